@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The C interface of Forwarding: type layouts, calls and closures from type-encoding strings, and proxies
+/// that forward one invocation to many subscribers. It is the only header a C program includes.
+///
+/// - Every function may be called from any thread. No lock is held while a subscriber, a handler or a
+///   destroy notifier runs.
+/// - A function that can fail returns a `fwd_status`. `fwd_error_message()` then tells, on the same thread,
+///   what was given, what was expected and where; functions that take a `fwd_error *` fill that too. It may
+///   be NULL and is touched on failure only.
+/// - On failure nothing has changed: outputs are not written, nothing is retained.
+
+#ifndef FORWARDING_H
+#define FORWARDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Nullability is clang's; other compilers see plain pointers.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#define FWD_NONNULL _Nonnull
+#define FWD_NULLABLE _Nullable
+#else
+#define FWD_NONNULL
+#define FWD_NULLABLE
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// MARK: Status and errors
+
+/// What went wrong. 1 to 4 class what can be wrong with a type encoding; the rest concern calls.
+typedef enum fwd_status {
+  FWD_OK = 0,
+  /// The text is not in the grammar of type encodings.
+  FWD_MALFORMED = 1,
+  /// The text is well formed, but the encoding cannot express what a call would need to know.
+  FWD_UNSUPPORTED = 2,
+  /// A size, a count or the text itself exceeds its limit.
+  FWD_OVERFLOW = 3,
+  /// Types are nested deeper than `FWD_DEPTH_LIMIT`.
+  FWD_TOO_DEEP = 4,
+  /// NULL, or an empty name, where a value is needed.
+  FWD_NULL_ARGUMENT = 5,
+  /// An index is past the end.
+  FWD_OUT_OF_RANGE = 6,
+  /// An argument frame or a result buffer is not of the size that the signature gives.
+  FWD_WRONG_SIZE = 7,
+  /// A value's type is not the one that the signature gives.
+  FWD_TYPE_MISMATCH = 8,
+  /// An allocation failed.
+  FWD_NO_MEMORY = 9,
+  /// The system refused memory for a function pointer made at run time.
+  FWD_NO_EXECUTABLE_MEMORY = 10,
+  /// The signature's first argument is no pointer, so that it cannot take a receiver.
+  FWD_NO_RECEIVER = 11,
+  /// No protocol table of the proxy declares the selector.
+  FWD_UNKNOWN_SELECTOR = 12,
+  /// No live subscriber implements a method whose result has no default.
+  FWD_NO_RESPONDER = 13,
+  /// A subscriber was called but could not take its arguments or give its result.
+  FWD_DELIVERY_FAILED = 14,
+  /// A function table lacks a required method.
+  FWD_MISSING_METHOD = 15,
+  /// Two encodings of one selector disagree.
+  FWD_SIGNATURE_MISMATCH = 16,
+  /// A name is registered already, and differently.
+  FWD_CONFLICT = 17,
+  /// The subscription or the anchor is not in the proxy.
+  FWD_NOT_SUBSCRIBED = 18,
+  /// The subscriber is in the proxy already.
+  FWD_DUPLICATE = 19,
+  /// The subscription would make a proxy forward to itself.
+  FWD_CYCLE = 20,
+  /// The object has been deallocated.
+  FWD_DEAD = 21,
+  /// The call is not allowed on this thread.
+  FWD_WRONG_THREAD = 22,
+} fwd_status;
+
+/// Why a function failed.
+typedef struct fwd_error {
+  fwd_status status;
+  /// The byte of the encoding that could not be taken, or the index of the offending argument; else 0.
+  size_t offset;
+  /// What was given, what was expected and where, NUL-terminated, in printable characters. For an encoding
+  /// a second and a third line quote it and put a caret under the byte.
+  char message[256];
+} fwd_error;
+
+/// The message of the last failure on the calling thread, never NULL. Valid until the next failing call on
+/// this thread.
+const char *FWD_NONNULL fwd_error_message(void);
+
+/// The name of a status, for example "FWD_MALFORMED"; "FWD_?" for a number that is none.
+const char *FWD_NONNULL fwd_status_name(fwd_status status);
+
+// MARK: Limits
+
+/// Types nested deeper than this are refused with `FWD_TOO_DEEP`.
+#define FWD_DEPTH_LIMIT 128
+/// Encodings with more bytes than this are refused with `FWD_OVERFLOW`.
+#define FWD_ENCODING_LENGTH_LIMIT 262144
+/// Signatures with more arguments than this, the receiver included, are refused with `FWD_OVERFLOW`.
+#define FWD_ARGUMENT_LIMIT 255
+/// Signatures whose arguments, or whose result, take more bytes than this are refused with `FWD_OVERFLOW`:
+/// they are copied onto the stack.
+#define FWD_BY_VALUE_LIMIT 65536
+
+// MARK: Types
+
+/// Where a type's bytes lie, in bytes.
+typedef struct fwd_layout {
+  size_t size;
+  size_t alignment;
+  /// The offset in the argument frame, for an argument that is in it; `FWD_NO_OFFSET` for the receiver and
+  /// the selector; else 0.
+  size_t offset;
+} fwd_layout;
+
+#define FWD_NO_OFFSET SIZE_MAX
+
+/// Gives the size and the alignment of the one type that the `length` bytes at `encoding` describe, as the C
+/// compiler has them. `void` and the empty struct have size 0 and alignment 1.
+fwd_status fwd_type_layout(const char *FWD_NULLABLE encoding, size_t length,
+                           fwd_layout *FWD_NONNULL layout, fwd_error *FWD_NULLABLE error);
+
+// MARK: Method signatures
+
+/// A result type and argument types, with what it takes to call such a function. Immutable.
+typedef struct fwd_signature fwd_signature;
+
+/// Reads a method signature such as `v@:id` (result first; stack offsets and frame sizes are skipped). End
+/// it with `fwd_signature_destroy`. One text read twice may give one object twice.
+fwd_status fwd_signature_create(const char *FWD_NULLABLE encoding, size_t length,
+                                fwd_signature *FWD_NULLABLE *FWD_NONNULL signature,
+                                fwd_error *FWD_NULLABLE error);
+
+/// Gives up one reference. NULL is ignored.
+void fwd_signature_destroy(fwd_signature *FWD_NULLABLE signature);
+
+/// Adds a reference, to be given up by `fwd_signature_destroy`.
+fwd_signature *FWD_NONNULL fwd_signature_retain(fwd_signature *FWD_NONNULL signature);
+
+/// The number of arguments, the receiver and the selector included.
+size_t fwd_signature_argument_count(const fwd_signature *FWD_NONNULL signature);
+
+/// Gives the layout of an argument; `offset` is its place in the argument frame, `FWD_NO_OFFSET` for the
+/// receiver and the selector. `FWD_OUT_OF_RANGE` past the last.
+fwd_status fwd_signature_argument(const fwd_signature *FWD_NONNULL signature, size_t index,
+                                  fwd_layout *FWD_NONNULL layout);
+
+/// Gives the layout of the result; size 0 for `void`.
+fwd_status fwd_signature_result(const fwd_signature *FWD_NONNULL signature, fwd_layout *FWD_NONNULL layout);
+
+/// The size of the argument frame: that of a C struct of the arguments in order, without the receiver and
+/// the selector. A signature whose first argument is no pointer has no receiver: all arguments are in it.
+size_t fwd_signature_frame_size(const fwd_signature *FWD_NONNULL signature);
+
+// MARK: Calls and closures
+
+/// Calls `function`, which must have this signature, with the values that `arguments[0]`,
+/// `arguments[1]`, ... point to (the receiver and the selector included), as the C compiler would.
+/// `arguments` is not modified. Writes exactly the result's bytes to `result`, which may be NULL if there
+/// are none or they are not wanted.
+fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
+                    void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+
+/// A C function pointer made at run time.
+typedef struct fwd_closure fwd_closure;
+
+/// Receives the calls of a closure. The pointers in `arguments` are aligned for their types and valid during
+/// the call. `result` has room for the result, zeroed beforehand; it is never NULL.
+typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNULL const *FWD_NONNULL arguments,
+                                    void *FWD_NONNULL result);
+
+/// Makes a function pointer of this signature that calls `handler`. The closure retains the signature. End
+/// it with `fwd_closure_destroy`. `FWD_NO_EXECUTABLE_MEMORY` where the system refuses such memory.
+fwd_status fwd_closure_create(const fwd_signature *FWD_NONNULL signature, fwd_closure_handler FWD_NONNULL handler,
+                              void *FWD_NULLABLE context, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,
+                              fwd_error *FWD_NULLABLE error);
+
+/// The function pointer: cast it to its type and call it. It may be called until `fwd_closure_destroy`.
+void (*FWD_NONNULL fwd_closure_function(const fwd_closure *FWD_NONNULL closure))(void);
+
+/// Ends a closure. Allowed inside its own call: what the running calls need is freed after the last of them
+/// has returned. NULL is ignored.
+void fwd_closure_destroy(fwd_closure *FWD_NULLABLE closure);
+
+// MARK: Selectors
+
+/// An interned method name: equal names give equal pointers, for the life of the process.
+typedef const struct fwd_selector_record *fwd_selector;
+
+/// Interns `name`. NULL if it is NULL, empty or longer than 65,535 bytes, or if memory is short.
+fwd_selector FWD_NULLABLE fwd_selector_register(const char *FWD_NULLABLE name);
+
+/// Gives the selector of a name that has been registered, else NULL.
+fwd_selector FWD_NULLABLE fwd_selector_find(const char *FWD_NULLABLE name);
+
+/// The name, valid for the life of the process. "" for NULL.
+const char *FWD_NONNULL fwd_selector_name(fwd_selector FWD_NULLABLE selector);
+
+// MARK: Protocol tables
+
+/// A set of method signatures under a name. Registered protocols live as long as the process.
+typedef struct fwd_protocol fwd_protocol;
+
+/// One method of a protocol.
+typedef struct fwd_requirement {
+  const char *FWD_NULLABLE selector;
+  const char *FWD_NULLABLE encoding;
+  /// Whether a subscriber without it is refused.
+  bool required;
+} fwd_requirement;
+
+/// Registers a protocol table by name and gives it in `*protocol` (which may be NULL). The strings are
+/// copied. Registering the same table again gives the first one; a different one is `FWD_CONFLICT`.
+fwd_status fwd_protocol_register(const char *FWD_NULLABLE name, const fwd_requirement *FWD_NULLABLE requirements,
+                                 size_t count, const fwd_protocol *FWD_NULLABLE *FWD_NULLABLE protocol,
+                                 fwd_error *FWD_NULLABLE error);
+
+/// Gives the protocol table registered under `name`, from C or from Swift, else NULL.
+const fwd_protocol *FWD_NULLABLE fwd_protocol_find(const char *FWD_NULLABLE name);
+
+// MARK: Proxies
+
+/// Forwards invocations to its subscribers. Counted by reference.
+typedef struct fwd_proxy fwd_proxy;
+
+/// Who is called, and whose result is given.
+typedef enum fwd_result_policy {
+  /// A method with a result: only the first responder is called. A void method: all, in order.
+  FWD_RESULT_DEFAULT = 0,
+  /// Only the first responder is called.
+  FWD_RESULT_FIRST = 1,
+  /// All are called, and the first result is given.
+  FWD_RESULT_ALL_FIRST = 2,
+  /// All are called, and the last result is given.
+  FWD_RESULT_ALL_LAST = 3,
+  /// Responders are called until one gives a result with a byte that is not zero; the last result is given.
+  FWD_RESULT_UNTIL_NONZERO = 4,
+  /// For `B`: called until one says true. False if none does.
+  FWD_RESULT_ANY = 5,
+  /// For `B`: called until one says false. True if none does.
+  FWD_RESULT_ALL = 6,
+  /// For void: called in order until one calls `fwd_mark_handled`.
+  FWD_RESULT_UNTIL_HANDLED = 7,
+} fwd_result_policy;
+
+/// How a proxy treats one selector.
+typedef struct fwd_method_options {
+  const char *FWD_NULLABLE selector;
+  fwd_result_policy policy;
+  /// The result if nobody responds, copied; NULL for none.
+  const void *FWD_NULLABLE default_result;
+  size_t default_result_size;
+} fwd_method_options;
+
+/// What a proxy is created with. Zero is the default of each member.
+typedef struct fwd_proxy_options {
+  const fwd_method_options *FWD_NULLABLE methods;
+  size_t method_count;
+  /// Whether an unknown selector is ignored rather than an error.
+  bool ignores_unknown_selectors;
+  /// Called with what a fan-out could not do; what it points to is valid during the call.
+  void (*FWD_NULLABLE on_error)(void *FWD_NULLABLE context, fwd_selector FWD_NULLABLE selector,
+                                const fwd_error *FWD_NONNULL error);
+  void *FWD_NULLABLE on_error_context;
+} fwd_proxy_options;
+
+/// Creates a proxy that adopts `count` protocol tables, with one reference. `options` may be NULL.
+fwd_status fwd_proxy_create(const fwd_protocol *FWD_NONNULL const *FWD_NULLABLE protocols, size_t count,
+                            const fwd_proxy_options *FWD_NULLABLE options,
+                            fwd_proxy *FWD_NULLABLE *FWD_NONNULL proxy, fwd_error *FWD_NULLABLE error);
+
+/// Adds a reference.
+fwd_proxy *FWD_NONNULL fwd_proxy_retain(fwd_proxy *FWD_NONNULL proxy);
+
+/// Gives up a reference. With the last one the subscribers are given up. NULL is ignored.
+void fwd_proxy_release(fwd_proxy *FWD_NULLABLE proxy);
+
+/// One method of a subscriber: a C function of the signature that `encoding` gives. Its first argument is
+/// the subscriber's context.
+typedef struct fwd_method {
+  const char *FWD_NULLABLE selector;
+  const char *FWD_NULLABLE encoding;
+  void (*FWD_NULLABLE function)(void);
+} fwd_method;
+
+/// Names one subscription of one proxy. 0 is none.
+typedef uint64_t fwd_subscription;
+
+/// Subscribes the functions in `methods`, which get `context` as their first argument, behind those who are
+/// subscribed already. A C context cannot be referenced weakly: it must stay valid until
+/// `fwd_proxy_unsubscribe` has returned and no fan-out that was under way runs any more, which is when
+/// `destroy`, if given, is called with it, once. On failure `destroy` is not called. The array is copied.
+fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NONNULL proxy, void *FWD_NULLABLE context,
+                               const fwd_method *FWD_NULLABLE methods, size_t count,
+                               void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
+                               fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
+
+/// Ends a subscription: a fan-out under way on this thread does not call it any more.
+fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NONNULL proxy, fwd_subscription subscription);
+
+/// The number of live subscribers.
+size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NONNULL proxy);
+
+/// Whether some live subscriber implements the method.
+bool fwd_proxy_responds(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector);
+
+/// Gives the signature that the proxy's tables declare for the selector, else NULL. Valid as long as the proxy.
+const fwd_signature *FWD_NULLABLE fwd_proxy_signature(const fwd_proxy *FWD_NONNULL proxy,
+                                                      fwd_selector FWD_NULLABLE selector);
+
+/// Forwards an invocation whose arguments stand in a frame: at natural alignment in order, the receiver and
+/// the selector left out, `frame_size` bytes as `fwd_signature_frame_size` gives. `result` has `result_size`
+/// bytes: exactly the result's, or NULL and 0 if it is not wanted.
+fwd_status fwd_forward(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
+                       const void *FWD_NULLABLE frame, size_t frame_size,
+                       void *FWD_NULLABLE result, size_t result_size);
+
+/// Forwards an invocation whose arguments stand behind pointers: as `fwd_call` takes them, but without the
+/// receiver and the selector. `count` says how many there are.
+fwd_status fwd_forward_arguments(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
+                                 void *FWD_NONNULL const *FWD_NULLABLE arguments, size_t count,
+                                 void *FWD_NULLABLE result, size_t result_size);
+
+/// The same as `fwd_forward`, with the selector's name. Slower: the name is looked up at each call.
+fwd_status fwd_forward_named(fwd_proxy *FWD_NONNULL proxy, const char *FWD_NULLABLE selector,
+                             const void *FWD_NULLABLE frame, size_t frame_size,
+                             void *FWD_NULLABLE result, size_t result_size);
+
+/// Tells the fan-out that runs on this thread that the invocation has been handled, for
+/// `FWD_RESULT_UNTIL_HANDLED`. Without a fan-out nothing happens.
+void fwd_mark_handled(void);
+
+/// How much of a method's signature a function pointer has.
+typedef enum fwd_function_form {
+  /// Only the arguments: what a C callback without context has. `v@:id` becomes `void (*)(int, double)`.
+  FWD_FUNCTION_ARGUMENTS = 0,
+  /// The whole signature; the receiver and the selector that the caller passes are ignored.
+  FWD_FUNCTION_METHOD = 1,
+} fwd_function_form;
+
+/// Makes a C function pointer that forwards `selector` into the proxy, for an API that takes a callback. It
+/// retains the proxy; end it with `fwd_closure_destroy`. What a call could not do goes to the proxy's
+/// `on_error`, and the caller gets the method's default result, else zeroes.
+fwd_status fwd_proxy_function(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
+                              fwd_function_form form, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,
+                              fwd_error *FWD_NULLABLE error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Call interfaces: what they refuse, their storage, and the call.
+
+#include "call_interface.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "lowering.h"
+
+// MARK: What C cannot pass
+
+fwd_status fwd_cif_refuse(const fwd_encoding *encoding, fwd_status status, size_t offset, const char *reason,
+                          fwd_error *error) {
+  return fwd_encoding_fail(error, status, "method signature", fwd_encoding_text(encoding),
+                           fwd_encoding_length(encoding), offset, reason);
+}
+
+static fwd_status check_type(const fwd_encoding *encoding, const fwd_type *type, bool is_result,
+                             fwd_error *error) {
+  const char *reason = NULL;
+  switch (type->kind) {
+    case FWD_TYPE_VOID:
+      if (!is_result) reason = "void is no argument";
+      break;
+    case FWD_TYPE_ARRAY:
+      reason = "C passes no array by value, only a pointer ('^') to its first element";
+      break;
+    case FWD_TYPE_FUNCTION:
+      reason = "C passes no function by value, only a pointer ('^?')";
+      break;
+    case FWD_TYPE_UNKNOWN:
+      reason = "'?' has no known size";
+      break;
+    default:
+      break;
+  }
+  if (reason) return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, type->text_offset, reason, error);
+  if (type->layout_status != FWD_OK) {
+    return fwd_cif_refuse(encoding, type->layout_status, type->layout_offset,
+                          type->layout_reason ? type->layout_reason : "its size is not known", error);
+  }
+  return FWD_OK;
+}
+
+_Static_assert(FWD_BY_VALUE_LIMIT == 65536 && FWD_ARGUMENT_LIMIT == 255, "the messages give the limits");
+
+static fwd_status check(const fwd_encoding *encoding, fwd_error *error) {
+  const fwd_type *root = fwd_encoding_type(encoding, 0);
+  if (root->kind != FWD_TYPE_FUNCTION || root->child_count == 0) {
+    return fwd_cif_refuse(encoding, FWD_MALFORMED, 0, "expected a result type and argument types", error);
+  }
+  const fwd_type *type = fwd_encoding_type(encoding, root->first_child);
+  fwd_status status = check_type(encoding, type, true, error);
+  if (status != FWD_OK) return status;
+  if (type->layout.size > FWD_BY_VALUE_LIMIT) {
+    return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset, "the result takes over 65536 bytes",
+                          error);
+  }
+  size_t total = 0;
+  for (uint32_t i = 1; i < root->child_count; i++) {
+    type = fwd_encoding_type(encoding, type->next_sibling);
+    if (i > FWD_ARGUMENT_LIMIT) {
+      return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset, "over 255 arguments", error);
+    }
+    status = check_type(encoding, type, false, error);
+    if (status != FWD_OK) return status;
+    if (type->layout.size > FWD_BY_VALUE_LIMIT - total) {
+      return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset,
+                            "the arguments together take over 65536 bytes", error);
+    }
+    total += type->layout.size;
+  }
+  return FWD_OK;
+}
+
+uint32_t fwd_find_empty_array(const fwd_encoding *encoding, uint32_t index) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  if (type->kind == FWD_TYPE_ARRAY && type->count == 0) return index;
+  if (type->kind != FWD_TYPE_ARRAY && type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION)
+    return FWD_NO_TYPE;
+  for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
+       child = fwd_encoding_type(encoding, child)->next_sibling) {
+    uint32_t found = fwd_find_empty_array(encoding, child);
+    if (found != FWD_NO_TYPE) return found;
+  }
+  return FWD_NO_TYPE;
+}
+
+fwd_status fwd_cif_refuse_empty_array(const fwd_encoding *encoding, uint32_t index, fwd_error *error) {
+  return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, fwd_encoding_type(encoding, index)->text_offset,
+                        "an array of 0 elements, or a flexible one: compilers differ in how they pass such a "
+                        "struct by value",
+                        error);
+}
+
+// MARK: Creation
+
+bool fwd_type_is_signed(fwd_type_kind kind) {
+  return kind == FWD_TYPE_CHAR || kind == FWD_TYPE_SHORT || kind == FWD_TYPE_INT || kind == FWD_TYPE_LONG;
+}
+
+void fwd_cif_add_piece(fwd_cif *cif, ffi_type *type, fwd_piece piece) {
+  fwd_piece *added = &cif->pieces[cif->piece_count];
+  *added = piece;
+  cif->piece_types[cif->piece_count] = type ? type : &added->block;
+  if (piece.source == FWD_PIECE_ZERO_EXTENDED || piece.source == FWD_PIECE_SIGN_EXTENDED) cif->word_count++;
+  if (piece.source != FWD_PIECE_RESULT_ADDRESS) {
+    fwd_argument_pieces *argument = &cif->arguments[piece.argument];
+    if (argument->count == 0) argument->first = (uint16_t)cif->piece_count;
+    argument->count++;
+  }
+  cif->piece_count++;
+}
+
+// A closure can hand on the place where a piece lies if the whole argument is there: behind 16 bytes of which
+// one eightbyte is padding, only 8 are.
+static void find_scattered(fwd_cif *cif, const fwd_encoding *encoding) {
+  const fwd_type *type = fwd_encoding_type(encoding, fwd_encoding_type(encoding, 0)->first_child);
+  for (uint32_t i = 0; i < cif->argument_count; i++) {
+    type = fwd_encoding_type(encoding, type->next_sibling);
+    fwd_argument_pieces *argument = &cif->arguments[i];
+    argument->scattered = argument->count > 0 && cif->pieces[argument->first].size != type->layout.size;
+    if (argument->scattered) cif->scattered_count++;
+  }
+}
+
+static fwd_status no_memory(fwd_error *error) {
+  return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call interface");
+}
+
+// Pieces are numbered by 16 bits.
+_Static_assert(2 * FWD_ARGUMENT_LIMIT + 1 <= UINT16_MAX, "two pieces an argument, and the result's address");
+
+fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error *error) {
+  fwd_status status = check(encoding, error);
+  if (status != FWD_OK) return status;
+  uint32_t count = fwd_encoding_type(encoding, 0)->child_count - 1;
+  fwd_cif *made = calloc(1, sizeof *made + count * sizeof made->arguments[0]);
+  if (!made) return no_memory(error);
+  atomic_init(&made->references, 1);
+  made->argument_count = count;
+  size_t capacity = 2 * (size_t)count + 1;
+  made->pieces = calloc(capacity, sizeof *made->pieces);
+  made->piece_types = calloc(capacity, sizeof *made->piece_types);
+  status = made->pieces && made->piece_types ? fwd_lower(made, encoding, error) : no_memory(error);
+  if (status == FWD_OK && ffi_prep_cif(&made->ffi, FFI_DEFAULT_ABI, made->piece_count, made->result_type,
+                                       made->piece_types) != FFI_OK) {
+    status = fwd_cif_refuse(encoding, FWD_UNSUPPORTED, 0, "libffi does not take it", error);
+  }
+  if (status != FWD_OK) {
+    fwd_cif_destroy(made);
+    return status;
+  }
+  find_scattered(made, encoding);
+  *cif = made;
+  return FWD_OK;
+}
+
+const fwd_cif *fwd_cif_retain(const fwd_cif *cif) {
+  // The count is the only part that changes. A reference is made from a reference: nothing to order.
+  atomic_fetch_add_explicit(&((fwd_cif *)(uintptr_t)cif)->references, 1, memory_order_relaxed);
+  return cif;
+}
+
+void fwd_cif_destroy(fwd_cif *cif) {
+  // Release: what this thread read comes before the memory is freed. Acquire: by whoever frees it.
+  if (!cif || atomic_fetch_sub_explicit(&cif->references, 1, memory_order_acq_rel) != 1) return;
+  while (cif->type_storage) {
+    void *storage = cif->type_storage;
+    cif->type_storage = *(void **)storage;
+    free(storage);
+  }
+  free(cif->pieces);
+  free(cif->piece_types);
+  free(cif);
+}
+
+// MARK: The call
+
+uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed) {
+  // The usual sizes apart, since a copy of constant size is one load.
+  switch (size) {
+    case 1: {
+      uint8_t value;
+      memcpy(&value, bytes, sizeof value);
+      return is_signed ? (uint64_t)(int64_t)(int8_t)value : value;
+    }
+    case 2: {
+      uint16_t value;
+      memcpy(&value, bytes, sizeof value);
+      return is_signed ? (uint64_t)(int64_t)(int16_t)value : value;
+    }
+    case 4: {
+      uint32_t value;
+      memcpy(&value, bytes, sizeof value);
+      return is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
+    }
+    default: {
+      // Part of an aggregate, which has no sign. Only little-endian ABIs are lowered to such pieces.
+      uint64_t word = 0;
+      memcpy(&word, bytes, size);
+      return word;
+    }
+  }
+}
+
+// libffi's functions take what they do not modify as pointers to non-const.
+static void *unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
+
+/// `memory` is where the result goes that does not come in registers.
+static void call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result,
+                 void *memory) {
+  // One more than needed: an array of no elements is undefined.
+  uint64_t words[cif->word_count + 1], *word = words;
+  // libffi gets an array of our own: it overwrites entries that stand for large structs.
+  void *addresses[cif->piece_count + 1];
+  for (uint32_t i = 0; i < cif->piece_count; i++) {
+    const fwd_piece *piece = &cif->pieces[i];
+    switch (piece->source) {
+      case FWD_PIECE_IN_PLACE:
+        addresses[i] = (char *)arguments[piece->argument] + piece->offset;
+        break;
+      case FWD_PIECE_RESULT_ADDRESS:
+        addresses[i] = &memory;
+        break;
+      default:
+        *word = fwd_extend((char *)arguments[piece->argument] + piece->offset, piece->size,
+                           piece->source == FWD_PIECE_SIGN_EXTENDED);
+        addresses[i] = word++;
+    }
+  }
+  // libffi writes whole registers: never into the caller's bytes.
+  union {
+    ffi_arg word;
+    unsigned char bytes[FWD_RESULT_REGISTER_BYTES];
+    max_align_t alignment;
+  } returned = {.bytes = {0}};
+  void *written = cif->result_place == FWD_RESULT_AS_TYPED ? memory : &returned;
+  ffi_call(unconst(&cif->ffi), function, written, addresses);
+  if (!result) return;
+  if (cif->result_place == FWD_RESULT_REGISTERS) {
+    memcpy(result, returned.bytes, cif->result_size);
+  } else if (cif->result_place == FWD_RESULT_WORD) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    memcpy(result, returned.bytes + sizeof returned.word - cif->result_size, cif->result_size);
+#else
+    memcpy(result, returned.bytes, cif->result_size);
+#endif
+  }
+}
+
+// In a function of its own, so that other calls do not have the frame that this one needs.
+__attribute__((noinline)) static void call_discarding(const fwd_cif *cif, void (*function)(void),
+                                                      void *const *arguments) {
+  // Bounded by FWD_BY_VALUE_LIMIT. No type that an encoding spells needs more than max_align_t's alignment.
+  max_align_t memory[cif->result_size / sizeof(max_align_t) + 1];
+  call(cif, function, arguments, NULL, memory);
+}
+
+fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
+  bool in_memory = cif->result_place == FWD_RESULT_MEMORY || cif->result_place == FWD_RESULT_AS_TYPED;
+  if (in_memory && !result) {
+    call_discarding(cif, function, arguments);
+  } else {
+    call(cif, function, arguments, result, result);
+  }
+  return FWD_OK;
+}

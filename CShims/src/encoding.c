@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+// Parsed encodings as objects: their life, and access to their nodes.
+
+#include "encoding.h"
+#include "error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *form_name(fwd_encoding_form form) {
+  return form == FWD_FORM_METHOD ? "method signature" : "type encoding";
+}
+
+fwd_status fwd_encoding_create(const char *text, size_t length, fwd_encoding_form form, fwd_encoding **encoding,
+                               fwd_error *error) {
+  const char *what = form_name(form);
+  if (!text) return fwd_encoding_fail(error, FWD_MALFORMED, what, NULL, 0, 0, "expected a type");
+  // Not by fwd_encoding_fail: a length as wrong as this may not be that of the text, so none of it is read.
+  if (length > FWD_ENCODING_LENGTH_LIMIT) {
+    return fwd_fail(error, FWD_OVERFLOW, FWD_ENCODING_LENGTH_LIMIT, "%s of %zu bytes: expected at most %d", what,
+                    length, FWD_ENCODING_LENGTH_LIMIT);
+  }
+
+  fwd_encoding *made = malloc(sizeof *made + length + 1);
+  if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "%s of %zu bytes: out of memory", what, length);
+  atomic_init(&made->references, 1);
+  made->length = (uint32_t)length;
+  memcpy(made->text, text, length);
+  made->text[length] = 0;
+
+  fwd_fault fault;
+  if (!fwd_encoding_parse(made, form, &fault)) {
+    // The copy is quoted: it is what was read, should the caller's text be changing.
+    fwd_status status =
+        fault.status == FWD_NO_MEMORY
+            ? fwd_fail(error, fault.status, 0, "%s of %zu bytes: out of memory", what, length)
+            : fwd_encoding_fail(error, fault.status, what, made->text, length, fault.offset, fault.reason);
+    free(made);
+    return status;
+  }
+  fwd_encoding_lay_out(made);
+  *encoding = made;
+  return FWD_OK;
+}
+
+fwd_encoding *fwd_encoding_retain(fwd_encoding *encoding) {
+  atomic_fetch_add_explicit(&encoding->references, 1, memory_order_relaxed);
+  return encoding;
+}
+
+void fwd_encoding_release(fwd_encoding *encoding) {
+  // Release, so that this thread's reads come before the free; acquire, so that the free comes after others'.
+  if (!encoding || atomic_fetch_sub_explicit(&encoding->references, 1, memory_order_acq_rel) != 1) return;
+  free(encoding->types);
+  free(encoding);
+}
+
+const char *fwd_encoding_text(const fwd_encoding *encoding) { return encoding->text; }
+
+size_t fwd_encoding_length(const fwd_encoding *encoding) { return encoding->length; }
+
+size_t fwd_encoding_type_count(const fwd_encoding *encoding) { return encoding->type_count; }
+
+const fwd_type *fwd_encoding_type(const fwd_encoding *encoding, size_t index) { return &encoding->types[index]; }
+
+char fwd_bit_field_letter(const fwd_encoding *encoding, const fwd_type *type, uint64_t *position) {
+  // Read again from the text rather than kept: two more members in each node would serve this kind only.
+  const char *at = encoding->text + type->text_offset;
+  while (*at != 'b') at++;
+  uint64_t number = 0;
+  // The parser has found the number to fit.
+  for (at++; *at >= '0' && *at <= '9'; at++) number = number * 10 + (uint64_t)(*at - '0');
+  if (at == encoding->text + type->text_offset + type->text_length) return 0;
+  *position = number;
+  return *at;
+}

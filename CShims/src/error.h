@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#ifndef FWD_SRC_ERROR_H
+#define FWD_SRC_ERROR_H
+
+#include "forwarding.h"
+
+/// Fills `error` (which may be NULL) and the thread's message, and gives `status`.
+fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The System V x86-64 psABI's classification of C types (section 3.2.3, "Parameter Passing"). It knows
+/// nothing of libffi or of how calls are made, and allocates nothing.
+
+#ifndef FWD_SRC_SYSV_CLASSIFY_H
+#define FWD_SRC_SYSV_CLASSIFY_H
+
+#include "fwd_encoding.h"
+
+/// The class of one eightbyte. SSEUP is missing: no encoding spells a vector type or `__float128`.
+typedef enum fwd_sysv_class {
+  /// Padding only: nothing is passed.
+  FWD_SYSV_NO_CLASS,
+  FWD_SYSV_INTEGER,
+  FWD_SYSV_SSE,
+  FWD_SYSV_X87,
+  FWD_SYSV_X87UP,
+  FWD_SYSV_COMPLEX_X87,
+  FWD_SYSV_MEMORY,
+} fwd_sysv_class;
+
+enum {
+  FWD_SYSV_INTEGER_REGISTERS = 6,
+  FWD_SYSV_VECTOR_REGISTERS = 8,
+};
+
+/// The classes of a type's first two eightbytes, which decide. A type in memory is MEMORY in the first;
+/// COMPLEX_X87 stands in the first and covers all four.
+typedef struct fwd_sysv_classes {
+  fwd_sysv_class eightbyte[2];
+} fwd_sysv_classes;
+
+/// Classifies the type at `index`, whose layout must be known. Types of size 0 are NO_CLASS in both.
+fwd_sysv_classes fwd_sysv_classify(const fwd_encoding *encoding, uint32_t index);
+
+/// Whether an argument of these classes goes to registers if enough are left. The x87 classes do not: they
+/// are for results.
+bool fwd_sysv_classes_fit_registers(fwd_sysv_classes classes);
+
+/// How many of the eightbytes have the class.
+unsigned fwd_sysv_classes_count(fwd_sysv_classes classes, fwd_sysv_class which);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+// The names are those of forwarding.h. swift-format-ignore-file:
+// AlwaysUseLowerCamelCase
+
+public import CForwarding
+
+// Proxies and C subscribers for forwarding.h, which documents these functions.
+// A `fwd_proxy` is the C part of a `DynamicProxy`; its references are those of
+// the Swift object.
+
+extension DynamicProxy {
+  /// The proxy for C code that includes forwarding.h, a `fwd_proxy *`. It is
+  /// valid as long as this object, and longer if the C code retains it with
+  /// `fwd_proxy_retain`.
+  @unsafe public var unsafeHandle: OpaquePointer { unsafe core.handle }
+}
+
+/// Creates a proxy; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_create(
+  _ protocols: UnsafePointer<OpaquePointer>?, _ count: Int,
+  _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>,
+  _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  guard unsafe protocols != nil || count == 0 else {
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_create: no protocols")
+  }
+  var tables: [ProtocolTable] = []
+  for index in 0..<count {
+    // C does not know that the pointers are not to be null.
+    guard
+      let table = unsafe UnsafeRawPointer(protocols!)
+        .load(fromByteOffset: index * MemoryLayout<UInt>.stride, as: UnsafeRawPointer?.self)
+    else {
+      return unsafe fail(
+        error, FWD_NULL_ARGUMENT, "fwd_proxy_create: protocol \(index) is NULL", offset: index)
+    }
+    // SAFETY: the caller gives tables of the registry, which live as long as
+    // the process.
+    unsafe tables.append(Unmanaged<ProtocolTable>.fromOpaque(table).takeUnretainedValue())
+  }
+  do throws(TableError) {
+    var configuration = DynamicProxy.Configuration()
+    if let options = unsafe options {
+      try unsafe configuration.apply(options.pointee, tables)
+    }
+    let made = try DynamicProxy(adopting: tables, configuration: configuration)
+    // SAFETY: the reference is the caller's, who gives it up by
+    // fwd_proxy_release.
+    _ = unsafe Unmanaged.passRetained(made)
+    unsafe proxy.pointee = made.core.handle
+    return FWD_OK
+  } catch let failure {
+    return unsafe fail(error, failure.status, failure.description)
+  }
+}
+
+/// Adds a reference; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_retain(_ proxy: OpaquePointer) -> OpaquePointer {
+  // SAFETY: the caller has a reference.
+  _ = unsafe Unmanaged.passRetained(DynamicProxy.of(core: proxy))
+  return unsafe proxy
+}
+
+/// Gives up a reference; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_release(_ proxy: OpaquePointer?) {
+  guard let proxy = unsafe proxy else { return }
+  // SAFETY: the caller has a reference, which it gives up.
+  unsafe Unmanaged.passUnretained(DynamicProxy.of(core: proxy)).release()
+}
+
+/// Subscribes C functions; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_subscribe(
+  _ proxy: OpaquePointer, _ context: UnsafeMutableRawPointer?,
+  _ methods: UnsafePointer<fwd_method>?, _ count: Int,
+  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ subscription: UnsafeMutablePointer<fwd_subscription>?,
+  _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  guard unsafe methods != nil || count == 0 else {
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_subscribe: no methods")
+  }
+  var builder = FunctionTable.Builder<Void>()
+  for index in 0..<count {
+    let method = unsafe methods![index]
+    guard let selector = unsafe method.selector, let encoding = unsafe method.encoding,
+      let function = unsafe method.function
+    else {
+      return unsafe fail(
+        error, FWD_NULL_ARGUMENT,
+        "fwd_proxy_subscribe: method \(index) has no selector, no encoding or no function",
+        offset: index)
+    }
+    // SAFETY: the strings end with a NUL; the caller promises the function's
+    // types.
+    unsafe builder.function(
+      String(cString: selector), String(cString: encoding), calling: function)
+  }
+  let table = FunctionTable(methods: builder.methods, fault: builder.fault)
+  if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
+  let candidate = unsafe SubscriberList.Candidate(
+    object: nil, receiver: context, hold: FWD_HOLD_NONE, destroy: destroy,
+    table: ObjectIdentifier(table), position: .last, duplicates: .allow)
+  do throws(ForwardingError) {
+    // SAFETY: the caller has a reference to the proxy.
+    let made = try unsafe DynamicProxy.of(core: proxy).admit(candidate, table, isShared: false)
+    unsafe subscription?.pointee = made.identifier
+    return FWD_OK
+  } catch let failure {
+    return unsafe fail(error, failure.code.status, failure.description)
+  }
+}
+
+/// Ends a subscription; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_unsubscribe(
+  _ proxy: OpaquePointer, _ subscription: fwd_subscription
+) -> fwd_status {
+  // SAFETY: the caller has a reference to the proxy.
+  guard unsafe DynamicProxy.of(core: proxy).subscribers.remove(subscription) else {
+    return unsafe fail(
+      nil, FWD_NOT_SUBSCRIBED, "the proxy has no subscription \(subscription)")
+  }
+  return FWD_OK
+}
+
+/// Makes a C function pointer that forwards; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_function(
+  _ proxy: OpaquePointer, _ selector: fwd_selector?, _ form: fwd_function_form,
+  _ closure: UnsafeMutablePointer<OpaquePointer?>, _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  guard let selector = unsafe selector else {
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no selector")
+  }
+  do throws(ForwardingError) {
+    // SAFETY: the caller has a reference to the proxy, and a selector is never
+    // freed.
+    let method = try unsafe DynamicProxy.of(core: proxy).method(
+      for: MethodSelector(handle: selector))
+    unsafe closure.pointee = try method.closure(
+      form == FWD_FUNCTION_METHOD ? .method : .arguments)
+    return FWD_OK
+  } catch let failure {
+    return unsafe fail(error, failure.code.status, failure.description)
+  }
+}
+
+// MARK: - Options
+
+extension DynamicProxy.Configuration {
+  /// Takes over what a C program asks for.
+  @unsafe fileprivate mutating func apply(
+    _ options: fwd_proxy_options, _ tables: [ProtocolTable]
+  ) throws(TableError) {
+    if unsafe options.ignores_unknown_selectors { unknownSelectors = .ignore }
+    if let onError = unsafe options.on_error {
+      let handler = unsafe CErrorHandler(function: onError, context: options.on_error_context)
+      self.onError = { handler.report($0) }
+    }
+    guard let methods = unsafe options.methods else { return }
+    let requirements = try ProtocolTable.merge(tables)
+    for index in 0..<(unsafe options.method_count) {
+      let method = unsafe methods[index]
+      guard let name = unsafe method.selector else {
+        throw TableError(.nullPointer, "method \(index) of the options has no selector")
+      }
+      let text = unsafe String(cString: name)
+      guard let requirement = requirements.first(where: { $0.selector.name == text }) else {
+        throw TableError(
+          .unknownMethod, selector: text,
+          "the options name \"\(text)\", which no protocol of the proxy declares")
+      }
+      guard let policy = unsafe ResultPolicy(method.policy) else {
+        throw unsafe TableError(
+          .policyMismatch, selector: text,
+          "\"\(text)\" has the result policy \(method.policy.rawValue), which is none")
+      }
+      results[requirement.selector] = policy
+      if let value = unsafe method.default_result {
+        defaults[requirement.selector] = try unsafe Self.value(
+          UnsafeRawBufferPointer(start: value, count: method.default_result_size), requirement)
+      }
+    }
+  }
+
+  private static func value(
+    _ bytes: UnsafeRawBufferPointer, _ requirement: ProtocolTable.Requirement
+  ) throws(TableError) -> StoredValue {
+    let size = requirement.signature.resultLayout.size
+    guard bytes.count == size else {
+      throw TableError(
+        .policyMismatch, selector: requirement.selector.name,
+        "the default result of \"\(requirement.selector)\" has \(bytes.count) bytes, expected \(size)"
+      )
+    }
+    guard requirement.signature.result.kind != .object else {
+      throw TableError(
+        .policyMismatch, selector: requirement.selector.name,
+        "the default result of \"\(requirement.selector)\" is an object, which C cannot keep alive")
+    }
+    return unsafe StoredValue(copying: bytes)
+  }
+}
+
+extension ResultPolicy {
+  /// The policy that C names; nil if there is none of the number.
+  fileprivate init?(_ policy: fwd_result_policy) {
+    switch policy {
+    case FWD_RESULT_DEFAULT: self = .standard
+    case FWD_RESULT_FIRST: self = .first
+    case FWD_RESULT_ALL_FIRST: self = .callAll(pick: .first)
+    case FWD_RESULT_ALL_LAST: self = .callAll(pick: .last)
+    case FWD_RESULT_UNTIL_NONZERO: self = .untilNonzero
+    case FWD_RESULT_ANY: self = .any
+    case FWD_RESULT_ALL: self = .all
+    case FWD_RESULT_UNTIL_HANDLED: self = .untilHandled
+    default: return nil
+    }
+  }
+}
+
+/// A C program's error handler.
+@safe private struct CErrorHandler: @unchecked Sendable {
+  // Sendable: forwarding.h says that the handler is called on the thread of the
+  // fan-out.
+  let function:
+    @convention(c) (UnsafeMutableRawPointer?, fwd_selector?, UnsafePointer<fwd_error>) -> Void
+  let context: UnsafeMutableRawPointer?
+
+  func report(_ error: ForwardingError) {
+    var copy = fwd_error()
+    copy.fill(error.code.status, error.description)
+    // SAFETY: the error is valid during the call; looking the name up does not
+    // intern it.
+    unsafe function(context, error.selector.flatMap { unsafe fwd_selector_find($0) }, &copy)
+  }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The bytes of a call's arguments, at natural alignment in order, as a C
+/// struct of them would have them.
+///
+/// ```swift
+/// var frame = ArgumentFrame(try MethodSignature("v@:id"))
+/// try frame.setArgument(Int32(7), at: 2)
+/// try frame.setArgument(0.5, at: 3)
+/// let scale = try frame.argument(at: 3, as: Double.self)
+/// ```
+///
+/// A new frame is zeroed. The receiver and the selector are not in it; indices
+/// count them all the same.
+///
+/// Objects that are set as such are kept alive by the frame. Pointers, C
+/// strings and whatever is set as bytes are the caller's to keep, until
+/// `retainArguments()`.
+@safe public struct ArgumentFrame: ~Copyable {
+  /// The signature whose arguments are in the frame.
+  public let signature: MethodSignature
+
+  /// Zeroed, aligned for the signature, and `frameSize` bytes long; never
+  /// moves.
+  internal let base: UnsafeMutableRawPointer
+
+  private var keeper = ArgumentKeeper()
+
+  /// Creates a frame of zeroes.
+  ///
+  /// - Complexity: O(*n*) in the size of the frame.
+  public init(_ signature: MethodSignature) {
+    self.signature = signature
+    // Not less than malloc gives anyway, which spares the aligned allocator.
+    let size = max(signature.frameSize, 1)
+    // SAFETY: freed in `deinit`; all bytes are written.
+    unsafe base = .allocate(byteCount: size, alignment: max(signature.frameAlignment, 16))
+    unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+  }
+
+  /// Creates a frame from bytes that stand in the same way.
+  ///
+  /// - Parameter bytes: must hold valid values of the argument types: objects
+  ///   and strings are not copied, see `retainArguments()`. Need not be
+  ///   aligned.
+  /// - Throws: `InvocationError` with the code `wrongSize` if there are not
+  ///   `frameSize` bytes.
+  /// - Complexity: O(*n*) in the size of the frame.
+  @unsafe
+  public init(
+    _ signature: MethodSignature, copying bytes: UnsafeRawBufferPointer
+  ) throws(InvocationError) {
+    guard bytes.count == signature.frameSize else {
+      throw InvocationError(
+        .wrongSize, encoding: signature.text, expected: "\(signature.frameSize) bytes",
+        actual: "\(bytes.count)", subject: "the frame")
+    }
+    self.init(signature)
+    // SAFETY: the sizes agree, and a new allocation overlaps nothing.
+    unsafe UnsafeMutableRawBufferPointer(start: base, count: bytes.count).copyMemory(from: bytes)
+  }
+
+  /// Creates a frame from the arguments behind pointers, those of the receiver
+  /// and the selector included.
+  @unsafe internal init(
+    _ signature: MethodSignature, copying arguments: UnsafePointer<UnsafeMutableRawPointer>
+  ) {
+    self.init(signature)
+    for argument in signature.arguments {
+      guard let offset = argument.frameOffset else { continue }
+      // SAFETY: the offset lies in the frame, with room for the argument's
+      // size.
+      unsafe (base + offset).copyMemory(
+        from: arguments[argument.index], byteCount: argument.layout.size)
+    }
+  }
+
+  deinit {
+    // SAFETY: allocated in `init`, freed once. Its bytes own nothing: what they
+    // refer to, the keeper has.
+    unsafe base.deallocate()
+  }
+
+  /// Gives a frame of the same arguments. What this one keeps alive, the copy
+  /// does too; strings that it has copied are copied again.
+  ///
+  /// - Complexity: O(*n*) in the size of the frame and of the strings.
+  public borrowing func copy() -> ArgumentFrame {
+    var copy = ArgumentFrame(signature)
+    // SAFETY: both frames have the size of the one signature.
+    unsafe copy.base.copyMemory(from: base, byteCount: signature.frameSize)
+    unsafe copy.keeper = keeper.copy(signature, frame: copy.base)
+    return copy
+  }
+}
+
+// MARK: - Typed access
+
+extension ArgumentFrame {
+  /// Sets an argument.
+  ///
+  /// An object is kept alive by the frame. What a pointer points to is not, but
+  /// see `retainArguments()`.
+  ///
+  /// - Parameters:
+  ///   - value: of a Swift type that may stand for the argument's encoding: a
+  ///     number of the same size, signedness and kind, a pointer, an object for
+  ///     `@`, a `TypeEncodable` struct, and so on.
+  ///   - index: counts the receiver and the selector.
+  /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
+  ///   `typeMismatch`.
+  public mutating func setArgument<Value>(_ value: Value, at index: Int) throws(InvocationError) {
+    _ = try replaceArgument(value, at: index)
+  }
+
+  /// Sets an argument, and gives what was kept alive for the old one.
+  internal mutating func replaceArgument<Value>(
+    _ value: Value, at index: Int
+  ) throws(InvocationError) -> AnyObject? {
+    let (argument, offset) = try place(at: index)
+    let coder: ValueCoder<Value> = try coder(for: argument)
+    // SAFETY: the coder fits the slot, which lies in the frame.
+    unsafe coder.encode(value, into: base + offset)
+    return withExtendedLifetime(value) {
+      unsafe keeper.slotChanged(
+        base + offset, of: argument, isObject: coder.isObject, count: signature.arguments.count)
+    }
+  }
+
+  /// Gives an argument.
+  ///
+  /// - Throws: `InvocationError` with the codes `indexOutOfRange`;
+  ///   `typeMismatch` for a type that may not stand for the encoding or an
+  ///   object of another class; `nullPointer` for a null that the type does not
+  ///   have; `valueNotRepresentable` for a raw value that it does not have.
+  public borrowing func argument<Value>(
+    at index: Int, as type: Value.Type = Value.self
+  ) throws(InvocationError) -> Value {
+    let (argument, offset) = try place(at: index)
+    let coder: ValueCoder<Value> = try coder(for: argument)
+    do throws(ValueMismatch) {
+      // SAFETY: the coder fits the slot, which lies in the frame.
+      return try unsafe coder.decode(from: base + offset)
+    } catch {
+      throw InvocationError(error, signature: signature, argumentIndex: index)
+    }
+  }
+
+  private borrowing func coder<Value>(
+    for argument: MethodSignature.Argument
+  ) throws(InvocationError) -> ValueCoder<Value> {
+    do throws(ValueMismatch) {
+      return try ValueCoder(for: argument.encoding)
+    } catch {
+      throw InvocationError(error, signature: signature, argumentIndex: argument.index)
+    }
+  }
+
+  private borrowing func place(
+    at index: Int
+  ) throws(InvocationError) -> (MethodSignature.Argument, offset: Int) {
+    let argument = try signature.checkedArgument(at: index)
+    guard let offset = argument.frameOffset else {
+      throw InvocationError(
+        .indexOutOfRange, encoding: signature.text, argumentIndex: index,
+        expected: "the frame has no receiver and no selector")
+    }
+    return (argument, offset)
+  }
+}
+
+extension MethodSignature {
+  /// Gives an argument whose index comes from outside.
+  internal func checkedArgument(
+    at index: Int, selector: MethodSelector? = nil
+  ) throws(InvocationError) -> Argument {
+    guard index >= 0 && index < arguments.count else {
+      throw InvocationError(
+        .indexOutOfRange, selector: selector?.name, encoding: text, argumentIndex: index,
+        expected: arguments.count == 1 ? "it has 1 argument" : "it has \(arguments.count) arguments"
+      )
+    }
+    return arguments[index]
+  }
+}
+
+// MARK: - Bytes
+
+extension ArgumentFrame {
+  /// Sets an argument to bytes. The caller promises that they are a value of
+  /// the argument's type: an object that is alive for `@`, a string that a NUL
+  /// ends for `*`.
+  ///
+  /// - Throws: `InvocationError` with the codes `indexOutOfRange`; `wrongSize`
+  ///   if there are more or fewer bytes than the type has.
+  @unsafe
+  public mutating func setBytes(_ bytes: RawSpan, at index: Int) throws(InvocationError) {
+    _ = try unsafe replaceBytes(bytes, at: index)
+  }
+
+  /// Sets an argument to bytes, and gives what was kept alive for the old one.
+  @unsafe internal mutating func replaceBytes(
+    _ bytes: RawSpan, at index: Int
+  ) throws(InvocationError) -> AnyObject? {
+    let (argument, offset) = try place(at: index)
+    try argument.checkSize(bytes.byteCount, signature: signature)
+    // SAFETY: the sizes agree; a span into this frame may overlap, which
+    // copyMemory allows.
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count)
+        .copyMemory(from: bytes)
+    }
+    return unsafe keeper.slotChanged(
+      base + offset, of: argument, isObject: false, count: signature.arguments.count)
+  }
+
+  /// Calls `body` with the bytes of an argument, which are valid during the
+  /// call.
+  ///
+  /// - Throws: `InvocationError` with the code `indexOutOfRange`; what `body`
+  ///   throws.
+  public borrowing func withBytes<Value>(
+    ofArgumentAt index: Int, _ body: (RawSpan) throws(InvocationError) -> Value
+  ) throws(InvocationError) -> Value {
+    let (argument, offset) = try place(at: index)
+    // SAFETY: the slot lies in the frame, which is borrowed.
+    return try body(
+      unsafe UnsafeRawBufferPointer(start: base + offset, count: argument.layout.size).bytes)
+  }
+
+  /// Calls `body` with the bytes of the whole frame, padding included, which
+  /// are valid during the call.
+  public borrowing func withBytes<Value, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    // SAFETY: the frame is borrowed.
+    try body(unsafe UnsafeRawBufferPointer(start: base, count: signature.frameSize).bytes)
+  }
+}
+
+extension MethodSignature.Argument {
+  internal func checkSize(
+    _ size: Int, selector: MethodSelector? = nil, signature: MethodSignature
+  ) throws(InvocationError) {
+    guard size == layout.size else {
+      throw InvocationError(
+        .wrongSize, selector: selector?.name, encoding: signature.text, argumentIndex: index,
+        expected: layout.size == 1 ? "1 byte" : "\(layout.size) bytes", actual: "\(size)")
+    }
+  }
+}
+
+// MARK: - Retained arguments
+
+extension ArgumentFrame {
+  /// Makes the frame independent of what the caller keeps alive: objects (`@`)
+  /// are retained, and strings (`*`) are copied, now and whenever an argument
+  /// is set. All is released with the frame.
+  ///
+  /// Only the arguments themselves are looked at, not what stands in structs or
+  /// behind pointers. Blocks are not copied.
+  ///
+  /// - Complexity: O(*n*) in the number of arguments and the length of the
+  ///   strings.
+  public mutating func retainArguments() {
+    // SAFETY: the slots hold what their types say.
+    unsafe keeper.retain(signature, frame: base)
+  }
+
+  /// Whether `retainArguments()` was called.
+  public var argumentsRetained: Bool { keeper.retains }
+
+  /// What the frame keeps alive at present.
+  internal var keptReferences: [AnyObject?] { keeper.contents }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// A C function pointer made at run time, whose calls run a Swift closure.
+///
+/// ```swift
+/// let compare = try FunctionPointer(try MethodSignature("i^v^v")) { call in
+///   // reads call.argument(at: 0), call.argument(at: 1), calls call.setResult(…)
+/// }
+/// unsafe qsort(base, count, size, compare.unsafeCast())
+/// withExtendedLifetime(compare) {}
+/// ```
+///
+/// The pointer may be called, from any thread, as long as the `FunctionPointer`
+/// lives. It may be released inside its own call: what the running calls need
+/// is freed when the last of them has returned.
+///
+/// There is no function pointer on systems that refuse executable memory made
+/// at run time.
+@safe public final class FunctionPointer: @unchecked Sendable {
+  // Sendable: immutable; the shim counts the running calls atomically.
+
+  /// The signature that the function has.
+  public let signature: MethodSignature
+
+  private let closure: OpaquePointer
+
+  /// What the calls need beyond what the closure itself keeps.
+  private let owner: (any AnyObject & Sendable)?
+
+  /// Makes a function whose calls run `handler`.
+  ///
+  /// - Parameters:
+  ///   - signature: the signature of the function. It needs no receiver.
+  ///   - handler: runs on the thread of each call. The call that it gets is
+  ///     valid until it returns; a result that it does not set is zeroes. It is
+  ///     released when no call can use it any more.
+  /// - Throws: `InvocationError` with the codes `noExecutableMemory` if the
+  ///   system refuses such memory; `outOfMemory`.
+  public init(
+    _ signature: MethodSignature, handler: @escaping @Sendable (borrowing Call) -> Void
+  ) throws(InvocationError) {
+    let context = Context(signature: signature, handler: handler)
+    var closure: OpaquePointer?
+    var error = fwd_error()
+    // SAFETY: the closure takes over the reference to the context, and gives it
+    // up by the second function when no call can use it any more.
+    let retained = unsafe Unmanaged.passRetained(context)
+    let status = unsafe fwd_closure_create_owning(
+      signature.handle,
+      { context, arguments, result in
+        guard let context = unsafe context else { return }
+        let handler = unsafe Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
+        handler.handler(
+          unsafe Call(signature: handler.signature, arguments: arguments, result: result))
+      },
+      retained.toOpaque(),
+      { context in
+        guard let context = unsafe context else { return }
+        unsafe Unmanaged<Context>.fromOpaque(context).release()
+      },
+      &closure, &error)
+    guard status == FWD_OK, let closure = unsafe closure else {
+      unsafe retained.release()
+      throw InvocationError(
+        status == FWD_NO_EXECUTABLE_MEMORY ? .noExecutableMemory : .outOfMemory,
+        encoding: signature.text, actual: error.text)
+    }
+    self.signature = signature
+    unsafe self.closure = closure
+    owner = nil
+  }
+
+  /// Takes over a closure of the shim, and keeps `owner` as long as it lives.
+  internal init(
+    owning closure: OpaquePointer, _ signature: MethodSignature,
+    keeping owner: (any AnyObject & Sendable)? = nil
+  ) {
+    self.signature = signature
+    unsafe self.closure = closure
+    self.owner = owner
+  }
+
+  deinit {
+    // SAFETY: the closure is owned, and ended once.
+    unsafe fwd_closure_destroy(closure)
+  }
+
+  private final class Context: Sendable {
+    let signature: MethodSignature
+    let handler: @Sendable (borrowing Call) -> Void
+
+    init(signature: MethodSignature, handler: @escaping @Sendable (borrowing Call) -> Void) {
+      self.signature = signature
+      self.handler = handler
+    }
+  }
+}
+
+// MARK: - The pointer
+
+extension FunctionPointer {
+  /// The address of the function, valid as long as this object lives.
+  @unsafe public var unsafePointer: UnsafeRawPointer {
+    unsafe unsafeBitCast(fwd_closure_function(closure), to: UnsafeRawPointer.self)
+  }
+
+  /// Gives the function as a value of a `@convention(c)` type, which the caller
+  /// promises to have the signature, and to call only as long as this object
+  /// lives.
+  ///
+  /// - Precondition: `Function` is a C function pointer or an optional of one.
+  @unsafe public func unsafeCast<Function: BitwiseCopyable>(
+    to type: Function.Type = Function.self
+  ) -> Function {
+    precondition(
+      MemoryLayout<Function>.size == MemoryLayout<Int>.size,
+      "\(Function.self) is no C function pointer")
+    return unsafe unsafeBitCast(unsafePointer, to: Function.self)
+  }
+}
+
+// MARK: - A call
+
+extension FunctionPointer {
+  /// One call of a function pointer: its arguments, and room for its result. It
+  /// cannot be copied or kept, so that it does not outlive the call.
+  @safe public struct Call: ~Copyable {
+    /// The signature of the function.
+    public let signature: MethodSignature
+
+    private let arguments: UnsafePointer<UnsafeMutableRawPointer>
+    private let room: UnsafeMutableRawPointer
+
+    fileprivate init(
+      signature: MethodSignature, arguments: UnsafePointer<UnsafeMutableRawPointer>,
+      result: UnsafeMutableRawPointer
+    ) {
+      self.signature = signature
+      unsafe self.arguments = arguments
+      unsafe room = result
+    }
+  }
+}
+
+extension FunctionPointer.Call {
+  /// Gives an argument.
+  ///
+  /// - Parameters:
+  ///   - index: counts all arguments, the receiver and the selector included.
+  ///   - type: a Swift type that may stand for the argument's encoding.
+  /// - Throws: `InvocationError` with the codes `indexOutOfRange`;
+  ///   `typeMismatch` for a type that may not stand for the encoding or an
+  ///   object of another class; `nullPointer`, `valueNotRepresentable`.
+  public borrowing func argument<Value>(
+    at index: Int, as type: Value.Type = Value.self
+  ) throws(InvocationError) -> Value {
+    let argument = try signature.checkedArgument(at: index)
+    do throws(ValueMismatch) {
+      // SAFETY: the coder fits the argument; the pointer is aligned and valid
+      // during the call.
+      return try unsafe ValueCoder<Value>(for: argument.encoding).decode(from: arguments[index])
+    } catch {
+      throw InvocationError(error, signature: signature, argumentIndex: index)
+    }
+  }
+
+  /// Calls `body` with the bytes of an argument, which are valid during the
+  /// call.
+  ///
+  /// - Throws: `InvocationError` with the code `indexOutOfRange`; what `body`
+  ///   throws.
+  public borrowing func withBytes<Value>(
+    ofArgumentAt index: Int, _ body: (RawSpan) throws(InvocationError) -> Value
+  ) throws(InvocationError) -> Value {
+    let argument = try signature.checkedArgument(at: index)
+    // SAFETY: the shim gives as many bytes as the type has, valid during the
+    // call.
+    return try body(
+      unsafe UnsafeRawBufferPointer(start: arguments[index], count: argument.layout.size).bytes)
+  }
+
+  /// Sets the result. An object is not retained: the caller gets it borrowed
+  /// (+0), so something else has to keep it alive for as long as the caller
+  /// uses it.
+  ///
+  /// - Throws: `InvocationError` with the code `typeMismatch` for a type that
+  ///   may not stand for the result.
+  public borrowing func setResult<Value>(_ value: Value) throws(InvocationError) {
+    do throws(ValueMismatch) {
+      // SAFETY: the coder fits the result, for which the shim gives room.
+      unsafe try ValueCoder<Value>(for: signature.result).encode(value, into: room)
+    } catch {
+      throw InvocationError(error, signature: signature)
+    }
+  }
+
+  /// Sets the result to bytes. The caller promises that they are a value of the
+  /// result's type.
+  ///
+  /// - Throws: `InvocationError` with the code `wrongSize`.
+  @unsafe public borrowing func setResultBytes(_ bytes: RawSpan) throws(InvocationError) {
+    let size = signature.resultLayout.size
+    guard bytes.byteCount == size else {
+      throw InvocationError(
+        .wrongSize, encoding: signature.text, expected: size == 1 ? "1 byte" : "\(size) bytes",
+        actual: "\(bytes.byteCount)", subject: "the result")
+    }
+    // SAFETY: the sizes agree; a span into the result may overlap, which
+    // copyMemory allows.
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe UnsafeMutableRawBufferPointer(start: room, count: size).copyMemory(from: bytes)
+    }
+  }
+
+  /// Pointers to all arguments, the receiver and the selector included, valid
+  /// during the call.
+  @unsafe public var unsafeArguments: UnsafePointer<UnsafeMutableRawPointer> {
+    unsafe arguments
+  }
+
+  /// Room for the result, valid during the call.
+  @unsafe public var unsafeResult: UnsafeMutableRawPointer { unsafe room }
+
+  /// Makes an invocation of the arguments, which may outlive the call once its
+  /// arguments are retained. The receiver is taken as a pointer, see
+  /// `Invocation.unsafeTarget`; it has no result.
+  ///
+  /// - Throws: `InvocationError` with the code `noReceiver` if the first
+  ///   argument of the signature is no pointer.
+  /// - Complexity: O(*n*) in the size of the arguments.
+  public borrowing func invocation(
+    of selector: MethodSelector
+  ) throws(InvocationError) -> Invocation {
+    let invocation = try unsafe Invocation(
+      selector, ArgumentFrame(signature, copying: arguments))
+    unsafe invocation.unsafeTarget = arguments[0].load(as: UnsafeRawPointer?.self)
+    return invocation
+  }
+}

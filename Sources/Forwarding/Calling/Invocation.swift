@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// A call as an object: a selector, a signature, a target, the arguments, and
+/// the result once there is one.
+///
+/// ```swift
+/// let invocation = try Invocation("move:by:", try MethodSignature("i@:id"), target: robot)
+/// try invocation.setArgument(Int32(7), at: 2)
+/// try invocation.setArgument(0.5, at: 3)
+/// try unsafe invocation.unsafeInvoke(robotMove)   // a C function
+/// let steps = try invocation.result(as: Int32.self)
+/// ```
+///
+/// Indices count all arguments: the receiver is 0, and the selector 1 if the
+/// signature has one. An invocation can be invoked any number of times, with
+/// arguments set anew in between.
+///
+/// The target and objects that are set as such are kept alive. Pointers, C
+/// strings and whatever is set as bytes are the caller's to keep, until
+/// `retainArguments()`; that makes an invocation outlive the call that it was
+/// made from.
+///
+/// An invocation is for one thread at a time.
+@safe public final class Invocation {
+  /// The signature of the method.
+  public let signature: MethodSignature
+
+  /// The method that is called, passed as argument 1 where the signature has a
+  /// selector.
+  public var selector: MethodSelector {
+    // SAFETY: the word is the one that follows the receiver.
+    didSet { unsafe storeSelector() }
+  }
+
+  private var receiver: Receiver = .none
+
+  private enum Receiver {
+    case none
+    case object(AnyObject)
+    /// The word in `head`.
+    case pointer
+  }
+
+  private var frame: ArgumentFrame
+
+  /// Pointers to all arguments: to the receiver and the selector in `head`, to
+  /// the others in the frame.
+  private let slots: UnsafeMutablePointer<UnsafeMutableRawPointer>
+
+  /// The receiver's word and the selector's.
+  private let head: UnsafeMutablePointer<UnsafeRawPointer?>
+
+  /// Room for the result, zeroed; what it refers to, `keptResult` keeps.
+  private let resultBytes: UnsafeMutableRawPointer
+  private let resultSize: Int
+  private let resultEncoding: TypeEncoding
+  private var keptResult: AnyObject?
+
+  /// Whether there is a result: one was set, or the invocation was invoked.
+  public private(set) var hasResult = false
+
+  /// Creates an invocation whose arguments are zeroes.
+  ///
+  /// - Throws: `InvocationError` with the code `noReceiver` if the first
+  ///   argument of the signature is no pointer.
+  public convenience init(
+    _ selector: MethodSelector, _ signature: MethodSignature, target: AnyObject? = nil
+  ) throws(InvocationError) {
+    try self.init(selector, ArgumentFrame(signature), target: target)
+  }
+
+  /// Creates an invocation from its arguments without the receiver and the
+  /// selector.
+  ///
+  /// - Throws: `InvocationError` with the code `noReceiver` if the first
+  ///   argument of the frame's signature is no pointer.
+  public convenience init(
+    _ selector: MethodSelector, _ frame: consuming ArgumentFrame, target: AnyObject? = nil
+  ) throws(InvocationError) {
+    let signature = frame.signature
+    guard signature.hasReceiver else {
+      let first = signature.arguments.first.map { "argument 0 is \($0.encoding.inWords)" }
+      throw InvocationError(
+        .noReceiver, selector: selector.name, encoding: signature.text,
+        expected: first ?? "it has no arguments")
+    }
+    self.init(checked: selector, frame)
+    self.target = target
+  }
+
+  /// Creates an invocation of a signature that has a receiver.
+  private init(checked selector: MethodSelector, _ frame: consuming ArgumentFrame) {
+    let signature = frame.signature
+    self.signature = signature
+    self.selector = selector
+    let layout = signature.resultLayout
+    resultSize = layout.size
+    resultEncoding = signature.result
+    // SAFETY: freed in `deinit`; all of it is initialized. `resultBytes` has
+    // room for a word, since object results are looked at as one.
+    let room = max(layout.size, 16)
+    unsafe resultBytes = .allocate(byteCount: room, alignment: max(layout.alignment, 16))
+    unsafe resultBytes.initializeMemory(as: UInt8.self, repeating: 0, count: room)
+    unsafe head = .allocate(capacity: 2)
+    unsafe head.initialize(repeating: nil, count: 2)
+    unsafe slots = .allocate(capacity: signature.arguments.count)
+    for argument in signature.arguments {
+      let slot =
+        unsafe argument.frameOffset.map { unsafe frame.base + $0 }
+        ?? UnsafeMutableRawPointer(head + argument.index)
+      unsafe slots.advanced(by: argument.index).initialize(to: slot)
+    }
+    self.frame = frame
+    // SAFETY: the head was made above.
+    unsafe storeSelector()
+  }
+
+  private convenience init(copying other: Invocation) {
+    // What `init` checks, `other` has passed.
+    self.init(checked: other.selector, other.frame.copy())
+    receiver = other.receiver
+    // SAFETY: both have the one signature's sizes; the references are kept by
+    // this one too.
+    unsafe head.update(from: other.head, count: 2)
+    unsafe resultBytes.copyMemory(from: other.resultBytes, byteCount: resultSize)
+    keptResult = other.keptResult
+    hasResult = other.hasResult
+  }
+
+  deinit {
+    // SAFETY: allocated in `init`, freed once.
+    unsafe slots.deallocate()
+    unsafe head.deallocate()
+    unsafe resultBytes.deallocate()
+  }
+
+  @unsafe private func storeSelector() {
+    unsafe head[1] = UnsafeRawPointer(selector.handle)
+  }
+}
+
+// MARK: - Target
+
+extension Invocation {
+  /// The object that gets the call, kept alive. Nil if there is none, or if it
+  /// is a pointer.
+  public var target: AnyObject? {
+    get {
+      if case .object(let object) = receiver { object } else { nil }
+    }
+    set {
+      replaceReceiver(newValue.map { .object($0) } ?? .none)
+      // SAFETY: the object is kept by `receiver`.
+      unsafe head[0] = newValue.map {
+        unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque())
+      }
+    }
+  }
+
+  /// The first argument as a pointer, for a receiver that is no Swift object,
+  /// such as a C context. The caller keeps alive what it points to. Nil that
+  /// was set here is passed; where no target was set at all, `unsafeInvoke`
+  /// calls nobody.
+  @unsafe public var unsafeTarget: UnsafeRawPointer? {
+    get { unsafe head[0] }
+    set {
+      replaceReceiver(.pointer)
+      unsafe head[0] = newValue
+    }
+  }
+
+  private func replaceReceiver(_ new: Receiver) {
+    // The end of the old target may run code that comes back here, so it has to
+    // wait until the access to the property is over.
+    let old = receiver
+    receiver = new
+    withExtendedLifetime(old) {}
+  }
+
+  /// Whether somebody is to be called.
+  internal var hasTarget: Bool {
+    if case .none = receiver { false } else { true }
+  }
+}
+
+// MARK: - Arguments
+
+extension Invocation {
+  /// Sets an argument, as `ArgumentFrame.setArgument(_:at:)` does. An object at
+  /// index 0 becomes the target.
+  ///
+  /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
+  ///   `typeMismatch`.
+  public func setArgument<Value>(_ value: Value, at index: Int) throws(InvocationError) {
+    guard index >= signature.firstArgumentIndex || index < 0 else {
+      return try setHidden(value, at: index)
+    }
+    do throws(InvocationError) {
+      let old = try frame.replaceArgument(value, at: index)
+      withExtendedLifetime(old) {}
+    } catch {
+      throw error.naming(selector)
+    }
+  }
+
+  /// Gives an argument, as `ArgumentFrame.argument(at:as:)` does.
+  ///
+  /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
+  ///   `typeMismatch`, `nullPointer`, `valueNotRepresentable`.
+  public func argument<Value>(
+    at index: Int, as type: Value.Type = Value.self
+  ) throws(InvocationError) -> Value {
+    let argument = try signature.checkedArgument(at: index, selector: selector)
+    do throws(ValueMismatch) {
+      // SAFETY: the coder fits the slot, which lives as long as the invocation.
+      return try unsafe ValueCoder<Value>(for: argument.encoding).decode(from: slots[index])
+    } catch {
+      throw InvocationError(
+        error, selector: selector, signature: signature, argumentIndex: index)
+    }
+  }
+
+  private func setHidden<Value>(_ value: Value, at index: Int) throws(InvocationError) {
+    let coder: ValueCoder<Value>
+    do throws(ValueMismatch) {
+      coder = try ValueCoder(for: signature.arguments[index].encoding)
+    } catch {
+      throw InvocationError(
+        error, selector: selector, signature: signature, argumentIndex: index)
+    }
+    if index == 1, let selector = value as? MethodSelector {
+      self.selector = selector
+      return
+    }
+    // SAFETY: the coder fits the word, and `value` keeps an object alive until
+    // `receiver` does.
+    withExtendedLifetime(value) {
+      var word: UnsafeRawPointer?
+      unsafe withUnsafeMutableBytes(of: &word) { bytes in
+        if let start = bytes.baseAddress { unsafe coder.encode(value, into: start) }
+      }
+      if coder.isObject {
+        target = unsafe word.map {
+          unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+        }
+      } else {
+        unsafe unsafeTarget = word
+      }
+    }
+  }
+
+  /// Sets an argument to bytes, as `ArgumentFrame.setBytes(_:at:)` does. The
+  /// receiver and the selector have properties of their own.
+  ///
+  /// - Throws: `InvocationError` with the codes `indexOutOfRange`, `wrongSize`.
+  @unsafe public func setBytes(_ bytes: RawSpan, at index: Int) throws(InvocationError) {
+    do throws(InvocationError) {
+      let old = try unsafe frame.replaceBytes(bytes, at: index)
+      withExtendedLifetime(old) {}
+    } catch {
+      throw error.naming(selector)
+    }
+  }
+
+  /// Calls `body` with the bytes of an argument, which are valid until the call
+  /// returns or the argument is set.
+  ///
+  /// - Throws: `InvocationError` with the code `indexOutOfRange`; what `body`
+  ///   throws.
+  public func withBytes<Value>(
+    ofArgumentAt index: Int, _ body: (RawSpan) throws(InvocationError) -> Value
+  ) throws(InvocationError) -> Value {
+    let argument = try signature.checkedArgument(at: index, selector: selector)
+    // SAFETY: the slot has the size of its type and lives as long as the
+    // invocation.
+    return try withExtendedLifetime(self) { () throws(InvocationError) in
+      try body(
+        unsafe UnsafeRawBufferPointer(start: slots[index], count: argument.layout.size).bytes)
+    }
+  }
+
+  /// Makes the invocation independent of what the caller keeps alive: objects
+  /// (`@`) are retained, and strings (`*`) copied, now and whenever an argument
+  /// is set. See `ArgumentFrame.retainArguments()`.
+  ///
+  /// The target is retained in any case, unless it is a pointer.
+  ///
+  /// - Complexity: O(*n*) in the number of arguments and the length of the
+  ///   strings.
+  public func retainArguments() { frame.retainArguments() }
+
+  /// Whether `retainArguments()` was called.
+  public var argumentsRetained: Bool { frame.argumentsRetained }
+
+  /// Gives an invocation of the same selector, target, arguments and result.
+  /// What this one keeps alive, the copy does too.
+  ///
+  /// - Parameter retainingArguments: whether the copy is to retain its
+  ///   arguments; it does in any case if this one does.
+  /// - Complexity: O(*n*) in the size of the frame and of the strings.
+  public func copy(retainingArguments: Bool = false) -> Invocation {
+    let copy = Invocation(copying: self)
+    if retainingArguments { copy.retainArguments() }
+    return copy
+  }
+}
+
+extension InvocationError {
+  fileprivate func naming(_ selector: MethodSelector) -> InvocationError {
+    var error = self
+    error.selector = selector.name
+    return error
+  }
+}
+
+// MARK: - Result
+
+extension Invocation {
+  /// Gives the result.
+  ///
+  /// - Throws: `InvocationError` with the codes `noResult` if there is none
+  ///   yet; `typeMismatch`, `nullPointer`, `valueNotRepresentable` as for
+  ///   arguments.
+  public func result<Value>(as type: Value.Type = Value.self) throws(InvocationError) -> Value {
+    try checkResult()
+    do throws(ValueMismatch) {
+      // SAFETY: the coder fits the result's bytes, and `keptResult` keeps an
+      // object in them.
+      return try unsafe ValueCoder<Value>(for: resultEncoding).decode(from: resultBytes)
+    } catch {
+      throw InvocationError(error, selector: selector, signature: signature)
+    }
+  }
+
+  /// Sets the result. An object is kept alive.
+  ///
+  /// - Throws: `InvocationError` with the code `typeMismatch`.
+  public func setResult<Value>(_ value: Value) throws(InvocationError) {
+    let coder: ValueCoder<Value>
+    do throws(ValueMismatch) {
+      coder = try ValueCoder(for: resultEncoding)
+    } catch {
+      throw InvocationError(error, selector: selector, signature: signature)
+    }
+    // SAFETY: the coder fits the result's bytes, and `value` keeps an object
+    // alive until it is kept.
+    withExtendedLifetime(value) {
+      unsafe coder.encode(value, into: resultBytes)
+      unsafe resultChanged(isOwned: false)
+    }
+  }
+
+  /// Sets the result to bytes. The caller promises that they are a value of the
+  /// result's type; an object in them is retained.
+  ///
+  /// - Throws: `InvocationError` with the code `wrongSize`.
+  @unsafe public func setResultBytes(_ bytes: RawSpan) throws(InvocationError) {
+    guard bytes.byteCount == resultSize else {
+      throw InvocationError(
+        .wrongSize, selector: selector.name, encoding: signature.text,
+        expected: resultSize == 1 ? "1 byte" : "\(resultSize) bytes", actual: "\(bytes.byteCount)")
+    }
+    // SAFETY: the sizes agree; a span into the result may overlap, which
+    // copyMemory allows.
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe UnsafeMutableRawBufferPointer(start: resultBytes, count: resultSize)
+        .copyMemory(from: bytes)
+    }
+    unsafe resultChanged(isOwned: false)
+  }
+
+  /// Calls `body` with the bytes of the result, which are valid until the call
+  /// returns or the result is set.
+  ///
+  /// - Throws: `InvocationError` with the code `noResult`; what `body` throws.
+  public func withResultBytes<Value>(
+    _ body: (RawSpan) throws(InvocationError) -> Value
+  ) throws(InvocationError) -> Value {
+    try checkResult()
+    // SAFETY: the bytes live as long as the invocation.
+    return try withExtendedLifetime(self) { () throws(InvocationError) in
+      try body(unsafe UnsafeRawBufferPointer(start: resultBytes, count: resultSize).bytes)
+    }
+  }
+
+  private func checkResult() throws(InvocationError) {
+    guard hasResult else {
+      throw InvocationError(.noResult, selector: selector.name, encoding: signature.text)
+    }
+  }
+
+  /// Takes note of new bytes in the result. If they are an object, it is alive
+  /// or null; `isOwned` says that its reference is to be taken over.
+  @unsafe private func resultChanged(isOwned: Bool) {
+    hasResult = true
+    guard resultEncoding.kind == .object else { return }
+    let object = unsafe resultBytes.load(as: Unmanaged<AnyObject>?.self)
+    let old = keptResult
+    keptResult =
+      unsafe isOwned ? object?.takeRetainedValue() : object?.takeUnretainedValue()
+    // As for the receiver.
+    withExtendedLifetime(old) {}
+  }
+}
+
+// MARK: - Invoking
+
+extension Invocation {
+  /// Calls a C function with the target as its receiver, and takes its result.
+  /// Without a target nobody is called, and the result is zeroes.
+  ///
+  /// An object that the function returns is borrowed (+0): the invocation
+  /// retains it.
+  ///
+  /// - Parameter function: a C function pointer of this signature, as a
+  ///   `@convention(c)` value or a raw pointer.
+  /// - Throws: `InvocationError` with the codes `nullPointer` for a null
+  ///   function; `typeMismatch` for what is no function pointer; `outOfMemory`.
+  @unsafe public func unsafeInvoke<Function: BitwiseCopyable>(
+    _ function: Function
+  ) throws(InvocationError) {
+    guard hasTarget else {
+      // SAFETY: zeroes are a value of each type that C returns.
+      unsafe resultBytes.initializeMemory(as: UInt8.self, repeating: 0, count: resultSize)
+      unsafe resultChanged(isOwned: false)
+      return
+    }
+    let function = try unsafe CFunction(function, selector: selector, signature: signature)
+    try unsafe withMutableResult(isOwned: false) { result throws(InvocationError) in
+      try unsafe withArgumentPointers { arguments throws(InvocationError) in
+        try unsafe signature.call(function, arguments, result, selector: selector)
+      }
+    }
+  }
+
+  /// Calls `body` with pointers to all arguments, the receiver and the selector
+  /// included. What they refer to is kept alive during the call, even if `body`
+  /// leads to arguments being set anew.
+  @unsafe internal func withArgumentPointers<Value, Failure: Error>(
+    _ body: (UnsafePointer<UnsafeMutableRawPointer>) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let kept = (frame.keptReferences, target)
+    defer { withExtendedLifetime((kept, self)) {} }
+    return try unsafe body(UnsafePointer(slots))
+  }
+
+  /// Calls `body` with room for the result, which is the invocation's once it
+  /// returns. On failure `body` has written nothing. `isOwned` says whether an
+  /// object in it has a reference that is to be taken over.
+  @unsafe internal func withMutableResult<Failure: Error>(
+    isOwned: Bool, _ body: (UnsafeMutableRawPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    defer { withExtendedLifetime(self) {} }
+    try unsafe body(resultBytes)
+    unsafe resultChanged(isOwned: isOwned)
+  }
+}

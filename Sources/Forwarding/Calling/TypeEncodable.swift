@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A type that states its encoding, so that its values can be arguments and
+/// results.
+///
+/// Numbers, `Bool`, pointers, C function pointers, classes, selectors and enums
+/// with such raw values need no conformance. C structs do:
+///
+/// ```swift
+/// extension timespec: @retroactive TypeEncodable {
+///   public static var typeEncoding: String { "{timespec=qq}" }
+/// }
+/// ```
+///
+/// The bytes are copied as they are, so the type must be trivial: no references
+/// that Swift counts. (It cannot be required to be `BitwiseCopyable`: that
+/// conformance of structs imported from C is not visible to a refinement.) The
+/// encoding must describe its layout. Both are checked, as far as size and
+/// alignment go, when a value is first passed. And every value that C may write
+/// in it must be one of the Swift type: a struct imported from C has this
+/// property, one with fields that are Swift enums does not.
+public protocol TypeEncodable {
+  /// The type encoding, such as `{timespec=qq}`. Names of fields may be left
+  /// out.
+  static var typeEncoding: String { get }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+// Which Swift type may stand in which encoding. The table is in
+// ValueCoder.swift.
+
+extension ValueCoder {
+  /// Applies the rules, the frequent and cheap ones first.
+  internal static func matching(_ encoding: TypeEncoding) throws(ValueMismatch) -> ValueCoder {
+    let kind = encoding.kind
+    if let kinds = scalarKinds(of: Value.self) {
+      guard kind == kinds.0 || kind == kinds.1 else { throw .type(Value.self, in: encoding) }
+      return ValueCoder(Value.self == Bool.self ? .bool : .bitwise)
+    }
+    let wrapped = (Value.self as? any OptionalValue.Type)?.wrapped
+    let base = wrapped ?? Value.self
+    // Null is a value of an optional, and an error for what is none.
+    let form = wrapped == nil ? Form.nonNull : .bitwise
+    if let pointer = base as? any PointerValue.Type {
+      guard pointer.mayStand(for: encoding) else { throw .type(Value.self, in: encoding) }
+      return ValueCoder(form)
+    }
+    if base == AnyObject.self {
+      guard kind == .object else { throw .type(Value.self, in: encoding) }
+      return ValueCoder(form, isObject: true)
+    }
+    if let object = base as? AnyClass {
+      guard kind == .object else { throw .type(Value.self, in: encoding) }
+      return ValueCoder(.translated(classTranslator(object)), isObject: true)
+    }
+    if let stated = Value.self as? any TypeEncodable.Type {
+      try check(stated.typeEncoding, for: encoding)
+      return ValueCoder(.bitwise)
+    }
+    if let representable = Value.self as? any RawRepresentable.Type {
+      return ValueCoder(.translated(try rawTranslator(representable, for: encoding)))
+    }
+    if Value.self == Void.self && kind == .void { return ValueCoder(.bitwise) }
+    if base == AnyClass.self && kind == .classReference { return ValueCoder(form) }
+    if encoding.isFunctionPointer && isCFunction(base) { return ValueCoder(form) }
+    throw .type(Value.self, in: encoding, because: hint)
+  }
+
+  /// What to do about a type that has no place anywhere.
+  private static var hint: String {
+    if Value.self == Void.self || Value.self == AnyClass.self { return "" }
+    if Value.self == String.self { return "; a C string is an UnsafePointer<CChar>" }
+    let name = String(describing: Value.self)
+    if name.contains("@convention(c)") { return "" }
+    if name.contains("->") { return "; C takes only @convention(c) functions" }
+    return ", which does not conform to TypeEncodable"
+  }
+}
+
+// MARK: - Numbers
+
+/// The kinds that a number of Swift has; nil for other types.
+private func scalarKinds(of type: Any.Type) -> (TypeEncoding.Kind, TypeEncoding.Kind)? {
+  // A chain of comparisons of addresses: a cast to a protocol would look its
+  // conformance up.
+  if type == Int32.self { return (.int, .long) }
+  if type == UInt32.self { return (.unsignedInt, .unsignedLong) }
+  if type == Double.self { return (.double, .double) }
+  if type == Float.self { return (.float, .float) }
+  if type == Bool.self { return (.bool, .bool) }
+  if type == Int64.self { return (.longLong, .longLong) }
+  if type == UInt64.self { return (.unsignedLongLong, .unsignedLongLong) }
+  if type == Int8.self { return (.char, .char) }
+  if type == UInt8.self { return (.unsignedChar, .unsignedChar) }
+  if type == Int16.self { return (.short, .short) }
+  if type == UInt16.self { return (.unsignedShort, .unsignedShort) }
+  let isWide = MemoryLayout<Int>.size == 8
+  if type == Int.self { return isWide ? (.longLong, .longLong) : (.int, .long) }
+  if type == UInt.self {
+    return isWide ? (.unsignedLongLong, .unsignedLongLong) : (.unsignedInt, .unsignedLong)
+  }
+  if #available(macOS 15, *) {
+    if type == Int128.self { return (.int128, .int128) }
+    if type == UInt128.self { return (.unsignedInt128, .unsignedInt128) }
+  }
+  #if arch(x86_64) || arch(i386)
+    if type == Float80.self { return (.longDouble, .longDouble) }
+  #endif
+  return nil
+}
+
+// MARK: - Pointers
+
+/// A type of one word that is never null.
+private protocol PointerValue {
+  static func mayStand(for encoding: TypeEncoding) -> Bool
+}
+
+private protocol OptionalValue {
+  static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate static var wrapped: Any.Type { Wrapped.self }
+}
+
+extension UnsafePointer: PointerValue {
+  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+    encoding.takesPointer(to: Pointee.self)
+  }
+}
+
+extension UnsafeMutablePointer: PointerValue {
+  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+    encoding.takesPointer(to: Pointee.self)
+  }
+}
+
+#if canImport(ObjectiveC)
+  extension AutoreleasingUnsafeMutablePointer: PointerValue {
+    fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+      encoding.takesPointer(to: Pointee.self)
+    }
+  }
+#endif
+
+extension UnsafeRawPointer: PointerValue {
+  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+}
+
+extension UnsafeMutableRawPointer: PointerValue {
+  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+}
+
+extension OpaquePointer: PointerValue {
+  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+}
+
+extension Unmanaged: PointerValue {
+  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.kind == .object }
+}
+
+extension MethodSelector: PointerValue {
+  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+    encoding.kind == .selector
+  }
+}
+
+extension TypeEncoding {
+  fileprivate var isPointer: Bool {
+    switch kind {
+    case .pointer, .cString, .object, .classReference, .block: true
+    default: false
+    }
+  }
+
+  /// `^?`, as Clang spells pointers to functions.
+  fileprivate var isFunctionPointer: Bool { kind == .pointer && pointee?.kind == .unknown }
+
+  /// Whether a typed pointer may stand here. Structs are not compared: the
+  /// encoding often has their name only, and the Swift type that C's was
+  /// imported as does not know its C name.
+  fileprivate func takesPointer<Pointee>(to type: Pointee.Type) -> Bool {
+    if kind == .cString { return isCharacter(type) }
+    guard kind == .pointer, var pointee else { return false }
+    while pointee.kind == .array, let element = pointee.element { pointee = element }
+    switch pointee.kind {
+    case .void, .structure, .union: return true
+    case .char, .unsignedChar: return isCharacter(type) || pointee.holds(type)
+    default: return pointee.holds(type)
+    }
+  }
+
+  /// Whether memory of this type can be seen as memory of the Swift type.
+  private func holds<Value>(_ type: Value.Type) -> Bool {
+    guard let coder = try? ValueCoder<Value>(for: self), let layout = try? layout() else {
+      return false
+    }
+    // A Swift enum need not have the layout of its raw value, a C enum has.
+    return !coder.isChecked || layout.size == MemoryLayout<Value>.size
+  }
+}
+
+extension ValueCoder {
+  /// Whether the value goes through a translator.
+  fileprivate var isChecked: Bool {
+    if case .translated = form { true } else { false }
+  }
+}
+
+private func isCharacter(_ type: Any.Type) -> Bool { type == Int8.self || type == UInt8.self }
+
+/// Whether a type is a C function pointer. Swift offers no cast that would
+/// tell, but its description does.
+private func isCFunction(_ type: Any.Type) -> Bool {
+  String(describing: type).hasPrefix("@convention(c)")
+}
+
+// MARK: - Structs
+
+extension ValueCoder {
+  /// Checks that the encoding that `Value` states is `encoding`, and describes
+  /// its bytes.
+  private static func check(
+    _ text: String, for encoding: TypeEncoding
+  ) throws(ValueMismatch) {
+    let own: TypeEncoding
+    let layout: TypeLayout
+    do throws(EncodingError) {
+      own = try TypeEncoding(text)
+      layout = try own.layout()
+    } catch {
+      throw .type(
+        Value.self, in: encoding,
+        because: ", whose encoding \"\(text)\" is \(error.code.description)")
+    }
+    guard own == encoding else {
+      throw .type(Value.self, in: encoding, because: ", whose encoding is \(own.inWords)")
+    }
+    // BitwiseCopyable is a marker that no cast can ask for.
+    guard _isPOD(Value.self) else {
+      throw .type(Value.self, in: encoding, because: ", which has references that Swift counts")
+    }
+    // The size of a Swift struct does not count the padding at its end.
+    let sizes = MemoryLayout<Value>.size...max(1, MemoryLayout<Value>.stride)
+    guard sizes.contains(layout.size) && MemoryLayout<Value>.alignment == layout.alignment else {
+      throw .type(
+        Value.self, in: encoding,
+        because:
+          " of \(MemoryLayout<Value>.size) bytes aligned to \(MemoryLayout<Value>.alignment), "
+          + "whose encoding says \(layout)")
+    }
+  }
+}
+
+// MARK: - Classes
+
+extension ValueCoder {
+  private static func classTranslator(_ type: AnyClass) -> ValueTranslator<Value> {
+    func open<Object: AnyObject>(_ type: Object.Type) -> ValueTranslator<Value> {
+      ClassTranslator<Value, Object>()
+    }
+    return open(type)
+  }
+}
+
+/// Checks the class of an object that comes out of a slot. `Value` is `Object`
+/// or an optional of it.
+private final class ClassTranslator<Value, Object: AnyObject>: ValueTranslator<Value>,
+  @unchecked Sendable
+{
+  override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
+    // SAFETY: an `@` slot holds an object that is alive, or null.
+    if let object = unsafe slot.load(as: AnyObject?.self) {
+      guard object is Object else {
+        throw ValueMismatch(
+          code: .typeMismatch, expected: "an object of class \(Object.self)",
+          actual: "one of class \(Swift.type(of: object))")
+      }
+    } else if Value.self == Object.self {
+      throw .null(Value.self)
+    }
+    // SAFETY: the word is a reference of this class, or null where `Value` is
+    // an optional of it.
+    return unsafe slot.load(as: Value.self)
+  }
+}
+
+// MARK: - Raw values
+
+extension ValueCoder {
+  private static func rawTranslator(
+    _ type: any RawRepresentable.Type, for encoding: TypeEncoding
+  ) throws(ValueMismatch) -> ValueTranslator<Value> {
+    func open<Wrapper: RawRepresentable>(
+      _ type: Wrapper.Type
+    ) throws(ValueMismatch) -> (any Sendable)? {
+      do throws(ValueMismatch) {
+        return RawTranslator<Wrapper>(raw: try ValueCoder<Wrapper.RawValue>(for: encoding))
+      } catch {
+        throw .type(
+          type, in: encoding, because: ", whose raw value is \(Wrapper.RawValue.self)")
+      }
+    }
+    // `Wrapper` is `Value`, which the compiler cannot know.
+    guard let translator = try open(type) as? ValueTranslator<Value> else {
+      throw .type(Value.self, in: encoding)
+    }
+    return translator
+  }
+}
+
+/// Passes enums and option sets as their raw values.
+private final class RawTranslator<Value: RawRepresentable>: ValueTranslator<Value>,
+  @unchecked Sendable
+{
+  private let raw: ValueCoder<Value.RawValue>
+
+  init(raw: ValueCoder<Value.RawValue>) { self.raw = raw }
+
+  override var translatesEncoding: Bool { true }
+
+  override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
+    let rawValue = try unsafe raw.decode(from: slot)
+    guard let value = Value(rawValue: rawValue) else {
+      throw ValueMismatch(
+        code: .valueNotRepresentable, expected: String(describing: Value.self),
+        actual: "raw value \(rawValue)")
+    }
+    return value
+  }
+
+  override func encode(_ value: Value, into slot: UnsafeMutableRawPointer) {
+    unsafe raw.encode(value.rawValue, into: slot)
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Says why a value of a Swift type has no place in a slot, or why a slot holds
+/// no value of it. What is missing for an `InvocationError` is the place, which
+/// only the caller knows.
+@usableFromInline
+internal struct ValueMismatch: Error, Equatable {
+  internal let code: InvocationError.Code
+  internal let expected: String
+  internal let actual: String
+}
+
+extension ValueMismatch {
+  /// The type `given` has no place in a slot of `encoding`.
+  internal static func type(
+    _ given: Any.Type, in encoding: TypeEncoding, because reason: String = ""
+  ) -> ValueMismatch {
+    ValueMismatch(
+      code: .typeMismatch, expected: encoding.inWords, actual: String(describing: given) + reason)
+  }
+
+  /// A slot of a type without nil is null.
+  internal static func null(_ expected: Any.Type) -> ValueMismatch {
+    ValueMismatch(code: .nullPointer, expected: String(describing: expected), actual: "null")
+  }
+}
+
+extension TypeEncoding {
+  /// The encoding and its meaning, for errors: `'d' (Double)`.
+  internal var inWords: String {
+    let text = text
+    let shown = text.count > 80 ? text.prefix(79) + "…" : text[...]
+    return "'\(shown)' (\(typeName))"
+  }
+}
+
+extension InvocationError {
+  /// Completes a mismatch with its place: an argument, or the result if there
+  /// is no index.
+  internal init(
+    _ mismatch: ValueMismatch, selector: MethodSelector? = nil, signature: MethodSignature? = nil,
+    argumentIndex: Int? = nil
+  ) {
+    self.init(
+      mismatch.code, selector: selector?.name, encoding: signature?.text,
+      argumentIndex: argumentIndex, expected: mismatch.expected, actual: mismatch.actual)
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+extension TypeEncoding {
+  /// Reads the encoding of one type, such as `{Point=dd}`.
+  ///
+  /// The grammar is that of Clang's `@encode` with what method encodings add:
+  /// qualifiers, quoted class and field names, blocks, `t` and `T` for 128-bit
+  /// integers, `j` for complex numbers. Clang writes `q` for a 64-bit `long`;
+  /// `l` and `L` are 32 bits wide, as in Apple's 64-bit encodings.
+  ///
+  /// A type whose size cannot be known, such as `b3` or `{stat}`, is read too;
+  /// `layout()` then throws.
+  ///
+  /// - Throws: `EncodingError` if the text is malformed, too long, too deep, or
+  ///   has a size that overflows.
+  /// - Complexity: O(*n*) in the length of the text.
+  public init(_ text: String) throws(EncodingError) {
+    var handle: OpaquePointer?
+    var error = fwd_error()
+    var utf8 = text
+    // SAFETY: the bytes are valid during the call, which copies them; the
+    // outputs are local variables.
+    let status = utf8.withUTF8 { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+        unsafe fwd_encoding_create(bytes.baseAddress, bytes.count, FWD_FORM_TYPE, &handle, &error)
+      }
+    }
+    guard status == FWD_OK, let handle = unsafe handle else {
+      throw EncodingError(error, encoding: text)
+    }
+    // SAFETY: the handle is a reference that nobody else gives up.
+    self.init(storage: unsafe Storage(owning: handle), index: 0)
+  }
+
+  /// Gives the size, the alignment and, for a field, the offset of the type, as
+  /// the C compiler has them.
+  ///
+  /// - Throws: `EncodingError` with the code `unsupported` or `overflow` if the
+  ///   encoding does not tell the size: bit-fields, structs known by name only,
+  ///   functions, unknown types, and what holds one of them.
+  public func layout() throws(EncodingError) -> TypeLayout {
+    // SAFETY: the node belongs to the storage, which this value holds.
+    let (status, layout) = unsafe (node.pointee.layout_status, node.pointee.layout)
+    if status == FWD_OK { return TypeLayout(layout) }
+    throw layoutError
+  }
+
+  private var layoutError: EncodingError {
+    var error = fwd_error()
+    // SAFETY: text and reason live as long as the storage, which this value
+    // holds; a layout that failed has a reason.
+    let reason = unsafe node.pointee.layout_reason.map { unsafe String(cString: $0) } ?? "no size"
+    unsafe fwd_encoding_fail(
+      &error, node.pointee.layout_status, "type encoding", fwd_encoding_text(storage.handle),
+      fwd_encoding_length(storage.handle), Int(node.pointee.layout_offset), reason)
+    return EncodingError(error, encoding: storage.text)
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+extension DynamicProxy {
+  /// What a proxy does where one could do otherwise. The defaults are the first
+  /// of each list.
+  public struct Configuration: Sendable {
+    /// What happens to an invocation that no protocol of the proxy declares.
+    public enum UnknownSelectors: Sendable, Hashable {
+      /// It is an error.
+      case fail
+      /// It is ignored.
+      case ignore
+    }
+
+    /// Which methods a subscriber must have. One that implements a method with
+    /// other types than the protocol's is always refused.
+    public enum Conformance: Sendable, Hashable {
+      /// All that are required by each protocol of which it implements some
+      /// method, and by at least one protocol.
+      case implemented
+      /// All that are required by any of the proxy's protocols.
+      case all
+      /// All that are required by one of the proxy's protocols.
+      case any
+      /// None.
+      case lenient
+    }
+
+    /// What happens when an object subscribes again with the same table.
+    public enum Duplicates: Sendable, Hashable {
+      /// It is delivered to once; the earlier subscription is given, and moved
+      /// if a position is named.
+      case once
+      /// It is delivered to as often as it has subscribed.
+      case allow
+      /// It is refused.
+      case fail
+    }
+
+    /// What happens when no live subscriber implements a method.
+    public enum NoResponder: Sendable, Hashable {
+      /// A void method is ignored. One with a result gives its default, else it
+      /// is an error.
+      case standard
+      /// As standard, but without a default the result is zero.
+      case ignore
+      /// It is an error, unless the method has a default.
+      case fail
+      /// As ignore, and the error handler is told.
+      case report
+    }
+
+    /// What `responds(to:)` asks.
+    public enum Responding: Sendable, Hashable {
+      /// Whether some live subscriber implements the method.
+      case subscribers
+      /// Whether a protocol declares it.
+      case declared
+    }
+
+    /// What `conforms(to:)` asks.
+    public enum Conforming: Sendable, Hashable {
+      /// Whether the proxy adopts the protocol, or one that inherits from it.
+      case adopted
+      /// Whether some live subscriber has all that the protocol requires.
+      case subscribers
+    }
+
+    /// What happens to an invocation that no protocol of the proxy declares.
+    public var unknownSelectors = UnknownSelectors.fail
+    /// Which methods a subscriber must have.
+    public var conformance = Conformance.implemented
+    /// What happens when an object subscribes again with the same table.
+    public var duplicates = Duplicates.once
+    /// What happens when no live subscriber implements a method.
+    public var noResponder = NoResponder.standard
+    /// What `responds(to:)` asks.
+    public var responding = Responding.subscribers
+    /// What `conforms(to:)` asks.
+    public var conforming = Conforming.adopted
+    /// Result policies that override those of the protocols, by selector.
+    public var results: [MethodSelector: ResultPolicy] = [:]
+    /// Told what a fan-out could not do and no caller can be told: a subscriber
+    /// that could not take its arguments, or a failure behind a C function
+    /// pointer. Called on the thread of the fan-out, under no lock. By default
+    /// a line goes to standard error.
+    public var onError: @Sendable (ForwardingError) -> Void = { error in
+      var line = "Forwarding: \(error)\n"
+      // SAFETY: the bytes are valid during the call. That standard error is
+      // closed is nobody's concern.
+      line.withUTF8 { _ = unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+    /// Told when a method gains its first responder or loses its last, after
+    /// the fact and under no lock. That a weak subscriber has died is noticed
+    /// at the next change of membership that prunes, or by the next fan-out
+    /// that meets it.
+    public var onCapabilityChange: (@Sendable (MethodSelector, _ responds: Bool) -> Void)?
+
+    /// The result of methods without a responder, by selector, as a protocol
+    /// declares it.
+    internal var defaults: [MethodSelector: StoredValue] = [:]
+
+    /// Makes the default configuration.
+    public init() {}
+  }
+}

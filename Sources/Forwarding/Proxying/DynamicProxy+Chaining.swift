@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+extension DynamicProxy {
+  /// Subscribes another proxy, which forwards to its own subscribers what this
+  /// one is given. It counts as one responder for each method that both
+  /// declare, with its own policies.
+  ///
+  /// - Throws: `ForwardingError` with the code `cycle` if this proxy would,
+  ///   directly or through others, forward to itself; otherwise as for other
+  ///   subscribers.
+  @discardableResult
+  public func subscribe(
+    _ proxy: DynamicProxy, at position: Position = .last, lifetime: Lifetime = .weak
+  ) throws(ForwardingError) -> Subscription {
+    let table = try chainTable(proxy)
+    let candidate = unsafe SubscriberList.Candidate(
+      object: proxy, receiver: UnsafeMutableRawPointer(proxy.core.handle),
+      hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG, destroy: nil,
+      // The same for all tables of this kind, so that a proxy is found again.
+      table: ObjectIdentifier(DynamicProxy.self), position: position,
+      duplicates: configuration.duplicates)
+    try addLink(to: proxy)
+    do throws(ForwardingError) {
+      let subscription = try admit(candidate, table, isShared: false)
+      settleLink(to: proxy, isMember: true)
+      return subscription
+    } catch {
+      settleLink(to: proxy, isMember: false)
+      throw error
+    }
+  }
+
+  /// Enters a link in the books before the proxy is subscribed, so that no
+  /// other thread closes a circle.
+  private func addLink(to proxy: DynamicProxy) throws(ForwardingError) {
+    // References taken under the lock are given up behind it: a proxy may die
+    // with them.
+    var visited: [DynamicProxy] = []
+    let isCycle = Self.chaining.withLock { _ in
+      if proxy.reaches(self, &visited) { return true }
+      chained.withLock { $0.append(Link(proxy)) }
+      return false
+    }
+    guard isCycle else { return withExtendedLifetime(visited) {} }
+    throw ForwardingError(
+      .cycle,
+      proxy === self
+        ? "a proxy cannot be subscribed to itself"
+        : "the proxy forwards to this one already, so it would forward to itself")
+  }
+
+  /// Says whether a link's proxy is a member now, and forgets links of those
+  /// who are none any more.
+  private func settleLink(to proxy: DynamicProxy, isMember: Bool) {
+    let identifier = ObjectIdentifier(proxy)
+    chained.withLock { links in
+      if let index = links.firstIndex(where: { $0.identifier == identifier && $0.isPending }) {
+        links[index].isPending = false
+        if !isMember { links.remove(at: index) }
+      }
+    }
+    let members = Set(subscribers.records.compactMap(\.objectIdentifier))
+    chained.withLock { links in
+      links.removeAll { !$0.isPending && !members.contains($0.identifier) }
+    }
+  }
+
+  /// One lock for the links of all proxies: two threads could otherwise close a
+  /// circle between them.
+  private static let chaining = Lock<Void>(())
+
+  /// A proxy that is subscribed to this one, or about to be.
+  internal struct Link: Sendable {
+    weak let proxy: DynamicProxy?
+    let identifier: ObjectIdentifier
+    var isPending = true
+
+    init(_ proxy: DynamicProxy) {
+      self.proxy = proxy
+      identifier = ObjectIdentifier(proxy)
+    }
+  }
+
+  /// Whether this proxy is the other, or forwards to it.
+  private func reaches(_ other: DynamicProxy, _ visited: inout [DynamicProxy]) -> Bool {
+    if self === other { return true }
+    let links = chained.withLock { $0 }
+    for link in links {
+      guard let next = link.proxy else { continue }
+      visited.append(next)
+      if link.isPending || contains(next), next.reaches(other, &visited) { return true }
+    }
+    return false
+  }
+
+  /// The methods of another proxy as functions for this one.
+  private func chainTable(_ proxy: DynamicProxy) throws(ForwardingError) -> FunctionTable {
+    var methods: [FunctionTable.Method] = []
+    for requirement in proxy.requirements {
+      let method = try proxy.method(for: requirement.selector)
+      methods.append(
+        FunctionTable.Method(selector: requirement.selector) { signature throws(TableError) in
+          guard method.signature.isCompatible(with: signature) else {
+            throw TableError(
+              .signatureMismatch, selector: method.selector.name,
+              """
+              "\(method.selector)" is "\(method.signature)" in the proxy that subscribes, but "\(signature)" \
+              in the one it subscribes to
+              """)
+          }
+          // SAFETY: the entry lives as long as the proxy, which is held during
+          // each delivery.
+          return .shim(
+            unsafe ShimFunction(
+              function: fwd_forward_packed, context: UnsafeRawPointer(method.entry)))
+        })
+    }
+    return FunctionTable(methods: methods, fault: nil)
+  }
+}

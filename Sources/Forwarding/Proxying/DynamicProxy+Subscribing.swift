@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+extension DynamicProxy {
+  /// Subscribes an object with its class's function table.
+  ///
+  /// - Parameters:
+  ///   - subscriber: who is to be delivered to.
+  ///   - position: the place in the order of delivery.
+  ///   - lifetime: whether the proxy keeps the subscriber alive; by default it
+  ///     does not.
+  /// - Throws: `ForwardingError` if the table lacks a required method or
+  ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if the
+  ///   anchor of the position is not subscribed, or if the configuration
+  ///   refuses duplicates.
+  /// - Complexity: amortised O(1) at the end, else O(*n*) in the number of
+  ///   subscribers.
+  @discardableResult
+  public func subscribe(
+    _ subscriber: some Subscriber, at position: Position = .last, lifetime: Lifetime = .weak
+  ) throws(ForwardingError) -> Subscription {
+    try unsafe unsafeSubscribe(
+      subscriber, table: type(of: subscriber).functionTable, at: position, lifetime: lifetime)
+  }
+
+  /// Subscribes an object with a function table of one's own.
+  ///
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    _ owner: Owner, table: FunctionTable, at position: Position = .last, lifetime: Lifetime = .weak
+  ) throws(ForwardingError) -> Subscription {
+    try unsafe unsafeSubscribe(owner, table: table, at: position, lifetime: lifetime)
+  }
+
+  /// Subscribes closures for as long as an object lives. They get the object as
+  /// their first parameter, so they need not, and should not, capture it.
+  ///
+  /// Each call is a subscription of its own, also with an object that is
+  /// subscribed already.
+  ///
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable>(
+    _ owner: Owner, at position: Position = .last, lifetime: Lifetime = .weak,
+    _ build: (inout FunctionTable.Builder<Owner>) -> Void
+  ) throws(ForwardingError) -> Subscription {
+    try unsafe unsafeSubscribe(
+      owner, table: FunctionTable(for: Owner.self, build), at: position, lifetime: lifetime,
+      isShared: false)
+  }
+
+  /// Subscribes closures until the token is cancelled or dies. Keep the token.
+  ///
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  public func subscribe(
+    at position: Position = .last, _ build: (inout FunctionTable.Builder<Void>) -> Void
+  ) throws(ForwardingError) -> SubscriptionToken {
+    var builder = FunctionTable.Builder<Void>()
+    build(&builder)
+    let token = SubscriptionToken()
+    let table = FunctionTable(methods: builder.methods, fault: builder.fault)
+    // The token is the subscriber: with it the subscription dies.
+    token.adopt(
+      try unsafe unsafeSubscribe(
+        token, table: table, at: position, lifetime: .weak, isShared: false))
+    return token
+  }
+
+  /// Subscribes an object that is not `Sendable`. The caller promises that the
+  /// proxy is used on one thread at a time while the object is subscribed.
+  ///
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  @unsafe @discardableResult
+  public func unsafeSubscribe(
+    _ owner: AnyObject, table: FunctionTable, at position: Position = .last,
+    lifetime: Lifetime = .weak
+  ) throws(ForwardingError) -> Subscription {
+    try unsafe unsafeSubscribe(
+      owner, table: table, at: position, lifetime: lifetime, isShared: true)
+  }
+
+  /// - Parameter isShared: whether other subscribers will come with the table.
+  @unsafe private func unsafeSubscribe(
+    _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
+    isShared: Bool
+  ) throws(ForwardingError) -> Subscription {
+    let receiver = unsafe Unmanaged.passUnretained(owner).toOpaque()
+    let candidate = unsafe SubscriberList.Candidate(
+      object: owner, receiver: receiver,
+      hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG, destroy: nil,
+      table: ObjectIdentifier(table), position: position, duplicates: configuration.duplicates)
+    return try admit(candidate, table, isShared: isShared)
+  }
+
+  /// Joins the table and lets the candidate in.
+  internal func admit(
+    _ candidate: SubscriberList.Candidate, _ table: FunctionTable, isShared: Bool
+  ) throws(ForwardingError) -> Subscription {
+    let dispatch = try joined(table, isShared: isShared)
+    let identifier = try subscribers.insert(candidate, dispatch)
+    return Subscription(proxy: self, identifier: identifier)
+  }
+}
+
+// MARK: - Joining tables
+
+extension DynamicProxy {
+  private func joined(
+    _ table: FunctionTable, isShared: Bool
+  ) throws(ForwardingError) -> DispatchTable {
+    let key = ObjectIdentifier(table)
+    if let found = dispatchTables.withLock({ $0[key]?.dispatch }) { return found }
+    let dispatch = try DispatchTable(table, requirements)
+    try checkConformance(dispatch.selectors)
+    // Kept with its table, whose address is the key.
+    if isShared { dispatchTables.withLock { $0[key] = (table, dispatch) } }
+    return dispatch
+  }
+
+  /// Checks that what is required is there, by the rule of the configuration.
+  private func checkConformance(_ selectors: Set<MethodSelector>) throws(ForwardingError) {
+    var firstFault: ForwardingError?
+    var conformsToSome = protocols.isEmpty
+    for table in protocols {
+      let methods: [ProtocolTable.Requirement]
+      do throws(TableError) {
+        methods = try ProtocolTable.merge([table])
+      } catch {
+        throw ForwardingError(error)
+      }
+      guard
+        let missing = methods.first(where: { $0.isRequired && !selectors.contains($0.selector) })
+      else {
+        conformsToSome = true
+        continue
+      }
+      let fault = ForwardingError(TableError.missing(missing.selector, of: table))
+      firstFault = firstFault ?? fault
+      switch configuration.conformance {
+      case .all: throw fault
+      case .implemented where methods.contains { selectors.contains($0.selector) }: throw fault
+      case .implemented, .any, .lenient: continue
+      }
+    }
+    if let firstFault, !conformsToSome, configuration.conformance != .lenient { throw firstFault }
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// Forwards untyped invocations to any number of subscribers, which it does not
+/// keep alive.
+///
+/// ```swift
+/// let proxy = try DynamicProxy(adopting: visitor)
+/// try proxy.subscribe(largest)                          // a Subscriber: a class with a function table
+/// try proxy.subscribe(owner) {                          // closures that live as long as `owner`
+///   $0.on("visit:kind:") { (self: Owner, path: UnsafePointer<CChar>, kind: Int32) -> Int32 in … }
+/// }
+/// let code: Int32 = try proxy.send("visit:kind:", path, 3)
+/// let callback = try proxy.functionPointer(for: "visit:kind:")   // for a C library
+/// ```
+///
+/// - Subscribers are delivered to in order of subscription, unless a position
+///   is named, each at most once, unless the configuration says otherwise. One
+///   that dies is not called any more; each is kept alive during its own call.
+/// - A subscriber that joins during a fan-out takes part from the next one on.
+///   One that leaves is not called any more. Forwarding inside a forwarding is
+///   allowed.
+/// - A proxy may be used from any thread, and no lock is held while a
+///   subscriber runs. Two fan-outs on two threads call a subscriber at the same
+///   time, so it is `Sendable`.
+/// - An object that a method returns is retained for the caller, at the C level
+///   too.
+public final class DynamicProxy: Sendable {
+  /// The protocols that the proxy adopts, in order.
+  public let protocols: [ProtocolTable]
+
+  /// What the proxy does where one could do otherwise.
+  public let configuration: Configuration
+
+  /// All methods, those of parents included.
+  internal let requirements: [ProtocolTable.Requirement]
+  internal let core: ProxyCore
+  internal let subscribers: SubscriberList
+  /// Joined tables of `Subscriber` classes, which live as long as the process.
+  internal let dispatchTables = Lock<
+    [ObjectIdentifier: (table: FunctionTable, dispatch: DispatchTable)]
+  >([:])
+  /// The proxies that are subscribed to this one, to find circles.
+  internal let chained = Lock<[Link]>([])
+
+  /// Makes a proxy for some protocols.
+  ///
+  /// - Throws: `TableError` if two protocols declare a method with different
+  ///   signatures, or a policy of the configuration does not fit its method or
+  ///   names a method that no protocol declares.
+  public convenience init(
+    adopting protocols: ProtocolTable..., configuration: Configuration = Configuration()
+  ) throws(TableError) {
+    try self.init(adopting: protocols, configuration: configuration)
+  }
+
+  /// Makes a proxy for some protocols.
+  ///
+  /// - Throws: `TableError`, as `init(adopting:configuration:)` with a list.
+  public init(
+    adopting protocols: [ProtocolTable], configuration: Configuration = Configuration()
+  ) throws(TableError) {
+    self.protocols = protocols
+    self.configuration = configuration
+    requirements = try ProtocolTable.merge(protocols)
+    core = try ProxyCore(requirements, configuration)
+    subscribers = unsafe SubscriberList(
+      list: fwd_proxy_core_list(core.handle), methods: requirements.map(\.selector),
+      onChange: configuration.onCapabilityChange)
+    unsafe core.adopt(self)
+  }
+}
+
+// MARK: - Asking
+
+extension DynamicProxy {
+  /// The number of live subscribers.
+  ///
+  /// - Complexity: O(*n*).
+  public var count: Int { unsafe fwd_proxy_subscriber_count(core.handle) }
+
+  /// The objects that are subscribed and live, in order of delivery. C contexts
+  /// are not among them.
+  ///
+  /// - Complexity: O(*n*).
+  public var liveSubscribers: [AnyObject] { subscribers.records.compactMap(\.object) }
+
+  /// Whether the object is subscribed.
+  public func contains(_ object: AnyObject) -> Bool { subscribers.contains(object) }
+
+  /// Whether a forwarded invocation would reach someone: by default, whether
+  /// some live subscriber implements the method. See
+  /// `Configuration.responding`.
+  ///
+  /// - Complexity: O(*n*) in the number of subscribers.
+  public func responds(to selector: MethodSelector) -> Bool {
+    guard let method = unsafe core.method(selector) else { return false }
+    switch configuration.responding {
+    case .declared: return true
+    case .subscribers: return unsafe fwd_proxy_core_responds(core.handle, method)
+    }
+  }
+
+  /// Whether the proxy adopts the protocol or one that inherits from it; see
+  /// `Configuration.conforming`.
+  public func conforms(to table: ProtocolTable) -> Bool {
+    switch configuration.conforming {
+    case .adopted: return protocols.contains { $0.inherits(from: table) }
+    case .subscribers:
+      let required = ((try? ProtocolTable.merge([table])) ?? []).filter(\.isRequired)
+      let indices = required.map { requirement in
+        requirements.firstIndex { $0.selector == requirement.selector }
+      }
+      return subscribers.records.contains { record in
+        indices.allSatisfy { $0.map(record.implements) ?? false }
+      }
+    }
+  }
+
+  /// The signature that the protocols declare for a selector, or nil.
+  public func signature(for selector: MethodSelector) -> MethodSignature? {
+    requirements.first { $0.selector == selector }?.signature
+  }
+}
+
+// MARK: - Leaving
+
+extension DynamicProxy {
+  /// Ends all subscriptions of an object: those of its table, and the closures
+  /// that are tied to it.
+  ///
+  /// - Returns: whether there was one.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  @discardableResult
+  public func unsubscribe(_ object: AnyObject) -> Bool {
+    subscribers.remove(object: object) > 0
+  }
+
+  /// Ends all subscriptions.
+  ///
+  /// - Complexity: O(*n*) in the number of subscribers.
+  public func unsubscribeAll() {
+    subscribers.removeAll()
+  }
+
+  /// Tells the fan-out that runs on this thread that the invocation has been
+  /// handled, for methods with the policy `untilHandled`. Outside a fan-out
+  /// nothing happens.
+  public static func markHandled() {
+    fwd_mark_handled()
+  }
+}
+
+// MARK: - Conformances
+
+extension DynamicProxy: CustomStringConvertible {
+  /// The protocols and the live subscribers.
+  public var description: String {
+    let names = protocols.map(\.name).joined(separator: ", ")
+    let objects = liveSubscribers.map { String(describing: type(of: $0)) }
+    return "DynamicProxy<\(names)> of \(count): \(objects.joined(separator: ", "))"
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// Owns the C part of a proxy, and what it points to.
+@safe internal final class ProxyCore: @unchecked Sendable {
+  // Sendable: the shim's methods are immutable, and its list has its own rules.
+
+  internal let handle: OpaquePointer
+  /// What the shim holds without a reference: folds and default results.
+  private let retained: [AnyObject]
+  private let owner: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+  internal init(
+    _ requirements: [ProtocolTable.Requirement], _ configuration: DynamicProxy.Configuration
+  ) throws(TableError) {
+    let known = Set(requirements.map(\.selector))
+    for selector in configuration.results.keys where !known.contains(selector) {
+      throw TableError(
+        .unknownMethod, selector: selector.name,
+        "the configuration has a result policy for \"\(selector)\", which no protocol declares")
+    }
+    var retained: [AnyObject] = []
+    var methods: [fwd_proxy_method] = unsafe []
+    for requirement in requirements {
+      let fitted = try configuration.fitted(requirement)
+      let empty =
+        configuration.defaults[requirement.selector] ?? requirement.defaultResult
+        ?? fitted.emptyResult
+      if let empty { retained.append(empty) }
+      if let fold = fitted.fold { retained.append(fold) }
+      unsafe methods.append(
+        fwd_proxy_method(
+          selector: requirement.selector.handle, signature: requirement.signature.handle,
+          policy: fitted.kind, fold: fitted.fold.shim,
+          no_responder: configuration.noResponder.shim,
+          default_result: empty.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }))
+    }
+    self.retained = retained
+    let owner = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
+    unsafe owner.initialize(to: nil)
+    // SAFETY: the array is copied, and its signatures are retained; operations
+    // live as long as the process.
+    let handle = unsafe methods.withUnsafeBufferPointer { methods in
+      unsafe fwd_proxy_core_create(
+        methods.baseAddress, methods.count, configuration.unknownSelectors == .ignore, owner,
+        ProxyOperations.pointer)
+    }
+    guard let handle = unsafe handle else {
+      unsafe owner.deallocate()
+      throw TableError(.outOfMemory, "no memory for a proxy")
+    }
+    unsafe self.handle = handle
+    unsafe self.owner = owner
+  }
+
+  /// Says whose C part it is.
+  ///
+  /// - Precondition: the proxy owns this object, and is not used by another
+  ///   thread yet.
+  @unsafe internal func adopt(_ proxy: DynamicProxy) {
+    unsafe owner.pointee = Unmanaged.passUnretained(proxy).toOpaque()
+  }
+
+  deinit {
+    // SAFETY: nobody has the proxy any more, so no fan-out runs.
+    unsafe fwd_proxy_core_destroy(handle)
+    unsafe owner.deallocate()
+  }
+
+  /// The shim's entry of a method, or nil. Valid as long as this object.
+  internal func method(_ selector: MethodSelector) -> UnsafePointer<fwd_proxy_method>? {
+    unsafe fwd_proxy_core_method(handle, selector.handle)
+  }
+}
+
+extension DynamicProxy {
+  /// The proxy of a C part.
+  ///
+  /// - Precondition: whoever has the C part keeps the proxy alive.
+  @unsafe internal static func of(core: OpaquePointer) -> DynamicProxy {
+    unsafe of(owner: fwd_proxy_core_owner(core))
+  }
+
+  fileprivate static func of(owner: UnsafeMutableRawPointer) -> DynamicProxy {
+    // SAFETY: owners are the cells that `ProxyCore` makes, filled before
+    // anybody can use the proxy, which is alive as long as someone forwards
+    // through it.
+    let cell = unsafe owner.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    return unsafe Unmanaged<DynamicProxy>.fromOpaque(cell.pointee!).takeUnretainedValue()
+  }
+}
+
+// MARK: - What the shim calls
+
+private enum ProxyOperations {
+  /// The table, for the life of the process.
+  @safe private struct Table: @unchecked Sendable {
+    let pointer: UnsafePointer<fwd_proxy_operations>
+  }
+
+  private static let table: Table = {
+    let pointer = UnsafeMutablePointer<fwd_proxy_operations>.allocate(capacity: 1)
+    unsafe pointer.initialize(
+      to: fwd_proxy_operations(
+        report: { owner, selector, error in
+          // SAFETY: the shim passes the owner that it was given, and an error
+          // that is valid during the call.
+          let proxy = unsafe DynamicProxy.of(owner: owner)
+          let name = unsafe selector.map { unsafe MethodSelector(handle: $0).name }
+          proxy.configuration.onError(ForwardingError(unsafe error.pointee, selector: name))
+        },
+        met_the_dead: { owner in
+          unsafe DynamicProxy.of(owner: owner).subscribers.prune()
+        }))
+    return unsafe Table(pointer: UnsafePointer(pointer))
+  }()
+
+  static var pointer: UnsafePointer<fwd_proxy_operations> { unsafe table.pointer }
+}
+
+// MARK: - Policies as the shim takes them
+
+extension DynamicProxy.Configuration {
+  /// The policy of a method, the configuration's if it has one.
+  fileprivate func fitted(
+    _ requirement: ProtocolTable.Requirement
+  ) throws(TableError) -> ResultPolicy.Fitted {
+    guard let policy = results[requirement.selector] else { return requirement.fitted }
+    do throws(ValueMismatch) {
+      return try policy.fit(requirement.signature.result)
+    } catch {
+      let reason = InvocationError(
+        error, selector: requirement.selector, signature: requirement.signature)
+      throw TableError(
+        .policyMismatch, selector: requirement.selector.name, "the configuration: \(reason)")
+    }
+  }
+}
+
+extension DynamicProxy.Configuration.NoResponder {
+  fileprivate var shim: fwd_no_responder {
+    switch self {
+    case .standard: FWD_NO_RESPONDER_STANDARD
+    case .ignore: FWD_NO_RESPONDER_IGNORE
+    case .fail: FWD_NO_RESPONDER_FAIL
+    case .report: FWD_NO_RESPONDER_REPORT
+    }
+  }
+}
+
+extension ResultFold? {
+  fileprivate var shim: fwd_fold {
+    guard let self else { return unsafe fwd_fold(context: nil, step: nil) }
+    return unsafe fwd_fold(
+      context: Unmanaged.passUnretained(self).toOpaque(),
+      step: { context, accumulator, result, index in
+        // SAFETY: the context is the fold, which the proxy's core keeps alive.
+        let fold = unsafe Unmanaged<ResultFold>.fromOpaque(context!).takeUnretainedValue()
+        return unsafe fold.step(accumulator, result, index)
+      })
+  }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// A method of one proxy, found once: the cheapest way to forward the same
+/// method again and again.
+///
+/// ```swift
+/// let visit = try proxy.method(for: "visit:kind:")
+/// try visit.forward(frame, result: room)
+/// ```
+///
+/// It keeps the proxy alive.
+@safe public struct ResolvedMethod: @unchecked Sendable {
+  // Sendable: the shim's entry is immutable and lives as long as the proxy,
+  // which is.
+
+  /// The proxy.
+  public let proxy: DynamicProxy
+
+  /// The name.
+  public let selector: MethodSelector
+
+  /// The types.
+  public let signature: MethodSignature
+
+  internal let entry: UnsafePointer<fwd_proxy_method>
+}
+
+extension DynamicProxy {
+  /// Finds a method.
+  ///
+  /// - Throws: `ForwardingError` with the code `unknownSelector` if no protocol
+  ///   declares it.
+  public func method(for selector: MethodSelector) throws(ForwardingError) -> ResolvedMethod {
+    guard let entry = unsafe core.method(selector), let signature = signature(for: selector) else {
+      throw ForwardingError(
+        .unknownSelector, selector: selector.name,
+        "no protocol of the proxy declares \"\(selector)\"")
+    }
+    return unsafe ResolvedMethod(
+      proxy: self, selector: selector, signature: signature, entry: entry)
+  }
+
+  /// Finds a method; nil for one that is unknown and to be ignored.
+  internal func knownMethod(
+    for selector: MethodSelector
+  ) throws(ForwardingError) -> ResolvedMethod? {
+    do throws(ForwardingError) {
+      return try method(for: selector)
+    } catch {
+      if configuration.unknownSelectors == .ignore { return nil }
+      throw error
+    }
+  }
+}
+
+// MARK: - Forwarding bytes
+
+extension ResolvedMethod {
+  /// Forwards an invocation whose arguments stand in a frame: at natural
+  /// alignment in order, without the receiver and the selector.
+  ///
+  /// - Parameters:
+  ///   - frame: `signature.frameSize` bytes. They need no alignment, but are
+  ///     copied if they have none.
+  ///   - result: room for the result's bytes, or nil if it is not wanted. An
+  ///     object in it is the caller's to release.
+  /// - Throws: `ForwardingError`: `wrongSize` if a size is not the signature's;
+  ///   `noResponder` if nobody responds and the method has a result without a
+  ///   default; `deliveryFailed` if the only responders could not take the
+  ///   arguments. The result is then untouched.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  @unsafe public func forward(
+    frame: UnsafeRawBufferPointer, result: UnsafeMutableRawBufferPointer? = nil
+  ) throws(ForwardingError) {
+    var error = fwd_error()
+    // SAFETY: the buffers are valid during the call; the shim checks their
+    // sizes.
+    let status = unsafe fwd_forward_method(
+      proxy.core.handle, entry, frame.baseAddress, frame.count, result?.baseAddress,
+      result?.count ?? 0, &error)
+    guard status == FWD_OK else { throw ForwardingError(error, selector: selector.name) }
+  }
+
+  /// Forwards an invocation whose arguments stand behind pointers, without the
+  /// receiver and the selector.
+  ///
+  /// - Parameters:
+  ///   - arguments: a pointer to each argument, aligned for its type.
+  ///   - result: as for a frame.
+  /// - Throws: `ForwardingError`, as for a frame, and `wrongArgumentCount`.
+  @unsafe public func forward(
+    arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>,
+    result: UnsafeMutableRawBufferPointer? = nil
+  ) throws(ForwardingError) {
+    let expected = signature.arguments.count - signature.firstArgumentIndex
+    guard arguments.count == expected else {
+      throw ForwardingError(
+        .wrongArgumentCount, selector: selector.name,
+        "\"\(selector)\" got \(arguments.count) arguments, expected \(expected) (\(signature))")
+    }
+    let size = signature.resultLayout.size
+    if let result = unsafe result, result.count != size {
+      throw ForwardingError(
+        .wrongSize, selector: selector.name,
+        "the result buffer of \"\(selector)\" has \(result.count) bytes, expected \(size)")
+    }
+    var delivery = unsafe fwd_delivery()
+    unsafe delivery.arguments = arguments.baseAddress
+    unsafe delivery.result = result?.baseAddress
+    try unsafe forward(delivery)
+  }
+
+  /// Replays a delivery.
+  @unsafe internal func forward(_ delivery: fwd_delivery) throws(ForwardingError) {
+    var error = fwd_error()
+    // SAFETY: the caller has checked the delivery; it is valid during the call.
+    let status = unsafe withUnsafePointer(to: delivery) {
+      unsafe fwd_fan_out(proxy.core.handle, entry, $0, &error)
+    }
+    guard status == FWD_OK else { throw ForwardingError(error, selector: selector.name) }
+  }
+}
+
+extension DynamicProxy {
+  /// Forwards an invocation whose arguments stand in a frame; see
+  /// `ResolvedMethod.forward(frame:result:)`.
+  @unsafe public func forward(
+    _ selector: MethodSelector, frame: UnsafeRawBufferPointer,
+    result: UnsafeMutableRawBufferPointer? = nil
+  ) throws(ForwardingError) {
+    try unsafe knownMethod(for: selector)?.forward(frame: frame, result: result)
+  }
+
+  /// Forwards an invocation whose arguments stand behind pointers; see
+  /// `ResolvedMethod.forward(arguments:result:)`.
+  @unsafe public func forward(
+    _ selector: MethodSelector, arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>,
+    result: UnsafeMutableRawBufferPointer? = nil
+  ) throws(ForwardingError) {
+    try unsafe knownMethod(for: selector)?.forward(arguments: arguments, result: result)
+  }
+
+  /// Forwards an invocation by the method's name, which may come from outside:
+  /// an unknown one is an error and is not interned. See
+  /// `ResolvedMethod.forward(frame:result:)`.
+  @unsafe public func forward(
+    named name: String, frame: UnsafeRawBufferPointer,
+    result: UnsafeMutableRawBufferPointer? = nil
+  ) throws(ForwardingError) {
+    guard let found = unsafe fwd_selector_find(name) else {
+      if configuration.unknownSelectors == .ignore { return }
+      throw ForwardingError(
+        .unknownSelector, selector: name, "no protocol of the proxy declares \"\(name)\"")
+    }
+    try unsafe forward(MethodSelector(handle: found), frame: frame, result: result)
+  }
+
+  /// Forwards an argument frame, and gives nothing back: for void methods, or
+  /// where the result is not wanted.
+  ///
+  /// - Throws: `ForwardingError` with the code `signatureMismatch` if the frame
+  ///   was made for other types than the method's; otherwise as
+  ///   `ResolvedMethod.forward(frame:result:)`.
+  public func forward(
+    _ selector: MethodSelector, _ frame: borrowing ArgumentFrame
+  ) throws(ForwardingError) {
+    guard let method = try knownMethod(for: selector) else { return }
+    try method.check(frame.signature)
+    // SAFETY: the frame's bytes are valid while it is borrowed, and it keeps
+    // what they refer to.
+    var delivery = unsafe fwd_delivery()
+    unsafe delivery.frame = UnsafeRawPointer(frame.base)
+    try unsafe method.forward(delivery)
+  }
+
+  /// Forwards an invocation as an object, and puts the result into it. Its
+  /// target is not called.
+  ///
+  /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
+  ///   invocation has other types than the method; otherwise as
+  ///   `ResolvedMethod.forward(frame:result:)`. The invocation is then
+  ///   unchanged.
+  public func forward(_ invocation: Invocation) throws(ForwardingError) {
+    guard let method = try knownMethod(for: invocation.selector) else { return }
+    try method.check(invocation.signature)
+    // SAFETY: the pointers are to all arguments, of types that the check found
+    // to be the method's.
+    try unsafe invocation.withMutableResult(isOwned: true) { result throws(ForwardingError) in
+      try unsafe invocation.withArgumentPointers { arguments throws(ForwardingError) in
+        var delivery = unsafe fwd_delivery()
+        unsafe delivery.arguments = arguments + method.signature.firstArgumentIndex
+        unsafe delivery.result = result
+        try unsafe method.forward(delivery)
+      }
+    }
+  }
+}
+
+extension ResolvedMethod {
+  fileprivate func check(_ other: MethodSignature) throws(ForwardingError) {
+    guard other.isCompatible(with: signature) else {
+      throw ForwardingError(
+        .signatureMismatch, selector: selector.name,
+        "the arguments for \"\(selector)\" are of \"\(other)\", but the protocol declares \"\(signature)\""
+      )
+    }
+  }
+}
+
+extension Invocation {
+  /// Replays the invocation to a proxy's subscribers; see
+  /// `DynamicProxy.forward(_:)`.
+  public func forward(through proxy: DynamicProxy) throws(ForwardingError) {
+    try proxy.forward(self)
+  }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A class whose objects subscribe with the functions of one table.
+///
+/// ```swift
+/// final class Logger: Subscriber {
+///   static let functionTable = FunctionTable(for: Logger.self) {
+///     $0.on("log:") { (self: Logger, text: UnsafePointer<CChar>) in self.log(text) }
+///   }
+/// }
+/// ```
+///
+/// Store the table in a `static let`: a proxy joins it to its protocols once
+/// for all subscribers of the class.
+public protocol Subscriber: AnyObject, Sendable {
+  /// What objects of the class implement.
+  static var functionTable: FunctionTable { get }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// The members of a proxy: who is in, in which order, and who may come in. The
+/// records stand in the shim's list, where the fan-out reads them; this is its
+/// only writer.
+///
+/// Everything that may run foreign code (the release of a record, observers)
+/// happens after the lock is given up.
+@safe internal final class SubscriberList: @unchecked Sendable {
+  // Sendable: the books are behind the lock, under which alone the shim's list
+  // is written.
+
+  /// A record as its writer knows it.
+  private struct Member {
+    let record: Record
+    let object: ObjectIdentifier?
+    let table: ObjectIdentifier
+    let priority: Int
+  }
+
+  private struct State {
+    var members: [UInt64: Member] = [:]
+    var byObject: [ObjectIdentifier: [UInt64]] = [:]
+    /// The subscribers with a priority other than 0, so that the others need
+    /// not look for their place.
+    var prioritized = 0
+    /// Per method, the members that implement it.
+    var responders: [Int]
+    /// The number of records at which dead ones are looked for again: pruning
+    /// is amortised.
+    var pruneAt = 64
+  }
+
+  private let list: OpaquePointer
+  private let methods: [MethodSelector]
+  private let state: Lock<State>
+  private let onChange: (@Sendable (MethodSelector, Bool) -> Void)?
+
+  private static let lastIdentifier = Lock<UInt64>(0)
+
+  /// Writes a list of the shim, which must outlive this.
+  internal init(
+    list: OpaquePointer, methods: [MethodSelector],
+    onChange: (@Sendable (MethodSelector, Bool) -> Void)?
+  ) {
+    unsafe self.list = list
+    self.methods = methods
+    self.onChange = onChange
+    state = Lock(State(responders: Array(repeating: 0, count: methods.count)))
+  }
+
+  /// What a new subscription is made of.
+  @safe internal struct Candidate {
+    /// The object to hold, or nil for a C context.
+    var object: AnyObject?
+    /// What functions get as their first argument.
+    var receiver: UnsafeMutableRawPointer?
+    var hold: fwd_hold
+    var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    /// Names the table: the same object with the same table is the same
+    /// subscriber.
+    var table: ObjectIdentifier
+    var position: DynamicProxy.Position
+    var duplicates: DynamicProxy.Configuration.Duplicates
+  }
+}
+
+// MARK: - Joining
+
+extension SubscriberList {
+  /// Puts a subscriber in its place.
+  ///
+  /// - Returns: the identifier of the subscription, which is an earlier one for
+  ///   a duplicate.
+  internal func insert(
+    _ candidate: Candidate, _ dispatch: DispatchTable
+  ) throws(ForwardingError) -> UInt64 {
+    let identifier = Self.lastIdentifier.withLock { last in
+      last += 1
+      return last
+    }
+    var changes = Changes()
+    defer { changes.finish(methods, onChange) }
+    // Made before the lock is taken, since making it may call and allocate.
+    let record = try Record(identifier, candidate, dispatch)
+    changes.keep(record)
+    return try state.withLock { state throws(ForwardingError) in
+      try insert(record, candidate, &state, &changes)
+    }
+  }
+
+  private func insert(
+    _ record: Record, _ candidate: Candidate, _ state: inout State, _ changes: inout Changes
+  ) throws(ForwardingError) -> UInt64 {
+    if unsafe fwd_list_count(list) >= state.pruneAt {
+      prune(&state, &changes)
+      state.pruneAt = unsafe max(64, fwd_list_count(list) * 2)
+    }
+    let object = candidate.object.map { ObjectIdentifier($0) }
+    if let earlier = find(object, candidate.table, state), candidate.duplicates != .allow {
+      guard candidate.duplicates == .once else {
+        throw ForwardingError(.duplicate, "the subscriber is in the proxy already")
+      }
+      try move(earlier, candidate.position, &state, &changes)
+      return earlier
+    }
+    let index = try place(candidate.position, state)
+    let member = Member(
+      record: record, object: object, table: candidate.table,
+      priority: candidate.position.priority)
+    try put(member, at: index, &state, &changes)
+    return record.identifier
+  }
+
+  /// Enters a member at an index of the shim's list.
+  private func put(
+    _ member: Member, at index: Int, _ state: inout State, _ changes: inout Changes
+  ) throws(ForwardingError) {
+    // SAFETY: this is the list's only writer, and the index is at most its
+    // count.
+    guard unsafe fwd_list_insert(list, member.record.handle, index) else {
+      unsafe fwd_record_disarm(member.record.handle)
+      throw ForwardingError(.outOfMemory, "no memory for a subscriber")
+    }
+    let identifier = member.record.identifier
+    state.members[identifier] = member
+    if let object = member.object {
+      state.byObject[object, default: []].append(identifier)
+    }
+    if member.priority != 0 { state.prioritized += 1 }
+    for method in methods.indices where member.record.implements(method) {
+      state.responders[method] += 1
+      if state.responders[method] == 1 { changes.note(method, responds: true) }
+    }
+  }
+
+  private func find(
+    _ object: ObjectIdentifier?, _ table: ObjectIdentifier, _ state: State
+  ) -> UInt64? {
+    guard let object else { return nil }
+    return state.byObject[object]?.first { state.members[$0]?.table == table }
+  }
+
+  /// Moves an earlier subscription, if a place is named.
+  private func move(
+    _ identifier: UInt64, _ position: DynamicProxy.Position, _ state: inout State,
+    _ changes: inout Changes
+  ) throws(ForwardingError) {
+    if case .last = position.place { return }
+    guard let member = state.members[identifier] else { return }
+    // A place beside itself is the place that it has.
+    if let anchor = position.anchor, try resolve(anchor, state) == identifier { return }
+    if case .index(let index) = position.place { try check(index, state) }
+    let from = unsafe fwd_list_index(list, identifier)
+    // A new record, since a fan-out under way must see the subscription in one
+    // place only.
+    let copy = try member.record.copy()
+    changes.keep(copy)
+    withdraw(identifier, at: from, &state, &changes)
+    let index: Int
+    if case .index(let given) = position.place {
+      index = unsafe min(given, fwd_list_count(list))
+    } else {
+      index = try place(position, state)
+    }
+    let moved = Member(
+      record: copy, object: member.object, table: member.table, priority: position.priority)
+    try put(moved, at: index, &state, &changes)
+  }
+}
+
+// MARK: - Places
+
+extension SubscriberList {
+  private func check(_ index: Int, _ state: State) throws(ForwardingError) {
+    let count = unsafe fwd_list_count(list)
+    guard index >= 0 && index <= count else {
+      throw ForwardingError(
+        .indexOutOfRange, "position \(index), but the proxy has \(count) subscribers")
+    }
+  }
+
+  private func place(
+    _ position: DynamicProxy.Position, _ state: State
+  ) throws(ForwardingError) -> Int {
+    switch position.place {
+    case .last: return place(priority: 0, state)
+    case .first: return 0
+    case .priority(let priority): return place(priority: priority, state)
+    case .index(let index):
+      try check(index, state)
+      return index
+    case .before(let anchor):
+      return unsafe fwd_list_index(list, try resolve(anchor, state))
+    case .after(let anchor):
+      return unsafe fwd_list_index(list, try resolve(anchor, state)) + 1
+    }
+  }
+
+  /// The index behind all members of this priority or a higher one.
+  private func place(priority: Int, _ state: State) -> Int {
+    var index = unsafe fwd_list_count(list)
+    guard state.prioritized > 0 || priority != 0 else { return index }
+    while index > 0 {
+      let before = unsafe fwd_record_identifier(fwd_list_record(list, index - 1))
+      if (state.members[before]?.priority ?? 0) >= priority { break }
+      index -= 1
+    }
+    return index
+  }
+
+  private func resolve(
+    _ anchor: DynamicProxy.Position.Anchor, _ state: State
+  ) throws(ForwardingError) -> UInt64 {
+    var identifier: UInt64?
+    switch anchor {
+    case .subscription(let subscription):
+      if state.members[subscription.identifier] != nil { identifier = subscription.identifier }
+    case .object(let object):
+      identifier = state.byObject[object]?.first
+    }
+    guard let identifier else {
+      throw ForwardingError(.notSubscribed, "the anchor of the position is not subscribed")
+    }
+    return identifier
+  }
+}
+
+extension DynamicProxy.Position {
+  fileprivate var priority: Int {
+    if case .priority(let priority) = place { priority } else { 0 }
+  }
+
+  fileprivate var anchor: Anchor? {
+    switch place {
+    case .before(let anchor), .after(let anchor): anchor
+    default: nil
+    }
+  }
+}
+
+// MARK: - Leaving
+
+extension SubscriberList {
+  /// Ends a subscription. False if there is none of the identifier.
+  @discardableResult
+  internal func remove(_ identifier: UInt64) -> Bool {
+    var changes = Changes()
+    defer { changes.finish(methods, onChange) }
+    return state.withLock { state in
+      guard state.members[identifier] != nil else { return false }
+      let index = unsafe fwd_list_index(list, identifier)
+      withdraw(identifier, at: index, &state, &changes)
+      return true
+    }
+  }
+
+  /// Ends all subscriptions of an object. Gives how many there were.
+  internal func remove(object: AnyObject) -> Int {
+    let key = ObjectIdentifier(object)
+    var changes = Changes()
+    defer { changes.finish(methods, onChange) }
+    return state.withLock { state in
+      let identifiers = state.byObject[key] ?? []
+      for identifier in identifiers {
+        let index = unsafe fwd_list_index(list, identifier)
+        withdraw(identifier, at: index, &state, &changes)
+      }
+      return identifiers.count
+    }
+  }
+
+  /// Ends all subscriptions.
+  internal func removeAll() {
+    var changes = Changes()
+    defer { changes.finish(methods, onChange) }
+    state.withLock { state in
+      while case let count = unsafe fwd_list_count(list), count > 0 {
+        let identifier = unsafe fwd_record_identifier(fwd_list_record(list, count - 1))
+        withdraw(identifier, at: count - 1, &state, &changes)
+      }
+    }
+  }
+
+  /// Takes out those that have died.
+  internal func prune() {
+    var changes = Changes()
+    defer { changes.finish(methods, onChange) }
+    state.withLock { state in prune(&state, &changes) }
+  }
+
+  private func prune(_ state: inout State, _ changes: inout Changes) {
+    var index = unsafe fwd_list_count(list)
+    while index > 0 {
+      index -= 1
+      // SAFETY: this is the list's only writer, and the index below its count.
+      let record = unsafe fwd_list_record(list, index)
+      if unsafe fwd_record_is_live(record) { continue }
+      withdraw(unsafe fwd_record_identifier(record), at: index, &state, &changes)
+    }
+  }
+
+  /// Takes a member out of the shim's list and of the books.
+  private func withdraw(
+    _ identifier: UInt64, at index: Int, _ state: inout State, _ changes: inout Changes
+  ) {
+    // SAFETY: this is the list's only writer, and the index that of the
+    // identifier. The record lives until `changes` is done with it, so that
+    // nothing is released under the lock.
+    unsafe fwd_list_remove(list, index)
+    guard let member = state.members.removeValue(forKey: identifier) else { return }
+    changes.keep(member.record)
+    if let object = member.object {
+      state.byObject[object]?.removeAll { $0 == identifier }
+      if state.byObject[object]?.isEmpty == true { state.byObject[object] = nil }
+    }
+    if member.priority != 0 { state.prioritized -= 1 }
+    for method in methods.indices where member.record.implements(method) {
+      state.responders[method] -= 1
+      if state.responders[method] == 0 { changes.note(method, responds: false) }
+    }
+  }
+}
+
+// MARK: - Looking
+
+extension SubscriberList {
+  /// Whether the subscription has neither ended nor lost its subscriber.
+  internal func isLive(_ identifier: UInt64) -> Bool {
+    state.withLock { $0.members[identifier]?.record.isLive ?? false }
+  }
+
+  /// Whether the object has a subscription.
+  internal func contains(_ object: AnyObject) -> Bool {
+    let key = ObjectIdentifier(object)
+    return state.withLock { $0.byObject[key] != nil }
+  }
+
+  /// The records that live, in order.
+  internal var records: [Record] {
+    state.withLock { state in
+      unsafe (0..<fwd_list_count(list)).compactMap { index in
+        let identifier = unsafe fwd_record_identifier(fwd_list_record(list, index))
+        guard let member = state.members[identifier], member.record.isLive else { return nil }
+        return member.record
+      }
+    }
+  }
+}

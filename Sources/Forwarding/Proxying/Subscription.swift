@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Names one subscription of one proxy.
+///
+/// It may be dropped: the subscription goes on until it is cancelled or its
+/// subscriber dies. For one that ends with a value, see `SubscriptionToken`.
+public struct Subscription: Sendable {
+  internal weak let proxy: DynamicProxy?
+  internal let identifier: UInt64
+
+  /// Ends the subscription. A fan-out under way does not call it any more,
+  /// unless on another thread it is about to at this moment. Nothing happens if
+  /// it has ended.
+  ///
+  /// - Returns: whether it was this call that ended it.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  @discardableResult
+  public func cancel() -> Bool {
+    proxy?.subscribers.remove(identifier) ?? false
+  }
+
+  /// Whether the proxy and the subscriber live, and the subscription has not
+  /// been cancelled.
+  ///
+  /// - Complexity: O(1).
+  public var isLive: Bool {
+    proxy?.subscribers.isLive(identifier) ?? false
+  }
+}
+
+// MARK: - Conformances
+
+extension Subscription: Hashable {
+  /// Whether both name the same subscription.
+  public static func == (left: Subscription, right: Subscription) -> Bool {
+    left.identifier == right.identifier
+  }
+
+  /// Feeds the identity of the subscription into the hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(identifier)
+  }
+}
+
+/// Owns a subscription of closures: cancelled by hand, or when the token dies.
+public final class SubscriptionToken: Sendable {
+  private let state = Lock<Subscription?>(nil)
+
+  internal init() {}
+
+  internal func adopt(_ subscription: Subscription) {
+    state.withLock { $0 = subscription }
+  }
+
+  /// The subscription.
+  public var subscription: Subscription? {
+    state.withLock { $0 }
+  }
+
+  /// Whether the proxy lives and the subscription has not been cancelled.
+  public var isLive: Bool { subscription?.isLive ?? false }
+
+  /// Ends the subscription; see `Subscription.cancel()`.
+  @discardableResult
+  public func cancel() -> Bool { subscription?.cancel() ?? false }
+
+  deinit {
+    subscription?.cancel()
+  }
+}

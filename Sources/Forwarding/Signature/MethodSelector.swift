@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// The interned name of a method, such as `visit:kind:`.
+///
+/// Equal names give equal selectors, which are compared by one pointer. Names
+/// live as long as the process.
+///
+/// ```swift
+/// let visit: MethodSelector = "visit:kind:"
+/// let other = try MethodSelector(validating: nameFromOutside)
+/// ```
+@safe public struct MethodSelector: @unchecked Sendable {
+  // Sendable: what the handle refers to is immutable and never freed.
+  internal let handle: OpaquePointer
+
+  /// Takes over a selector that the shim has interned.
+  internal init(handle: OpaquePointer) {
+    unsafe self.handle = handle
+  }
+
+  /// Interns a name known when the program is written, which must not be empty,
+  /// have a NUL in it, or be longer than 65,535 bytes in UTF-8. For a name from
+  /// outside use `init(validating:)`.
+  ///
+  /// - Complexity: O(*n*) in the length of the name.
+  public init(_ name: String) {
+    do throws(InvocationError) {
+      try self.init(validating: name)
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+
+  /// Interns a name.
+  ///
+  /// - Throws: `InvocationError` with the code `invalidName` if the name is
+  ///   empty, has a NUL in it, or is longer than 65,535 bytes in UTF-8; with
+  ///   the code `outOfMemory`.
+  /// - Complexity: O(*n*) in the length of the name.
+  public init(validating name: String) throws(InvocationError) {
+    let length = name.utf8.count
+    guard length > 0 && length <= MethodSelector.lengthLimit && !name.utf8.contains(0) else {
+      throw InvocationError(
+        .invalidName, expected: "1 to \(MethodSelector.lengthLimit) bytes, none of them zero",
+        actual: length > 100 ? "\(length) bytes" : String(reflecting: name))
+    }
+    // SAFETY: the string ends with a NUL and is copied.
+    guard let handle = unsafe fwd_selector_register(name) else {
+      throw InvocationError(.outOfMemory, selector: name, actual: "no memory for a selector")
+    }
+    unsafe self.handle = handle
+  }
+
+  /// The name.
+  ///
+  /// - Complexity: O(*n*) in its length.
+  public var name: String {
+    // SAFETY: the shim's name ends with a NUL and is never freed.
+    unsafe String(cString: fwd_selector_name(handle))
+  }
+
+  /// The longest name in bytes: the shim's limit.
+  private static let lengthLimit = 65_535
+}
+
+// MARK: - Conformances
+
+extension MethodSelector: Hashable {
+  /// Whether two selectors have the same name.
+  public static func == (left: MethodSelector, right: MethodSelector) -> Bool {
+    // SAFETY: the handles are compared, not read.
+    unsafe left.handle == right.handle
+  }
+
+  /// Feeds the identity of the selector into the hasher.
+  public func hash(into hasher: inout Hasher) {
+    // SAFETY: the handle is hashed, not read.
+    unsafe hasher.combine(handle)
+  }
+}
+
+extension MethodSelector: ExpressibleByStringLiteral {
+  /// Interns a literal, under the conditions of `init(_:)`.
+  public init(stringLiteral name: String) {
+    self.init(name)
+  }
+}
+
+extension MethodSelector: CustomStringConvertible {
+  /// The name.
+  public var description: String { name }
+}

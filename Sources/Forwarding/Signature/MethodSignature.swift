@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// The shape of a method or a C function: its result, its arguments, and the
+/// frame that they stand in.
+///
+/// ```swift
+/// let signature = try MethodSignature("v@:id")   // result, receiver, selector, Int32, Double
+/// signature.arguments[2].encoding.typeName       // "Int32"
+/// signature.arguments[3].frameOffset             // 8
+/// signature.frameSize                            // 16
+/// ```
+///
+/// Indices count all arguments, as everywhere in this module: the receiver is 0
+/// and the selector 1, so that the first other one of `v@:id` is 2, of `v^vi`
+/// 1, and of `iid` 0.
+///
+/// Argument 0 is the receiver if it is an object or a pointer. Argument 1
+/// behind a receiver is the selector if its encoding is `:`. These two stand
+/// outside the argument frame; the others stand in it as the fields of a C
+/// struct would.
+///
+/// A value is immutable and may be shared between threads. Two signatures are
+/// equal if they mean the same, see `TypeEncoding`.
+///
+/// What the C calling convention needs to know and an encoding cannot say
+/// (bit-fields, packed structs, variadic functions) is refused when the
+/// signature is made.
+@safe public struct MethodSignature: Sendable {
+  internal let storage: Storage
+
+  /// Owns one reference to a signature, and keeps what is asked for often.
+  @safe internal final class Storage: @unchecked Sendable {
+    // Sendable: what the handle refers to is immutable, and its count is
+    // atomic.
+    internal let handle: OpaquePointer
+    internal let encoding: TypeEncoding.Storage
+    internal let argumentCount: Int
+    internal let hiddenCount: Int
+    internal let frameSize: Int
+    internal let frameAlignment: Int
+
+    /// Takes over the caller's reference.
+    internal init(owning handle: OpaquePointer) {
+      unsafe self.handle = handle
+      // SAFETY: the encoding lives as long as the signature, and gets a
+      // reference of its own; dropping `const` is sound since only the count
+      // changes, which is atomic.
+      unsafe encoding = TypeEncoding.Storage(
+        owning: fwd_encoding_retain(fwd_signature_encoding(handle)))
+      unsafe argumentCount = fwd_signature_argument_count(handle)
+      unsafe hiddenCount = fwd_signature_hidden_count(handle)
+      unsafe frameSize = fwd_signature_frame_size(handle)
+      unsafe frameAlignment = fwd_signature_frame_alignment(handle)
+    }
+
+    deinit {
+      // SAFETY: the reference that `init` took over is given up once.
+      unsafe fwd_signature_destroy(handle)
+    }
+  }
+
+  /// Takes over the caller's reference to a signature.
+  internal init(owning handle: OpaquePointer) {
+    storage = unsafe Storage(owning: handle)
+  }
+
+  /// The shim's signature. Valid while this value, or a copy of it, lives.
+  internal var handle: OpaquePointer { unsafe storage.handle }
+
+  /// Reads a method encoding such as `v@:id`: the result, then the arguments.
+  /// Stack offsets and frame sizes, as runtimes write them (`v24@0:8i16`), are
+  /// skipped. A text read before is looked up.
+  ///
+  /// - Throws: `EncodingError` if the text is malformed or exceeds a limit, and
+  ///   with the code `unsupported` if such a function cannot be called from
+  ///   what the encoding tells.
+  /// - Complexity: O(*n*) in the length of the text.
+  public init(_ encoding: String) throws(EncodingError) {
+    var handle: OpaquePointer?
+    var error = fwd_error()
+    var utf8 = encoding
+    // SAFETY: the bytes are valid during the call, which copies them; the
+    // outputs are local variables.
+    let status = utf8.withUTF8 { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+        unsafe fwd_signature_create(bytes.baseAddress, bytes.count, &handle, &error)
+      }
+    }
+    guard status == FWD_OK, let handle = unsafe handle else {
+      throw EncodingError(error, encoding: encoding)
+    }
+    // SAFETY: the handle is a reference that nobody else gives up.
+    unsafe self.init(owning: handle)
+  }
+}
+
+// MARK: - Arguments and result
+
+extension MethodSignature {
+  /// One argument of a signature.
+  public struct Argument: Sendable, Hashable {
+    /// The type.
+    public let encoding: TypeEncoding
+    /// The index among all arguments, the receiver and the selector counted.
+    public let index: Int
+    /// The offset in the argument frame in bytes; nil for the receiver and the
+    /// selector, which are not in it.
+    public let frameOffset: Int?
+    /// Size and alignment.
+    public let layout: TypeLayout
+  }
+
+  /// The arguments of a signature, in order, the receiver and the selector
+  /// included.
+  public struct Arguments: RandomAccessCollection, Sendable {
+    private let storage: Storage
+
+    fileprivate init(_ storage: Storage) { self.storage = storage }
+
+    /// 0
+    public var startIndex: Int { 0 }
+
+    /// The number of arguments.
+    public var endIndex: Int { storage.argumentCount }
+
+    /// The argument of an index, which must be below `count`.
+    public subscript(index: Int) -> Argument {
+      precondition(index >= 0 && index < storage.argumentCount, "argument index out of range")
+      var layout = fwd_layout()
+      // SAFETY: the index is below the count, and the output a local variable.
+      let type = unsafe fwd_signature_argument_type(storage.handle, index)
+      _ = unsafe fwd_signature_argument(storage.handle, index, &layout)
+      return Argument(
+        encoding: TypeEncoding(storage: storage.encoding, index: Int(type)), index: index,
+        frameOffset: index < storage.hiddenCount ? nil : layout.offset,
+        layout: TypeLayout(size: layout.size, alignment: layout.alignment, offset: 0))
+    }
+  }
+
+  /// All arguments, in order.
+  public var arguments: Arguments { Arguments(storage) }
+
+  /// The type of the result.
+  public var result: TypeEncoding {
+    // SAFETY: the handle lives as long as the storage.
+    TypeEncoding(
+      storage: storage.encoding, index: Int(unsafe fwd_signature_result_type(handle)))
+  }
+
+  /// Size and alignment of the result; size 0 for `void`.
+  public var resultLayout: TypeLayout {
+    var layout = fwd_layout()
+    // SAFETY: the output is a local variable.
+    _ = unsafe fwd_signature_result(handle, &layout)
+    return TypeLayout(layout)
+  }
+}
+
+// MARK: - The frame, the receiver and the selector
+
+extension MethodSignature {
+  /// The size in bytes of the argument frame: that of a C struct of the
+  /// arguments, without the receiver and the selector.
+  public var frameSize: Int { storage.frameSize }
+
+  /// The alignment in bytes that the argument frame needs.
+  public var frameAlignment: Int { storage.frameAlignment }
+
+  /// Whether argument 0 is an object or a pointer, and so takes the receiver.
+  public var hasReceiver: Bool { storage.hiddenCount > 0 }
+
+  /// Whether argument 1, behind a receiver, takes the selector.
+  public var hasSelector: Bool { storage.hiddenCount > 1 }
+
+  /// The index of the first argument that is neither the receiver nor the
+  /// selector: 0, 1 or 2.
+  public var firstArgumentIndex: Int { storage.hiddenCount }
+
+  /// Gives the signature without the receiver and the selector: what a C
+  /// callback of the same arguments has.
+  ///
+  /// - Throws: `EncodingError` with the code `outOfMemory`.
+  /// - Complexity: O(*n*) in the length of the encoding.
+  public func withoutReceiver() throws(EncodingError) -> MethodSignature {
+    if !hasReceiver { return self }
+    var dropped: OpaquePointer?
+    var error = fwd_error()
+    // SAFETY: the outputs are local variables.
+    let status = unsafe fwd_signature_drop_hidden(handle, &dropped, &error)
+    guard status == FWD_OK, let dropped = unsafe dropped else {
+      throw EncodingError(error, encoding: text)
+    }
+    // SAFETY: the handle is a reference that nobody else gives up.
+    return unsafe MethodSignature(owning: dropped)
+  }
+}
+
+// MARK: - Comparison
+
+extension MethodSignature {
+  /// Whether a function of one signature can be called as one of the other: the
+  /// types are equal, but `^v` goes with every pointer, `*` with pointers to
+  /// characters, and receivers with one another.
+  ///
+  /// - Complexity: O(*n*) in the length of the shorter encoding.
+  public func isCompatible(with other: MethodSignature) -> Bool {
+    // SAFETY: both handles live as long as the values.
+    unsafe fwd_signature_compatible(handle, other.handle)
+  }
+}
+
+extension MethodSignature: Hashable {
+  /// Whether two signatures mean the same.
+  ///
+  /// - Complexity: O(*n*) in the length of the shorter encoding; O(1) for the
+  ///   same text.
+  public static func == (left: MethodSignature, right: MethodSignature) -> Bool {
+    // SAFETY: both handles live as long as the values.
+    unsafe fwd_signature_equal(left.handle, right.handle)
+  }
+
+  /// Feeds what the signature means into the hasher.
+  public func hash(into hasher: inout Hasher) {
+    // SAFETY: the handle lives as long as the value.
+    hasher.combine(unsafe fwd_signature_hash(handle))
+  }
+}
+
+// MARK: - Conformances
+
+extension MethodSignature: CustomStringConvertible {
+  /// The text that was read, with its offsets.
+  public var text: String { storage.encoding.text }
+
+  /// The canonical spelling, without offsets.
+  ///
+  /// - Complexity: O(*n*) in its length.
+  public var description: String {
+    // SAFETY: the handle lives as long as the value.
+    unsafe TypeEncoding.print(storage.encoding.handle, 0)
+  }
+}

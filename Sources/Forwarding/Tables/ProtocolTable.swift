@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// A named set of method signatures, required and optional: what a proxy
+/// forwards, and what it asks of its subscribers.
+///
+/// ```swift
+/// let visitor = try ProtocolTable("FileVisitor") {
+///   $0.required("visit:status:kind:position:", "i@:*^{stat=}i^{FTW=ii}", result: .untilNonzero)
+///   $0.optional("finished:", "v@:q")
+/// }
+/// try visitor.register()               // from here on ProtocolTable.named("FileVisitor") finds it
+/// ```
+///
+/// A table is immutable and may be shared between threads.
+public final class ProtocolTable: Sendable {
+  /// The name, unique among the registered tables.
+  public let name: String
+
+  /// The tables whose methods this one has too.
+  public let parents: [ProtocolTable]
+
+  /// The methods that this table declares itself, in order.
+  public let requirements: [Requirement]
+
+  /// One method of a protocol.
+  public struct Requirement: Sendable {
+    /// The name.
+    public let selector: MethodSelector
+    /// The types.
+    public let signature: MethodSignature
+    /// Whether a subscriber without the method is refused.
+    public let isRequired: Bool
+    /// Who is called, and what becomes of the results.
+    public let resultPolicy: ResultPolicy
+    internal let fitted: ResultPolicy.Fitted
+    internal let defaultResult: StoredValue?
+  }
+
+  /// Declares a protocol.
+  ///
+  /// - Throws: `TableError` if the name or a selector is empty, a method is
+  ///   declared twice (here, or here and in a parent with another signature),
+  ///   an encoding cannot be read or takes no receiver, or a result policy or a
+  ///   default result does not fit the method.
+  /// - Complexity: O(*n*) in the length of the encodings.
+  public init(
+    _ name: String, inheriting parents: [ProtocolTable] = [], _ build: (inout Builder) -> Void
+  ) throws(TableError) {
+    guard !name.isEmpty, !name.utf8.contains(0) else {
+      throw TableError(.invalidName, "a protocol's name is not empty and has no NUL in it")
+    }
+    var builder = Builder()
+    build(&builder)
+    self.name = name
+    self.parents = parents
+    var requirements: [Requirement] = []
+    var seen: Set<MethodSelector> = []
+    for declaration in builder.declarations {
+      let requirement = try declaration.resolve(in: name)
+      guard seen.insert(requirement.selector).inserted else {
+        throw TableError(
+          .duplicate, table: name, selector: declaration.selector,
+          "protocol \"\(name)\" declares \"\(declaration.selector)\" twice")
+      }
+      requirements.append(requirement)
+    }
+    self.requirements = requirements
+    // Finds methods that are inherited with another signature.
+    _ = try Self.merge([self])
+  }
+}
+
+// MARK: - Declaring
+
+extension ProtocolTable {
+  /// Takes the declarations of a table.
+  public struct Builder {
+    fileprivate var declarations: [Declaration] = []
+
+    /// Declares a method that every subscriber must implement.
+    ///
+    /// - Parameters:
+    ///   - selector: the name, such as `visit:kind:`.
+    ///   - encoding: the types: the result, a receiver (`@`, or a pointer),
+    ///     then `:` if functions also take the selector, then the arguments.
+    ///   - result: who is called, and what becomes of the results.
+    public mutating func required(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard
+    ) {
+      declarations.append(Declaration(selector, encoding, true, result, nil))
+    }
+
+    /// Declares a method that every subscriber must implement, with the result
+    /// if nobody responds.
+    public mutating func required(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      default value: some Sendable
+    ) {
+      declarations.append(Declaration(selector, encoding, true, result, Self.store(value)))
+    }
+
+    /// Declares a method that subscribers may implement.
+    public mutating func optional(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard
+    ) {
+      declarations.append(Declaration(selector, encoding, false, result, nil))
+    }
+
+    /// Declares a method that subscribers may implement, with the result if
+    /// nobody responds.
+    public mutating func optional(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      default value: some Sendable
+    ) {
+      declarations.append(Declaration(selector, encoding, false, result, Self.store(value)))
+    }
+
+    /// Declares what a C program gave.
+    internal mutating func add(
+      _ selector: String, _ encoding: String, isRequired: Bool
+    ) {
+      declarations.append(Declaration(selector, encoding, isRequired, .standard, nil))
+    }
+
+    private static func store(_ value: some Sendable) -> Declaration.MakeDefault {
+      { type throws(ValueMismatch) in try StoredValue(value, as: type) }
+    }
+  }
+
+  /// A requirement as it was written.
+  fileprivate struct Declaration {
+    typealias MakeDefault = (TypeEncoding) throws(ValueMismatch) -> StoredValue
+
+    let selector: String
+    let encoding: String
+    let isRequired: Bool
+    let result: ResultPolicy
+    let makeDefault: MakeDefault?
+
+    init(
+      _ selector: String, _ encoding: String, _ isRequired: Bool, _ result: ResultPolicy,
+      _ makeDefault: MakeDefault?
+    ) {
+      self.selector = selector
+      self.encoding = encoding
+      self.isRequired = isRequired
+      self.result = result
+      self.makeDefault = makeDefault
+    }
+
+    func resolve(in table: String) throws(TableError) -> Requirement {
+      let place = "\"\(selector)\" of protocol \"\(table)\""
+      let name: MethodSelector
+      do throws(InvocationError) {
+        name = try MethodSelector(validating: selector)
+      } catch {
+        throw TableError(.invalidName, table: table, selector: selector, "\(place): \(error)")
+      }
+      let signature: MethodSignature
+      do throws(EncodingError) {
+        signature = try MethodSignature(encoding)
+      } catch {
+        throw TableError(
+          .invalidEncoding, table: table, selector: selector, "\(place): \(error)",
+          encodingError: error)
+      }
+      guard signature.hasReceiver else {
+        throw TableError(
+          .noReceiver, table: table, selector: selector,
+          "\(place): the first argument of \"\(encoding)\" must be an object or a pointer, to take the receiver"
+        )
+      }
+      do throws(ValueMismatch) {
+        return Requirement(
+          selector: name, signature: signature, isRequired: isRequired, resultPolicy: result,
+          fitted: try result.fit(signature.result),
+          defaultResult: try makeDefault?(signature.result))
+      } catch {
+        let reason = InvocationError(error, selector: name, signature: signature)
+        throw TableError(
+          .policyMismatch, table: table, selector: selector, "protocol \"\(table)\": \(reason)")
+      }
+    }
+  }
+}
+
+// MARK: - Parents
+
+extension ProtocolTable {
+  /// Whether this is the other table, or inherits from it.
+  ///
+  /// - Complexity: O(*n*) in the number of ancestors.
+  public func inherits(from other: ProtocolTable) -> Bool {
+    self === other || parents.contains { $0.inherits(from: other) }
+  }
+
+  /// This table and its ancestors, each once, parents behind those who inherit
+  /// from them.
+  internal var lineage: [ProtocolTable] {
+    var result: [ProtocolTable] = []
+    func visit(_ table: ProtocolTable) {
+      guard !result.contains(where: { $0 === table }) else { return }
+      result.append(table)
+      table.parents.forEach(visit)
+    }
+    visit(self)
+    return result
+  }
+
+  /// All methods of some tables and their parents. A method of several is one:
+  /// the foremost declaration decides its policy, and it is required if one of
+  /// them says so.
+  ///
+  /// - Throws: `TableError` with the code `conflict` if signatures differ; both
+  ///   are named.
+  internal static func merge(_ tables: [ProtocolTable]) throws(TableError) -> [Requirement] {
+    var merged: [Requirement] = []
+    var places: [MethodSelector: (index: Int, table: ProtocolTable)] = [:]
+    var lineage: [ProtocolTable] = []
+    for table in tables.flatMap(\.lineage) where !lineage.contains(where: { $0 === table }) {
+      lineage.append(table)
+    }
+    for table in lineage {
+      for requirement in table.requirements {
+        guard let (index, first) = places[requirement.selector] else {
+          places[requirement.selector] = (merged.count, table)
+          merged.append(requirement)
+          continue
+        }
+        guard merged[index].signature == requirement.signature else {
+          throw TableError(
+            .conflict, table: table.name, selector: requirement.selector.name,
+            """
+            "\(requirement.selector)" is "\(merged[index].signature)" in protocol "\(first.name)", \
+            but "\(requirement.signature)" in protocol "\(table.name)"
+            """)
+        }
+        if requirement.isRequired && !merged[index].isRequired {
+          merged[index] = merged[index].asRequired()
+        }
+      }
+    }
+    return merged
+  }
+}
+
+extension ProtocolTable.Requirement {
+  fileprivate func asRequired() -> Self {
+    Self(
+      selector: selector, signature: signature, isRequired: true, resultPolicy: resultPolicy,
+      fitted: fitted, defaultResult: defaultResult)
+  }
+}
+
+// MARK: - Conformances
+
+extension ProtocolTable: CustomStringConvertible {
+  /// The name, the parents and the methods with their encodings, `?` behind the
+  /// optional ones.
+  public var description: String {
+    let inherited = parents.isEmpty ? "" : ": " + parents.map(\.name).joined(separator: ", ")
+    let methods = requirements.map { "\($0.selector)\($0.isRequired ? "" : "?") \($0.signature)" }
+    return "protocol \(name)\(inherited) { \(methods.joined(separator: "; ")) }"
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// Says who is called in a fan-out, and what becomes of the results.
+///
+/// ```swift
+/// $0.required("shouldOpen:", "B@:@", result: .all)
+/// $0.required("visit:", "i@:*", result: .until { (code: Int32) in code != 0 })
+/// $0.optional("height:", "d@:q", result: .reduce(0.0) { max($0, $1) })
+/// ```
+///
+/// A policy belongs to a method; that its types fit the method's result is
+/// checked when the protocol table, or the proxy that overrides it, is made. To
+/// see every result with its author, collect at the call:
+/// `DynamicProxy.collect(_:_:as:)`.
+public struct ResultPolicy: Sendable {
+  /// Which of several results is given.
+  public enum Pick: Sendable, Hashable {
+    /// The first responder's.
+    case first
+    /// The last responder's.
+    case last
+  }
+
+  internal enum Rule: Sendable {
+    case standard
+    case first
+    case all(Pick)
+    case untilNonzero
+    case any
+    case every
+    case untilHandled
+    case fold(@Sendable (TypeEncoding) throws(ValueMismatch) -> ResultFold)
+  }
+
+  internal let rule: Rule
+
+  /// A method with a result: only the first responder is called. A void method:
+  /// all are, in order.
+  public static var standard: ResultPolicy { ResultPolicy(rule: .standard) }
+
+  /// Only the first responder is called.
+  public static var first: ResultPolicy { ResultPolicy(rule: .first) }
+
+  /// All responders are called, in order, and one of the results is given.
+  public static func callAll(pick: Pick) -> ResultPolicy { ResultPolicy(rule: .all(pick)) }
+
+  /// Responders are called until one gives a result with a byte that is not
+  /// zero. The last result is given.
+  public static var untilNonzero: ResultPolicy { ResultPolicy(rule: .untilNonzero) }
+
+  /// For `Bool`: responders are called until one says true. False if none does,
+  /// or nobody responds.
+  public static var any: ResultPolicy { ResultPolicy(rule: .any) }
+
+  /// For `Bool`: responders are called until one says false. True if none does,
+  /// or nobody responds.
+  public static var all: ResultPolicy { ResultPolicy(rule: .every) }
+
+  /// For void methods: responders are called, in order, until one calls
+  /// `DynamicProxy.markHandled()`.
+  public static var untilHandled: ResultPolicy { ResultPolicy(rule: .untilHandled) }
+
+  /// Responders are called until `predicate` holds for a result. The last
+  /// result is given.
+  ///
+  /// A result that is no `Value` (a raw value without a case) does not stop the
+  /// fan-out.
+  public static func until<Value>(
+    _ predicate: @escaping @Sendable (Value) -> Bool
+  ) -> ResultPolicy {
+    ResultPolicy(rule: .fold { type throws(ValueMismatch) in try .until(type, predicate) })
+  }
+
+  /// All responders are called, and their results combined, from `initial` on,
+  /// in order. If nobody responds the result is `initial`.
+  public static func reduce<Value: Sendable>(
+    _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value
+  ) -> ResultPolicy {
+    ResultPolicy(rule: .fold { type throws(ValueMismatch) in try .reduce(type, initial, combine) })
+  }
+}
+
+// MARK: - Fitting a result
+
+extension ResultPolicy {
+  /// A policy that fits a result type, as the shim takes it.
+  internal struct Fitted: Sendable {
+    let kind: fwd_result_policy
+    let fold: ResultFold?
+    /// The result if nobody responds and the method declares none.
+    let emptyResult: StoredValue?
+  }
+
+  /// Checks that the policy fits a method's result.
+  internal func fit(_ result: TypeEncoding) throws(ValueMismatch) -> Fitted {
+    let isVoid = result.kind == .void
+    switch rule {
+    case .standard: return Fitted(FWD_RESULT_DEFAULT)
+    case .first: return Fitted(FWD_RESULT_FIRST)
+    case .all(.first): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_FIRST)
+    case .all(.last): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_LAST)
+    case .untilNonzero:
+      try Self.require(!isVoid, result, "a method with a result for .untilNonzero")
+      return Fitted(FWD_RESULT_UNTIL_NONZERO)
+    case .any:
+      try Self.require(result.kind == .bool, result, "'B' (Bool) for .any")
+      return Fitted(FWD_RESULT_ANY)
+    case .every:
+      try Self.require(result.kind == .bool, result, "'B' (Bool) for .all")
+      return Fitted(FWD_RESULT_ALL)
+    case .untilHandled:
+      try Self.require(isVoid, result, "'v' (void) for .untilHandled")
+      return Fitted(FWD_RESULT_UNTIL_HANDLED)
+    case .fold(let make):
+      let fold = try make(result)
+      return Fitted(kind: FWD_RESULT_DEFAULT, fold: fold, emptyResult: fold.initial)
+    }
+  }
+
+  private static func require(
+    _ condition: Bool, _ result: TypeEncoding, _ expected: String
+  ) throws(ValueMismatch) {
+    if condition { return }
+    throw ValueMismatch(code: .typeMismatch, expected: expected, actual: result.inWords)
+  }
+}
+
+extension ResultPolicy.Fitted {
+  fileprivate init(_ kind: fwd_result_policy) {
+    self.init(kind: kind, fold: nil, emptyResult: nil)
+  }
+}
+
+// MARK: - Folds
+
+/// A policy that looks at the results: what the shim calls after each answer.
+@safe internal final class ResultFold: Sendable {
+  /// Puts a result into the accumulator, which holds zeroes before the first,
+  /// and says whether to go on.
+  typealias Step =
+    @Sendable (
+      _ accumulator: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer, _ index: Int
+    ) -> Bool
+
+  let step: Step
+  let initial: StoredValue?
+
+  private init(initial: StoredValue?, step: @escaping Step) {
+    unsafe self.step = step
+    self.initial = initial
+  }
+
+  static func until<Value>(
+    _ type: TypeEncoding, _ predicate: @escaping @Sendable (Value) -> Bool
+  ) throws(ValueMismatch) -> ResultFold {
+    let coder = try ValueCoder<Value>(for: type)
+    let size = try type.resultSize()
+    return unsafe ResultFold(initial: nil) { accumulator, result, index in
+      // SAFETY: both have room for a result, which the shim says they hold. The
+      // reference in the result moves into the accumulator, which gives up the
+      // one that it had.
+      if coder.isObject && index > 0 { unsafe releaseObject(in: accumulator) }
+      unsafe accumulator.copyMemory(from: result, byteCount: size)
+      guard let value = try? unsafe coder.decode(from: result) else { return true }
+      return !predicate(value)
+    }
+  }
+
+  static func reduce<Value: Sendable>(
+    _ type: TypeEncoding, _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value
+  ) throws(ValueMismatch) -> ResultFold {
+    let coder = try ValueCoder<Value>(for: type)
+    let stored = try StoredValue(initial, as: type)
+    return unsafe ResultFold(initial: stored) { accumulator, result, index in
+      // SAFETY: as above; both references are given up, and the accumulator
+      // gets a new one.
+      let next = try? unsafe coder.decodeRetained(from: result)
+      let sum =
+        index == 0 ? initial : (try? unsafe coder.decodeRetained(from: accumulator)) ?? initial
+      unsafe coder.encodeRetained(next.map { combine(sum, $0) } ?? sum, into: accumulator)
+      return true
+    }
+  }
+}
+
+/// Gives up the reference that stands in memory.
+@unsafe internal func releaseObject(in memory: UnsafeRawPointer) {
+  // SAFETY: the caller says that an object pointer, or null, stands there, with
+  // a reference of its own.
+  unsafe fwd_object_release(memory.load(as: UnsafeMutableRawPointer?.self))
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Calls each generated function through its encoding, and lets each generated caller call a closure, and
+/// compares every byte that carries value. Values stand in front of an inaccessible page, so that nothing is
+/// read or written past their ends.
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "abi_case.h"
+#include "call_interface.h"
+
+extern const abi_table *const clang_tables[];
+extern const abi_table *const gcc_tables[];
+extern const size_t table_count;
+
+const void *abi_values[abi_argument_limit + 1];
+unsigned char *abi_record[abi_argument_limit + 1];
+long long abi_wide[abi_argument_limit + 1];
+
+enum { value_limit = 4096, slot_count = 2 * (abi_argument_limit + 1), report_limit = 20 };
+
+static size_t passed, failed;
+static const abi_case *current;
+static const char *stage = "";
+
+// MARK: Values
+
+// Each slot ends at an inaccessible page.
+static unsigned char *slots[slot_count];
+
+static void map_slots(void) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t room = (value_limit + page - 1) / page * page;
+  for (size_t i = 0; i < slot_count; i++) {
+    unsigned char *memory =
+        mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory + room, page, PROT_NONE) != 0) {
+      perror("mmap");
+      exit(2);
+    }
+    slots[i] = memory + room;
+  }
+}
+
+/// Room for `size` bytes that ends with the slot. A size is a multiple of its alignment, as the page is.
+static unsigned char *slot(size_t index, size_t size) { return slots[index] - size; }
+
+static uint64_t random_state;
+
+static unsigned char random_byte(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (unsigned char)(random_state >> 32);
+}
+
+static void fill(unsigned char *bytes, const abi_type *type) {
+  unsigned char map[value_limit] = {0};
+  type->map(map);
+  for (size_t i = 0; i < type->size; i++) bytes[i] = map[i] == 2 ? random_byte() & 1 : random_byte();
+}
+
+static long long widened(const unsigned char *bytes, const abi_type *type) {
+  long long value = 0;
+  memcpy(&value, bytes, type->size);
+  unsigned unused = (unsigned)(64 - 8 * type->size);
+  if (type->small < 0) value = (long long)((unsigned long long)value << unused) >> unused;
+  return value;
+}
+
+// MARK: Reporting
+
+static void fail(const char *what, size_t index, const unsigned char *given, const unsigned char *expected,
+                 size_t size) {
+  if (++failed > report_limit) return;
+  printf("FAILED %s: %s %zu\n  %s\n  %s\n", stage, what, index, current->declaration, current->encoding);
+  for (int row = 0; row < 2 && size > 0; row++) {
+    const unsigned char *bytes = row == 0 ? expected : given;
+    printf("  %s", row == 0 ? "expected" : "given   ");
+    for (size_t i = 0; i < size && i < 64; i++) printf(" %02x", bytes[i]);
+    printf("\n");
+  }
+}
+
+static bool same(const char *what, size_t index, const abi_type *type, const unsigned char *given,
+                 const unsigned char *expected) {
+  unsigned char map[value_limit] = {0};
+  type->map(map);
+  for (size_t i = 0; i < type->size; i++) {
+    if (map[i] && given[i] != expected[i]) {
+      fail(what, index, given, expected, type->size);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool same_wide(const char *what, size_t index, const abi_type *type, const unsigned char *expected) {
+  if (!type->small) return true;
+  long long value = widened(expected, type);
+  if (abi_wide[index] == value) return true;
+  fail(what, index, (unsigned char *)&abi_wide[index], (unsigned char *)&value, sizeof value);
+  return false;
+}
+
+/// A call that takes a value from the x87 stack which is not there, or leaves one, shows in its tags.
+static bool x87_stack_is_empty(void) {
+#if defined(__x86_64__)
+  uint32_t environment[7];
+  __asm__ volatile("fnstenv %0\n\tfldenv %0" : "=m"(environment));
+  if ((environment[2] & 0xFFFF) != 0xFFFF) {
+    fail("x87 stack is not empty", 0, NULL, NULL, 0);
+    __asm__ volatile("fninit");
+    return false;
+  }
+#endif
+  return true;
+}
+
+static void crashed(int signal_number) {
+  printf("CRASHED %s with signal %d\n  %s\n  %s\n", stage, signal_number, current ? current->declaration : "",
+         current ? current->encoding : "");
+  fflush(stdout);
+  _exit(1);
+}
+
+// MARK: Both directions
+
+static unsigned char records[abi_argument_limit + 1][value_limit];
+
+static void prepare(const abi_case *c) {
+  for (size_t i = 0; i <= c->argument_count; i++) {
+    unsigned char *bytes = slot(i, c->types[i].size);
+    fill(bytes, &c->types[i]);
+    abi_values[i] = bytes;
+    memset(records[i], 0xA5, c->types[i].size);
+    abi_record[i] = records[i];
+    abi_wide[i] = 0x5A5A5A5A5A5A5A5A;
+  }
+}
+
+static bool call(const abi_case *c, const fwd_cif *cif) {
+  prepare(c);
+  size_t count = c->argument_count, size = c->types[0].size;
+  void *arguments[abi_argument_limit + 1], *before[abi_argument_limit + 1];
+  // An argument of size 0 has no bytes to be behind its address.
+  for (size_t i = 0; i < count; i++)
+    arguments[i] = c->types[i + 1].size > 0 ? (void *)(uintptr_t)abi_values[i + 1] : NULL;
+  memcpy(before, arguments, sizeof *before * count);
+  unsigned char *result = slot(abi_argument_limit + 1, size);
+  memset(result - 64, 0xC3, 64 + size);
+  if (fwd_cif_call(cif, c->callee, arguments, result) != FWD_OK) {
+    fail("call refused", 0, NULL, NULL, 0);
+    return false;
+  }
+  bool good = x87_stack_is_empty();
+  for (int i = 1; i <= 64; i++) {
+    if (result[-i] != 0xC3) {
+      fail("bytes before the result", 0, NULL, NULL, 0);
+      return false;
+    }
+  }
+  if (memcmp(before, arguments, sizeof *before * count) != 0) {
+    fail("argument array modified", 0, NULL, NULL, 0);
+    good = false;
+  }
+  good = same("result", 0, &c->types[0], result, abi_values[0]) && good;
+  for (size_t pass = 0; pass < 2; pass++) {
+    for (size_t i = 1; i <= count; i++) {
+      good = same("argument", i, &c->types[i], records[i], abi_values[i]) && good;
+      good = same_wide("widened argument", i, &c->types[i], abi_values[i]) && good;
+      memset(records[i], 0xA5, c->types[i].size);
+    }
+    // Once more with the result discarded.
+    if (pass == 0) {
+      fwd_cif_call(cif, c->callee, arguments, NULL);
+      good = x87_stack_is_empty() && good;
+    }
+  }
+  return good;
+}
+
+static bool handled, handler_good;
+
+static void handler(void *context, void *const *arguments, void *result) {
+  const abi_case *c = context;
+  handled = true;
+  for (size_t i = 1; i <= c->argument_count; i++) {
+    if ((uintptr_t)arguments[i - 1] % c->types[i].alignment != 0) {
+      fail("alignment of argument", i, NULL, NULL, 0);
+      handler_good = false;
+    }
+    handler_good = same("argument", i, &c->types[i], arguments[i - 1], abi_values[i]) && handler_good;
+  }
+  size_t size = c->types[0].size;
+  unsigned char zeroes[value_limit] = {0};
+  if ((uintptr_t)result % c->types[0].alignment != 0 || memcmp(result, zeroes, size) != 0) {
+    fail("result is not aligned and zeroed", 0, NULL, NULL, 0);
+    handler_good = false;
+  }
+  memcpy(result, abi_values[0], size);
+}
+
+static bool call_back(const abi_case *c, const fwd_cif *cif) {
+  prepare(c);
+  fwd_closure *closure;
+  fwd_error error;
+  if (fwd_cif_closure_create(cif, handler, (void *)(uintptr_t)c, NULL, NULL, &closure, &error) != FWD_OK) {
+    fail(error.message, 0, NULL, NULL, 0);
+    return false;
+  }
+  handled = false;
+  handler_good = true;
+  c->caller(fwd_closure_function(closure));
+  fwd_closure_destroy(closure);
+  bool good = x87_stack_is_empty() && handler_good;
+  if (!handled) {
+    fail("handler was not called", 0, NULL, NULL, 0);
+    return false;
+  }
+  good = same("closure result", 0, &c->types[0], records[0], abi_values[0]) && good;
+  return same_wide("widened closure result", 0, &c->types[0], abi_values[0]) && good;
+}
+
+static void note(bool good) {
+  if (good) passed++;
+}
+
+static void run(const abi_case *clang, const abi_case *gcc) {
+  current = clang;
+  stage = "creating";
+  size_t length = strlen(clang->encoding);
+  fwd_encoding *encoding;
+  fwd_cif *cif;
+  fwd_error error;
+  if (fwd_encoding_create(clang->encoding, length, FWD_FORM_METHOD, &encoding, &error) != FWD_OK) {
+    fail(error.message, 0, NULL, NULL, 0);
+    return;
+  }
+  if (fwd_cif_create(encoding, &cif, &error) != FWD_OK) {
+    fail(error.message, 0, NULL, NULL, 0);
+    fwd_encoding_release(encoding);
+    return;
+  }
+  bool good = true;
+  uint32_t index = fwd_encoding_type(encoding, 0)->first_child;
+  for (size_t i = 0; i <= clang->argument_count; i++) {
+    const fwd_type *type = fwd_encoding_type(encoding, index);
+    const abi_type *mine = &clang->types[i], *other = &gcc->types[i];
+    if (type->layout.size != mine->size || type->layout.alignment != mine->alignment ||
+        mine->size != other->size || mine->alignment != other->alignment) {
+      fail("layout of type", i, NULL, NULL, 0);
+      good = false;
+    }
+    index = type->next_sibling;
+  }
+  note(good);
+  // Bytes would be copied by the wrong size.
+  if (good) {
+    stage = "calling a function by clang";
+    note(call(clang, cif));
+    stage = "calling a function by gcc";
+    note(call(gcc, cif));
+    stage = "called by clang";
+    note(call_back(clang, cif));
+    stage = "called by gcc";
+    note(call_back(gcc, cif));
+  }
+  fwd_cif_destroy(cif);
+  fwd_encoding_release(encoding);
+}
+
+int main(void) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], crashed);
+  map_slots();
+  random_state = 0x9E3779B97F4A7C15;
+  for (size_t table = 0; table < table_count; table++)
+    for (size_t i = 0; i < clang_tables[table]->count; i++)
+      run(&clang_tables[table]->cases[i], &gcc_tables[table]->cases[i]);
+  printf("%zu passed, %zu failed\n", passed, failed);
+  return failed > 0;
+}

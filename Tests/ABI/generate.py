@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) 2026 the Forwarding authors
+
+"""Writes random C functions, and callers of such functions, beside the encodings of their signatures.
+
+The C compiler is the oracle: of sizes, of which bytes carry value, and of how a call passes them. Nothing
+here knows the ABI, so that no mistake can be made twice.
+"""
+
+import argparse
+import pathlib
+import random
+import secrets
+
+# C type, encoding, rough size, alignment, -1 for a signed integer narrower than a register, 1 for unsigned.
+SCALARS = [
+    ("signed char", "c", 1, 1, -1),
+    ("unsigned char", "C", 1, 1, 1),
+    ("short", "s", 2, 2, -1),
+    ("unsigned short", "S", 2, 2, 1),
+    ("int", "i", 4, 4, -1),
+    ("unsigned int", "I", 4, 4, 1),
+    ("int", "l", 4, 4, -1),
+    ("unsigned int", "L", 4, 4, 1),
+    ("long long", "q", 8, 8, 0),
+    ("unsigned long long", "Q", 8, 8, 0),
+    ("_Bool", "B", 1, 1, 1),
+    ("float", "f", 4, 4, 0),
+    ("double", "d", 8, 8, 0),
+    ("void *", "^v", 8, 8, 0),
+    ("char *", "*", 8, 8, 0),
+    ("void *", "@", 8, 8, 0),
+    ("void *", "#", 8, 8, 0),
+    ("void *", ":", 8, 8, 0),
+]
+FLOATING = [s for s in SCALARS if s[1] in "fd"]
+LONG_DOUBLE = ("long double", "D", 16, 16, 0)
+INT128 = [("__int128", "t", 16, 16, 0), ("unsigned __int128", "T", 16, 16, 0)]
+COMPLEX_FLOATING = [
+    ("_Complex float", "jf", 8, 4, 0),
+    ("_Complex double", "jd", 16, 8, 0),
+    ("_Complex long double", "jD", 32, 16, 0),
+]
+COMPLEX_INTEGER = [
+    ("_Complex signed char", "jc", 2, 1, 0),
+    ("_Complex unsigned char", "jC", 2, 1, 0),
+    ("_Complex short", "js", 4, 2, 0),
+    ("_Complex unsigned int", "jI", 8, 4, 0),
+    ("_Complex int", "ji", 8, 4, 0),
+    ("_Complex long long", "jq", 16, 8, 0),
+    # clang has no _Complex __int128.
+]
+DEPTH = 4
+SIZE_LIMIT = 512
+
+
+class Type:
+    """A type: how C and an encoding spell it. Its size is only used to choose among types."""
+
+    def __init__(self, c, encoding, size, alignment, small, map_name, has_empty_array=False):
+        self.c, self.encoding, self.size, self.alignment = c, encoding, size, alignment
+        self.small, self.map_name, self.has_empty_array = small, map_name, has_empty_array
+
+
+class Generator:
+    def __init__(self, rng, plain):
+        self.rng = rng
+        self.plain = plain
+        self.definitions = []
+        self.serial = 0
+
+    def pick(self, options):
+        return self.rng.choice(options)
+
+    # MARK: Scalars
+
+    def scalar(self, leaves=None):
+        roll = self.rng.random()
+        if leaves is None and roll < 0.10:
+            spec = LONG_DOUBLE
+        elif leaves is None and roll < 0.20:
+            spec = self.pick(COMPLEX_FLOATING)
+        elif leaves is None and not self.plain and roll < 0.26:
+            spec = self.pick(COMPLEX_INTEGER)
+        elif leaves is None and not self.plain and roll < 0.34:
+            spec = self.pick(INT128)
+        elif leaves is None and roll < 0.55:
+            spec = self.pick(FLOATING)
+        else:
+            spec = self.pick(leaves or SCALARS)
+        c, encoding, size, alignment, small = spec
+        if encoding == "D":
+            name = "map_long_double"
+        elif encoding == "jD":
+            name = "map_complex_long_double"
+        elif encoding == "B":
+            name = "map_bool"
+        else:
+            name = f"map_{size}"
+        return Type(c, encoding, size, alignment, small, name)
+
+    # MARK: Structs and unions
+
+    def aggregate(self, depth, target, leaves=None):
+        """A struct or union of at most `target` bytes, or a little less."""
+        union = not self.plain and self.rng.random() < 0.3
+        fields, size, alignment = [], 0, 1
+        wanted = self.rng.randint(1, 8)
+        if not self.plain and self.rng.random() < 0.03:
+            wanted = 0
+        for _ in range(wanted * 3):
+            if len(fields) == wanted:
+                break
+            room = target if union else target - size
+            if room <= 0:
+                break
+            if depth < DEPTH - 1 and self.rng.random() < 0.25:
+                field = self.aggregate(depth + 1, self.rng.randint(1, room), leaves)
+            else:
+                field = self.scalar(leaves)
+            dimensions = []
+            while self.rng.random() < 0.2 and len(dimensions) < 2:
+                if not self.plain and self.rng.random() < 0.06:
+                    dimensions.append(0)
+                elif self.rng.random() < 0.7:
+                    dimensions.append(self.rng.randint(1, 4))
+                else:
+                    dimensions.append(self.rng.randint(1, 64))
+            bytes_ = field.size
+            for dimension in dimensions:
+                bytes_ *= dimension
+            offset = 0 if union else -(-size // field.alignment) * field.alignment
+            if offset + bytes_ > target:
+                continue
+            fields.append((field, dimensions))
+            size = max(size, offset + bytes_)
+            alignment = max(alignment, field.alignment)
+        if not fields and wanted:
+            small = [s for s in (leaves or SCALARS) if s[2] <= max(target, 1)] or [leaves[0]]
+            c, encoding, size, alignment, _ = self.pick(small)
+            name = "map_bool" if encoding == "B" else f"map_{size}"
+            fields.append((Type(c, encoding, size, alignment, 0, name), []))
+        size = -(-size // alignment) * alignment
+        return self.define(union, fields, size, alignment)
+
+    def define(self, union, fields, size, alignment):
+        self.serial += 1
+        tag = f"{'U' if union else 'S'}{self.serial}"
+        keyword = "union" if union else "struct"
+        members, marks, encodings = [], [], []
+        for i, (field, dimensions) in enumerate(fields):
+            suffix = "".join(f"[{d}]" for d in dimensions)
+            members.append(f"{field.c} f{i}{suffix};")
+            encodings.append("".join(f"[{d}" for d in dimensions) + field.encoding + "]" * len(dimensions))
+            count = 1
+            for dimension in dimensions:
+                count *= dimension
+            place = f"m + offsetof({keyword} {tag}, f{i})"
+            mark = f"{field.map_name}({place} + i * sizeof({field.c}));"
+            marks.append(f"for (size_t i = 0; i < {count}; i++) {mark}")
+        self.definitions.append(
+            f"{keyword} {tag} {{ {' '.join(members)} }};\n"
+            f"static void map_{tag}(unsigned char *m) {{ (void)m; {' '.join(marks)} }}\n"
+        )
+        name = tag if self.rng.random() < 0.5 else "?"
+        opening, closing = "()" if union else "{}"
+        encoding = f"{opening}{name}={''.join(encodings)}{closing}"
+        empty = any(
+            field.has_empty_array or 0 in dimensions or (dimensions and field.size == 0)
+            for field, dimensions in fields
+        )
+        return Type(f"{keyword} {tag}", encoding, size, alignment, 0, f"map_{tag}", empty)
+
+    # MARK: Functions
+
+    def value(self):
+        if self.rng.random() < 0.5:
+            return self.scalar()
+        roll = self.rng.random()
+        if roll < 0.6:
+            target = self.rng.randint(1, 16)
+        elif roll < 0.85:
+            target = self.rng.randint(9, 64)
+        else:
+            target = self.rng.randint(17, SIZE_LIMIT)
+        leaves = None
+        if self.plain:
+            leaves = FLOATING if self.rng.random() < 0.5 else [s for s in SCALARS if s[1] not in "fd"]
+        while True:
+            value = self.aggregate(0, target, leaves)
+            # Arrays of no elements are refused, since compilers differ: see fwd_find_empty_array. On some
+            # arrays of elements of size 0 clang 21 divides by 0.
+            if not value.has_empty_array or not 0 < value.size <= 16:
+                return value
+
+    def function(self, index):
+        count = self.pick([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, self.rng.randint(15, 30)])
+        result = None if self.rng.random() < 0.1 else self.value()
+        arguments = [self.value() for _ in range(count)]
+        returned = result.c if result else "void"
+        declared = ", ".join(f"{a.c} a{i}" for i, a in enumerate(arguments)) or "void"
+        types = ", ".join(a.c for a in arguments) or "void"
+        definitions, self.definitions = "".join(self.definitions), []
+
+        callee = []
+        for i, a in enumerate(arguments, 1):
+            callee.append(f"memcpy(abi_record[{i}], &a{i - 1}, sizeof a{i - 1});")
+            if a.small:
+                callee.append(f"abi_wide[{i}] = a{i - 1};")
+        if result:
+            callee.append(f"{returned} r; memcpy(&r, abi_values[0], sizeof r); return r;")
+
+        caller = []
+        for i, a in enumerate(arguments, 1):
+            caller.append(f"{a.c} a{i - 1}; memcpy(&a{i - 1}, abi_values[{i}], sizeof a{i - 1});")
+        call = f"(({returned} (*)({types}))function)({', '.join(f'a{i}' for i in range(count))});"
+        if result:
+            caller.append(f"{returned} r = {call} memcpy(abi_record[0], &r, sizeof r);")
+            if result.small:
+                caller.append("abi_wide[0] = r;")
+        else:
+            caller.append(call)
+
+        rows = [
+            f"{{sizeof({t.c}), _Alignof({t.c}), {t.map_name}, {t.small}}}" if t else "{0, 1, map_0, 0}"
+            for t in [result] + arguments
+        ]
+        nl = "\n  "
+        code = (
+            f"{definitions}{returned} NAME(callee_{index})({declared}) {{{nl}{nl.join(callee)}\n}}\n"
+            f"static void caller_{index}(void (*function)(void)) {{{nl}{nl.join(caller)}\n}}\n"
+            f"static const abi_type types_{index}[] = {{{nl}{(',' + nl).join(rows)}\n}};\n\n"
+        )
+        encoding = (result.encoding if result else "v") + "".join(a.encoding for a in arguments)
+        row = (
+            f'{{"{encoding}", "{returned} callee_{index}({types})", {count}, types_{index}, '
+            f"(void (*)(void))NAME(callee_{index}), caller_{index}}},"
+        )
+        return code, row.replace("??", "?\\?")
+
+
+HEADER = """\
+#include <string.h>
+#include "abi_case.h"
+#define JOIN(prefix, name) prefix##_##name
+#define EXPAND(prefix, name) JOIN(prefix, name)
+#define NAME(name) EXPAND(PREFIX, name)
+static inline void map_0(unsigned char *m) { (void)m; }
+static inline void map_1(unsigned char *m) { memset(m, 1, 1); }
+static inline void map_2(unsigned char *m) { memset(m, 1, 2); }
+static inline void map_4(unsigned char *m) { memset(m, 1, 4); }
+static inline void map_8(unsigned char *m) { memset(m, 1, 8); }
+static inline void map_16(unsigned char *m) { memset(m, 1, 16); }
+static inline void map_32(unsigned char *m) { memset(m, 1, 32); }
+static inline void map_bool(unsigned char *m) { *m = 2; }
+static inline void map_long_double(unsigned char *m) { memset(m, 1, LONG_DOUBLE_BYTES); }
+static inline void map_complex_long_double(unsigned char *m) {
+  map_long_double(m);
+  map_long_double(m + sizeof(long double));
+}
+
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, help="default: a random one")
+    parser.add_argument("--count", type=int, default=1000, help="how many functions")
+    parser.add_argument("--chunk", type=int, default=125, help="functions in a file")
+    parser.add_argument("--plain", action="store_true", help="only types that libffi has, and passes rightly")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="an existing directory")
+    options = parser.parse_args()
+    seed = secrets.randbelow(1 << 32) if options.seed is None else options.seed
+    print(f"seed {seed}", flush=True)
+
+    generator = Generator(random.Random(seed), options.plain)
+    tables = []
+    for start in range(0, options.count, options.chunk):
+        number = len(tables)
+        functions = [generator.function(i) for i in range(start, min(start + options.chunk, options.count))]
+        text = HEADER + "".join(code for code, _ in functions)
+        text += f"static const abi_case cases[] = {{\n" + "\n".join(row for _, row in functions) + "\n};\n"
+        text += f"const abi_table NAME(table_{number}) = {{cases, {len(functions)}}};\n"
+        (options.output / f"chunk_{number}.c").write_text(text)
+        tables.append(number)
+    lines = ['#include "abi_case.h"']
+    for prefix in ("clang", "gcc"):
+        lines += [f"extern const abi_table {prefix}_table_{n};" for n in tables]
+    for prefix in ("clang", "gcc"):
+        names = ", ".join(f"&{prefix}_table_{n}" for n in tables)
+        lines.append(f"const abi_table *const {prefix}_tables[] = {{{names}}};")
+    lines.append(f"const size_t table_count = {len(tables)};")
+    (options.output / "tables.c").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) 2026 the Forwarding authors
+
+# Tests calls and closures against the C compilers: Tests/ABI/run.sh [count] [seed]
+# The last line is "N passed, N failed". In the environment:
+#   CLANG, GCC  the two compilers of the functions under test
+#   OPTIMIZE    how they are compiled (-O2)
+#   CC          the compiler of the shim and the drivers (clang)
+#   SANITIZE    for these: address,undefined, or thread (with CC=gcc: Swift's clang wants libdispatch then)
+#   GENERIC=1   the lowering of other architectures
+
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+shims=$here/../../CShims
+count=${1:-1000}
+seed=${2:-}
+: "${CLANG:=clang}" "${GCC:=gcc}" "${CC:=$CLANG}" "${OPTIMIZE:=-O2}" "${SANITIZE:=}" "${GENERIC:=}"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi"
+flags="$flags -I$shims/include -I$shims/src -I$here"
+[ -z "$SANITIZE" ] || flags="$flags -fsanitize=$SANITIZE -fno-sanitize-recover=all -fno-omit-frame-pointer"
+plain=
+if [ -n "$GENERIC" ]; then
+  flags="$flags -DFWD_GENERIC_LOWERING"
+  plain=--plain
+fi
+case $(uname -m) in
+  x86_64) long_double_bytes=10 ;;
+  *)
+    long_double_bytes=16
+    plain=--plain
+    ;;
+esac
+
+set -- --count "$count" --output "$work" $plain
+[ -z "$seed" ] || set -- "$@" --seed "$seed"
+python3 "$here/generate.py" "$@"
+
+# The shim's files that need no Swift. One line a command, run two at a time.
+{
+  for file in error encoding encoding_parse encoding_fail layout sysv_classify lowering_sysv lowering_generic \
+    call_interface closure; do
+    echo "$CC $flags -c $shims/src/$file.c -o $work/shim_$file.o"
+  done
+  echo "$CC $flags -c $here/driver.c -o $work/driver.o"
+  echo "$CC $flags -c $here/traps.c -o $work/traps.o"
+  echo "$CC -w -I$here -c $work/tables.c -o $work/tables.o"
+  for chunk in "$work"/chunk_*.c; do
+    functions="-w -Wno-psabi -std=gnu11 $OPTIMIZE -I$here -DLONG_DOUBLE_BYTES=$long_double_bytes -c $chunk"
+    echo "$CLANG $functions -DPREFIX=clang -o ${chunk%.c}.clang.o"
+    echo "$GCC $functions -DPREFIX=gcc -o ${chunk%.c}.gcc.o"
+  done
+} >"$work/commands"
+tr '\n' '\0' <"$work/commands" | xargs -0 -n 1 -P 2 sh -c
+
+link="${SANITIZE:+-fsanitize=$SANITIZE} $work/shim_*.o -lffi -lpthread"
+$CC -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
+$CC -o "$work/driver" "$work/driver.o" "$work/tables.o" "$work"/chunk_*.o $link
+
+passed=0
+failed=0
+for program in traps driver; do
+  "$work/$program" >"$work/output" 2>&1 || true
+  cat "$work/output" | sed '$d'
+  last=$(tail -n 1 "$work/output")
+  case $last in
+    *" passed, "*" failed")
+      echo "$program: $last"
+      passed=$((passed + ${last%% *}))
+      last=${last#* passed, }
+      failed=$((failed + ${last%% *}))
+      ;;
+    *)
+      echo "$last"
+      echo "$program: did not finish"
+      failed=$((failed + 1))
+      ;;
+  esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

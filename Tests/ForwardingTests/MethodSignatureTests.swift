@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Forwarding
+import Testing
+
+@Suite struct MethodSignatureTests {
+  @Test func `lays arguments out as the fields of a struct`() throws {
+    let signature = try MethodSignature("v@:idc{P=dd}s")
+    #expect(signature.arguments.map(\.index) == Array(0..<7))
+    #expect(signature.arguments.map(\.encoding.kind).prefix(4) == [.object, .selector, .int, .double])
+    #expect(signature.arguments.map(\.frameOffset) == [nil, nil, 0, 8, 16, 24, 40])
+    #expect(signature.arguments.map(\.layout.size) == [8, 8, 4, 8, 1, 16, 2])
+    #expect(signature.frameSize == 48)
+    #expect(signature.frameAlignment == 8)
+    #expect(signature.result.kind == .void)
+    #expect(signature.resultLayout.size == 0)
+  }
+
+  @Test(
+    "finds the receiver and the selector",
+    arguments: [
+      ("v@:id", true, true, 2), ("v^vi", true, false, 1), ("iid", false, false, 0), ("v", false, false, 0),
+      ("v@", true, false, 1), ("v^{S=}:", true, true, 2), ("v:i", false, false, 0),
+      ("vi:", false, false, 0), ("v@i:", true, false, 1), ("v@?i", true, false, 1),
+    ])
+  func receiver(text: String, hasReceiver: Bool, hasSelector: Bool, first: Int) throws {
+    let signature = try MethodSignature(text)
+    #expect(signature.hasReceiver == hasReceiver)
+    #expect(signature.hasSelector == hasSelector)
+    #expect(signature.firstArgumentIndex == first)
+    #expect(signature.arguments.filter { $0.frameOffset == nil }.count == first)
+  }
+
+  @Test(
+    "gives the shape without the receiver and the selector",
+    arguments: [("v@:id", "vid"), ("i^v*", "i*"), ("iid", "iid"), ("v24@0:8i16", "vi"), ("v@:", "v")])
+  func withoutReceiver(text: String, expected: String) throws {
+    #expect(try MethodSignature(text).withoutReceiver() == MethodSignature(expected))
+  }
+
+  @Test func `skips offsets and keeps the text`() throws {
+    let signature = try MethodSignature("v24@0:8i16")
+    #expect(signature.text == "v24@0:8i16")
+    #expect(signature.description == "v@:i")
+    #expect(signature == (try MethodSignature("v@:i")))
+    #expect(signature.arguments[2].encoding.text == "i")
+  }
+
+  @Test(
+    "is equal to what means the same",
+    arguments: [
+      ("v@:i", "v@:i"), ("v16@0:8", "v@:"), ("{P=dd}@:", "{?=dd}@:"), ("v@:r*", "v@:*"),
+    ])
+  func equal(left: String, right: String) throws {
+    let (left, right) = (try MethodSignature(left), try MethodSignature(right))
+    #expect(left == right)
+    #expect(left.hashValue == right.hashValue)
+    #expect(left.isCompatible(with: right))
+  }
+
+  @Test(
+    "differs from what means something else",
+    arguments: [("v@:i", "v@:I"), ("v@:i", "v@:ii"), ("i@:", "v@:"), ("v@:", "v@")])
+  func different(left: String, right: String) throws {
+    let (left, right) = (try MethodSignature(left), try MethodSignature(right))
+    #expect(left != right)
+    #expect(!left.isCompatible(with: right))
+  }
+
+  @Test(
+    "tells what can be called as one another",
+    arguments: [
+      ("v@:^v", "v@:^i", true), ("v@:i", "v^v:i", true), ("v@i", "v@:i", false),
+      ("v^vi", "v@i", true), ("*@:", "^c@:", true), ("v@:i", "v@:q", false),
+    ])
+  func compatible(left: String, right: String, expected: Bool) throws {
+    let (left, right) = (try MethodSignature(left), try MethodSignature(right))
+    #expect(left.isCompatible(with: right) == expected)
+    #expect(right.isCompatible(with: left) == expected)
+  }
+
+  @Test(
+    "refuses what cannot be read or called",
+    arguments: [
+      ("", EncodingError.Code.malformed), ("v@:{", .malformed), ("v@:v", .unsupported),
+      ("v@:b3", .unsupported), ("v@:{stat}", .unsupported), ("v@:[4i]", .unsupported),
+      ("v@:[9999999999999999999999c]", .overflow), ("v{B=[1000000000c]}", .overflow),
+    ])
+  func refused(text: String, code: EncodingError.Code) {
+    let error = #expect(throws: EncodingError.self) { try MethodSignature(text) }
+    #expect(error?.code == code, "\(String(describing: error))")
+    #expect(error?.encoding == text)
+  }
+
+  @Test func `bounds the number of arguments`() throws {
+    #expect(try MethodSignature("v" + String(repeating: "i", count: 255)).arguments.count == 255)
+    let error = #expect(throws: EncodingError.self) {
+      try MethodSignature("v" + String(repeating: "i", count: 256))
+    }
+    #expect(error?.code == .overflow)
+  }
+
+  @Test func `may be read in many threads at once`() async throws {
+    let texts = (0..<20).map { "v@:" + String(repeating: "i", count: $0) }
+    await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          (0..<500).allSatisfy { turn in
+            let signature = try? MethodSignature(texts[turn % texts.count])
+            return signature?.arguments.count == 2 + turn % texts.count
+          }
+        }
+      }
+      for await isRight in group { #expect(isRight) }
+    }
+  }
+}
