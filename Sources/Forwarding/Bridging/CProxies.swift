@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// The names are those of forwarding.h. swift-format-ignore-file:
-// AlwaysUseLowerCamelCase
+// The names are those of forwarding.h.
+
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import CForwarding
 

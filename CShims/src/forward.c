@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The entries that forward: they find the method and check what was given.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "proxy.h"
+
+/// Gives the method in `*method`, or NULL there with FWD_OK if the selector is unknown and to be ignored.
+static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const char *name,
+                              const fwd_proxy_method **method) {
+  *method = NULL;
+  if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy", name);
+  *method = fwd_proxy_core_method(proxy, selector);
+  if (*method || proxy->ignores_unknown_selectors) return FWD_OK;
+  return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);
+}
+
+static fwd_status check_result(const fwd_method_entry *entry, const void *result, size_t size, fwd_error *error) {
+  if (size == entry->result.size && (result || size == 0)) return FWD_OK;
+  if (!result && size == 0) return FWD_OK;
+  if (!result) {
+    return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "the result buffer of \"%.100s\" is NULL, but %zu bytes long",
+                    fwd_selector_name(entry->method.selector), size);
+  }
+  return fwd_fail(error, FWD_WRONG_SIZE, 0, "the result buffer of \"%.100s\" has %zu bytes, expected %zu",
+                  fwd_selector_name(entry->method.selector), size, entry->result.size);
+}
+
+fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame,
+                              size_t frame_size, void *result, size_t result_size, fwd_error *error) {
+  const fwd_method_entry *entry = fwd_method_entry_of(method);
+  size_t expected = fwd_signature_frame_size(method->signature);
+  if (frame_size != expected) {
+    return fwd_fail(error, FWD_WRONG_SIZE, 0, "the argument frame of \"%.100s\" has %zu bytes, expected %zu for %.60s",
+                    fwd_selector_name(method->selector), frame_size, expected,
+                    fwd_encoding_text(fwd_signature_encoding(method->signature)));
+  }
+  if (!frame && frame_size > 0) {
+    return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "the argument frame of \"%.100s\" is NULL, expected %zu bytes",
+                    fwd_selector_name(method->selector), expected);
+  }
+  fwd_status status = check_result(entry, result, result_size, error);
+  if (status != FWD_OK) return status;
+  // Deliveries read the arguments in place, as values of their types.
+  size_t alignment = fwd_signature_frame_alignment(method->signature);
+  void *copy = NULL;
+  if (((uintptr_t)frame & (alignment - 1)) != 0) {
+    copy = aligned_alloc(alignment, frame_size);
+    if (!copy) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", frame_size);
+    frame = memcpy(copy, frame, frame_size);
+  }
+  fwd_delivery delivery = {.frame = frame, .result = result};
+  status = fwd_fan_out(proxy, method, &delivery, error);
+  free(copy);
+  return status;
+}
+
+fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
+                       size_t result_size) {
+  const fwd_proxy_method *method;
+  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  if (!method) return status;
+  return fwd_forward_method(proxy, method, frame, frame_size, result, result_size, NULL);
+}
+
+fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *frame, size_t frame_size, void *result,
+                             size_t result_size) {
+  const fwd_proxy_method *method;
+  // Looked up, not registered: names that come from outside must not fill the table.
+  fwd_status status = find_method(proxy, fwd_selector_find(name), name ? name : "", &method);
+  if (!method) return status;
+  return fwd_forward_method(proxy, method, frame, frame_size, result, result_size, NULL);
+}
+
+/// The layout of an argument, counted behind the receiver and the selector.
+static fwd_layout argument_layout(const fwd_method_entry *entry, size_t index) {
+  fwd_layout layout;
+  fwd_signature_argument(entry->method.signature, index + entry->hidden_count, &layout);
+  return layout;
+}
+
+/// Forwards arguments that do not all lie where values of their types may: from a frame of their bytes.
+static fwd_status forward_copied(fwd_proxy *proxy, const fwd_method_entry *entry, void *const *arguments,
+                                 size_t count, void *result) {
+  const fwd_signature *signature = entry->method.signature;
+  size_t size = fwd_signature_frame_size(signature);
+  char *frame = aligned_alloc(fwd_signature_frame_alignment(signature), size);
+  if (!frame) return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", size);
+  for (size_t i = 0; i < count; i++) {
+    fwd_layout layout = argument_layout(entry, i);
+    memcpy(frame + layout.offset, arguments[i], layout.size);
+  }
+  fwd_delivery delivery = {.frame = frame, .result = result};
+  fwd_status status = fwd_fan_out(proxy, &entry->method, &delivery, NULL);
+  free(frame);
+  return status;
+}
+
+fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *const *arguments, size_t count,
+                                 void *result, size_t result_size) {
+  const fwd_proxy_method *method;
+  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  if (!method) return status;
+  const fwd_method_entry *entry = fwd_method_entry_of(method);
+  size_t expected = entry->argument_count - entry->hidden_count;
+  if (count != expected) {
+    return fwd_fail(NULL, FWD_OUT_OF_RANGE, count, "\"%.100s\" got %zu arguments, expected %zu for %.60s",
+                    fwd_selector_name(selector), count, expected,
+                    fwd_encoding_text(fwd_signature_encoding(method->signature)));
+  }
+  bool aligned = true;
+  for (size_t i = 0; i < count; i++) {
+    if (!arguments || !arguments[i]) {
+      return fwd_fail(NULL, FWD_NULL_ARGUMENT, i, "no address for argument %zu of \"%.100s\"",
+                      i + entry->hidden_count, fwd_selector_name(selector));
+    }
+    aligned = aligned && ((uintptr_t)arguments[i] & (argument_layout(entry, i).alignment - 1)) == 0;
+  }
+  status = check_result(entry, result, result_size, NULL);
+  if (status != FWD_OK) return status;
+  if (!aligned) return forward_copied(proxy, entry, arguments, count, result);
+  fwd_delivery delivery = {.arguments = arguments, .result = result};
+  return fwd_fan_out(proxy, method, &delivery, NULL);
+}
