@@ -10,6 +10,7 @@
 ///   what was given, what was expected and where; functions that take a `fwd_error *` fill that too. It may
 ///   be NULL and is touched on failure only.
 /// - On failure nothing has changed: outputs are not written, nothing is retained.
+/// - NULL where a function needs a value is `FWD_NULL_ARGUMENT` from those that give a status.
 
 #ifndef FORWARDING_H
 #define FORWARDING_H
@@ -278,7 +279,7 @@ typedef struct fwd_proxy_options {
 /// Creates a proxy that adopts `count` protocol tables, with one reference. `options` may be NULL.
 fwd_status fwd_proxy_create(const fwd_protocol *FWD_NONNULL const *FWD_NULLABLE protocols, size_t count,
                             const fwd_proxy_options *FWD_NULLABLE options,
-                            fwd_proxy *FWD_NULLABLE *FWD_NONNULL proxy, fwd_error *FWD_NULLABLE error);
+                            fwd_proxy *FWD_NULLABLE *FWD_NULLABLE proxy, fwd_error *FWD_NULLABLE error);
 
 /// Adds a reference.
 fwd_proxy *FWD_NONNULL fwd_proxy_retain(fwd_proxy *FWD_NONNULL proxy);
@@ -301,13 +302,13 @@ typedef uint64_t fwd_subscription;
 /// subscribed already. A C context cannot be referenced weakly: it must stay valid until
 /// `fwd_proxy_unsubscribe` has returned and no fan-out that was under way runs any more, which is when
 /// `destroy`, if given, is called with it, once. On failure `destroy` is not called. The array is copied.
-fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NONNULL proxy, void *FWD_NULLABLE context,
+fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
                                const fwd_method *FWD_NULLABLE methods, size_t count,
                                void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
                                fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
 
 /// Ends a subscription: a fan-out under way on this thread does not call it any more.
-fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NONNULL proxy, fwd_subscription subscription);
+fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
 
 /// The number of live subscribers.
 size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NONNULL proxy);
@@ -352,8 +353,8 @@ typedef enum fwd_function_form {
 /// Makes a C function pointer that forwards `selector` into the proxy, for an API that takes a callback. It
 /// retains the proxy; end it with `fwd_closure_destroy`. What a call could not do goes to the proxy's
 /// `on_error`, and the caller gets the method's default result, else zeroes.
-fwd_status fwd_proxy_function(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
-                              fwd_function_form form, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,
+fwd_status fwd_proxy_function(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
+                              fwd_function_form form, fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
                               fwd_error *FWD_NULLABLE error);
 
 #ifdef __cplusplus

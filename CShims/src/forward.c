@@ -49,7 +49,8 @@ fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, 
   size_t alignment = fwd_signature_frame_alignment(method->signature);
   void *copy = NULL;
   if (((uintptr_t)frame & (alignment - 1)) != 0) {
-    copy = aligned_alloc(alignment, frame_size);
+    // No type of an encoding is aligned more strictly than malloc's memory.
+    copy = malloc(frame_size);
     if (!copy) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", frame_size);
     frame = memcpy(copy, frame, frame_size);
   }
@@ -88,7 +89,7 @@ static fwd_status forward_copied(fwd_proxy *proxy, const fwd_method_entry *entry
                                  size_t count, void *result) {
   const fwd_signature *signature = entry->method.signature;
   size_t size = fwd_signature_frame_size(signature);
-  char *frame = aligned_alloc(fwd_signature_frame_alignment(signature), size);
+  char *frame = malloc(size);
   if (!frame) return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", size);
   for (size_t i = 0; i < count; i++) {
     fwd_layout layout = argument_layout(entry, i);

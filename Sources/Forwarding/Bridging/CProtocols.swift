@@ -15,39 +15,55 @@ public func fwd_protocol_register(
   _ name: UnsafePointer<CChar>?, _ requirements: UnsafePointer<fwd_requirement>?, _ count: Int,
   _ table: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
-  guard let name = unsafe name, unsafe requirements != nil || count == 0 else {
-    return unsafe fail(
-      error, FWD_NULL_ARGUMENT,
-      "fwd_protocol_register: no \(unsafe name == nil ? "name" : "requirements")")
+  guard let name = unsafe name else {
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_protocol_register: no name")
   }
   do throws(TableError) {
-    var missing: Int?
-    // SAFETY: the caller gives `count` requirements, whose strings end with a
-    // NUL.
-    let made = try ProtocolTable(unsafe String(cString: name)) { builder in
-      for index in 0..<count {
-        let requirement = unsafe requirements![index]
-        guard let selector = unsafe requirement.selector, let encoding = unsafe requirement.encoding
-        else {
-          missing = missing ?? index
-          continue
-        }
-        unsafe builder.add(
-          String(cString: selector), String(cString: encoding), isRequired: requirement.required)
-      }
-    }
-    if let missing {
-      return unsafe fail(
-        error, FWD_NULL_ARGUMENT,
-        "fwd_protocol_register: requirement \(missing) has no selector or no encoding",
-        offset: missing)
-    }
+    // SAFETY: the caller gives `count` requirements; the name ends with a NUL.
+    let made = try unsafe ProtocolTable(
+      String(cString: name), unsafeRequirements: requirements, count: count)
     let registered = try made.register()
     // SAFETY: the registry keeps the table for the life of the process.
     unsafe table?.pointee = OpaquePointer(Unmanaged.passUnretained(registered).toOpaque())
     return FWD_OK
   } catch let failure {
     return unsafe fail(error, failure.status, failure.description)
+  }
+}
+
+extension ProtocolTable {
+  /// Declares a protocol from an array of C structs, as `forwarding.h` has
+  /// them.
+  ///
+  /// - Parameters:
+  ///   - name: the protocol's name.
+  ///   - requirements: the array, whose strings are copied.
+  ///   - count: the number of requirements.
+  /// - Throws: `TableError`, as `init(_:inheriting:_:)`, and `nullPointer` for
+  ///   a selector or an encoding that is null.
+  @unsafe public convenience init(
+    _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int
+  ) throws(TableError) {
+    guard unsafe requirements != nil || count == 0 else {
+      throw TableError(.nullPointer, table: name, "protocol \"\(name)\" has requirements at NULL")
+    }
+    for index in 0..<count {
+      let requirement = unsafe requirements![index]
+      guard unsafe requirement.selector != nil && requirement.encoding != nil else {
+        throw TableError(
+          .nullPointer, table: name,
+          "requirement \(index) of protocol \"\(name)\" has no selector or no encoding")
+      }
+    }
+    try self.init(name) { builder in
+      for index in 0..<count {
+        // SAFETY: neither string is null, as checked above; they end with NULs.
+        let requirement = unsafe requirements![index]
+        unsafe builder.add(
+          String(cString: requirement.selector!), String(cString: requirement.encoding!),
+          isRequired: requirement.required)
+      }
+    }
   }
 }
 

@@ -22,11 +22,13 @@ extension DynamicProxy {
 @c @implementation
 public func fwd_proxy_create(
   _ protocols: UnsafePointer<OpaquePointer>?, _ count: Int,
-  _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>,
+  _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>?,
   _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
-  guard unsafe protocols != nil || count == 0 else {
-    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_create: no protocols")
+  guard let proxy = unsafe proxy, unsafe protocols != nil || count == 0 else {
+    return unsafe fail(
+      error, FWD_NULL_ARGUMENT,
+      "fwd_proxy_create: no \(unsafe proxy == nil ? "place for the proxy" : "protocols")")
   }
   var tables: [ProtocolTable] = []
   for index in 0..<count {
@@ -77,32 +79,16 @@ public func fwd_proxy_release(_ proxy: OpaquePointer?) {
 /// Subscribes C functions; see `forwarding.h`.
 @c @implementation
 public func fwd_proxy_subscribe(
-  _ proxy: OpaquePointer, _ context: UnsafeMutableRawPointer?,
+  _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
   _ methods: UnsafePointer<fwd_method>?, _ count: Int,
   _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
   _ subscription: UnsafeMutablePointer<fwd_subscription>?,
   _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
-  guard unsafe methods != nil || count == 0 else {
-    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_subscribe: no methods")
+  guard let proxy = unsafe proxy else {
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_subscribe: no proxy")
   }
-  var builder = FunctionTable.Builder<Void>()
-  for index in 0..<count {
-    let method = unsafe methods![index]
-    guard let selector = unsafe method.selector, let encoding = unsafe method.encoding,
-      let function = unsafe method.function
-    else {
-      return unsafe fail(
-        error, FWD_NULL_ARGUMENT,
-        "fwd_proxy_subscribe: method \(index) has no selector, no encoding or no function",
-        offset: index)
-    }
-    // SAFETY: the strings end with a NUL; the caller promises the function's
-    // types.
-    unsafe builder.function(
-      String(cString: selector), String(cString: encoding), calling: function)
-  }
-  let table = FunctionTable(methods: builder.methods, fault: builder.fault)
+  let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
   if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
   let candidate = unsafe SubscriberList.Candidate(
     object: nil, receiver: context, hold: FWD_HOLD_NONE, destroy: destroy,
@@ -120,8 +106,11 @@ public func fwd_proxy_subscribe(
 /// Ends a subscription; see `forwarding.h`.
 @c @implementation
 public func fwd_proxy_unsubscribe(
-  _ proxy: OpaquePointer, _ subscription: fwd_subscription
+  _ proxy: OpaquePointer?, _ subscription: fwd_subscription
 ) -> fwd_status {
+  guard let proxy = unsafe proxy else {
+    return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_unsubscribe: no proxy")
+  }
   // SAFETY: the caller has a reference to the proxy.
   guard unsafe DynamicProxy.of(core: proxy).subscribers.remove(subscription) else {
     return unsafe fail(
@@ -133,11 +122,13 @@ public func fwd_proxy_unsubscribe(
 /// Makes a C function pointer that forwards; see `forwarding.h`.
 @c @implementation
 public func fwd_proxy_function(
-  _ proxy: OpaquePointer, _ selector: fwd_selector?, _ form: fwd_function_form,
-  _ closure: UnsafeMutablePointer<OpaquePointer?>, _ error: UnsafeMutablePointer<fwd_error>?
+  _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ form: fwd_function_form,
+  _ closure: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
-  guard let selector = unsafe selector else {
-    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no selector")
+  guard let proxy = unsafe proxy, let selector = unsafe selector, let closure = unsafe closure
+  else {
+    return unsafe fail(
+      error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no proxy, selector or place for the closure")
   }
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy, and a selector is never
@@ -149,6 +140,40 @@ public func fwd_proxy_function(
     return FWD_OK
   } catch let failure {
     return unsafe fail(error, failure.code.status, failure.description)
+  }
+}
+
+// MARK: - Tables
+
+extension FunctionTable {
+  /// Makes a table from an array of C structs, as `forwarding.h` has them. The
+  /// caller promises that the functions have the types that their encodings
+  /// say, and may be called on any thread.
+  ///
+  /// - Parameters:
+  ///   - methods: the array, which is copied. A null one, or null in one, is a
+  ///     fault of the table; see `validate(for:)`.
+  ///   - count: the number of methods.
+  @unsafe public convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
+    var builder = Builder<Void>()
+    if unsafe methods == nil && count > 0 {
+      builder.keep(TableError(.nullPointer, "the function table has \(count) methods at NULL"))
+    }
+    for index in 0..<(unsafe methods == nil ? 0 : count) {
+      let method = unsafe methods![index]
+      guard let selector = unsafe method.selector, let encoding = unsafe method.encoding,
+        let function = unsafe method.function
+      else {
+        builder.keep(
+          TableError(
+            .nullPointer, "method \(index) has no selector, no encoding or no function"))
+        continue
+      }
+      // SAFETY: the strings end with a NUL; the caller promises the types.
+      unsafe builder.function(
+        String(cString: selector), String(cString: encoding), calling: function)
+    }
+    self.init(methods: builder.methods, fault: builder.fault)
   }
 }
 

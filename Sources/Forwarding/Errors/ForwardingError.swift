@@ -42,6 +42,8 @@ public struct ForwardingError: Error, Equatable, Sendable {
     public static let indexOutOfRange = Code("indexOutOfRange")
     /// The subscription would make a proxy forward to itself.
     public static let cycle = Code("cycle")
+    /// The subscriber is being deinitialised.
+    public static let dead = Code("dead")
     /// An allocation failed.
     public static let outOfMemory = Code("outOfMemory")
     /// The system refused memory for a function pointer made at run time.
@@ -116,6 +118,7 @@ extension ForwardingError.Code {
       case FWD_NOT_SUBSCRIBED: .notSubscribed
       case FWD_DUPLICATE: .duplicate
       case FWD_CYCLE: .cycle
+      case FWD_DEAD: .dead
       default: .deliveryFailed
       }
   }
@@ -136,6 +139,7 @@ extension ForwardingError.Code {
     case .notSubscribed: FWD_NOT_SUBSCRIBED
     case .duplicate: FWD_DUPLICATE
     case .cycle: FWD_CYCLE
+    case .dead: FWD_DEAD
     case .invalidTable: FWD_MALFORMED
     default: FWD_DELIVERY_FAILED
     }

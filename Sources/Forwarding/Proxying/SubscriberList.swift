@@ -87,6 +87,9 @@ extension SubscriberList {
     // Made before the lock is taken, since making it may call and allocate.
     let record = try Record(identifier, candidate, dispatch)
     changes.keep(record)
+    guard record.isLive else {
+      throw ForwardingError(.dead, "the subscriber is being deinitialised")
+    }
     return try state.withLock { state throws(ForwardingError) in
       try insert(record, candidate, &state, &changes)
     }
@@ -222,7 +225,7 @@ extension SubscriberList {
     case .object(let object):
       identifier = state.byObject[object]?.first
     }
-    guard let identifier else {
+    guard let identifier, state.members[identifier]?.record.isLive == true else {
       throw ForwardingError(.notSubscribed, "the anchor of the position is not subscribed")
     }
     return identifier
