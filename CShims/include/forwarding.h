@@ -149,7 +149,7 @@ void fwd_signature_destroy(fwd_signature *FWD_NULLABLE signature);
 /// Adds a reference, to be given up by `fwd_signature_destroy`.
 fwd_signature *FWD_NONNULL fwd_signature_retain(fwd_signature *FWD_NONNULL signature);
 
-/// The number of arguments, the receiver and the selector included.
+/// The number of arguments, the receiver and the selector included; 0 for NULL.
 size_t fwd_signature_argument_count(const fwd_signature *FWD_NONNULL signature);
 
 /// Gives the layout of an argument; `offset` is its place in the argument frame, `FWD_NO_OFFSET` for the

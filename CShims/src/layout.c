@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "error.h"
+
 /// No object may be larger: pointer differences inside it would overflow.
 #define SIZE_LIMIT ((uint64_t)PTRDIFF_MAX)
 
@@ -180,6 +182,7 @@ void fwd_encoding_lay_out(fwd_encoding *encoding) {
 }
 
 fwd_status fwd_type_layout(const char *text, size_t length, fwd_layout *layout, fwd_error *error) {
+  if (!layout) return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_type_layout: no place for the layout");
   fwd_encoding *encoding;
   fwd_status status = fwd_encoding_create(text, length, FWD_FORM_TYPE, &encoding, error);
   if (status != FWD_OK) return status;

@@ -170,9 +170,17 @@ void fwd_signature_destroy(fwd_signature *signature) {
 
 // MARK: Parts
 
-size_t fwd_signature_argument_count(const fwd_signature *signature) { return signature->argument_count; }
+static fwd_status fail_null(const char *function, const fwd_signature *signature) {
+  return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "%s: no %s", function,
+                  signature ? "place for the layout" : "signature");
+}
+
+size_t fwd_signature_argument_count(const fwd_signature *signature) {
+  return signature ? signature->argument_count : 0;
+}
 
 fwd_status fwd_signature_argument(const fwd_signature *signature, size_t index, fwd_layout *layout) {
+  if (!signature || !layout) return fail_null("fwd_signature_argument", signature);
   if (index >= signature->argument_count) {
     return fwd_fail(NULL, FWD_OUT_OF_RANGE, index, "argument %zu of \"%.100s\", which has %zu", index,
                     fwd_encoding_text(signature->encoding), signature->argument_count);
@@ -182,11 +190,12 @@ fwd_status fwd_signature_argument(const fwd_signature *signature, size_t index, 
 }
 
 fwd_status fwd_signature_result(const fwd_signature *signature, fwd_layout *layout) {
+  if (!signature || !layout) return fail_null("fwd_signature_result", signature);
   *layout = signature->result;
   return FWD_OK;
 }
 
-size_t fwd_signature_frame_size(const fwd_signature *signature) { return signature->frame_size; }
+size_t fwd_signature_frame_size(const fwd_signature *signature) { return signature ? signature->frame_size : 0; }
 
 size_t fwd_signature_frame_alignment(const fwd_signature *signature) { return signature->frame_alignment; }
 
