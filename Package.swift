@@ -24,9 +24,10 @@ let package = Package(
       providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
     .target(name: "CForwarding", dependencies: ["CLibFFI"], path: "CShims"),
     .target(name: "Forwarding", dependencies: ["CForwarding"], swiftSettings: swiftSettings),
-    .target(name: "CTestFixtures", path: "Tests/Support/CTestFixtures"),
+    .target(
+      name: "CTestFixtures", dependencies: ["CForwarding"], path: "Tests/Support/CTestFixtures"),
     .testTarget(
-      name: "ForwardingTests", dependencies: ["Forwarding", "CTestFixtures"],
+      name: "ForwardingTests", dependencies: ["Forwarding", "CForwarding", "CTestFixtures"],
       swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],

@@ -97,6 +97,9 @@ typedef struct fwd_subscriber_list fwd_subscriber_list;
 bool fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record, size_t index);
 /// Ends the subscription at `index`: no fan-out calls it from now on, those under way included.
 void fwd_list_remove(fwd_subscriber_list *FWD_NONNULL list, size_t index);
+/// Puts the record at `from` where `to` is in the list without it. Each fan-out sees it once, those under way
+/// where it was. False if memory is short.
+bool fwd_list_move(fwd_subscriber_list *FWD_NONNULL list, size_t from, size_t to);
 size_t fwd_list_count(fwd_subscriber_list *FWD_NONNULL list);
 /// The record at an index below the count; the caller is the writer.
 fwd_record *FWD_NONNULL fwd_list_record(fwd_subscriber_list *FWD_NONNULL list, size_t index);
@@ -178,6 +181,9 @@ typedef struct fwd_delivery {
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
   /// Room for the result, or NULL. Not aligned, perhaps.
   void *FWD_NULLABLE result;
+  /// Whether it is part of the fan-out that runs on this thread: if a subscriber marks it as handled, that
+  /// one has been handled too.
+  bool is_nested;
   /// Instead of the method's policy, if given.
   fwd_collector FWD_NULLABLE collector;
   void *FWD_NULLABLE collector_context;

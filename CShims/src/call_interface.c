@@ -24,16 +24,16 @@ static fwd_status check_type(const fwd_encoding *encoding, const fwd_type *type,
   const char *reason = NULL;
   switch (type->kind) {
     case FWD_TYPE_VOID:
-      if (!is_result) reason = "void is no argument";
+      if (!is_result) reason = "expected an argument type, not void";
       break;
     case FWD_TYPE_ARRAY:
-      reason = "C passes no array by value, only a pointer ('^') to its first element";
+      reason = "expected a type that C passes by value, not an array ('^' passes its address)";
       break;
     case FWD_TYPE_FUNCTION:
-      reason = "C passes no function by value, only a pointer ('^?')";
+      reason = "expected a type that C passes by value, not a function ('^?' passes its address)";
       break;
     case FWD_TYPE_UNKNOWN:
-      reason = "'?' has no known size";
+      reason = "expected a type of known size, not '?'";
       break;
     default:
       break;
@@ -41,7 +41,7 @@ static fwd_status check_type(const fwd_encoding *encoding, const fwd_type *type,
   if (reason) return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, type->text_offset, reason, error);
   if (type->layout_status != FWD_OK) {
     return fwd_cif_refuse(encoding, type->layout_status, type->layout_offset,
-                          type->layout_reason ? type->layout_reason : "its size is not known", error);
+                          type->layout_reason ? type->layout_reason : "expected a type of known size", error);
   }
   return FWD_OK;
 }
@@ -57,20 +57,21 @@ static fwd_status check(const fwd_encoding *encoding, fwd_error *error) {
   fwd_status status = check_type(encoding, type, true, error);
   if (status != FWD_OK) return status;
   if (type->layout.size > FWD_BY_VALUE_LIMIT) {
-    return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset, "the result takes over 65536 bytes",
-                          error);
+    return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset,
+                          "expected a result of at most 65536 bytes", error);
   }
   size_t total = 0;
   for (uint32_t i = 1; i < root->child_count; i++) {
     type = fwd_encoding_type(encoding, type->next_sibling);
     if (i > FWD_ARGUMENT_LIMIT) {
-      return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset, "over 255 arguments", error);
+      return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset, "expected at most 255 arguments",
+                            error);
     }
     status = check_type(encoding, type, false, error);
     if (status != FWD_OK) return status;
     if (type->layout.size > FWD_BY_VALUE_LIMIT - total) {
       return fwd_cif_refuse(encoding, FWD_OVERFLOW, type->text_offset,
-                            "the arguments together take over 65536 bytes", error);
+                            "expected arguments of at most 65536 bytes together", error);
     }
     total += type->layout.size;
   }
@@ -92,8 +93,8 @@ uint32_t fwd_find_empty_array(const fwd_encoding *encoding, uint32_t index) {
 
 fwd_status fwd_cif_refuse_empty_array(const fwd_encoding *encoding, uint32_t index, fwd_error *error) {
   return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, fwd_encoding_type(encoding, index)->text_offset,
-                        "an array of 0 elements, or a flexible one: compilers differ in how they pass such a "
-                        "struct by value",
+                        "expected no array of 0 elements in a small struct (compilers differ in how they "
+                        "pass one by value)",
                         error);
 }
 
@@ -149,7 +150,7 @@ fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error
   status = made->pieces && made->piece_types ? fwd_lower(made, encoding, error) : no_memory(error);
   if (status == FWD_OK && ffi_prep_cif(&made->ffi, FFI_DEFAULT_ABI, made->piece_count, made->result_type,
                                        made->piece_types) != FFI_OK) {
-    status = fwd_cif_refuse(encoding, FWD_UNSUPPORTED, 0, "libffi does not take it", error);
+    status = fwd_cif_refuse(encoding, FWD_UNSUPPORTED, 0, "expected a signature that libffi can call", error);
   }
   if (status != FWD_OK) {
     fwd_cif_destroy(made);

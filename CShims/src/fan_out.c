@@ -216,6 +216,7 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, const f
   current = &state;
   bool met_the_dead = replay(proxy, entry, delivery, snapshot, &state, &failure);
   current = state.outer;
+  if (delivery->is_nested && state.handled && state.outer) state.outer->handled = true;
   fwd_list_leave(snapshot);
   if (met_the_dead) proxy->operations->met_the_dead(proxy->owner);
 
@@ -238,6 +239,10 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, const f
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,
                               fwd_error *error) {
   const fwd_proxy_method *method = context;
-  fwd_delivery delivery = {.arguments = arguments + fwd_method_entry_of(method)->hidden_count, .result = result};
+  fwd_delivery delivery = {
+      .arguments = arguments + fwd_method_entry_of(method)->hidden_count,
+      .result = result,
+      .is_nested = true,
+  };
   return fwd_fan_out(receiver, method, &delivery, error);
 }

@@ -80,7 +80,7 @@ static ffi_type *make_struct(type_maker *maker, const fwd_type *type) {
   for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
        child = fwd_encoding_type(maker->encoding, child)->next_sibling)
     count = list_elements(maker, child, NULL, count);
-  if (count > element_limit) return refuse(maker, type, "a struct by value of over 1024 elements");
+  if (count > element_limit) return refuse(maker, type, "expected a struct of at most 1024 elements");
   struct storage {
     void *next;
     ffi_type type;
@@ -114,12 +114,13 @@ static ffi_type *make_type(type_maker *maker, uint32_t index) {
       return &ffi_type_longdouble;
     case FWD_TYPE_INT128:
     case FWD_TYPE_UINT128:
-      return refuse(maker, type, "__int128 by value is not supported on this architecture");
+      return refuse(maker, type, "expected a type that libffi passes on this architecture, not __int128");
     case FWD_TYPE_UNION:
-      return refuse(maker, type, "a union by value is not supported on this architecture");
+      return refuse(maker, type, "expected a type that libffi passes on this architecture, not a union");
     case FWD_TYPE_COMPLEX: {
       ffi_type *made = complex_type(fwd_encoding_type(maker->encoding, type->first_child)->kind);
-      return made ? made : refuse(maker, type, "this complex type is not supported on this architecture");
+      if (made) return made;
+      return refuse(maker, type, "expected a complex type that libffi passes on this architecture");
     }
     case FWD_TYPE_STRUCT:
       return make_struct(maker, type);

@@ -78,12 +78,24 @@ const fwd_signature *fwd_proxy_signature(const fwd_proxy *proxy, fwd_selector se
 
 // MARK: Capabilities
 
+static bool record_responds(const fwd_record *record, size_t index) {
+  const fwd_implementation *implementation = fwd_record_implementation(record, index);
+  if (!implementation || !fwd_record_is_live(record)) return false;
+  if (implementation->packed != fwd_forward_packed) return true;
+  // A proxy has all methods, but responds to those that its own subscribers have.
+  void *proxy = fwd_record_take(record);
+  if (!proxy) return false;
+  bool responds = fwd_proxy_core_responds(fwd_record_receiver(record), implementation->context);
+  fwd_record_drop(record, proxy);
+  return responds;
+}
+
 bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   size_t index = fwd_method_entry_of(method)->index;
   fwd_snapshot snapshot = fwd_list_enter(proxy->list);
   bool responds = false;
   for (size_t i = 0; i < snapshot.count && !responds; i++) {
-    responds = fwd_record_implements(snapshot.records[i], index) && fwd_record_is_live(snapshot.records[i]);
+    responds = record_responds(snapshot.records[i], index);
   }
   fwd_list_leave(snapshot);
   return responds;

@@ -140,6 +140,32 @@ void fwd_list_remove(fwd_subscriber_list *list, size_t index) {
   fwd_record_release(removed);
 }
 
+bool fwd_list_move(fwd_subscriber_list *list, size_t from, size_t to) {
+  if (from == to) return true;
+  struct fwd_record_array *old = NULL;
+  pthread_mutex_lock(&list->lock);
+  struct fwd_record_array *array = list->array;
+  if (!array_is_unshared(array)) {
+    struct fwd_record_array *copy = array_copy(array, SIZE_MAX);
+    if (!copy) {
+      pthread_mutex_unlock(&list->lock);
+      return false;
+    }
+    old = array;
+    list->array = array = copy;
+  }
+  fwd_record **records = array->records, *record = records[from];
+  if (from < to) {
+    memmove(&records[from], &records[from + 1], (to - from) * sizeof *records);
+  } else {
+    memmove(&records[to + 1], &records[to], (from - to) * sizeof *records);
+  }
+  records[to] = record;
+  pthread_mutex_unlock(&list->lock);
+  array_release(old);
+  return true;
+}
+
 size_t fwd_list_count(fwd_subscriber_list *list) { return list->array ? list->array->count : 0; }
 
 fwd_record *fwd_list_record(fwd_subscriber_list *list, size_t index) { return list->array->records[index]; }

@@ -156,9 +156,15 @@ class Generator:
             count = 1
             for dimension in dimensions:
                 count *= dimension
-            place = f"m + offsetof({keyword} {tag}, f{i})"
-            mark = f"{field.map_name}({place} + i * sizeof({field.c}));"
-            marks.append(f"for (size_t i = 0; i < {count}; i++) {mark}")
+            place = "part" if union else f"m + offsetof({keyword} {tag}, f{i})"
+            mark = f"for (size_t i = 0; i < {count}; i++) {field.map_name}({place} + i * sizeof({field.c}));"
+            if union:
+                size_of = f"{count} * sizeof({field.c})"
+                part = f"unsigned char part[sizeof(union {tag}) + 1] = {{0}};"
+                mark = f"{{ {part} {mark} overlay(m, part, {size_of}); }}"
+            marks.append(mark)
+        if union:
+            marks.append(f"settle(m, sizeof(union {tag}));")
         self.definitions.append(
             f"{keyword} {tag} {{ {' '.join(members)} }};\n"
             f"static void map_{tag}(unsigned char *m) {{ (void)m; {' '.join(marks)} }}\n"
@@ -253,6 +259,20 @@ static inline void map_4(unsigned char *m) { memset(m, 1, 4); }
 static inline void map_8(unsigned char *m) { memset(m, 1, 8); }
 static inline void map_16(unsigned char *m) { memset(m, 1, 16); }
 static inline void map_32(unsigned char *m) { memset(m, 1, 32); }
+/* A member of a union: 4 marks a byte that is padding in one of them. */
+static inline void overlay(unsigned char *m, const unsigned char *part, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    if (part[i] == 0) m[i] |= 4;
+    if ((part[i] & 3) > (m[i] & 3)) m[i] = (m[i] & ~3) | (part[i] & 3);
+    m[i] |= part[i] & abi_contested;
+  }
+}
+static inline void settle(unsigned char *m, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    if ((m[i] & 4) && (m[i] & 3)) m[i] |= abi_contested;
+    m[i] &= ~4;
+  }
+}
 static inline void map_bool(unsigned char *m) { *m = 2; }
 static inline void map_long_double(unsigned char *m) { memset(m, 1, LONG_DOUBLE_BYTES); }
 static inline void map_complex_long_double(unsigned char *m) {

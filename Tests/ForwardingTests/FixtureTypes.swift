@@ -15,3 +15,35 @@ extension fixture_mixed: TypeEncodable {
 extension fixture_large: TypeEncodable {
   public static var typeEncoding: String { "{fixture_large=qqqd}" }
 }
+
+extension fixture_row_1: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_1=[1C]}" }
+}
+
+extension fixture_row_2: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_2=[2C]}" }
+}
+
+extension fixture_row_4: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_4=[4C]}" }
+}
+
+extension fixture_row_8: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_8=[8C]}" }
+}
+
+extension fixture_row_16: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_16=[16C]}" }
+}
+
+extension fixture_row_24: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_24=[24C]}" }
+}
+
+extension fixture_row_64: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_64=[64C]}" }
+}
+
+extension fixture_row_100: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_row_100=[100C]}" }
+}

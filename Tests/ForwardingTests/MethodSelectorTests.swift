@@ -15,7 +15,9 @@ import Testing
     #expect(literal != "visit:kinds:")
   }
 
-  @Test("refuses names that C cannot have", arguments: ["", "a\0b", String(repeating: "x", count: 65_536)])
+  @Test(
+    "refuses names that C cannot have",
+    arguments: ["", "a\0b", String(repeating: "x", count: 65_536)])
   func invalid(name: String) {
     let error = #expect(throws: InvocationError.self) { try MethodSelector(validating: name) }
     #expect(error?.code == .invalidName)

@@ -8,7 +8,8 @@ import Testing
   @Test func `lays arguments out as the fields of a struct`() throws {
     let signature = try MethodSignature("v@:idc{P=dd}s")
     #expect(signature.arguments.map(\.index) == Array(0..<7))
-    #expect(signature.arguments.map(\.encoding.kind).prefix(4) == [.object, .selector, .int, .double])
+    #expect(
+      signature.arguments.map(\.encoding.kind).prefix(4) == [.object, .selector, .int, .double])
     #expect(signature.arguments.map(\.frameOffset) == [nil, nil, 0, 8, 16, 24, 40])
     #expect(signature.arguments.map(\.layout.size) == [8, 8, 4, 8, 1, 16, 2])
     #expect(signature.frameSize == 48)
@@ -20,7 +21,8 @@ import Testing
   @Test(
     "finds the receiver and the selector",
     arguments: [
-      ("v@:id", true, true, 2), ("v^vi", true, false, 1), ("iid", false, false, 0), ("v", false, false, 0),
+      ("v@:id", true, true, 2), ("v^vi", true, false, 1), ("iid", false, false, 0),
+      ("v", false, false, 0),
       ("v@", true, false, 1), ("v^{S=}:", true, true, 2), ("v:i", false, false, 0),
       ("vi:", false, false, 0), ("v@i:", true, false, 1), ("v@?i", true, false, 1),
     ])
@@ -34,7 +36,9 @@ import Testing
 
   @Test(
     "gives the shape without the receiver and the selector",
-    arguments: [("v@:id", "vid"), ("i^v*", "i*"), ("iid", "iid"), ("v24@0:8i16", "vi"), ("v@:", "v")])
+    arguments: [
+      ("v@:id", "vid"), ("i^v*", "i*"), ("iid", "iid"), ("v24@0:8i16", "vi"), ("v@:", "v"),
+    ])
   func withoutReceiver(text: String, expected: String) throws {
     #expect(try MethodSignature(text).withoutReceiver() == MethodSignature(expected))
   }

@@ -10,7 +10,10 @@ import Testing
   private class Animal {}
   private final class Dog: Animal {}
 
-  private enum Direction: Int32 { case north = 1, south }
+  private enum Direction: Int32 {
+    case north = 1
+    case south
+  }
   private enum Name: String { case only }
   private struct Options: OptionSet { let rawValue: UInt16 }
   private struct Unstated { var x = 0.0 }
@@ -48,13 +51,16 @@ import Testing
   }
 
   static let encodings = [
-    "c", "C", "s", "S", "i", "I", "l", "L", "q", "Q", "t", "T", "B", "f", "d", "D", "v", "*", "@", "#",
-    ":", "?", "@?", "^v", "^?", "^c", "^C", "^B", "^i", "^I", "^d", "^*", "^@", "^^v", "^{stat=}", "^(u=i)",
+    "c", "C", "s", "S", "i", "I", "l", "L", "q", "Q", "t", "T", "B", "f", "d", "D", "v", "*", "@",
+    "#",
+    ":", "?", "@?", "^v", "^?", "^c", "^C", "^B", "^i", "^I", "^d", "^*", "^@", "^^v", "^{stat=}",
+    "^(u=i)",
     "^[4i]", "[4i]", "{P=dd}", "{fixture_point=dd}", "{Stated=ic}", "(u=i)", "jd", "b3",
   ]
 
   private static let pointers = [
-    "*", "@", "#", "@?", "^v", "^?", "^c", "^C", "^B", "^i", "^I", "^d", "^*", "^@", "^^v", "^{stat=}",
+    "*", "@", "#", "@?", "^v", "^?", "^c", "^C", "^B", "^i", "^I", "^d", "^*", "^@", "^^v",
+    "^{stat=}",
     "^(u=i)", "^[4i]",
   ]
 
@@ -72,7 +78,8 @@ import Testing
     Row(UnsafePointer<Int32>.self, "^v", "^i", "^{stat=}", "^(u=i)", "^[4i]"),
     Row(UnsafeMutablePointer<Double>?.self, "^v", "^d", "^{stat=}", "^(u=i)"),
     Row(UnsafePointer<Bool>.self, "^v", "^B", "^{stat=}", "^(u=i)"),
-    Row(UnsafePointer<UnsafeMutableRawPointer?>.self, "^v", "^*", "^@", "^^v", "^{stat=}", "^(u=i)"),
+    Row(
+      UnsafePointer<UnsafeMutableRawPointer?>.self, "^v", "^*", "^@", "^^v", "^{stat=}", "^(u=i)"),
     Row(UnsafePointer<UnsafePointer<CChar>>.self, "^v", "^*", "^^v", "^{stat=}", "^(u=i)"),
     Row(UnsafePointer<fixture_color>.self, "^v", "^I", "^{stat=}", "^(u=i)"),
     // A Swift enum takes one byte, whatever its raw value.
@@ -85,8 +92,10 @@ import Testing
     Row(Callback.self, "^?"), Row(Callback?.self, "^?"),
     Row(Direction.self, "i", "l"), Row(fixture_color.self, "I", "L"), Row(Options.self, "S"),
     Row(fixture_point.self, "{fixture_point=dd}"), Row(Stated.self, "{Stated=ic}"),
-    Row(Name.self), Row(Unstated.self), Row(Misstated.self), Row(Unreadable.self), Row(Counted.self),
-    Row(String.self), Row((Double, Double).self), Row(Int32?.self), Row(Any.self), Row([Int32].self),
+    Row(Name.self), Row(Unstated.self), Row(Misstated.self), Row(Unreadable.self),
+    Row(Counted.self),
+    Row(String.self), Row((Double, Double).self), Row(Int32?.self), Row(Any.self),
+    Row([Int32].self),
     Row((() -> Void).self), Row((@Sendable (Int32) -> Int32)?.self),
   ]
 
@@ -105,7 +114,9 @@ import Testing
 
   @Test func `an encoding that means the same will do`() throws {
     #expect(try roundTrip(fixture_point(x: 1, y: 2), "r{?=dd}").y == 2)
-    #expect(throws: ValueMismatch.self) { try ValueCoder<fixture_point>(for: TypeEncoding("{P=dd}")) }
+    #expect(throws: ValueMismatch.self) {
+      try ValueCoder<fixture_point>(for: TypeEncoding("{P=dd}"))
+    }
   }
 
   @Test func `a struct without the padding at its end is its size`() throws {
@@ -154,7 +165,9 @@ import Testing
   @Test("any byte but 0 is true", arguments: [UInt8(0), 1, 2, 128, 255])
   func bool(byte: UInt8) throws {
     let coder = try ValueCoder<Bool>(for: TypeEncoding("B"))
-    let value = try unsafe withUnsafeBytes(of: byte) { try unsafe coder.decode(from: $0.baseAddress!) }
+    let value = try unsafe withUnsafeBytes(of: byte) {
+      try unsafe coder.decode(from: $0.baseAddress!)
+    }
     #expect(value == (byte != 0))
     #expect((value ? 1 : 0) == (byte != 0 ? 1 : 0))
   }
@@ -184,7 +197,9 @@ import Testing
     #expect(error?.actual == "raw value 7")
   }
 
-  private func decode<Value>(_ word: UInt64, as type: Value.Type, _ encoding: String) throws -> Value {
+  private func decode<Value>(_ word: UInt64, as type: Value.Type, _ encoding: String) throws
+    -> Value
+  {
     let coder = try ValueCoder<Value>(for: TypeEncoding(encoding))
     return try unsafe withUnsafeBytes(of: word) { try unsafe coder.decode(from: $0.baseAddress!) }
   }
@@ -195,7 +210,7 @@ import Testing
     func expectNull<Value>(_ type: Value.Type, _ encoding: String) {
       let error = #expect(throws: ValueMismatch.self) { _ = try decode(0, as: type, encoding) }
       #expect(error?.code == .nullPointer)
-      #expect(error?.expected == "\(type)")
+      #expect(error?.expected == String(describing: type))
     }
     unsafe expectNull(UnsafePointer<CChar>.self, "*")
     unsafe expectNull(UnsafeMutableRawPointer.self, "^v")
@@ -317,7 +332,8 @@ import Testing
       return error?.actual
     }
     #expect(try refusal(Int32.self, "d") == "Int32")
-    #expect(try refusal(Unstated.self, "{P=d}") == "Unstated, which does not conform to TypeEncodable")
+    #expect(
+      try refusal(Unstated.self, "{P=d}") == "Unstated, which does not conform to TypeEncodable")
     #expect(
       try refusal((Double, Double).self, "{P=dd}")
         == "(Double, Double), which does not conform to TypeEncodable")

@@ -95,7 +95,7 @@ public func fwd_proxy_subscribe(
     table: ObjectIdentifier(table), position: .last, duplicates: .allow)
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy.
-    let made = try unsafe DynamicProxy.of(core: proxy).admit(candidate, table, isShared: false)
+    let made = try unsafe DynamicProxy.of(core: proxy).admit(candidate, table, .none)
     unsafe subscription?.pointee = made.identifier
     return FWD_OK
   } catch let failure {

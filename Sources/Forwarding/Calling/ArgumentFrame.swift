@@ -135,7 +135,7 @@ extension ArgumentFrame {
   ///   object of another class; `nullPointer` for a null that the type does not
   ///   have; `valueNotRepresentable` for a raw value that it does not have.
   public borrowing func argument<Value>(
-    at index: Int, as type: Value.Type = Value.self
+    at index: Int, as type: Value.Type
   ) throws(InvocationError) -> Value {
     let (argument, offset) = try place(at: index)
     let coder: ValueCoder<Value> = try coder(for: argument)
@@ -196,6 +196,7 @@ extension ArgumentFrame {
   ///   if there are more or fewer bytes than the type has.
   @unsafe
   public mutating func setBytes(_ bytes: RawSpan, at index: Int) throws(InvocationError) {
+    // SAFETY: the caller's promise is passed on.
     _ = try unsafe replaceBytes(bytes, at: index)
   }
 

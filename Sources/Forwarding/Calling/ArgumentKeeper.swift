@@ -53,6 +53,7 @@
   internal mutating func retain(_ signature: MethodSignature, frame base: UnsafeMutableRawPointer) {
     if retains { return }
     retains = true
+    // SAFETY: `base` is the frame's, of this signature.
     unsafe refresh(signature, frame: base)
   }
 

@@ -15,7 +15,8 @@ extension MethodSignature {
   /// let eight: Double = try unsafe power.unsafeCall(power2, 2.0, 3.0)
   /// ```
   ///
-  /// An object that the function returns is borrowed (+0).
+  /// An object that the function returns is the caller's (+1): the function has
+  /// retained it.
   ///
   /// - Parameters:
   ///   - function: a C function pointer, as a `@convention(c)` value or a raw
@@ -30,6 +31,7 @@ extension MethodSignature {
   @unsafe public func unsafeCall<Function: BitwiseCopyable, each Argument, Output>(
     _ function: Function, _ values: repeat each Argument, as result: Output.Type = Output.self
   ) throws(InvocationError) -> Output {
+    // SAFETY: what `function` is, the caller promises.
     let function = try unsafe CFunction(function, signature: self)
     var count = 0
     repeat MethodSignature.count((each Argument).self, &count)
@@ -47,12 +49,13 @@ extension MethodSignature {
     }
     var room = CallRoom(self)
     for value in repeat each values { try room.append(value) }
+    // SAFETY: each argument has been encoded as its type.
     try unsafe call(function, room.pointers, room.result)
     // The function's arguments are alive up to here.
     for value in repeat each values { withExtendedLifetime(value) {} }
     do throws(ValueMismatch) {
       // SAFETY: the coder fits the result, which the call has written.
-      return try unsafe coder.decode(from: room.result)
+      return try unsafe coder.decodeRetained(from: room.result)
     } catch {
       throw InvocationError(error, signature: self)
     }
@@ -75,6 +78,7 @@ extension MethodSignature {
     _ function: Function, argumentPointers arguments: UnsafePointer<UnsafeMutableRawPointer>?,
     result: UnsafeMutableRawPointer?
   ) throws(InvocationError) {
+    // SAFETY: the caller promises what the function and the pointers are.
     let function = try unsafe CFunction(function, signature: self)
     try unsafe call(function, arguments, result)
   }

@@ -6,11 +6,13 @@ internal import CForwarding
 /// A C function pointer made at run time, whose calls run a Swift closure.
 ///
 /// ```swift
-/// let compare = try FunctionPointer(try MethodSignature("i^v^v")) { call in
-///   // reads call.argument(at: 0), call.argument(at: 1), calls call.setResult(…)
+/// let double = try FunctionPointer(try MethodSignature("ii")) { call in
+///   guard let value = try? call.argument(at: 0, as: Int32.self) else { return }
+///   try? call.setResult(value * 2)
 /// }
-/// unsafe qsort(base, count, size, compare.unsafeCast())
-/// withExtendedLifetime(compare) {}
+/// let function: @convention(c) (Int32) -> Int32 = unsafe double.unsafeCast()
+/// function(21)                        // 42
+/// withExtendedLifetime(double) {}
 /// ```
 ///
 /// The pointer may be called, from any thread, as long as the `FunctionPointer`
@@ -63,6 +65,8 @@ internal import CForwarding
       },
       &closure, &error)
     guard status == FWD_OK, let closure = unsafe closure else {
+      // SAFETY: the closure was not made, so nobody has taken the reference
+      // over.
       unsafe retained.release()
       throw InvocationError(
         status == FWD_NO_EXECUTABLE_MEMORY ? .noExecutableMemory : .outOfMemory,
@@ -104,6 +108,8 @@ internal import CForwarding
 extension FunctionPointer {
   /// The address of the function, valid as long as this object lives.
   @unsafe public var unsafePointer: UnsafeRawPointer {
+    // SAFETY: the closure lives as long as this object; POSIX gives functions
+    // addresses.
     unsafe unsafeBitCast(fwd_closure_function(closure), to: UnsafeRawPointer.self)
   }
 
@@ -118,6 +124,7 @@ extension FunctionPointer {
     precondition(
       MemoryLayout<Function>.size == MemoryLayout<Int>.size,
       "\(Function.self) is no C function pointer")
+    // SAFETY: the sizes agree; the type is the caller's promise.
     return unsafe unsafeBitCast(unsafePointer, to: Function.self)
   }
 }
@@ -155,7 +162,7 @@ extension FunctionPointer.Call {
   ///   `typeMismatch` for a type that may not stand for the encoding or an
   ///   object of another class; `nullPointer`, `valueNotRepresentable`.
   public borrowing func argument<Value>(
-    at index: Int, as type: Value.Type = Value.self
+    at index: Int, as type: Value.Type
   ) throws(InvocationError) -> Value {
     let argument = try signature.checkedArgument(at: index)
     do throws(ValueMismatch) {
@@ -182,23 +189,25 @@ extension FunctionPointer.Call {
       unsafe UnsafeRawBufferPointer(start: arguments[index], count: argument.layout.size).bytes)
   }
 
-  /// Sets the result. An object is not retained: the caller gets it borrowed
-  /// (+0), so something else has to keep it alive for as long as the caller
-  /// uses it.
+  /// Sets the result. An object is retained for the caller (+1).
   ///
   /// - Throws: `InvocationError` with the code `typeMismatch` for a type that
   ///   may not stand for the result.
   public borrowing func setResult<Value>(_ value: Value) throws(InvocationError) {
     do throws(ValueMismatch) {
-      // SAFETY: the coder fits the result, for which the shim gives room.
-      unsafe try ValueCoder<Value>(for: signature.result).encode(value, into: room)
+      let coder = try ValueCoder<Value>(for: signature.result)
+      // SAFETY: the coder fits the result, for which the shim gives room. An
+      // object that was set before, or null, is there with its reference.
+      let earlier = coder.isObject ? unsafe room.load(as: Unmanaged<AnyObject>?.self) : nil
+      unsafe coder.encodeRetained(value, into: room)
+      unsafe earlier?.release()
     } catch {
       throw InvocationError(error, signature: signature)
     }
   }
 
   /// Sets the result to bytes. The caller promises that they are a value of the
-  /// result's type.
+  /// result's type, an object with a reference for the C caller.
   ///
   /// - Throws: `InvocationError` with the code `wrongSize`.
   @unsafe public borrowing func setResultBytes(_ bytes: RawSpan) throws(InvocationError) {
@@ -234,6 +243,8 @@ extension FunctionPointer.Call {
   public borrowing func invocation(
     of selector: MethodSelector
   ) throws(InvocationError) -> Invocation {
+    // SAFETY: the shim gives a pointer for each argument, the receiver's word
+    // among them.
     let invocation = try unsafe Invocation(
       selector, ArgumentFrame(signature, copying: arguments))
     unsafe invocation.unsafeTarget = arguments[0].load(as: UnsafeRawPointer?.self)

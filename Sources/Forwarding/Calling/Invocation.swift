@@ -168,6 +168,7 @@ extension Invocation {
     get { unsafe head[0] }
     set {
       replaceReceiver(.pointer)
+      // SAFETY: the caller keeps alive what it points to.
       unsafe head[0] = newValue
     }
   }
@@ -211,7 +212,7 @@ extension Invocation {
   /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
   ///   `typeMismatch`, `nullPointer`, `valueNotRepresentable`.
   public func argument<Value>(
-    at index: Int, as type: Value.Type = Value.self
+    at index: Int, as type: Value.Type
   ) throws(InvocationError) -> Value {
     let argument = try signature.checkedArgument(at: index, selector: selector)
     do throws(ValueMismatch) {
@@ -258,6 +259,7 @@ extension Invocation {
   /// - Throws: `InvocationError` with the codes `indexOutOfRange`, `wrongSize`.
   @unsafe public func setBytes(_ bytes: RawSpan, at index: Int) throws(InvocationError) {
     do throws(InvocationError) {
+      // SAFETY: the caller's promise is passed on.
       let old = try unsafe frame.replaceBytes(bytes, at: index)
       withExtendedLifetime(old) {}
     } catch {
@@ -324,7 +326,7 @@ extension Invocation {
   /// - Throws: `InvocationError` with the codes `noResult` if there is none
   ///   yet; `typeMismatch`, `nullPointer`, `valueNotRepresentable` as for
   ///   arguments.
-  public func result<Value>(as type: Value.Type = Value.self) throws(InvocationError) -> Value {
+  public func result<Value>(as type: Value.Type) throws(InvocationError) -> Value {
     try checkResult()
     do throws(ValueMismatch) {
       // SAFETY: the coder fits the result's bytes, and `keptResult` keeps an
@@ -397,6 +399,8 @@ extension Invocation {
   @unsafe private func resultChanged(isOwned: Bool) {
     hasResult = true
     guard resultEncoding.kind == .object else { return }
+    // SAFETY: `resultBytes` has room for a word, which is an object that is
+    // alive, or null.
     let object = unsafe resultBytes.load(as: Unmanaged<AnyObject>?.self)
     let old = keptResult
     keptResult =
@@ -412,8 +416,8 @@ extension Invocation {
   /// Calls a C function with the target as its receiver, and takes its result.
   /// Without a target nobody is called, and the result is zeroes.
   ///
-  /// An object that the function returns is borrowed (+0): the invocation
-  /// retains it.
+  /// An object that the function returns is the caller's (+1): the function has
+  /// retained it, and the invocation takes that reference over.
   ///
   /// - Parameter function: a C function pointer of this signature, as a
   ///   `@convention(c)` value or a raw pointer.
@@ -429,7 +433,7 @@ extension Invocation {
       return
     }
     let function = try unsafe CFunction(function, selector: selector, signature: signature)
-    try unsafe withMutableResult(isOwned: false) { result throws(InvocationError) in
+    try unsafe withMutableResult(isOwned: true) { result throws(InvocationError) in
       try unsafe withArgumentPointers { arguments throws(InvocationError) in
         try unsafe signature.call(function, arguments, result, selector: selector)
       }
@@ -444,6 +448,7 @@ extension Invocation {
   ) throws(Failure) -> Value {
     let kept = (frame.keptReferences, target)
     defer { withExtendedLifetime((kept, self)) {} }
+    // SAFETY: the slots live as long as the invocation.
     return try unsafe body(UnsafePointer(slots))
   }
 
@@ -454,6 +459,7 @@ extension Invocation {
     isOwned: Bool, _ body: (UnsafeMutableRawPointer) throws(Failure) -> Void
   ) throws(Failure) {
     defer { withExtendedLifetime(self) {} }
+    // SAFETY: the bytes live as long as the invocation.
     try unsafe body(resultBytes)
     unsafe resultChanged(isOwned: isOwned)
   }

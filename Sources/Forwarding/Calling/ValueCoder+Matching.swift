@@ -296,6 +296,7 @@ private final class RawTranslator<Value: RawRepresentable>: ValueTranslator<Valu
   override var translatesEncoding: Bool { true }
 
   override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
+    // SAFETY: the slot is one of the raw value's encoding.
     let rawValue = try unsafe raw.decode(from: slot)
     guard let value = Value(rawValue: rawValue) else {
       throw ValueMismatch(
@@ -306,6 +307,7 @@ private final class RawTranslator<Value: RawRepresentable>: ValueTranslator<Valu
   }
 
   override func encode(_ value: Value, into slot: UnsafeMutableRawPointer) {
+    // SAFETY: the slot is one of the raw value's encoding.
     unsafe raw.encode(value.rawValue, into: slot)
   }
 }

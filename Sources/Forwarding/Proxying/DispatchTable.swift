@@ -9,6 +9,8 @@ internal import CForwarding
   // Sendable: filled in `init`, immutable from then on, and counted by atomics.
 
   private let handle: OpaquePointer
+  /// Kept, since its address names it among a proxy's members.
+  private let table: FunctionTable
   /// The methods that are implemented.
   internal let selectors: Set<MethodSelector>
 
@@ -52,6 +54,7 @@ internal import CForwarding
       unsafe fwd_dispatch_table_entry(handle, index).pointee = implementation
     }
     unsafe self.handle = handle
+    self.table = table
     self.selectors = selectors
   }
 

@@ -38,6 +38,8 @@ public struct DynamicMessage: Sendable {
   /// Forwards the method and gives its result.
   ///
   /// - Throws: `ForwardingError`, as `DynamicProxy.send`.
+  // Where both overloads give Void, the other one is meant.
+  @_disfavoredOverload
   public func dynamicallyCall<Output>(
     withKeywordArguments arguments: KeyValuePairs<String, Any>
   ) throws(ForwardingError) -> Output {

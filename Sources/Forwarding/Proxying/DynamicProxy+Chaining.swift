@@ -24,7 +24,7 @@ extension DynamicProxy {
       duplicates: configuration.duplicates)
     try addLink(to: proxy)
     do throws(ForwardingError) {
-      let subscription = try admit(candidate, table, isShared: false)
+      let subscription = try admit(candidate, table, .none)
       settleLink(to: proxy, isMember: true)
       return subscription
     } catch {
@@ -38,13 +38,14 @@ extension DynamicProxy {
   private func addLink(to proxy: DynamicProxy) throws(ForwardingError) {
     // References taken under the lock are given up behind it: a proxy may die
     // with them.
-    var visited: [DynamicProxy] = []
+    var held: [DynamicProxy] = []
+    var visited: Set<ObjectIdentifier> = []
     let isCycle = Self.chaining.withLock { _ in
-      if proxy.reaches(self, &visited) { return true }
+      if proxy.reaches(self, &visited, &held) { return true }
       chained.withLock { $0.append(Link(proxy)) }
       return false
     }
-    guard isCycle else { return withExtendedLifetime(visited) {} }
+    guard isCycle else { return withExtendedLifetime(held) {} }
     throw ForwardingError(
       .cycle,
       proxy === self
@@ -85,13 +86,18 @@ extension DynamicProxy {
   }
 
   /// Whether this proxy is the other, or forwards to it.
-  private func reaches(_ other: DynamicProxy, _ visited: inout [DynamicProxy]) -> Bool {
+  private func reaches(
+    _ other: DynamicProxy, _ visited: inout Set<ObjectIdentifier>, _ held: inout [DynamicProxy]
+  ) -> Bool {
     if self === other { return true }
+    // Once is enough: there are as many ways as proxies in a chain of diamonds
+    // have doubled.
+    guard visited.insert(ObjectIdentifier(self)).inserted else { return false }
     let links = chained.withLock { $0 }
     for link in links {
       guard let next = link.proxy else { continue }
-      visited.append(next)
-      if link.isPending || contains(next), next.reaches(other, &visited) { return true }
+      held.append(next)
+      if link.isPending || contains(next), next.reaches(other, &visited, &held) { return true }
     }
     return false
   }

@@ -98,7 +98,7 @@ extension DynamicProxy {
     for entry in entries {
       let function = try functionPointer(for: entry.selector, form: form)
       guard let offset = MemoryLayout<Table>.offset(of: entry.field),
-        Self.isWord(type(of: entry.field).valueType)
+        Self.isFunction(type(of: entry.field).valueType)
       else {
         throw ForwardingError(
           .typeMismatch, selector: entry.selector.name,
@@ -117,8 +117,12 @@ extension DynamicProxy {
     return functions
   }
 
-  private static func isWord(_ type: Any.Type) -> Bool {
-    func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
-    return _openExistential(type, do: size) == MemoryLayout<UInt>.size
+  /// Whether a C function pointer may be stored as a value of the type.
+  private static func isFunction(_ type: Any.Type) -> Bool {
+    func fits<Value>(_: Value.Type) -> Bool {
+      guard let function = try? TypeEncoding("^?") else { return false }
+      return (try? ValueCoder<Value>(for: function)) != nil
+    }
+    return _openExistential(type, do: fits)
   }
 }

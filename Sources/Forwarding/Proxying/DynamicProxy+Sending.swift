@@ -21,6 +21,8 @@ extension DynamicProxy {
   ///   no default; `deliveryFailed` if those who did could not take the
   ///   arguments.
   /// - Complexity: O(*n*) in the number of subscribers.
+  // Where both overloads give Void, the other one is meant.
+  @_disfavoredOverload
   public func send<each Argument, Output>(
     _ selector: MethodSelector, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Output {

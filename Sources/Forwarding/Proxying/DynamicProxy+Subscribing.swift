@@ -22,7 +22,8 @@ extension DynamicProxy {
     _ subscriber: some Subscriber, at position: Position = .last, lifetime: Lifetime = .weak
   ) throws(ForwardingError) -> Subscription {
     try unsafe unsafeSubscribe(
-      subscriber, table: type(of: subscriber).functionTable, at: position, lifetime: lifetime)
+      subscriber, table: type(of: subscriber).functionTable, at: position, lifetime: lifetime,
+      .forever)
   }
 
   /// Subscribes an object with a function table of one's own.
@@ -49,7 +50,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Subscription {
     try unsafe unsafeSubscribe(
       owner, table: FunctionTable(for: Owner.self, build), at: position, lifetime: lifetime,
-      isShared: false)
+      .none)
   }
 
   /// Subscribes closures until the token is cancelled or dies. Keep the token.
@@ -65,7 +66,7 @@ extension DynamicProxy {
     // The token is the subscriber: with it the subscription dies.
     token.adopt(
       try unsafe unsafeSubscribe(
-        token, table: table, at: position, lifetime: .weak, isShared: false))
+        token, table: table, at: position, lifetime: .weak, .none))
     return token
   }
 
@@ -78,28 +79,35 @@ extension DynamicProxy {
     _ owner: AnyObject, table: FunctionTable, at position: Position = .last,
     lifetime: Lifetime = .weak
   ) throws(ForwardingError) -> Subscription {
-    try unsafe unsafeSubscribe(
-      owner, table: table, at: position, lifetime: lifetime, isShared: true)
+    try unsafe unsafeSubscribe(owner, table: table, at: position, lifetime: lifetime, .whileUsed)
   }
 
-  /// - Parameter isShared: whether other subscribers will come with the table.
+  /// Whether other subscribers will come with a table.
+  internal enum Sharing {
+    case none
+    /// As long as one of them is there.
+    case whileUsed
+    case forever
+  }
+
   @unsafe private func unsafeSubscribe(
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
-    isShared: Bool
+    _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
+    try table.check(owner)
     let receiver = unsafe Unmanaged.passUnretained(owner).toOpaque()
     let candidate = unsafe SubscriberList.Candidate(
       object: owner, receiver: receiver,
       hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG, destroy: nil,
       table: ObjectIdentifier(table), position: position, duplicates: configuration.duplicates)
-    return try admit(candidate, table, isShared: isShared)
+    return try admit(candidate, table, sharing)
   }
 
   /// Joins the table and lets the candidate in.
   internal func admit(
-    _ candidate: SubscriberList.Candidate, _ table: FunctionTable, isShared: Bool
+    _ candidate: SubscriberList.Candidate, _ table: FunctionTable, _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
-    let dispatch = try joined(table, isShared: isShared)
+    let dispatch = try joined(table, sharing)
     let identifier = try subscribers.insert(candidate, dispatch)
     return Subscription(proxy: self, identifier: identifier)
   }
@@ -107,16 +115,48 @@ extension DynamicProxy {
 
 // MARK: - Joining tables
 
+/// Joined tables by the address of the table. Those of `Subscriber` classes live
+/// as long as the process and stay; others are forgotten with their last
+/// subscriber, since what their closures capture may be large.
+internal struct JoinedTables {
+  fileprivate struct Entry {
+    weak let dispatch: DispatchTable?
+    let pinned: DispatchTable?
+  }
+
+  fileprivate var entries: [ObjectIdentifier: Entry] = [:]
+  /// The number of entries at which forgotten ones are looked for again.
+  private var pruneAt = 16
+
+  /// Gives references that are to be given up behind the lock: with them a
+  /// table may die.
+  fileprivate mutating func insert(_ entry: Entry, _ key: ObjectIdentifier) -> [DispatchTable] {
+    var living: [DispatchTable] = []
+    if entries.count >= pruneAt {
+      for (key, entry) in entries {
+        if let dispatch = entry.dispatch { living.append(dispatch) } else { entries[key] = nil }
+      }
+      pruneAt = max(16, entries.count * 2)
+    }
+    entries[key] = entry
+    return living
+  }
+}
+
 extension DynamicProxy {
   private func joined(
-    _ table: FunctionTable, isShared: Bool
+    _ table: FunctionTable, _ sharing: Sharing
   ) throws(ForwardingError) -> DispatchTable {
     let key = ObjectIdentifier(table)
-    if let found = dispatchTables.withLock({ $0[key]?.dispatch }) { return found }
+    if let found = joinedTables.withLock({ $0.entries[key]?.dispatch }) { return found }
     let dispatch = try DispatchTable(table, requirements)
     try checkConformance(dispatch.selectors)
-    // Kept with its table, whose address is the key.
-    if isShared { dispatchTables.withLock { $0[key] = (table, dispatch) } }
+    if sharing != .none {
+      let entry = JoinedTables.Entry(
+        dispatch: dispatch, pinned: sharing == .forever ? dispatch : nil)
+      let living = joinedTables.withLock { $0.insert(entry, key) }
+      withExtendedLifetime(living) {}
+    }
     return dispatch
   }
 

@@ -38,10 +38,8 @@ public final class DynamicProxy: Sendable {
   internal let requirements: [ProtocolTable.Requirement]
   internal let core: ProxyCore
   internal let subscribers: SubscriberList
-  /// Joined tables of `Subscriber` classes, which live as long as the process.
-  internal let dispatchTables = Lock<
-    [ObjectIdentifier: (table: FunctionTable, dispatch: DispatchTable)]
-  >([:])
+  /// The tables that have been joined to the protocols, to be used again.
+  internal let joinedTables = Lock(JoinedTables())
   /// The proxies that are subscribed to this one, to find circles.
   internal let chained = Lock<[Link]>([])
 

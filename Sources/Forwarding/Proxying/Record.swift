@@ -10,27 +10,20 @@ internal import CForwarding
 
   internal let handle: OpaquePointer
   private let parts: fwd_record_parts
+  /// Keeps the table joined for others who come with it.
   private let dispatch: DispatchTable
 
   /// Makes a record.
-  internal convenience init(
+  internal init(
     _ identifier: UInt64, _ candidate: SubscriberList.Candidate, _ dispatch: DispatchTable
   ) throws(ForwardingError) {
     let object = unsafe candidate.object.map {
       unsafe Unmanaged.passUnretained($0).toOpaque()
     }
-    try unsafe self.init(
-      fwd_record_parts(
-        identifier: identifier, object: object ?? candidate.receiver, hold: candidate.hold,
-        receiver: candidate.receiver, destroy: candidate.destroy),
-      dispatch)
-  }
-
-  private init(
-    _ parts: fwd_record_parts, _ dispatch: DispatchTable
-  ) throws(ForwardingError) {
-    // SAFETY: the object lives, since the caller has it; a record of a dead one
-    // is never copied.
+    let parts = unsafe fwd_record_parts(
+      identifier: identifier, object: object ?? candidate.receiver, hold: candidate.hold,
+      receiver: candidate.receiver, destroy: candidate.destroy)
+    // SAFETY: the object lives, since the caller has it.
     let table = unsafe dispatch.retainedHandle()
     guard let handle = unsafe withUnsafePointer(to: parts, { unsafe fwd_record_create($0, table) })
     else {
@@ -45,11 +38,6 @@ internal import CForwarding
   deinit {
     // SAFETY: the reference that `init` made.
     unsafe fwd_record_release(handle)
-  }
-
-  /// Makes another record of the same subscription.
-  internal func copy() throws(ForwardingError) -> Record {
-    try unsafe Record(parts, dispatch)
   }
 
   internal var identifier: UInt64 { unsafe fwd_record_identifier(handle) }

@@ -18,7 +18,7 @@ internal import CForwarding
     let record: Record
     let object: ObjectIdentifier?
     let table: ObjectIdentifier
-    let priority: Int
+    var priority: Int
   }
 
   private struct State {
@@ -65,6 +65,14 @@ internal import CForwarding
     var table: ObjectIdentifier
     var position: DynamicProxy.Position
     var duplicates: DynamicProxy.Configuration.Duplicates
+
+    /// Whether the object is being deinitialised.
+    fileprivate var isDead: Bool {
+      guard let object else { return false }
+      // SAFETY: the object's memory is there as long as the candidate.
+      return unsafe fwd_reference_is_dead(
+        Unmanaged.passUnretained(object).toOpaque(), FWD_HOLD_WEAK)
+    }
   }
 }
 
@@ -84,12 +92,14 @@ extension SubscriberList {
     }
     var changes = Changes()
     defer { changes.finish(methods, onChange) }
+    // A strong reference, too, would outlive an object that is being
+    // deinitialised.
+    guard !candidate.isDead else {
+      throw ForwardingError(.dead, "the subscriber is being deinitialised")
+    }
     // Made before the lock is taken, since making it may call and allocate.
     let record = try Record(identifier, candidate, dispatch)
     changes.keep(record)
-    guard record.isLive else {
-      throw ForwardingError(.dead, "the subscriber is being deinitialised")
-    }
     return try state.withLock { state throws(ForwardingError) in
       try insert(record, candidate, &state, &changes)
     }
@@ -98,7 +108,8 @@ extension SubscriberList {
   private func insert(
     _ record: Record, _ candidate: Candidate, _ state: inout State, _ changes: inout Changes
   ) throws(ForwardingError) -> UInt64 {
-    if unsafe fwd_list_count(list) >= state.pruneAt {
+    // An index counts the living.
+    if unsafe fwd_list_count(list) >= state.pruneAt || candidate.position.isIndex {
       prune(&state, &changes)
       state.pruneAt = unsafe max(64, fwd_list_count(list) * 2)
     }
@@ -107,7 +118,7 @@ extension SubscriberList {
       guard candidate.duplicates == .once else {
         throw ForwardingError(.duplicate, "the subscriber is in the proxy already")
       }
-      try move(earlier, candidate.position, &state, &changes)
+      try move(earlier, candidate.position, &state)
       return earlier
     }
     let index = try place(candidate.position, state)
@@ -147,54 +158,47 @@ extension SubscriberList {
     return state.byObject[object]?.first { state.members[$0]?.table == table }
   }
 
-  /// Moves an earlier subscription, if a place is named.
+  /// Moves an earlier subscription, if a place is named. A fan-out under way
+  /// goes on in the old order.
   private func move(
-    _ identifier: UInt64, _ position: DynamicProxy.Position, _ state: inout State,
-    _ changes: inout Changes
+    _ identifier: UInt64, _ position: DynamicProxy.Position, _ state: inout State
   ) throws(ForwardingError) {
     if case .last = position.place { return }
-    guard let member = state.members[identifier] else { return }
+    guard var member = state.members[identifier] else { return }
     // A place beside itself is the place that it has.
     if let anchor = position.anchor, try resolve(anchor, state) == identifier { return }
-    if case .index(let index) = position.place { try check(index, state) }
     let from = unsafe fwd_list_index(list, identifier)
-    // A new record, since a fan-out under way must see the subscription in one
-    // place only.
-    let copy = try member.record.copy()
-    changes.keep(copy)
-    withdraw(identifier, at: from, &state, &changes)
-    let index: Int
-    if case .index(let given) = position.place {
-      index = unsafe min(given, fwd_list_count(list))
-    } else {
-      index = try place(position, state)
+    let place = try place(position, state, moving: identifier)
+    // SAFETY: this is the list's only writer, and both are indices of members:
+    // those behind the old place move up.
+    guard unsafe fwd_list_move(list, from, place > from ? place - 1 : place) else {
+      throw ForwardingError(.outOfMemory, "no memory to move a subscriber")
     }
-    let moved = Member(
-      record: copy, object: member.object, table: member.table, priority: position.priority)
-    try put(moved, at: index, &state, &changes)
+    if member.priority != 0 { state.prioritized -= 1 }
+    member.priority = position.priority
+    if member.priority != 0 { state.prioritized += 1 }
+    state.members[identifier] = member
   }
 }
 
 // MARK: - Places
 
 extension SubscriberList {
-  private func check(_ index: Int, _ state: State) throws(ForwardingError) {
-    let count = unsafe fwd_list_count(list)
-    guard index >= 0 && index <= count else {
-      throw ForwardingError(
-        .indexOutOfRange, "position \(index), but the proxy has \(count) subscribers")
-    }
-  }
-
+  /// The index before which a position is. A member that is to be moved there
+  /// is passed over.
   private func place(
-    _ position: DynamicProxy.Position, _ state: State
+    _ position: DynamicProxy.Position, _ state: State, moving mover: UInt64? = nil
   ) throws(ForwardingError) -> Int {
     switch position.place {
-    case .last: return place(priority: 0, state)
+    case .last: return place(priority: 0, state, moving: mover)
     case .first: return 0
-    case .priority(let priority): return place(priority: priority, state)
+    case .priority(let priority): return place(priority: priority, state, moving: mover)
     case .index(let index):
-      try check(index, state)
+      let count = unsafe fwd_list_count(list)
+      guard index >= 0 && index <= count else {
+        throw ForwardingError(
+          .indexOutOfRange, "position \(index), but the proxy has \(count) subscribers")
+      }
       return index
     case .before(let anchor):
       return unsafe fwd_list_index(list, try resolve(anchor, state))
@@ -204,12 +208,12 @@ extension SubscriberList {
   }
 
   /// The index behind all members of this priority or a higher one.
-  private func place(priority: Int, _ state: State) -> Int {
+  private func place(priority: Int, _ state: State, moving mover: UInt64?) -> Int {
     var index = unsafe fwd_list_count(list)
     guard state.prioritized > 0 || priority != 0 else { return index }
     while index > 0 {
       let before = unsafe fwd_record_identifier(fwd_list_record(list, index - 1))
-      if (state.members[before]?.priority ?? 0) >= priority { break }
+      if before != mover && (state.members[before]?.priority ?? 0) >= priority { break }
       index -= 1
     }
     return index
@@ -237,6 +241,10 @@ extension DynamicProxy.Position {
     if case .priority(let priority) = place { priority } else { 0 }
   }
 
+  fileprivate var isIndex: Bool {
+    if case .index = place { true } else { false }
+  }
+
   fileprivate var anchor: Anchor? {
     switch place {
     case .before(let anchor), .after(let anchor): anchor
@@ -248,16 +256,18 @@ extension DynamicProxy.Position {
 // MARK: - Leaving
 
 extension SubscriberList {
-  /// Ends a subscription. False if there is none of the identifier.
+  /// Ends a subscription. False if there is none of the identifier, or its
+  /// subscriber's death has ended it.
   @discardableResult
   internal func remove(_ identifier: UInt64) -> Bool {
     var changes = Changes()
     defer { changes.finish(methods, onChange) }
     return state.withLock { state in
-      guard state.members[identifier] != nil else { return false }
+      guard let record = state.members[identifier]?.record else { return false }
+      let wasLive = record.isLive
       let index = unsafe fwd_list_index(list, identifier)
       withdraw(identifier, at: index, &state, &changes)
-      return true
+      return wasLive
     }
   }
 

@@ -52,7 +52,17 @@ public final class FunctionTable: Sendable {
   /// What was wrong with the table when it was made.
   internal let fault: TableError?
 
-  internal init(methods: [Method], fault: TableError?) {
+  /// Whether an object is one that the functions take as their receiver: typed
+  /// closures do not ask again.
+  private let accepts: @Sendable (AnyObject) -> Bool
+  private let owner: Any.Type
+
+  internal init(
+    methods: [Method], fault: TableError?, owner: Any.Type = Void.self,
+    accepts: @escaping @Sendable (AnyObject) -> Bool = { _ in true }
+  ) {
+    self.owner = owner
+    self.accepts = accepts
     var fault = fault
     var bySelector: [MethodSelector: Method] = [:]
     for method in methods where bySelector.updateValue(method, forKey: method.selector) != nil {
@@ -72,7 +82,16 @@ public final class FunctionTable: Sendable {
   ) {
     var builder = Builder<Owner>()
     build(&builder)
-    self.init(methods: builder.methods, fault: builder.fault)
+    self.init(
+      methods: builder.methods, fault: builder.fault, owner: owner, accepts: { $0 is Owner })
+  }
+
+  /// Checks that an object is one that the table is for.
+  internal func check(_ object: AnyObject) throws(ForwardingError) {
+    if accepts(object) { return }
+    throw ForwardingError(
+      .typeMismatch,
+      "the function table is for objects of class \(owner), got one of class \(type(of: object))")
   }
 
   /// Checks that the functions have the types that a protocol declares, and

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proxy_fixtures.h"
+
 #pragma clang assume_nonnull begin
 
 typedef void (*fixture_function)(void);
@@ -68,7 +70,7 @@ void fixture_call_bytes(size_t size, fixture_function function, void *bytes);
 typedef enum fixture_color { fixture_red, fixture_green, fixture_blue } fixture_color;
 
 fixture_color fixture_next_color(fixture_color color);
-size_t fixture_length(const char *_Nullable string);
+size_t fixture_length(const char *string);
 void *_Nullable fixture_same(void *_Nullable pointer);
 /// Writes to where the pointer points.
 void fixture_set(int32_t *value, int32_t to);

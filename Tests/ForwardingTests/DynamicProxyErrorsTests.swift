@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import CForwarding
+import Testing
+
+@testable import Forwarding
+
+/// Bad input gets a typed error, calls nobody and changes nothing.
+@Suite struct DynamicProxyErrorsTests {
+  let journal = Journal()
+
+  private static let table = ProtocolTable.table("Faulty") {
+    $0.optional("mix:of:", "d@:id")
+    $0.optional("nothing", "v@:")
+    $0.optional("one:", "v@:c")
+  }
+
+  private func proxy(
+    _ configure: (inout DynamicProxy.Configuration) -> Void = { _ in }
+  ) throws -> (DynamicProxy, SubscriptionToken) {
+    var configuration = DynamicProxy.Configuration()
+    configure(&configuration)
+    let proxy = try DynamicProxy(adopting: Self.table, configuration: configuration)
+    let journal = journal
+    let token = try proxy.subscribe {
+      $0.on("mix:of:") { (number: Int32, factor: Double) -> Double in
+        journal.note("mix")
+        return Double(number) * factor
+      }
+      $0.on("nothing") { journal.note("nothing") }
+      $0.on("one:") { (_: Int8) in journal.note("one") }
+    }
+    return (proxy, token)
+  }
+
+  // MARK: Selectors
+
+  @Test func `an unknown selector is an error that names it`() throws {
+    let (proxy, token) = try proxy()
+    let expected = "no protocol of the proxy declares \"unknown:\""
+    var errors: [ForwardingError?] = []
+    errors.append(#expect(throws: ForwardingError.self) { try proxy.send("unknown:", Int32(1)) })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        let _: Int32 = try proxy.send("unknown:", Int32(1))
+      })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        _ = try proxy.collect("unknown:", as: Int32.self, Int32(1))
+      })
+    errors.append(#expect(throws: ForwardingError.self) { _ = try proxy.method(for: "unknown:") })
+    errors.append(
+      #expect(throws: ForwardingError.self) { _ = try proxy.functionPointer(for: "unknown:") })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        try unsafe proxy.forward("unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
+      })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        try unsafe proxy.forward(
+          "unknown:", arguments: UnsafeBufferPointer(start: nil, count: 0))
+      })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        try unsafe proxy.forward(
+          named: "unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
+      })
+    errors.append(#expect(throws: ForwardingError.self) { try proxy.dynamic.unknown(1) })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        try proxy.forward(try Invocation("unknown:", try MethodSignature("v@:i")))
+      })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        try proxy.forward("unknown:", ArgumentFrame(try MethodSignature("v@:i")))
+      })
+    for error in errors {
+      #expect(error?.code == .unknownSelector)
+      #expect(error?.selector == "unknown:")
+      #expect(error?.description == expected)
+    }
+    #expect(journal.take().isEmpty)
+    #expect(!proxy.responds(to: "unknown:"))
+    #expect(proxy.signature(for: "unknown:") == nil)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a name from outside that is unknown is not interned`() throws {
+    let (proxy, token) = try proxy()
+    for name in ["never seen anywhere:", "", String(repeating: "x", count: 70_000)] {
+      let error = #expect(throws: ForwardingError.self) {
+        try unsafe proxy.forward(named: name, frame: UnsafeRawBufferPointer(start: nil, count: 0))
+      }
+      #expect(error?.code == .unknownSelector)
+      #expect(error?.selector == name)
+    }
+    #expect(unsafe fwd_selector_find("never seen anywhere:") == nil)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `an unknown selector may be ignored`() throws {
+    let (proxy, token) = try proxy { $0.unknownSelectors = .ignore }
+    try proxy.send("unknown:", Int32(1))
+    try proxy.send("unknown")
+    try unsafe proxy.forward("unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
+    try unsafe proxy.forward("unknown:", arguments: UnsafeBufferPointer(start: nil, count: 0))
+    try unsafe proxy.forward(
+      named: "unseen unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
+    try proxy.dynamic.unknown(1)
+    let invocation = try Invocation("unknown:", try MethodSignature("i@:i"))
+    try proxy.forward(invocation)
+    #expect(!invocation.hasResult)
+    try proxy.forward("unknown:", ArgumentFrame(try MethodSignature("v@:i")))
+    // A result cannot be made up.
+    let error = #expect(throws: ForwardingError.self) { let _: Int32 = try proxy.send("unknown") }
+    #expect(error?.code == .unknownSelector)
+    #expect(throws: ForwardingError.self) { _ = try proxy.functionPointer(for: "unknown:") }
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  // MARK: Sizes
+
+  @Test("a frame of another size is not read", arguments: [0, 1, 8, 15, 17, 32])
+  func frames(size: Int) throws {
+    let (proxy, token) = try proxy()
+    let bytes = [UInt8](repeating: 0, count: size)
+    for isNamed in [false, true] {
+      let error = #expect(throws: ForwardingError.self) {
+        try unsafe bytes.withUnsafeBytes { bytes in
+          if isNamed {
+            try unsafe proxy.forward(named: "mix:of:", frame: bytes)
+          } else {
+            try unsafe proxy.forward("mix:of:", frame: bytes)
+          }
+        }
+      }
+      #expect(error?.code == .wrongSize)
+      #expect(error?.selector == "mix:of:")
+      #expect(
+        error?.description
+          == "the argument frame of \"mix:of:\" has \(size) bytes, expected 16 for d@:id")
+    }
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("a result buffer of another size is not written", arguments: [0, 1, 4, 7, 9, 16])
+  func results(size: Int) throws {
+    let (proxy, token) = try proxy()
+    let frame = [UInt8](repeating: 0, count: 16)
+    let place = UnsafeMutableRawBufferPointer.allocate(byteCount: max(size, 1), alignment: 16)
+    defer { unsafe place.deallocate() }
+    unsafe place.initializeMemory(as: UInt8.self, repeating: 0xAA)
+    let result = unsafe UnsafeMutableRawBufferPointer(rebasing: place.prefix(size))
+    var (number, factor): (Int32, Double) = (2, 3)
+    unsafe withUnsafeMutablePointer(to: &number) { number in
+      unsafe withUnsafeMutablePointer(to: &factor) { factor in
+        let pointers = unsafe [UnsafeMutableRawPointer(number), UnsafeMutableRawPointer(factor)]
+        for form in ["frame", "arguments"] {
+          let error = #expect(throws: ForwardingError.self) {
+            if form == "frame" {
+              try unsafe frame.withUnsafeBytes {
+                try unsafe proxy.forward("mix:of:", frame: $0, result: result)
+              }
+            } else {
+              try unsafe pointers.withUnsafeBufferPointer {
+                try unsafe proxy.forward("mix:of:", arguments: $0, result: result)
+              }
+            }
+          }
+          #expect(error?.code == .wrongSize)
+          #expect(
+            error?.description
+              == "the result buffer of \"mix:of:\" has \(size) bytes, expected 8")
+        }
+      }
+    }
+    #expect(unsafe place.allSatisfy { $0 == 0xAA })
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a void method has no result buffer, or an empty one`() throws {
+    let (proxy, token) = try proxy()
+    let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    try unsafe proxy.forward("nothing", frame: none)
+    try unsafe proxy.forward(
+      "nothing", frame: none, result: UnsafeMutableRawBufferPointer(start: nil, count: 0))
+    #expect(journal.take() == ["nothing", "nothing"])
+    var byte: UInt8 = 7
+    unsafe withUnsafeMutableBytes(of: &byte) { byte in
+      let error = #expect(throws: ForwardingError.self) {
+        try unsafe proxy.forward("nothing", frame: none, result: byte)
+      }
+      #expect(error?.code == .wrongSize)
+    }
+    #expect(byte == 7)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test("another number of argument pointers is not read", arguments: [0, 1, 3])
+  func pointers(count: Int) throws {
+    let (proxy, token) = try proxy()
+    var value = 0.0
+    unsafe withUnsafeMutablePointer(to: &value) { value in
+      let pointers = unsafe Array(repeating: UnsafeMutableRawPointer(value), count: count)
+      let error = #expect(throws: ForwardingError.self) {
+        try unsafe pointers.withUnsafeBufferPointer {
+          try unsafe proxy.forward("mix:of:", arguments: $0)
+        }
+      }
+      #expect(error?.code == .wrongArgumentCount)
+      #expect(
+        error?.description == "\"mix:of:\" got \(count) arguments, expected 2 (d@:id)")
+    }
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  // MARK: Types
+
+  @Test func `arguments of other types are not sent`() throws {
+    let (proxy, token) = try proxy()
+    let wrongArgument = #expect(throws: ForwardingError.self) {
+      let _: Double = try proxy.send("mix:of:", 1.0, 2.0)
+    }
+    #expect(wrongArgument?.code == .typeMismatch)
+    #expect(
+      wrongArgument?.description == #"argument 2 of "mix:of:" is 'i' (Int32), got Double"#)
+    let wrongResult = #expect(throws: ForwardingError.self) {
+      let _: Int32 = try proxy.send("mix:of:", Int32(1), 2.0)
+    }
+    #expect(wrongResult?.code == .typeMismatch)
+    #expect(
+      wrongResult?.description == #"the result of "mix:of:" is 'd' (Double), got Int32"#)
+    let tooFew = #expect(throws: ForwardingError.self) {
+      let _: Double = try proxy.send("mix:of:", Int32(1))
+    }
+    #expect(tooFew?.code == .wrongArgumentCount)
+    #expect(tooFew?.description == #""mix:of:" takes 2 arguments (d@:id), got 1"#)
+    let tooMany = #expect(throws: ForwardingError.self) {
+      try proxy.send("mix:of:", Int32(1), 2.0, 3.0)
+    }
+    #expect(tooMany?.code == .wrongArgumentCount)
+    let string = #expect(throws: ForwardingError.self) { try proxy.send("mix:of:", "1", 2.0) }
+    #expect(string?.description.contains("got String") == true)
+    let collected = #expect(throws: ForwardingError.self) {
+      _ = try proxy.collect("mix:of:", as: Float.self, Int32(1), 2.0)
+    }
+    #expect(collected?.code == .typeMismatch)
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a frame or an invocation of other types is not sent`() throws {
+    let (proxy, token) = try proxy()
+    let other = try MethodSignature("d@:qd")
+    let error = #expect(throws: ForwardingError.self) {
+      try proxy.forward("mix:of:", ArgumentFrame(other))
+    }
+    #expect(error?.code == .signatureMismatch)
+    #expect(error?.description.contains("\"d@:qd\"") == true)
+    #expect(error?.description.contains("\"d@:id\"") == true)
+    let invocation = try Invocation("mix:of:", other)
+    let same = #expect(throws: ForwardingError.self) { try proxy.forward(invocation) }
+    #expect(same == error)
+    #expect(!invocation.hasResult)
+    // The same without a selector is another convention.
+    #expect(throws: ForwardingError.self) {
+      try proxy.forward("mix:of:", ArgumentFrame(try MethodSignature("d@id")))
+    }
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  // MARK: Deliveries that fail
+
+  private enum Kind: Int32 { case file = 1, directory = 2 }
+
+  @Test func `a subscriber that cannot take its arguments is passed over and reported`() throws {
+    let errors = Box<[ForwardingError]>([])
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { error in errors.update { $0.append(error) } }
+    let proxy = try DynamicProxy(
+      adopting: .table("Kinds") {
+        $0.required("visit:", "v@:i")
+        $0.optional("ask:", "i@:i")
+        $0.optional("take:", "v@:@")
+        $0.optional("read:", "v@:*")
+      }, configuration: configuration)
+    let journal = journal
+    let strict = try proxy.subscribe {
+      $0.on("visit:") { (kind: Kind) in journal.note("strict \(kind)") }
+      $0.on("ask:") { (kind: Kind) -> Int32 in kind.rawValue }
+      $0.on("take:") { (object: Listener) in journal.note(object.name) }
+      unsafe $0.on("read:") { (text: UnsafePointer<CChar>) in journal.note(unsafe String(cString: text)) }
+    }
+    let lax = try proxy.subscribe {
+      $0.on("visit:") { (number: Int32) in journal.note("lax \(number)") }
+    }
+    try proxy.send("visit:", Int32(2))
+    #expect(journal.take() == ["strict directory", "lax 2"])
+    try proxy.send("visit:", Int32(3))
+    #expect(journal.take() == ["lax 3"])
+    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    #expect(errors.value.first?.selector == "visit:")
+    #expect(
+      errors.value.first?.description
+        == #"argument 2 of "visit:" has raw value 3, which is no Kind"#)
+    errors.value = []
+    // With nobody else, the caller is told too.
+    let only = #expect(throws: ForwardingError.self) {
+      let _: Int32 = try proxy.send("ask:", Int32(7))
+    }
+    #expect(only?.code == .deliveryFailed)
+    #expect(errors.value == [only])
+    #expect(try proxy.send("ask:", Int32(2)) == Int32(2))
+    errors.value = []
+    let wrongClass = #expect(throws: ForwardingError.self) { try proxy.send("take:", Bystander()) }
+    #expect(wrongClass?.code == .deliveryFailed)
+    #expect(wrongClass?.description.contains("class Bystander") == true)
+    let null = #expect(throws: ForwardingError.self) {
+      try unsafe proxy.send("read:", UnsafePointer<CChar>?.none)
+    }
+    #expect(null?.code == .deliveryFailed)
+    #expect(null?.description.contains("is null") == true)
+    #expect(errors.value == [wrongClass, null])
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime((strict, lax)) {}
+  }
+
+  @Test func `where one fails, the next one answers`() throws {
+    let errors = Box<[ForwardingError]>([])
+    let proxy = try DynamicProxy.pinging {
+      $0.conformance = .lenient
+      $0.onError = { error in errors.update { $0.append(error) } }
+    }
+    let first = try proxy.subscribe { $0.on("score:") { (kind: Kind) -> Int32 in kind.rawValue } }
+    let second = try proxy.subscribe { $0.on("score:") { (number: Int32) -> Int32 in -number } }
+    #expect(try proxy.send("score:", Int32(1)) == Int32(1))
+    #expect(try proxy.send("score:", Int32(9)) == Int32(-9))
+    #expect(errors.value.count == 1)
+    let answers = try proxy.collect("score:", as: Int32.self, Int32(9))
+    #expect(answers.map(\.value) == [-9])
+    #expect(errors.value.count == 2)
+    withExtendedLifetime((first, second)) {}
+  }
+
+  @Test func `long messages are cut between characters`() throws {
+    let name = String(repeating: "ä", count: 300) + ":"
+    let proxy = try DynamicProxy(
+      adopting: .table("Long") { $0.required(name, "i@:i") })
+    let error = #expect(throws: ForwardingError.self) {
+      let _: Int32 = try proxy.send(MethodSelector(name), Int32(1))
+    }
+    #expect(error?.code == .noResponder)
+    #expect(error?.selector == name)
+    #expect(error?.description.utf8.count ?? 0 < 256)
+    #expect(error?.description.contains("\u{FFFD}") == false)
+  }
+
+  @Test func `an error handler may use the proxy`() throws {
+    let holder = Box<DynamicProxy?>(nil)
+    let journal = journal
+    let proxy = try DynamicProxy.pinging {
+      $0.noResponder = .report
+      $0.onError = { error in
+        journal.note("\(error.code)")
+        guard let proxy = holder.value else { return }
+        holder.value = nil
+        #expect(throws: Never.self) { try proxy.ping() }
+      }
+    }
+    holder.value = proxy
+    try proxy.ping()
+    #expect(journal.take() == ["noResponder", "noResponder"])
+  }
+
+  // MARK: Making a proxy
+
+  @Test func `protocols that disagree about a method cannot be adopted together`() throws {
+    let left = ProtocolTable.table("Left") { $0.required("go:", "v@:i") }
+    let right = ProtocolTable.table("Right") { $0.required("go:", "v@:q") }
+    let error = #expect(throws: TableError.self) { _ = try DynamicProxy(adopting: left, right) }
+    #expect(error?.code == .conflict)
+    #expect(error?.selector == "go:")
+    #expect(
+      error?.description
+        == #""go:" is "v@:i" in protocol "Left", but "v@:q" in protocol "Right""#)
+  }
+
+  @Test func `the configuration's policies must fit`() throws {
+    let unknown = #expect(throws: TableError.self) {
+      _ = try DynamicProxy.pinging { $0.results["unknown"] = .first }
+    }
+    #expect(unknown?.code == .unknownMethod)
+    #expect(unknown?.selector == "unknown")
+    let wrong = #expect(throws: TableError.self) {
+      _ = try DynamicProxy.pinging { $0.results["score:"] = .any }
+    }
+    #expect(wrong?.code == .policyMismatch)
+    #expect(
+      wrong?.description
+        == #"the configuration: the result of "score:" is 'B' (Bool) for .any, got 'i' (Int32)"#)
+  }
+
+  @Test func `a proxy for no protocol knows no method`() throws {
+    let proxy = try DynamicProxy(adopting: [])
+    let a = Bystander()
+    try proxy.subscribe(a) { _ in }
+    #expect(proxy.count == 1)
+    let error = #expect(throws: ForwardingError.self) { try proxy.ping() }
+    #expect(error?.code == .unknownSelector)
+  }
+
+  // MARK: Faulty tables
+
+  @Test func `a table with a fault is refused, and the fault told`() throws {
+    let proxy = try DynamicProxy.pinging { $0.conformance = .lenient }
+    let owner = Bystander()
+    let builds: [@Sendable (inout FunctionTable.Builder<Bystander>) -> Void] = [
+      { $0.on("") { (_: Bystander) in } },
+      { $0.on("a\0b") { (_: Bystander) in } },
+      {
+        $0.on("ping:") { (_: Bystander, _: Int32) in }
+        $0.on("ping:") { (_: Bystander, _: Int32) in }
+      },
+      { unsafe $0.function("ping:", "v@:i", nil) },
+      { unsafe $0.function("ping:", "v@:{", UnsafeRawPointer(bitPattern: 8)) },
+      { unsafe $0.function("ping:", "v@:i", calling: "no function") },
+    ]
+    let words = ["1 to 65535 bytes", "1 to 65535 bytes", "twice", "null pointer", "offset 4", "String"]
+    for (build, word) in zip(builds, words) {
+      let error = #expect(throws: ForwardingError.self) { try proxy.subscribe(owner, build) }
+      #expect(error?.code == .invalidTable || error?.code == .signatureMismatch)
+      #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
+      #expect(proxy.count == 0 && !proxy.contains(owner))
+    }
+  }
+}

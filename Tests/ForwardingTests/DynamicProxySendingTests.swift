@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import CTestFixtures
+import Testing
+
+@testable import Forwarding
+
+@Suite struct DynamicProxySendingTests {
+  let journal = Journal()
+
+  private static let table = ProtocolTable.table("Sending") {
+    $0.optional("finish", "v@:")
+    $0.optional("mix:of:", "d@:id")
+    $0.optional("callback:", "v^vi")
+    $0.optional("all:", "v@:csiqCSIQfdB*@:#^v")
+    $0.optional("points:", "{fixture_point=dd}@:{fixture_point=dd}{fixture_mixed=idc}")
+    $0.optional("wide:", "t@:ct")
+    $0.optional("object:", "@@:@")
+    $0.optional("name:", "*@:*")
+  }
+
+  private func proxy() throws -> DynamicProxy { try DynamicProxy(adopting: Self.table) }
+
+  // MARK: Typed arguments
+
+  @Test func `sends values of all kinds`() throws {
+    let proxy = try proxy()
+    let (journal, listener) = (journal, Listener("object", journal))
+    let token = try proxy.subscribe {
+      unsafe $0.on("all:") {
+        (
+          a: Int8, b: Int16, c: Int32, d: Int64, e: UInt8, f: UInt16, g: UInt32, h: UInt64,
+          i: Float, j: Double, k: Bool, l: UnsafePointer<CChar>, m: Listener, n: MethodSelector,
+          o: AnyClass, p: UnsafeRawPointer?
+        ) in
+        journal.note("\(a) \(b) \(c) \(d) \(e) \(f) \(g) \(h) \(i) \(j) \(k)")
+        journal.note("\(unsafe String(cString: l)) \(m.name) \(n) \(o) \(unsafe p == nil)")
+      }
+    }
+    try unsafe "text".withCString { text in
+      try unsafe proxy.send(
+        "all:", Int8.min, Int16.min, Int32.min, Int64.min, UInt8.max, UInt16.max, UInt32.max,
+        UInt64.max, Float(0.5), -1.5, true, text, listener, MethodSelector("finish"),
+        Listener.self as AnyClass, UnsafeRawPointer?.none)
+    }
+    #expect(
+      journal.take() == [
+        "-128 -32768 -2147483648 -9223372036854775808 255 65535 4294967295 18446744073709551615 0.5 -1.5 true",
+        "text object finish Listener true",
+      ])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `gives the result as its type`() throws {
+    let proxy = try proxy()
+    let token = try proxy.subscribe {
+      $0.on("mix:of:") { (number: Int32, factor: Double) in Double(number) * factor }
+      $0.on("points:") { (a: fixture_point, b: fixture_mixed) in
+        fixture_point(x: a.y + b.fraction, y: a.x + Double(b.number) + Double(b.last))
+      }
+      $0.on("wide:") { (a: Int8, b: Int128) in b + Int128(a) }
+    }
+    #expect(try proxy.send("mix:of:", Int32(3), 0.5) == 1.5)
+    let product: Double = try proxy.send("mix:of:", Int32(-2), 4.0)
+    #expect(product == -8)
+    // The result may be dropped.
+    try proxy.send("mix:of:", Int32(3), 0.5)
+    let point: fixture_point = try proxy.send(
+      "points:", fixture_point(x: 1, y: 2), fixture_mixed(number: 10, fraction: 0.5, last: 100))
+    #expect(point.x == 2.5 && point.y == 111)
+    let wide: Int128 = try proxy.send("wide:", Int8(-1), Int128.max)
+    #expect(wide == Int128.max - 1)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a void method gives nothing, or Void`() throws {
+    let proxy = try proxy()
+    let journal = journal
+    let token = try proxy.subscribe { $0.on("finish") { journal.note("finish") } }
+    try proxy.send("finish")
+    let nothing: Void = try proxy.send("finish")
+    #expect(nothing == ())
+    let body: () throws -> Void = { try proxy.send("finish") }
+    try body()
+    #expect(journal.take() == ["finish", "finish", "finish"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `methods without a selector argument are callbacks with a context`() throws {
+    let proxy = try proxy()
+    let journal = journal
+    let token = try proxy.subscribe {
+      $0.on("callback:") { (number: Int32) in journal.note("\(number)") }
+    }
+    try proxy.send("callback:", Int32(4))
+    #expect(journal.take() == ["4"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `an object comes back as it was, null as nil`() throws {
+    let proxy = try proxy()
+    let population = Population()
+    let token = try proxy.subscribe {
+      $0.on("object:") { (object: AnyObject?) -> AnyObject? in object }
+    }
+    do {
+      let object = population.make()
+      let back: Population.Tracked = try proxy.send("object:", object)
+      #expect(back === object)
+      let optional: Population.Tracked? = try proxy.send("object:", object)
+      #expect(optional === object)
+      let none: AnyObject? = try proxy.send("object:", AnyObject?.none)
+      #expect(none == nil)
+      let error = #expect(throws: ForwardingError.self) {
+        let _: AnyObject = try proxy.send("object:", AnyObject?.none)
+      }
+      #expect(error?.code == .nullPointer)
+      let other = #expect(throws: ForwardingError.self) {
+        let _: Listener = try proxy.send("object:", object)
+      }
+      #expect(other?.code == .typeMismatch)
+      try proxy.send("object:", object)
+    }
+    #expect(population.living == 0)
+    withExtendedLifetime(token) {}
+  }
+
+  // MARK: Collecting
+
+  @Test func `collects every answer with its author`() throws {
+    let proxy = try DynamicProxy.pinging { $0.conformance = .lenient }
+    let (a, b) = (Listener("a", journal, score: 10), Listener("b", journal, score: 20))
+    let (mute, bystander) = (Bystander(), Bystander())
+    let first = try proxy.subscribe(a)
+    try proxy.subscribe(mute) { $0.on("finish") { (_: Bystander) in } }
+    try proxy.subscribe(Listener("dead", journal))
+    let second = try proxy.subscribe(b)
+    let third = try proxy.subscribe(bystander) {
+      $0.on("score:") { (_: Bystander, number: Int32) -> Int32 in number }
+    }
+    let answers = try proxy.collect("score:", as: Int32.self, Int32(3))
+    #expect(answers.map(\.value) == [10, 20, 3])
+    #expect(answers.map(\.subscription) == [first, second, third])
+    let authors: [AnyObject] = [a, b, bystander]
+    #expect(answers.compactMap(\.author).map { ObjectIdentifier($0) } == authors.map { .init($0) })
+    #expect(answers.first?.subscription.cancel() == true)
+    let inferred: [Answer<Int32>] = try proxy.collect("score:", Int32(3))
+    #expect(inferred.map(\.value) == [20, 3])
+    withExtendedLifetime(mute) {}
+  }
+
+  @Test func `collects from nobody, whatever the default`() throws {
+    let proxy = try DynamicProxy(
+      adopting: .table("Lonely") {
+        $0.optional("none", "i@:")
+        $0.optional("some", "i@:", default: Int32(3))
+        $0.optional("all", "B@:", result: .all)
+      })
+    #expect(try proxy.collect("none", as: Int32.self).isEmpty)
+    #expect(try proxy.collect("some", as: Int32.self).isEmpty)
+    #expect(try proxy.collect("all", as: Bool.self).isEmpty)
+  }
+
+  @Test func `collecting calls all, whatever the policy`() throws {
+    for policy in [.first, .untilNonzero, .callAll(pick: .last), .standard] as [ResultPolicy] {
+      let proxy = try DynamicProxy.pinging { $0.results["score:"] = policy }
+      let listeners = (1...3).map { Listener("\($0)", journal, score: $0) }
+      for listener in listeners { try proxy.subscribe(listener) }
+      #expect(try proxy.collect("score:", as: Int32.self, Int32(0)).map(\.value) == [1, 2, 3])
+    }
+  }
+
+  @Test func `collected objects are neither leaked nor lost`() throws {
+    let proxy = try proxy()
+    let population = Population()
+    let makers = try (0..<3).map { index in
+      try proxy.subscribe {
+        $0.on("object:") { (_: AnyObject?) -> Population.Tracked? in
+          index == 1 ? nil : population.make()
+        }
+      }
+    }
+    do {
+      let answers = try proxy.collect("object:", as: Population.Tracked?.self, AnyObject?.none)
+      #expect(answers.map { $0.value == nil } == [false, true, false])
+      #expect(population.living == 2)
+    }
+    #expect(population.living == 0)
+    withExtendedLifetime(makers) {}
+  }
+
+  @Test func `an answer that is no value is left out and reported`() throws {
+    let errors = Box<[ForwardingError]>([])
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { error in errors.update { $0.append(error) } }
+    let proxy = try DynamicProxy(adopting: Self.table, configuration: configuration)
+    let population = Population()
+    let tokens = try [true, false].map { isNull in
+      try proxy.subscribe {
+        $0.on("object:") { (_: AnyObject?) -> AnyObject? in isNull ? nil : population.make() }
+      }
+    }
+    let answers = try proxy.collect("object:", as: Population.Tracked.self, AnyObject?.none)
+    #expect(answers.count == 1)
+    #expect(errors.value.map(\.code) == [.nullPointer])
+    let wrong = try proxy.collect("object:", as: Listener?.self, AnyObject?.none)
+    #expect(wrong.map { $0.value == nil } == [true])
+    #expect(errors.value.map(\.code) == [.nullPointer, .typeMismatch])
+    #expect(population.living == 1)
+    withExtendedLifetime((tokens, answers)) {}
+  }
+
+  @Test func `the author is nil for a C context`() throws {
+    let proxy = try DynamicProxy(
+      adopting: .table("Rows") { $0.optional("row:", "{fixture_row_4=[4C]}@:i") })
+    let owner = Bystander()
+    try proxy.subscribe(owner) {
+      unsafe $0.function("row:", "{fixture_row_4=[4C]}@:i", fixture_row_method(4))
+    }
+    let answers = try proxy.collect("row:", as: fixture_row_4.self, Int32(5))
+    #expect(answers.count == 1)
+    #expect(answers.first?.author === owner)
+    #expect(answers.first?.value.bytes.3 == 8)
+  }
+
+  // MARK: Bytes
+
+  private func mixer() throws -> (DynamicProxy, SubscriptionToken) {
+    let proxy = try proxy()
+    let token = try proxy.subscribe {
+      $0.on("mix:of:") { (number: Int32, factor: Double) in Double(number) * factor }
+    }
+    return (proxy, token)
+  }
+
+  @Test("forwards a frame, however it is aligned", arguments: 0..<8)
+  func frame(shift: Int) throws {
+    let (proxy, token) = try mixer()
+    var frame = ArgumentFrame(try MethodSignature("d@:id"))
+    try frame.setArgument(Int32(3), at: 2)
+    try frame.setArgument(2.5, at: 3)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 16)
+    defer { unsafe memory.deallocate() }
+    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[shift..<(shift + 16)])
+    let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(32 + shift)..<(40 + shift)])
+    frame.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) } }
+    let method = try proxy.method(for: "mix:of:")
+    try unsafe method.forward(frame: UnsafeRawBufferPointer(place), result: room)
+    #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
+    unsafe room.storeBytes(of: 0, as: Double.self)
+    try unsafe proxy.forward("mix:of:", frame: UnsafeRawBufferPointer(place), result: room)
+    #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
+    unsafe room.storeBytes(of: 0, as: Double.self)
+    try unsafe proxy.forward(named: "mix:of:", frame: UnsafeRawBufferPointer(place), result: room)
+    #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
+    // Not wanted.
+    try unsafe method.forward(frame: UnsafeRawBufferPointer(place))
+    try proxy.forward("mix:of:", frame)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `forwards arguments behind pointers`() throws {
+    let (proxy, token) = try mixer()
+    var (number, factor, result): (Int32, Double, Double) = (3, 2.5, 0)
+    try unsafe withUnsafeMutablePointer(to: &number) { number in
+      try unsafe withUnsafeMutablePointer(to: &factor) { factor in
+        let pointers = unsafe [UnsafeMutableRawPointer(number), UnsafeMutableRawPointer(factor)]
+        try unsafe pointers.withUnsafeBufferPointer { pointers in
+          try unsafe withUnsafeMutableBytes(of: &result) { room in
+            try unsafe proxy.forward("mix:of:", arguments: pointers, result: room)
+          }
+          try unsafe proxy.method(for: "mix:of:").forward(arguments: pointers)
+        }
+        #expect(unsafe pointers[0] == UnsafeMutableRawPointer(number))
+      }
+    }
+    #expect(result == 7.5)
+    #expect(number == 3 && factor == 2.5)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `large arguments are aligned for their types`() throws {
+    let proxy = try proxy()
+    let token = try proxy.subscribe { $0.on("wide:") { (a: Int8, b: Int128) in b + Int128(a) } }
+    var frame = ArgumentFrame(try MethodSignature("t@:ct"))
+    try frame.setArgument(Int8(7), at: 2)
+    try frame.setArgument(Int128(1) << 100, at: 3)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 48, alignment: 16)
+    defer { unsafe memory.deallocate() }
+    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[8..<40])
+    frame.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) } }
+    var result: Int128 = 0
+    try unsafe withUnsafeMutableBytes(of: &result) { room in
+      try unsafe proxy.forward("wide:", frame: UnsafeRawBufferPointer(place), result: room)
+    }
+    #expect(result == Int128(1) << 100 + 7)
+    withExtendedLifetime(token) {}
+  }
+
+  // MARK: Invocations
+
+  @Test func `an invocation is forwarded any number of times, and gets the result`() throws {
+    let (proxy, token) = try mixer()
+    let invocation = try Invocation("mix:of:", try MethodSignature("d@:id"))
+    for number in Int32(1)...3 {
+      try invocation.setArgument(number, at: 2)
+      try invocation.setArgument(0.5, at: 3)
+      try invocation.forward(through: proxy)
+      #expect(try invocation.result(as: Double.self) == Double(number) / 2)
+    }
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `an invocation's own target is not called`() throws {
+    let proxy = try DynamicProxy.pinging()
+    let (target, subscriber) = (Listener("target", journal), Listener("subscriber", journal))
+    try proxy.subscribe(subscriber)
+    let invocation = try Invocation("ping:", try MethodSignature("v@:i"), target: target)
+    try invocation.setArgument(Int32(5), at: 2)
+    try proxy.forward(invocation)
+    #expect(journal.take() == ["subscriber5"])
+    #expect(invocation.target === target)
+  }
+
+  @Test func `a failed forwarding leaves the invocation's result alone`() throws {
+    let proxy = try DynamicProxy.pinging()
+    let invocation = try Invocation("score:", try MethodSignature("i@:i"))
+    #expect(throws: ForwardingError.self) { try proxy.forward(invocation) }
+    #expect(!invocation.hasResult)
+    try invocation.setResult(Int32(9))
+    #expect(throws: ForwardingError.self) { try proxy.forward(invocation) }
+    #expect(try invocation.result(as: Int32.self) == 9)
+  }
+
+  @Test func `an invocation's object results are kept, and given up`() throws {
+    let proxy = try proxy()
+    let population = Population()
+    let token = try proxy.subscribe {
+      $0.on("object:") { (_: AnyObject?) -> AnyObject? in population.make() }
+    }
+    do {
+      let invocation = try Invocation("object:", try MethodSignature("@@:@"))
+      try invocation.setArgument(population.make(), at: 2)
+      for _ in 0..<3 { try proxy.forward(invocation) }
+      // The argument, and the last result.
+      #expect(population.living == 2)
+      #expect(try invocation.result(as: Population.Tracked?.self) != nil)
+    }
+    #expect(population.living == 0)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `an invocation may be changed by whom it is forwarded to`() throws {
+    let proxy = try proxy()
+    // Used on this thread only.
+    final class Holder: @unchecked Sendable {
+      var invocation: Invocation?
+    }
+    let holder = Holder()
+    let population = Population()
+    let journal = journal
+    let tokens = try (0..<2).map { _ in
+      try proxy.subscribe {
+        $0.on("object:") { (object: Population.Tracked) -> AnyObject? in
+          #expect(throws: Never.self) { try holder.invocation?.setArgument(population.make(), at: 2) }
+          journal.note("\(population.living)")
+          return withExtendedLifetime(object) { nil }
+        }
+      }
+    }
+    let invocation = try Invocation("object:", try MethodSignature("@@:@"))
+    try invocation.setArgument(population.make(), at: 2)
+    holder.invocation = invocation
+    try proxy.forward(invocation)
+    // What was sent is kept alive until the end of the forwarding.
+    #expect(journal.take() == ["2"])
+    #expect(population.living == 1)
+    holder.invocation = nil
+    withExtendedLifetime(tokens) {}
+  }
+}

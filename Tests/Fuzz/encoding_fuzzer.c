@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Reads any bytes as a type and as a method signature, and checks what must hold of whatever was read: the
+/// tree lies in the text, layouts are those of C types, the canonical spelling means the same, and the
+/// comparisons and the hash agree with one another.
+
+#include "fuzz.h"
+
+/// Comparisons are of all pairs among so many nodes.
+enum { compared_types = 8 };
+
+static void check_layout(const fwd_type *type) {
+  REQUIRE((type->layout_status == FWD_OK) == (type->layout_reason == NULL));
+  if (type->layout_status != FWD_OK) {
+    REQUIRE(type->layout_status == FWD_UNSUPPORTED || type->layout_status == FWD_OVERFLOW);
+    return;
+  }
+  size_t alignment = type->layout.alignment;
+  REQUIRE(alignment > 0 && (alignment & (alignment - 1)) == 0 && alignment <= _Alignof(max_align_t));
+  REQUIRE(type->layout.size <= PTRDIFF_MAX && type->layout.size % alignment == 0);
+}
+
+/// Children stand behind their parent, in order, in its text, and in its bytes.
+static void check_children(const fwd_encoding *encoding, size_t index) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  size_t last = index, end = 0;
+  uint32_t count = 0;
+  for (uint32_t at = type->first_child; at != FWD_NO_TYPE; count++) {
+    REQUIRE(at > last && at < fwd_encoding_type_count(encoding));
+    const fwd_type *child = fwd_encoding_type(encoding, at);
+    REQUIRE(child->text_offset >= type->text_offset);
+    REQUIRE(child->text_offset + child->text_length <= type->text_offset + type->text_length);
+    if (type->layout_status == FWD_OK && type->kind == FWD_TYPE_STRUCT) {
+      REQUIRE(child->layout.offset >= end && child->layout.offset % child->layout.alignment == 0);
+      end = child->layout.offset + child->layout.size;
+      REQUIRE(end <= type->layout.size);
+    }
+    if (type->layout_status == FWD_OK && type->kind == FWD_TYPE_UNION) {
+      REQUIRE(child->layout.offset == 0 && child->layout.size <= type->layout.size);
+    }
+    last = at;
+    at = child->next_sibling;
+  }
+  REQUIRE(count == type->child_count);
+}
+
+static void check_tree(const fwd_encoding *encoding, const char *text, size_t size) {
+  REQUIRE(fwd_encoding_length(encoding) == size);
+  REQUIRE(memcmp(fwd_encoding_text(encoding), text, size) == 0 && fwd_encoding_text(encoding)[size] == 0);
+  size_t count = fwd_encoding_type_count(encoding);
+  REQUIRE(count > 0 && count <= size + 1);
+  for (size_t i = 0; i < count; i++) {
+    const fwd_type *type = fwd_encoding_type(encoding, i);
+    REQUIRE(type->text_length > 0 && (size_t)type->text_offset + type->text_length <= size);
+    REQUIRE((size_t)type->name_offset + type->name_length <= size);
+    REQUIRE((size_t)type->field_name_offset + type->field_name_length <= size);
+    REQUIRE(type->layout_offset < size);
+    check_layout(type);
+    check_children(encoding, i);
+  }
+}
+
+/// The canonical spelling of a node, to be freed.
+static char *print(const fwd_encoding *encoding, size_t index, size_t *length) {
+  *length = fwd_encoding_print(encoding, index, NULL, 0);
+  char *text = allocate(*length + 1);
+  REQUIRE(fwd_encoding_print(encoding, index, text, *length + 1) == *length);
+  REQUIRE(strlen(text) == *length);
+  // Cut like snprintf does.
+  char cut[8];
+  memset(cut, '!', sizeof cut);
+  REQUIRE(fwd_encoding_print(encoding, index, cut, 4) == *length);
+  size_t kept = *length < 3 ? *length : 3;
+  REQUIRE(memcmp(cut, text, kept) == 0 && cut[kept] == 0 && cut[4] == '!');
+  return text;
+}
+
+static void require_same_type(const fwd_type *left, const fwd_type *right) {
+  REQUIRE(left->kind == right->kind && left->qualifiers == right->qualifiers && left->count == right->count);
+  REQUIRE(left->is_opaque == right->is_opaque && left->child_count == right->child_count);
+  REQUIRE(left->name_length == right->name_length && left->field_name_length == right->field_name_length);
+  REQUIRE(left->layout_status == right->layout_status && left->layout.size == right->layout.size);
+  REQUIRE(left->layout.alignment == right->layout.alignment && left->layout.offset == right->layout.offset);
+}
+
+/// The canonical spelling is read as the same tree, and is its own canonical spelling.
+static void check_spelling(const fwd_encoding *encoding, fwd_encoding_form form) {
+  size_t length, again_length;
+  char *spelling = print(encoding, 0, &length);
+  fwd_encoding *again = NULL;
+  fwd_error error = untouched_error();
+  fwd_status status = fwd_encoding_create(spelling, length, form, &again, &error);
+  if (length > FWD_ENCODING_LENGTH_LIMIT) {
+    // Names left out are spelled `?`, so the spelling may be longer than the text.
+    REQUIRE(status == FWD_OVERFLOW && !again);
+    free(spelling);
+    return;
+  }
+  REQUIRE(status == FWD_OK);
+  char *again_spelling = print(again, 0, &again_length);
+  REQUIRE(again_length == length && memcmp(spelling, again_spelling, length) == 0);
+  REQUIRE(fwd_encoding_equal(encoding, 0, again, 0) && fwd_encoding_equal(again, 0, encoding, 0));
+  REQUIRE(fwd_encoding_compatible(encoding, 0, again, 0) && fwd_encoding_compatible(again, 0, encoding, 0));
+  REQUIRE(fwd_encoding_hash(encoding, 0) == fwd_encoding_hash(again, 0));
+  REQUIRE(fwd_encoding_type_count(encoding) == fwd_encoding_type_count(again));
+  for (size_t i = 0; i < fwd_encoding_type_count(encoding); i++) {
+    require_same_type(fwd_encoding_type(encoding, i), fwd_encoding_type(again, i));
+  }
+  free(again_spelling);
+  free(spelling);
+  fwd_encoding_release(again);
+}
+
+/// Both relations are symmetric, equal types are compatible, and equal types have one hash.
+static void check_pair(const fwd_encoding *left, size_t left_index, const fwd_encoding *right,
+                       size_t right_index) {
+  bool equal = fwd_encoding_equal(left, left_index, right, right_index);
+  bool compatible = fwd_encoding_compatible(left, left_index, right, right_index);
+  REQUIRE(equal == fwd_encoding_equal(right, right_index, left, left_index));
+  REQUIRE(compatible == fwd_encoding_compatible(right, right_index, left, left_index));
+  if (!equal) return;
+  REQUIRE(compatible);
+  REQUIRE(fwd_encoding_hash(left, left_index) == fwd_encoding_hash(right, right_index));
+}
+
+static void check_relations(const fwd_encoding *encoding) {
+  // The one before, of either form: pairs that no single input has.
+  static fwd_encoding *previous;
+  size_t count = fwd_encoding_type_count(encoding);
+  if (count > compared_types) count = compared_types;
+  for (size_t i = 0; i < count; i++) {
+    REQUIRE(fwd_encoding_equal(encoding, i, encoding, i));
+    for (size_t j = i; j < count; j++) check_pair(encoding, i, encoding, j);
+    if (previous) check_pair(encoding, i, previous, 0);
+  }
+  fwd_encoding_release(previous);
+  previous = fwd_encoding_retain((fwd_encoding *)(uintptr_t)encoding);
+}
+
+static void check_type_layout(const char *text, size_t size, const fwd_encoding *encoding, fwd_status parsed) {
+  const fwd_layout before = {11, 22, 33};
+  fwd_layout layout = before;
+  fwd_error error = untouched_error();
+  fwd_status status = fwd_type_layout(text, size, &layout, &error);
+  REQUIRE(fwd_type_layout(text, size, &layout, NULL) == status);
+  if (status != FWD_OK) {
+    require_refusal(status, &error, size);
+    REQUIRE(memcmp(&layout, &before, sizeof layout) == 0);
+    REQUIRE(status == (encoding ? fwd_encoding_type(encoding, 0)->layout_status : parsed));
+    return;
+  }
+  require_untouched(&error);
+  const fwd_layout *expected = &fwd_encoding_type(encoding, 0)->layout;
+  REQUIRE(layout.size == expected->size && layout.alignment == expected->alignment && layout.offset == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  const char *text = (const char *)data;
+  for (int form = FWD_FORM_TYPE; form <= FWD_FORM_METHOD; form++) {
+    fwd_error error = untouched_error();
+    fwd_encoding *encoding = NULL;
+    fwd_status status = fwd_encoding_create(text, size, (fwd_encoding_form)form, &encoding, &error);
+    if (status == FWD_OK) {
+      require_untouched(&error);
+      check_tree(encoding, text, size);
+      check_spelling(encoding, (fwd_encoding_form)form);
+      check_relations(encoding);
+    } else {
+      REQUIRE(!encoding);
+      require_refusal(status, &error, size);
+    }
+    if (form == FWD_FORM_TYPE) check_type_layout(text, size, encoding, status);
+    fwd_encoding_release(encoding);
+  }
+  return 0;
+}

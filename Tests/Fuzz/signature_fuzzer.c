@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Makes a method signature of any bytes. One that is made has a consistent frame, and then calls a closure of
+/// itself by each means there is: every byte that carries value must arrive in both directions.
+
+#include "call_plan.h"
+#include "fuzz.h"
+#include "fwd_signature.h"
+#include "lowering.h"
+
+/// Calls of more bytes than this are left out: Tests/Robustness makes them, and here they would only be slow.
+enum { round_trip_limit = 8192 };
+
+/// Bytes in front of and behind a result that nobody may write.
+enum { guard_size = 16, guard_byte = 0xc5 };
+
+// MARK: Values
+
+/// The bytes of a type that carry value, the rest being padding: 1 each in `mask`.
+static void mark_value(const fwd_encoding *encoding, uint32_t index, unsigned char *mask) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  if (type->layout.size == 0) return;
+  switch (type->kind) {
+    case FWD_TYPE_STRUCT:
+    case FWD_TYPE_UNION:
+      for (uint32_t at = type->first_child; at != FWD_NO_TYPE;) {
+        const fwd_type *field = fwd_encoding_type(encoding, at);
+        mark_value(encoding, at, mask + field->layout.offset);
+        at = field->next_sibling;
+      }
+      break;
+    case FWD_TYPE_ARRAY: {
+      size_t stride = fwd_encoding_type(encoding, type->first_child)->layout.size;
+      mark_value(encoding, type->first_child, mask);
+      // The others are marked as the first is: by copies, so that time does not multiply with depth.
+      for (size_t start = stride; start < type->layout.size; start += stride) memcpy(mask + start, mask, stride);
+      break;
+    }
+    case FWD_TYPE_COMPLEX: {
+      size_t half = type->layout.size / 2;
+      mark_value(encoding, type->first_child, mask);
+      mark_value(encoding, type->first_child, mask + half);
+      break;
+    }
+    case FWD_TYPE_LONG_DOUBLE:
+      // x87's 10 bytes; the other 6 are padding. Elsewhere a long double may be all value, which this checks less of.
+      memset(mask, 1, type->layout.size < 10 ? type->layout.size : 10);
+      break;
+    default:
+      memset(mask, 1, type->layout.size);
+  }
+}
+
+typedef struct value {
+  fwd_layout layout;
+  /// `layout.size` bytes each.
+  unsigned char *bytes;
+  unsigned char *mask;
+} value;
+
+static uint64_t random_state;
+
+static unsigned char random_byte(void) {
+  // xorshift64: the same for the same input.
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (unsigned char)(random_state >> 32);
+}
+
+static value make_value(const fwd_encoding *encoding, uint32_t index, fwd_layout layout) {
+  value made = {layout, allocate(layout.size), allocate(layout.size)};
+  memset(made.mask, 0, layout.size);
+  mark_value(encoding, index, made.mask);
+  for (size_t i = 0; i < layout.size; i++) made.bytes[i] = random_byte();
+  return made;
+}
+
+static void free_value(value made) {
+  free(made.bytes);
+  free(made.mask);
+}
+
+static void require_arrived(const value *sent, const unsigned char *bytes) {
+  for (size_t i = 0; i < sent->layout.size; i++) REQUIRE(!sent->mask[i] || sent->bytes[i] == bytes[i]);
+}
+
+// MARK: The call
+
+typedef struct round_trip {
+  size_t count;
+  value arguments[FWD_ARGUMENT_LIMIT];
+  value result;
+  size_t calls;
+} round_trip;
+
+static void receive(void *context, void *const *arguments, void *result) {
+  round_trip *trip = context;
+  trip->calls++;
+  for (size_t i = 0; i < trip->count; i++) {
+    REQUIRE(arguments[i] && (uintptr_t)arguments[i] % trip->arguments[i].layout.alignment == 0);
+    require_arrived(&trip->arguments[i], arguments[i]);
+  }
+  const unsigned char *bytes = result;
+  REQUIRE(result && (uintptr_t)result % trip->result.layout.alignment == 0);
+  for (size_t i = 0; i < trip->result.layout.size; i++) REQUIRE(bytes[i] == 0);
+  memcpy(result, trip->result.bytes, trip->result.layout.size);
+}
+
+static void check_result(const round_trip *trip, const unsigned char *guarded) {
+  size_t size = trip->result.layout.size;
+  for (size_t i = 0; i < guard_size; i++) {
+    REQUIRE(guarded[i] == guard_byte && guarded[guard_size + size + i] == guard_byte);
+  }
+  require_arrived(&trip->result, guarded + guard_size);
+}
+
+/// Checks that a plan's moves stay in the arguments and in the stack words, and calls by it.
+static void check_plan(const fwd_signature *signature, void (*function)(void), void *const *arguments,
+                       round_trip *trip, unsigned char *guarded) {
+#if FWD_HAS_CALL_PLANS
+  fwd_call_plan *plan = NULL;
+  fwd_error error = untouched_error();
+  REQUIRE(fwd_call_plan_create(fwd_signature_encoding(signature), &plan, &error) == FWD_OK);
+  require_untouched(&error);
+  if (!plan) return;
+  REQUIRE(plan->call && plan->integer_count <= FWD_PLAN_INTEGERS && plan->vector_count <= FWD_PLAN_VECTORS);
+  REQUIRE(plan->stack_move_count <= trip->count);
+  // A result in memory takes the first register, which has no move.
+  for (size_t i = plan->result == FWD_PLAN_MEMORY; i < plan->integer_count; i++) {
+    const fwd_move *move = &plan->integers[i];
+    REQUIRE(move->argument < trip->count);
+    REQUIRE(move->size > 0 && move->offset + move->size <= trip->arguments[move->argument].layout.size);
+  }
+  for (size_t i = 0; i < plan->vector_count; i++) {
+    const fwd_move *move = &plan->vectors[i];
+    REQUIRE(move->argument < trip->count);
+    REQUIRE(move->size > 0 && move->offset + move->size <= trip->arguments[move->argument].layout.size);
+  }
+  for (size_t i = 0; i < plan->stack_move_count; i++) {
+    const fwd_stack_move *move = &plan->stack[i];
+    REQUIRE(move->argument < trip->count && move->place % 8 == 0);
+    REQUIRE(move->size == trip->arguments[move->argument].layout.size);
+    REQUIRE(move->place + move->size <= plan->stack_size);
+  }
+  size_t calls = trip->calls;
+  memset(guarded, guard_byte, trip->result.layout.size + 2 * guard_size);
+  plan->call(plan, function, arguments, guarded + guard_size);
+  REQUIRE(trip->calls == calls + 1);
+  check_result(trip, guarded);
+  fwd_call_plan_destroy(plan);
+#else
+  (void)signature, (void)function, (void)arguments, (void)trip, (void)guarded;
+#endif
+}
+
+static void check_calls(const fwd_signature *signature) {
+  const fwd_encoding *encoding = fwd_signature_encoding(signature);
+  fwd_layout layout;
+  round_trip trip = {.count = fwd_signature_argument_count(signature)};
+  REQUIRE(fwd_signature_result(signature, &layout) == FWD_OK);
+  size_t total = layout.size;
+  for (size_t i = 0; i < trip.count; i++) {
+    fwd_layout argument;
+    REQUIRE(fwd_signature_argument(signature, i, &argument) == FWD_OK);
+    total += argument.size;
+  }
+  if (total > round_trip_limit) return;
+
+  random_state = fwd_signature_hash(signature) | 1;
+  trip.result = make_value(encoding, fwd_signature_result_type(signature), layout);
+  unsigned char *guarded = allocate(layout.size + 2 * guard_size);
+  void *arguments[FWD_ARGUMENT_LIMIT + 1] = {NULL};
+  for (size_t i = 0; i < trip.count; i++) {
+    fwd_signature_argument(signature, i, &layout);
+    trip.arguments[i] = make_value(encoding, fwd_signature_argument_type(signature, i), layout);
+    // No address is needed where there are no bytes.
+    arguments[i] = layout.size > 0 ? trip.arguments[i].bytes : NULL;
+  }
+
+  fwd_closure *closure = NULL;
+  fwd_error error = untouched_error();
+  REQUIRE(fwd_closure_create(signature, receive, &trip, &closure, &error) == FWD_OK);
+  require_untouched(&error);
+  void (*function)(void) = fwd_closure_function(closure);
+  void *before[FWD_ARGUMENT_LIMIT + 1];
+  memcpy(before, arguments, sizeof before);
+  memset(guarded, guard_byte, trip.result.layout.size + 2 * guard_size);
+  REQUIRE(fwd_call(signature, function, arguments, guarded + guard_size) == FWD_OK);
+  check_result(&trip, guarded);
+  REQUIRE(fwd_call(signature, function, arguments, NULL) == FWD_OK);
+  REQUIRE(trip.calls == 2);
+  check_plan(signature, function, arguments, &trip, guarded);
+  REQUIRE(memcmp(before, arguments, sizeof before) == 0);
+  fwd_closure_destroy(closure);
+
+  for (size_t i = 0; i < trip.count; i++) free_value(trip.arguments[i]);
+  free_value(trip.result);
+  free(guarded);
+}
+
+// MARK: The signature
+
+/// The frame is a C struct of the arguments behind the hidden ones.
+static void check_frame(const fwd_signature *signature) {
+  size_t count = fwd_signature_argument_count(signature), hidden = fwd_signature_hidden_count(signature);
+  REQUIRE(count <= FWD_ARGUMENT_LIMIT && hidden <= count && hidden <= 2);
+  REQUIRE(fwd_signature_has_receiver(signature) == (hidden > 0));
+  REQUIRE(fwd_signature_has_selector(signature) == (hidden > 1));
+  size_t end = 0, alignment = 1, total = 0;
+  for (size_t i = 0; i < count; i++) {
+    fwd_layout layout;
+    REQUIRE(fwd_signature_argument(signature, i, &layout) == FWD_OK);
+    REQUIRE(layout.alignment > 0 && layout.alignment <= _Alignof(max_align_t));
+    total += layout.size;
+    if (i < hidden) {
+      REQUIRE(layout.offset == FWD_NO_OFFSET && layout.size == sizeof(void *));
+      continue;
+    }
+    REQUIRE(layout.offset >= end && layout.offset - end < layout.alignment);
+    REQUIRE(layout.offset % layout.alignment == 0);
+    end = layout.offset + layout.size;
+    if (layout.alignment > alignment) alignment = layout.alignment;
+  }
+  REQUIRE(total <= FWD_BY_VALUE_LIMIT);
+  REQUIRE(fwd_signature_frame_alignment(signature) == alignment);
+  size_t size = fwd_signature_frame_size(signature);
+  REQUIRE(size >= end && size - end < alignment && size % alignment == 0);
+}
+
+static void check_out_of_range(const fwd_signature *signature) {
+  size_t count = fwd_signature_argument_count(signature);
+  const size_t indices[] = {count, count + 1, FWD_ARGUMENT_LIMIT, SIZE_MAX};
+  for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) {
+    if (indices[i] < count) continue;
+    fwd_layout layout = {11, 22, 33};
+    REQUIRE(fwd_signature_argument(signature, indices[i], &layout) == FWD_OUT_OF_RANGE);
+    REQUIRE(layout.size == 11 && layout.alignment == 22 && layout.offset == 33);
+    REQUIRE(fwd_signature_argument_type(signature, indices[i]) == FWD_NO_TYPE);
+  }
+}
+
+/// The arguments behind the hidden ones, as a signature of their own, are the same arguments.
+static void check_dropped(const fwd_signature *signature) {
+  fwd_signature *dropped = NULL;
+  fwd_error error = untouched_error();
+  REQUIRE(fwd_signature_drop_hidden(signature, &dropped, &error) == FWD_OK);
+  require_untouched(&error);
+  size_t hidden = fwd_signature_hidden_count(signature), count = fwd_signature_argument_count(dropped);
+  REQUIRE(count == fwd_signature_argument_count(signature) - hidden);
+  const fwd_encoding *left = fwd_signature_encoding(signature), *right = fwd_signature_encoding(dropped);
+  REQUIRE(fwd_encoding_equal(left, fwd_signature_result_type(signature), right, fwd_signature_result_type(dropped)));
+  for (size_t i = 0; i < count; i++) {
+    fwd_layout whole, part;
+    REQUIRE(fwd_signature_argument(signature, i + hidden, &whole) == FWD_OK);
+    REQUIRE(fwd_signature_argument(dropped, i, &part) == FWD_OK);
+    REQUIRE(whole.size == part.size && whole.alignment == part.alignment);
+    REQUIRE(fwd_encoding_equal(left, fwd_signature_argument_type(signature, i + hidden), right,
+                               fwd_signature_argument_type(dropped, i)));
+  }
+  check_frame(dropped);
+  fwd_signature_destroy(dropped);
+}
+
+static void check_relations(fwd_signature *signature) {
+  // The one before: pairs that no single input has.
+  static fwd_signature *previous;
+  REQUIRE(fwd_signature_equal(signature, signature) && fwd_signature_compatible(signature, signature));
+  if (previous) {
+    bool equal = fwd_signature_equal(signature, previous);
+    bool compatible = fwd_signature_compatible(signature, previous);
+    REQUIRE(equal == fwd_signature_equal(previous, signature));
+    REQUIRE(compatible == fwd_signature_compatible(previous, signature));
+    REQUIRE(!equal || (compatible && fwd_signature_hash(signature) == fwd_signature_hash(previous)));
+  }
+  fwd_signature_destroy(previous);
+  previous = fwd_signature_retain(signature);
+}
+
+/// A refusal says the same as the parser, or is about what C cannot pass.
+static void check_refusal(const char *text, size_t size, fwd_status status, const fwd_error *error) {
+  require_refusal(status, error, size);
+  fwd_encoding *encoding = NULL;
+  fwd_error parser_error = untouched_error();
+  fwd_status parsed = fwd_encoding_create(text, size, FWD_FORM_METHOD, &encoding, &parser_error);
+  if (parsed == FWD_OK) {
+    REQUIRE(status == FWD_UNSUPPORTED || status == FWD_OVERFLOW);
+  } else {
+    REQUIRE(parsed == status && parser_error.offset == error->offset);
+    REQUIRE(strcmp(parser_error.message, error->message) == 0);
+  }
+  fwd_encoding_release(encoding);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  const char *text = (const char *)data;
+  fwd_signature *signature = NULL, *again = NULL;
+  fwd_error error = untouched_error();
+  fwd_status status = fwd_signature_create(text, size, &signature, &error);
+  REQUIRE(fwd_signature_create(text, size, &again, NULL) == status);
+  if (status != FWD_OK) {
+    REQUIRE(!signature && !again);
+    // The second refusal left the same message.
+    check_refusal(text, size, status, &error);
+    return 0;
+  }
+  require_untouched(&error);
+  REQUIRE(fwd_signature_equal(signature, again));
+  REQUIRE(fwd_signature_hash(signature) == fwd_signature_hash(again));
+  fwd_signature_destroy(again);
+  check_frame(signature);
+  check_out_of_range(signature);
+  check_dropped(signature);
+  check_relations(signature);
+  // The lowering for other architectures is only made here, not called: libffi is known to be wrong on
+  // this one where lowering_sysv.c is not used.
+#ifndef FWD_GENERIC_LOWERING
+  check_calls(signature);
+#endif
+  fwd_signature_destroy(signature);
+  return 0;
+}
