@@ -173,6 +173,10 @@ size_t fwd_signature_frame_size(const fwd_signature *FWD_NONNULL signature);
 fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
                     void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 
+/// Says whether all calls and new closures go through libffi, rather than through the call plans that signatures
+/// compile to, so that the two can be told apart. `FWD_CALL=libffi` in the environment does the same.
+void fwd_use_libffi(bool forced);
+
 /// A C function pointer made at run time.
 typedef struct fwd_closure fwd_closure;
 

@@ -152,6 +152,9 @@ fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error
                                        made->piece_types) != FFI_OK) {
     status = fwd_cif_refuse(encoding, FWD_UNSUPPORTED, 0, "expected a signature that libffi can call", error);
   }
+#if FWD_HAS_CALL_PLANS
+  if (status == FWD_OK) status = fwd_call_plan_create(encoding, &made->plan, error);
+#endif
   if (status != FWD_OK) {
     fwd_cif_destroy(made);
     return status;
@@ -175,6 +178,9 @@ void fwd_cif_destroy(fwd_cif *cif) {
     cif->type_storage = *(void **)storage;
     free(storage);
   }
+#if FWD_HAS_CALL_PLANS
+  fwd_call_plan_destroy(cif->plan);
+#endif
   free(cif->pieces);
   free(cif->piece_types);
   free(cif);
@@ -254,20 +260,52 @@ static void call(const fwd_cif *cif, void (*function)(void), void *const *argume
   }
 }
 
+static void call_by_plan(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
+#if FWD_HAS_CALL_PLANS
+  cif->plan->call(cif->plan, function, arguments, result);
+#else
+  (void)cif, (void)function, (void)arguments, (void)result;
+#endif
+}
+
 // In a function of its own, so that other calls do not have the frame that this one needs.
-__attribute__((noinline)) static void call_discarding(const fwd_cif *cif, void (*function)(void),
+__attribute__((noinline)) static void call_discarding(const fwd_cif *cif, bool by_plan, void (*function)(void),
                                                       void *const *arguments) {
   // Bounded by FWD_BY_VALUE_LIMIT. No type that an encoding spells needs more than max_align_t's alignment.
   max_align_t memory[cif->result_size / sizeof(max_align_t) + 1];
-  call(cif, function, arguments, NULL, memory);
+  if (by_plan) {
+    call_by_plan(cif, function, arguments, memory);
+  } else {
+    call(cif, function, arguments, NULL, memory);
+  }
 }
 
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
+  // Relaxed: a switch for those who compare the two, ordered with nothing.
+  bool by_plan = cif->plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
   bool in_memory = cif->result_place == FWD_RESULT_MEMORY || cif->result_place == FWD_RESULT_AS_TYPED;
   if (in_memory && !result) {
-    call_discarding(cif, function, arguments);
+    call_discarding(cif, by_plan, function, arguments);
+  } else if (by_plan) {
+    call_by_plan(cif, function, arguments, result);
   } else {
     call(cif, function, arguments, result, result);
   }
   return FWD_OK;
+}
+
+const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
+
+// MARK: The switch
+
+atomic_bool fwd_libffi_is_forced;
+
+void fwd_use_libffi(bool forced) {
+  atomic_store_explicit(&fwd_libffi_is_forced, forced, memory_order_relaxed);
+}
+
+// Read before main, so that calls need not ask whether it has been.
+__attribute__((constructor)) static void read_environment(void) {
+  const char *asked = getenv("FWD_CALL");
+  if (asked && strcmp(asked, "libffi") == 0) fwd_use_libffi(true);
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// How a function of a parsed signature is called and received. Callers do not see by what means: libffi
-/// stands behind it today.
+/// How a function of a parsed signature is called and received: by a call plan where there is one, else, or
+/// if that is asked for, through libffi.
 
 #ifndef FWD_SRC_CALL_INTERFACE_H
 #define FWD_SRC_CALL_INTERFACE_H
 
+#include <stdatomic.h>
+
+#include "call_plan.h"
 #include "fwd_encoding.h"
 
 /// Everything that a call needs to know, worked out once. Immutable but for its reference count, so it is
@@ -23,6 +26,13 @@ void fwd_cif_destroy(fwd_cif *cif);
 /// `result` is NULL. Entries of arguments of size 0 are not looked at. FWD_OK, or FWD_NO_MEMORY with nothing
 /// called.
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result);
+
+/// Whether calls and new closures go through libffi even where there is a plan: set by FWD_CALL=libffi in the
+/// environment, or by `fwd_use_libffi`.
+extern atomic_bool fwd_libffi_is_forced;
+
+/// The plan for calls of this interface; NULL if there is none. Valid as long as the interface.
+const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);
 
 /// Makes a function pointer of this interface, which it retains. `release` (which may be NULL) is called with
 /// `owner` once, as soon as no call can use the handler and `context` any more: by `fwd_closure_destroy`, or

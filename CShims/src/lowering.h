@@ -78,6 +78,7 @@ struct fwd_cif {
   /// libffi from laying it out.
   ffi_cif ffi;
   atomic_size_t references;
+  fwd_call_plan *plan;
   ffi_type *result_type;
   fwd_result_place result_place;
   bool result_is_signed;

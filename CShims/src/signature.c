@@ -17,6 +17,8 @@ struct fwd_signature {
   _Atomic size_t references;
   fwd_encoding *encoding;
   fwd_cif *cif;
+  /// The interface's plan, for results that need no memory of the caller's; NULL if there is none.
+  const fwd_call_plan *plan;
   uint64_t text_hash;
   size_t argument_count;
   size_t frame_size;
@@ -106,6 +108,7 @@ static fwd_status create(fwd_encoding *encoding, fwd_signature **signature, fwd_
   atomic_init(&made->references, 1);
   made->encoding = encoding;
   made->cif = cif;
+  made->plan = fwd_cif_plan(cif);
   made->text_hash = fwd_hash_bytes(fwd_encoding_text(encoding), fwd_encoding_length(encoding));
   made->argument_count = count;
   uint32_t type = root->first_child;
@@ -262,18 +265,40 @@ uint64_t fwd_signature_hash(const fwd_signature *signature) {
 
 // MARK: Calls and closures
 
+/// Says which argument has no address.
+static fwd_status fail_missing(const fwd_signature *signature, void *const *arguments) {
+  size_t i = 0;
+  while (arguments && (arguments[i] || signature->arguments[i].layout.size == 0)) i++;
+  return fwd_fail(NULL, FWD_NULL_ARGUMENT, i, "fwd_call: no address for argument %zu of \"%.100s\"", i,
+                  fwd_encoding_text(signature->encoding));
+}
+
+/// Whether each argument that has bytes has an address.
+static inline bool has_all(const fwd_signature *signature, void *const *arguments) {
+  size_t count = signature->argument_count;
+  if (!arguments) return count == 0;
+  // Without a branch for each: this is a good part of a call's price.
+  bool missing = false;
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    missing |= !arguments[i] | !arguments[i + 1] | !arguments[i + 2] | !arguments[i + 3];
+  }
+  for (; i < count; i++) missing |= !arguments[i];
+  if (!missing) return true;
+  for (i = 0; i < count; i++) {
+    if (!arguments[i] && signature->arguments[i].layout.size > 0) return false;
+  }
+  return true;
+}
+
 fwd_status fwd_call(const fwd_signature *signature, void (*function)(void), void *const *arguments, void *result) {
   if (!signature) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_call: no signature");
   if (!function) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_call: no function");
-  if (!arguments && signature->argument_count > 0) {
-    return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_call: no arguments, \"%.100s\" has %zu",
-                    fwd_encoding_text(signature->encoding), signature->argument_count);
-  }
-  for (size_t i = 0; i < signature->argument_count; i++) {
-    if (!arguments[i] && signature->arguments[i].layout.size > 0) {
-      return fwd_fail(NULL, FWD_NULL_ARGUMENT, i, "fwd_call: no address for argument %zu of \"%.100s\"", i,
-                      fwd_encoding_text(signature->encoding));
-    }
+  if (!has_all(signature, arguments)) return fail_missing(signature, arguments);
+  const fwd_call_plan *plan = signature->plan;
+  if (plan && result && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
+    plan->call(plan, function, arguments, result);
+    return FWD_OK;
   }
   return fwd_cif_call(signature->cif, function, arguments, result);
 }

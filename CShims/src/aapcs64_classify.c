@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#include "aapcs64_classify.h"
+
+enum {
+  quad_size = 16,
+  not_homogeneous = -1,
+};
+
+// How many floating numbers a type consists of if it consists of nothing else and all have one size, which is
+// kept in `*member_size` (0 before the first); else `not_homogeneous`. Sizes tell the fundamental types apart,
+// since float, double and quad differ in them. (Apple's long double is its double, and counts as one there.)
+//
+// No type is looked at twice, and depth is limited by the parser. The whole is small, so that counts are.
+static int count_members(const fwd_encoding *encoding, uint32_t index, size_t *member_size) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  // Empty structs are members of nothing. Empty arrays are refused elsewhere: gcc passes over them, and to
+  // clang a struct with one is not homogeneous.
+  if (type->layout.size == 0) return 0;
+  int count = 0;
+  switch (type->kind) {
+    case FWD_TYPE_FLOAT:
+    case FWD_TYPE_DOUBLE:
+    case FWD_TYPE_LONG_DOUBLE:
+      if (*member_size == 0) *member_size = type->layout.size;
+      return *member_size == type->layout.size ? 1 : not_homogeneous;
+    case FWD_TYPE_COMPLEX:
+      // "Complex floating types: as a structure of two members"; complex integers are as structs of two too,
+      // by what the compilers do.
+      count = count_members(encoding, type->first_child, member_size);
+      return count == not_homogeneous ? not_homogeneous : 2;
+    case FWD_TYPE_ARRAY:
+      count = count_members(encoding, type->first_child, member_size);
+      return count == not_homogeneous ? not_homogeneous : count * (int)type->count;
+    case FWD_TYPE_STRUCT:
+    case FWD_TYPE_UNION:
+      for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
+           child = fwd_encoding_type(encoding, child)->next_sibling) {
+        int part = count_members(encoding, child, member_size);
+        if (part == not_homogeneous) return not_homogeneous;
+        if (type->kind == FWD_TYPE_STRUCT) count += part;
+        if (type->kind == FWD_TYPE_UNION && part > count) count = part;
+      }
+      // No padding, at any level.
+      return (size_t)count * *member_size == type->layout.size ? count : not_homogeneous;
+    default:
+      return not_homogeneous;
+  }
+}
+
+fwd_aapcs64_passing fwd_aapcs64_classify(const fwd_encoding *encoding, uint32_t index) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  size_t size = type->layout.size;
+  if (size == 0) return (fwd_aapcs64_passing){FWD_AAPCS64_NO_CLASS, 0, 0};
+  if (size <= FWD_AAPCS64_MEMBERS * quad_size) {
+    size_t member_size = 0;
+    int count = count_members(encoding, index, &member_size);
+    if (count > 0 && count <= FWD_AAPCS64_MEMBERS)
+      return (fwd_aapcs64_passing){FWD_AAPCS64_VECTOR, (uint8_t)count, (uint8_t)member_size};
+  }
+  // No scalar has over 16 bytes.
+  if (size > 16) return (fwd_aapcs64_passing){FWD_AAPCS64_MEMORY, 1, 0};
+  return (fwd_aapcs64_passing){FWD_AAPCS64_INTEGER, size > 8 ? 2 : 1, 0};
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Compiles call plans by the System V x86-64 psABI, section 3.2.3.
+
+#include "call_plan.h"
+
+#if FWD_HAS_CALL_PLANS && defined(__x86_64__)
+
+#include <stdlib.h>
+
+#include "error.h"
+#include "lowering.h"
+#include "sysv_classify.h"
+
+static fwd_plan_result result_place(fwd_sysv_classes classes) {
+  fwd_sysv_class first = classes.eightbyte[0], second = classes.eightbyte[1];
+  switch (first) {
+    case FWD_SYSV_MEMORY: return FWD_PLAN_MEMORY;
+    case FWD_SYSV_X87: return FWD_PLAN_X87;
+    case FWD_SYSV_COMPLEX_X87: return FWD_PLAN_COMPLEX_X87;
+    case FWD_SYSV_INTEGER:
+      if (second == FWD_SYSV_INTEGER) return FWD_PLAN_INTEGER_INTEGER;
+      return second == FWD_SYSV_SSE ? FWD_PLAN_INTEGER_VECTOR : FWD_PLAN_INTEGER;
+    case FWD_SYSV_SSE:
+      if (second == FWD_SYSV_INTEGER) return FWD_PLAN_VECTOR_INTEGER;
+      return second == FWD_SYSV_SSE ? FWD_PLAN_VECTOR_VECTOR : FWD_PLAN_VECTOR;
+    default: return FWD_PLAN_VOID;
+  }
+}
+
+static void add_eightbyte(fwd_call_plan *plan, size_t argument, const fwd_type *type, size_t index,
+                          fwd_sysv_class class) {
+  size_t rest = type->layout.size - index * 8;
+  size_t size = rest < 8 ? rest : 8;
+  fwd_move move = {
+      .argument = (uint16_t)argument,
+      .offset = (uint16_t)(index * 8),
+      .size = (uint8_t)size,
+      .is_signed = fwd_type_is_signed(type->kind),
+      .high = size == 8 ? 4 : 0,
+  };
+  if (class == FWD_SYSV_INTEGER) plan->integers[plan->integer_count++] = move;
+  if (class == FWD_SYSV_SSE) plan->vectors[plan->vector_count++] = move;
+}
+
+static void add_argument(fwd_call_plan *plan, size_t argument, const fwd_encoding *encoding, uint32_t index) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  if (type->layout.size == 0) return;
+  fwd_sysv_classes classes = fwd_sysv_classify(encoding, index);
+  unsigned integers = fwd_sysv_classes_count(classes, FWD_SYSV_INTEGER);
+  unsigned vectors = fwd_sysv_classes_count(classes, FWD_SYSV_SSE);
+  if (fwd_sysv_classes_fit_registers(classes) && plan->integer_count + integers <= FWD_PLAN_INTEGERS &&
+      plan->vector_count + vectors <= FWD_PLAN_VECTORS) {
+    add_eightbyte(plan, argument, type, 0, classes.eightbyte[0]);
+    add_eightbyte(plan, argument, type, 1, classes.eightbyte[1]);
+    return;
+  }
+  // On the stack as a whole, in whole words, aligned to 16 if the type is.
+  uint32_t place = type->layout.alignment > 8 ? (plan->stack_size + 15) & ~15u : plan->stack_size;
+  plan->stack[plan->stack_move_count++] = (fwd_stack_move){
+      .argument = (uint16_t)argument,
+      .is_signed = fwd_type_is_signed(type->kind),
+      .size = (uint32_t)type->layout.size,
+      .place = place,
+  };
+  plan->stack_size = place + (((uint32_t)type->layout.size + 7) & ~7u);
+}
+
+fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **plan, fwd_error *error) {
+  const fwd_type *root = fwd_encoding_type(encoding, 0);
+  size_t count = root->child_count - 1;
+  fwd_call_plan *made = calloc(1, sizeof *made + count * sizeof made->stack[0]);
+  if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call plan");
+  uint32_t type = root->first_child;
+  const fwd_type *result = fwd_encoding_type(encoding, type);
+  made->result_size = (uint32_t)result->layout.size;
+  made->result = result->layout.size == 0 ? FWD_PLAN_VOID : (uint8_t)result_place(fwd_sysv_classify(encoding, type));
+  // The hidden first argument: its register is loaded by the caller.
+  if (made->result == FWD_PLAN_MEMORY) made->integer_count = 1;
+  for (size_t i = 0; i < count; i++) {
+    type = fwd_encoding_type(encoding, type)->next_sibling;
+    add_argument(made, i, encoding, type);
+  }
+  fwd_call_plan_select(made);
+  *plan = made;
+  return FWD_OK;
+}
+
+void fwd_call_plan_destroy(fwd_call_plan *plan) { free(plan); }
+
+#endif

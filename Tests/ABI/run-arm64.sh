@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) 2026 the Forwarding authors
+
+# Tests calls and closures of the AArch64 side against the C compilers, under emulation on another machine:
+# Tests/ABI/run-arm64.sh [count] [seed]
+# The last line is "N passed, N failed". On Debian and Ubuntu it installs what is missing. In the environment:
+#   CLANG, GCC  the two cross compilers of the functions under test; without a clang that has this target, gcc
+#               at -O0 and at $OPTIMIZE
+#   OPTIMIZE    how they are compiled (-O1)
+#   CC          the compiler of the shim and the drivers ($GCC)
+#   SHIM_FLAGS  more flags for these
+
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+shims=$here/../../CShims
+count=${1:-300}
+seed=${2:-}
+: "${GCC:=aarch64-linux-gnu-gcc}" "${OPTIMIZE:=-O1}" "${SHIM_FLAGS:=}"
+
+# MARK: The tools
+
+missing=
+command -v qemu-aarch64-static >/dev/null || missing="$missing qemu-user-static"
+command -v aarch64-linux-gnu-gcc >/dev/null || missing="$missing gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+[ -f /usr/lib/aarch64-linux-gnu/libffi.a ] || missing="$missing libffi-dev:arm64"
+if [ -n "$missing" ]; then
+  sudo=
+  [ "$(id -u)" -eq 0 ] || sudo=sudo
+  echo "installing$missing"
+  # Foreign packages are not in the lists until the architecture is known.
+  case $missing in *:arm64*) $sudo dpkg --add-architecture arm64 ;; esac
+  $sudo apt-get update -qq
+  # shellcheck disable=SC2086 # One word a package.
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null
+fi
+
+target="--target=aarch64-linux-gnu -isystem /usr/aarch64-linux-gnu/include"
+gcc_at=$OPTIMIZE
+if [ -z "${CLANG:-}" ]; then
+  if clang --print-targets 2>/dev/null | grep -q '^ *aarch64 '; then
+    CLANG="clang $target"
+  else
+    echo "no clang for aarch64: gcc at -O0 takes its place"
+    CLANG="$GCC -O0"
+    OPTIMIZE=
+  fi
+fi
+: "${CC:=$GCC}"
+
+# MARK: Building
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+set -- --count "$count" --output "$work" --chunk 75
+[ -z "$seed" ] || set -- "$@" --seed "$seed"
+python3 "$here/generate.py" "$@"
+
+flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi $SHIM_FLAGS"
+flags="$flags -I$shims/include -I$shims/src -I$here -isystem /usr/include/aarch64-linux-gnu"
+
+# All files of the shim: the linker takes what the drivers need, which needs no Swift. One line a command, run
+# two at a time, the longest first.
+{
+  for file in "$shims"/src/plan_*.c "$shims"/src/[!p]*.c "$shims"/src/p[!l]*.c; do
+    echo "$CC $flags -c $file -o $work/shim_$(basename "$file" .c).o"
+  done
+  echo "$CC $flags -c $here/plan_driver.c -o $work/driver.o"
+  echo "$CC $flags -c $here/traps.c -o $work/traps.o"
+  echo "$CC -w -I$here -c $work/tables.c -o $work/tables.o"
+  for chunk in "$work"/chunk_*.c; do
+    functions="-w -Wno-psabi -std=gnu11 -I$here -DLONG_DOUBLE_BYTES=16 -c $chunk"
+    echo "$CLANG $OPTIMIZE $functions -DPREFIX=clang -o ${chunk%.c}.clang.o"
+    echo "$GCC $gcc_at $functions -DPREFIX=gcc -o ${chunk%.c}.gcc.o"
+  done
+} >"$work/commands"
+tr '\n' '\0' <"$work/commands" | xargs -0 -n 1 -P 2 sh -c
+aarch64-linux-gnu-ar rcs "$work/libshim.a" "$work"/shim_*.o
+
+# Static, so that the emulator needs no arm64 system around it.
+link="-static -L$work -lshim -lffi -lpthread"
+aarch64-linux-gnu-gcc -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
+aarch64-linux-gnu-gcc -o "$work/driver" "$work/driver.o" "$work/tables.o" "$work"/chunk_*.o $link
+
+# MARK: Running
+
+# FWD_CALL: what goes through the call interface is libffi's here; plans are called by themselves.
+passed=0
+failed=0
+for program in traps driver; do
+  FWD_CALL=libffi qemu-aarch64-static "$work/$program" >"$work/output" 2>&1 || true
+  sed '$d' "$work/output"
+  last=$(tail -n 1 "$work/output")
+  case $last in
+    *" passed, "*" failed")
+      echo "$program: $last"
+      passed=$((passed + ${last%% *}))
+      last=${last#* passed, }
+      failed=$((failed + ${last%% *}))
+      ;;
+    *)
+      echo "$last"
+      echo "$program: did not finish"
+      failed=$((failed + 1))
+      ;;
+  esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
