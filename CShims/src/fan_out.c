@@ -182,7 +182,8 @@ static bool replay(fwd_proxy *proxy, const fwd_method_entry *entry, const fwd_de
     fwd_status status = deliver(entry, implementation, receiver, arguments, state->answer, &error);
     if (status == FWD_OK && delivery->collector) {
       state->answers++;
-      go_on = delivery->collector(delivery->collector_context, fwd_record_identifier(record), object, state->answer);
+      void *author = fwd_record_has_object(record) ? object : NULL;
+      go_on = delivery->collector(delivery->collector_context, fwd_record_identifier(record), author, state->answer);
     } else if (status == FWD_OK) {
       go_on = take_answer(entry, state);
     } else if (status != FWD_NO_RESPONDER) {

@@ -102,6 +102,8 @@ bool fwd_record_has_ended(const fwd_record *record) {
 
 bool fwd_record_is_weak(const fwd_record *record) { return record->hold == FWD_HOLD_WEAK; }
 
+bool fwd_record_has_object(const fwd_record *record) { return record->hold != FWD_HOLD_NONE; }
+
 void *fwd_record_take(const fwd_record *record) {
   if (fwd_record_has_ended(record)) return NULL;
   return fwd_reference_take(record->object, record->hold);

@@ -20,6 +20,9 @@ bool fwd_record_has_ended(const fwd_record *record);
 /// Whether the record's object may die.
 bool fwd_record_is_weak(const fwd_record *record);
 
+/// Whether there is an object: a C context is none.
+bool fwd_record_has_object(const fwd_record *record);
+
 /// The implementation of a method, NULL if there is none.
 const fwd_implementation *fwd_record_implementation(const fwd_record *record, size_t method);
 

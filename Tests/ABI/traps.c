@@ -415,6 +415,10 @@ static bool refuse_executable_mappings(void) {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
+static void do_nothing(void *context, void *const *arguments, void *result) {
+  (void)context, (void)arguments, (void)result;
+}
+
 static void executable_memory_refused(void) {
   enum { good = 0, bad = 1, cannot_tell = 2 };
   fflush(stdout);
@@ -426,8 +430,21 @@ static void executable_memory_refused(void) {
     fwd_error error;
     int released = 0;
     if (!refuse_executable_mappings()) _exit(cannot_tell);
-    fwd_status status =
-        fwd_cif_closure_create(cif, take_aligned, NULL, count_release, &released, &closure, &error);
+    // The pool's entries are there all the same; libffi's are not.
+    fwd_status status = FWD_OK;
+#if FWD_HAS_CALL_PLANS && defined(__x86_64__)
+    if (!atomic_load(&fwd_libffi_is_forced)) {
+      fwd_closure *pooled = NULL;
+      status = fwd_cif_closure_create(cif, do_nothing, NULL, count_release, &released, &pooled, &error);
+      if (status != FWD_OK) _exit(bad);
+      fwd_closure_function(pooled)();
+      fwd_closure_destroy(pooled);
+      if (released != 1) _exit(bad);
+      released = 0;
+      fwd_use_libffi(true);
+    }
+#endif
+    status = fwd_cif_closure_create(cif, take_aligned, NULL, count_release, &released, &closure, &error);
     bool refused = status == FWD_NO_EXECUTABLE_MEMORY && !closure && released == 0;
     _exit(refused && error.status == status && strstr(error.message, "executable") ? good : bad);
   }
