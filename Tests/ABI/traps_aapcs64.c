@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// One fixed test for each rule of the AAPCS64 that is easily missed, through call plans; and the limits of
-/// their callers, which random signatures do not come near.
+/// One fixed test for each rule of the AAPCS64 that is easily missed, and the limits of callers, which random
+/// signatures do not come near: through call plans, and through libffi where it is told of pieces.
 
 #include <complex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "call_plan.h"
+#include "lowering.h"
 
 #if !FWD_HAS_CALL_PLANS || !defined(__aarch64__)
 #error "for AArch64"
@@ -27,23 +27,28 @@ static void check(bool good, int line, const char *expected) {
 }
 #define EXPECT(condition) check((condition), __LINE__, #condition)
 
-static fwd_call_plan *plan_of(const char *text) {
-  fwd_encoding *encoding;
-  fwd_call_plan *plan = NULL;
-  fwd_error error;
-  if (fwd_encoding_create(text, strlen(text), FWD_FORM_METHOD, &encoding, &error) != FWD_OK ||
-      fwd_call_plan_create(encoding, &plan, &error) != FWD_OK || !plan) {
-    printf("%s\n0 passed, 1 failed\n", text);
-    exit(1);
-  }
-  fwd_encoding_release(encoding);
-  return plan;
-}
+static bool by_libffi;
 
 static void call(const char *text, void (*function)(void), void *const *arguments, void *result) {
-  fwd_call_plan *plan = plan_of(text);
-  plan->call(plan, function, arguments, result);
-  fwd_call_plan_destroy(plan);
+  fwd_encoding *encoding;
+  fwd_cif *cif = NULL;
+  fwd_call_plan *plan = NULL;
+  fwd_error error;
+  fwd_status status = fwd_encoding_create(text, strlen(text), FWD_FORM_METHOD, &encoding, &error);
+  if (status == FWD_OK) {
+    status = by_libffi ? fwd_cif_create(encoding, &cif, &error) : fwd_call_plan_create(encoding, &plan, &error);
+    fwd_encoding_release(encoding);
+  }
+  if (cif) {
+    fwd_cif_call(cif, function, arguments, result);
+    fwd_cif_destroy(cif);
+  } else if (plan) {
+    plan->call(plan, function, arguments, result);
+    fwd_call_plan_destroy(plan);
+  } else {
+    printf("%s\n0 passed, 1 failed\n", status == FWD_OK ? "no plan" : error.message);
+    exit(1);
+  }
 }
 
 #define ARGUMENTS(...) ((void *[]){__VA_ARGS__})
@@ -237,7 +242,7 @@ static void all_arguments(const char *type, size_t size, void (*function)(void))
   free(values);
 }
 
-int main(void) {
+static void all(void) {
   copies_are_the_callees_own();
   addresses_on_the_stack_are_words();
   even_registers();
@@ -247,6 +252,15 @@ int main(void) {
   all_arguments("{quads=[4D]}", sizeof(quads), FUNCTION(take_all_quads));
   all_arguments("{triple=[3q]}", sizeof(triple), FUNCTION(take_all_triples));
   all_arguments("q", sizeof(long), FUNCTION(take_all_words));
+}
+
+int main(void) {
+  all();
+#if defined(FWD_AAPCS64_LOWERING) && FWD_AAPCS64_LOWERING
+  by_libffi = true;
+  fwd_use_libffi(true);
+  all();
+#endif
   printf("%zu passed, %zu failed\n", passed, failed);
   return failed > 0;
 }

@@ -106,22 +106,24 @@ extension DynamicProxy {
   private func chainTable(_ proxy: DynamicProxy) throws(ForwardingError) -> FunctionTable {
     var methods: [FunctionTable.Method] = []
     for requirement in proxy.requirements {
-      let method = try proxy.method(for: requirement.selector)
+      let selector = requirement.selector
+      let own = requirement.signature
+      // The table does not keep the proxy, which would keep itself. SAFETY: the
+      // entry lives as long as the proxy, which is held during each delivery.
+      let function = unsafe ShimFunction(
+        function: fwd_forward_packed,
+        context: UnsafeRawPointer(try proxy.method(for: selector).entry))
       methods.append(
-        FunctionTable.Method(selector: requirement.selector) { signature throws(TableError) in
-          guard method.signature.isCompatible(with: signature) else {
+        FunctionTable.Method(selector: selector) { signature throws(TableError) in
+          guard own.isCompatible(with: signature) else {
             throw TableError(
-              .signatureMismatch, selector: method.selector.name,
+              .signatureMismatch, selector: selector.name,
               """
-              "\(method.selector)" is "\(method.signature)" in the proxy that subscribes, but "\(signature)" \
-              in the one it subscribes to
+              "\(selector)" is "\(own)" in the proxy that subscribes, but "\(signature)" in the one \
+              it subscribes to
               """)
           }
-          // SAFETY: the entry lives as long as the proxy, which is held during
-          // each delivery.
-          return .shim(
-            unsafe ShimFunction(
-              function: fwd_forward_packed, context: UnsafeRawPointer(method.entry)))
+          return .shim(function)
         })
     }
     return FunctionTable(methods: methods, fault: nil)

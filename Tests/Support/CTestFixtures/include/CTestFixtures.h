@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "c_interface_checks.h"
 #include "proxy_fixtures.h"
 
 #pragma clang assume_nonnull begin

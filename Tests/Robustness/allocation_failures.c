@@ -1,0 +1,897 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Makes each allocation of the C target fail in turn, through each entry that is written in C. Each time the
+/// entry must fail with the status of short memory, leave its outputs alone, keep nothing, and succeed when it
+/// is tried again.
+///
+/// run.sh links this with `--wrap` for every function that allocates, and looks that the target calls no other.
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <ffi.h>
+
+#include "call_plan.h"
+#include "check.h"
+#include "fwd_closure.h"
+#include "fwd_fan_out.h"
+#include "fwd_signature.h"
+
+// MARK: Allocation
+
+/// How many allocations have been asked for since `arm`, and which of them is to fail.
+static size_t requests, failing;
+/// Whether it has failed, and whether only a block was not made smaller, which is no failure to anyone.
+static bool injected, injected_shrink;
+/// Blocks, mappings and trampolines that are not freed.
+static long live;
+
+enum { never = -1 };
+
+static void arm(size_t which) {
+  requests = 0;
+  failing = which;
+  injected = injected_shrink = false;
+}
+static void disarm(void) { failing = (size_t)never; }
+
+static bool is_refused(void) {
+  if (requests++ != failing) return false;
+  injected = true;
+  errno = ENOMEM;
+  return true;
+}
+
+static void *count_live(void *made) {
+  if (made) live++;
+  return made;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **block, size_t alignment, size_t size);
+char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t size);
+void __real_free(void *block);
+void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int __real_munmap(void *address, size_t size);
+void *__real_ffi_closure_alloc(size_t size, void **code);
+void __real_ffi_closure_free(void *closure);
+
+void *__wrap_malloc(size_t size) { return is_refused() ? NULL : count_live(__real_malloc(size)); }
+void *__wrap_calloc(size_t count, size_t size) { return is_refused() ? NULL : count_live(__real_calloc(count, size)); }
+void *__wrap_realloc(void *block, size_t size) {
+  if (is_refused()) {
+    injected_shrink = block && size <= malloc_usable_size(block);
+    return NULL;
+  }
+  void *made = __real_realloc(block, size);
+  return block ? made : count_live(made);
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return is_refused() ? NULL : count_live(__real_aligned_alloc(alignment, size));
+}
+int __wrap_posix_memalign(void **block, size_t alignment, size_t size) {
+  if (is_refused()) return ENOMEM;
+  int status = __real_posix_memalign(block, alignment, size);
+  if (status == 0) live++;
+  return status;
+}
+char *__wrap_strdup(const char *text) { return is_refused() ? NULL : count_live(__real_strdup(text)); }
+char *__wrap_strndup(const char *text, size_t size) {
+  return is_refused() ? NULL : count_live(__real_strndup(text, size));
+}
+void __wrap_free(void *block) {
+  if (block) live--;
+  __real_free(block);
+}
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
+  if (is_refused()) return MAP_FAILED;
+  void *made = __real_mmap(address, size, protection, flags, file, offset);
+  if (made != MAP_FAILED) live++;
+  return made;
+}
+int __wrap_munmap(void *address, size_t size) {
+  live--;
+  return __real_munmap(address, size);
+}
+void *__wrap_ffi_closure_alloc(size_t size, void **code) {
+  return is_refused() ? NULL : count_live(__real_ffi_closure_alloc(size, code));
+}
+void __wrap_ffi_closure_free(void *closure) {
+  if (closure) live--;
+  __real_ffi_closure_free(closure);
+}
+
+// MARK: What the library keeps
+
+/// Signatures and dead closures are kept for a while. Fills those places with others of one kind, so that two
+/// counts of what is live can be compared.
+static void settle(void) {
+  static fwd_signature *plain;
+  if (!plain) NEED(fwd_signature_create("v", 1, &plain, NULL) == FWD_OK);
+  for (unsigned i = 0; i < 8192; i++) {
+    char text[16];
+    int length = snprintf(text, sizeof text, "v%08u", i);
+    fwd_signature *signature;
+    NEED(fwd_signature_create(text, (size_t)length, &signature, NULL) == FWD_OK);
+    fwd_signature_destroy(signature);
+  }
+  for (int i = 0; i < 1024; i++) {
+    fwd_closure *closure;
+    NEED(fwd_closure_create(plain, (fwd_closure_handler)(uintptr_t)abort, NULL, &closure, NULL) == FWD_OK);
+    fwd_closure_destroy(closure);
+  }
+}
+
+// MARK: Attempts
+
+/// One entry, what it gets and what it gives.
+typedef struct attempt {
+  const char *subject;
+  /// Called before each try, with allocations that do not fail; `finish` after it.
+  void (*prepare)(struct attempt *self);
+  /// The entry: fails by its status. It puts what it made in `output`.
+  fwd_status (*run)(struct attempt *self);
+  /// Gives up `output` after a success.
+  void (*undo)(struct attempt *self);
+  void (*finish)(struct attempt *self);
+  /// Checks, after a failure, that nothing was changed.
+  void (*unchanged)(struct attempt *self);
+  /// The entry sets the message only, or nothing.
+  bool has_no_error, has_no_message;
+
+  const char *text;
+  size_t length;
+  char buffer[512];
+  fwd_signature *signature;
+  fwd_proxy *proxy;
+  fwd_dispatch_table *table;
+  fwd_record *record;
+  size_t count;
+  fwd_function_form form;
+  fwd_error error;
+  void *output;
+} attempt;
+
+#define UNTOUCHED ((void *)(uintptr_t)8)
+#define MADE ((void *)(uintptr_t)16)
+
+static size_t entries, failures;
+static attempt *running;
+static size_t next_failure;
+
+/// For the `run` of an entry: the allocations between these two are those of the library.
+static void begin(void) { arm(next_failure); }
+static void end(void) { disarm(); }
+
+static fwd_status try_once(attempt *self, size_t which) {
+  next_failure = which;
+  self->output = UNTOUCHED;
+  memset(&self->error, 0x5a, sizeof self->error);
+  if (self->prepare) self->prepare(self);
+  long before = live;
+  injected = injected_shrink = false;
+  fwd_status status = self->run(self);
+  if (status != FWD_OK) {
+    EXPECT(self->output == UNTOUCHED);
+    EXPECT(live == before);
+    if (self->unchanged) self->unchanged(self);
+  } else {
+    EXPECT(self->output != UNTOUCHED);
+    if (self->undo) self->undo(self);
+  }
+  if (self->finish) self->finish(self);
+  return status;
+}
+
+/// Tries an entry with its first allocation failing, its second, and so on until none is left to fail. Gives
+/// how many there were.
+static size_t try_each(attempt self) {
+  check_begin(self.subject);
+  running = &self;
+  entries++;
+  for (size_t which = 0;; which++) {
+    if (!EXPECT(which < 10000)) return which;
+    fwd_status status = try_once(&self, which);
+    if (!injected) {
+      EXPECT(status == FWD_OK);
+      return which;
+    }
+    failures++;
+    // A block that could not be made smaller is still good.
+    if (injected_shrink && status == FWD_OK) continue;
+    EXPECT(status == FWD_NO_MEMORY || status == FWD_NO_EXECUTABLE_MEMORY);
+    if (!self.has_no_error) {
+      EXPECT(self.error.status == status);
+      EXPECT(self.error.message[0] && memchr(self.error.message, 0, sizeof self.error.message));
+      EXPECT(strcmp(self.error.message, fwd_error_message()) == 0);
+    }
+    if (!self.has_no_message) EXPECT(fwd_error_message()[0]);
+    // Nothing half done is in the way of a second try.
+    EXPECT(try_once(&self, (size_t)never) == FWD_OK);
+  }
+}
+
+static fwd_status status_of(const void *made) { return made ? FWD_OK : FWD_NO_MEMORY; }
+
+/// A text that has not been read before, so that it is in no cache, and takes the same allocations as the others.
+static void freshen(attempt *self) {
+  static unsigned number = 10000000;
+  // A frame size behind the result, which is the first letter.
+  int length = snprintf(self->buffer, sizeof self->buffer, "%c%08u%s", self->text[0], number++, self->text + 1);
+  NEED(length > 0 && (size_t)length < sizeof self->buffer);
+  self->length = (size_t)length;
+}
+
+// MARK: Types, encodings and signatures
+
+static const char *const types[] = {
+    "i",
+    "^^^{S}",
+    "{S=ii^{T}[3d]}",
+    "@?<v@?@\"Foo\">",
+    "{S=iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii}",
+};
+static const char *const methods[] = {
+    "v",
+    "v@:",
+    "i@:{?=id}dq",
+    "D@:{S=[100c]}{?=dd}(U=if)jfD",
+    "viiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii",
+};
+
+static fwd_status run_layout(attempt *self) {
+  fwd_layout layout = {0, 0, 0};
+  begin();
+  fwd_status status = fwd_type_layout(self->text, strlen(self->text), &layout, &self->error);
+  end();
+  if (layout.alignment) self->output = MADE;
+  return status;
+}
+
+static fwd_status run_encoding(attempt *self) {
+  begin();
+  fwd_status status = fwd_encoding_create(self->text, strlen(self->text), FWD_FORM_METHOD,
+                                          (fwd_encoding **)&self->output, &self->error);
+  end();
+  return status;
+}
+static void undo_encoding(attempt *self) { fwd_encoding_release(self->output); }
+
+static fwd_status run_signature(attempt *self) {
+  begin();
+  fwd_status status =
+      fwd_signature_create(self->buffer, self->length, (fwd_signature **)&self->output, &self->error);
+  end();
+  return status;
+}
+static void undo_signature(attempt *self) { fwd_signature_destroy(self->output); }
+
+/// A signature whose text without the hidden arguments is in no cache either.
+static void prepare_droppable(attempt *self) {
+  static unsigned number;
+  int length = snprintf(self->buffer, sizeof self->buffer, "i@:{N%08u=i}d", number++);
+  NEED(fwd_signature_create(self->buffer, (size_t)length, &self->signature, NULL) == FWD_OK);
+}
+static void finish_signature(attempt *self) { fwd_signature_destroy(self->signature); }
+static fwd_status run_drop_hidden(attempt *self) {
+  begin();
+  fwd_status status = fwd_signature_drop_hidden(self->signature, (fwd_signature **)&self->output, &self->error);
+  end();
+  return status;
+}
+
+#if FWD_HAS_CALL_PLANS
+static fwd_status run_plan(attempt *self) {
+  begin();
+  fwd_status status = fwd_call_plan_create(fwd_signature_encoding(self->signature),
+                                           (fwd_call_plan **)&self->output, &self->error);
+  end();
+  return status;
+}
+static void undo_plan(attempt *self) { fwd_call_plan_destroy(self->output); }
+#endif
+
+static void try_signatures(void) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    try_each((attempt){.subject = "fwd_type_layout", .text = types[i], .run = run_layout});
+  }
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    try_each((attempt){.subject = "fwd_encoding_create", .text = methods[i], .run = run_encoding,
+                       .undo = undo_encoding});
+    try_each((attempt){.subject = "fwd_signature_create", .text = methods[i], .prepare = freshen,
+                       .run = run_signature, .undo = undo_signature});
+#if FWD_HAS_CALL_PLANS
+    fwd_signature *signature;
+    NEED(fwd_signature_create(methods[i], strlen(methods[i]), &signature, NULL) == FWD_OK);
+    try_each((attempt){.subject = "fwd_call_plan_create", .signature = signature, .run = run_plan,
+                       .undo = undo_plan});
+    fwd_signature_destroy(signature);
+#endif
+  }
+  try_each((attempt){.subject = "fwd_signature_drop_hidden", .prepare = prepare_droppable, .run = run_drop_hidden,
+                     .undo = undo_signature, .finish = finish_signature});
+}
+
+// MARK: Closures
+
+static int released;
+static void count_release(void *context) {
+  (void)context;
+  released++;
+}
+
+static void add_integers(void *context, void *const *arguments, void *result) {
+  (void)context;
+  int left, right;
+  memcpy(&left, arguments[0], sizeof left);
+  memcpy(&right, arguments[1], sizeof right);
+  left += right;
+  memcpy(result, &left, sizeof left);
+}
+
+static void use_and_end_closure(attempt *self) {
+  fwd_closure *closure = self->output;
+  int (*add)(int, int) = (int (*)(int, int))fwd_closure_function(closure);
+  arm((size_t)never);
+  EXPECT(add(30, 12) == 42);
+  EXPECT(requests == 0);
+  fwd_closure_destroy(closure);
+  EXPECT(requests == 0);
+  disarm();
+}
+
+static fwd_status run_closure(attempt *self) {
+  begin();
+  fwd_status status =
+      fwd_closure_create(self->signature, add_integers, NULL, (fwd_closure **)&self->output, &self->error);
+  end();
+  return status;
+}
+
+static fwd_status run_owning_closure(attempt *self) {
+  released = 0;
+  begin();
+  fwd_status status = fwd_closure_create_owning(self->signature, add_integers, NULL, count_release,
+                                                (fwd_closure **)&self->output, &self->error);
+  end();
+  EXPECT(released == 0);
+  return status;
+}
+static void undo_owning_closure(attempt *self) {
+  use_and_end_closure(self);
+  EXPECT(released == 1);
+}
+
+static void try_closures(void) {
+  fwd_signature *signature;
+  NEED(fwd_signature_create("iii", 3, &signature, NULL) == FWD_OK);
+  EXPECT(try_each((attempt){.subject = "fwd_closure_create", .signature = signature, .run = run_closure,
+                            .undo = use_and_end_closure}) > 0);
+  EXPECT(try_each((attempt){.subject = "fwd_closure_create_owning", .signature = signature,
+                            .run = run_owning_closure, .undo = undo_owning_closure}) > 0);
+  fwd_signature_destroy(signature);
+}
+
+// MARK: Selectors
+
+static void prepare_name(attempt *self) {
+  static unsigned number;
+  snprintf(self->buffer, sizeof self->buffer, "selector:%u", number++);
+}
+static fwd_status run_selector(attempt *self) {
+  begin();
+  fwd_selector selector = fwd_selector_register(self->buffer);
+  end();
+  EXPECT(fwd_selector_find(self->buffer) == selector);
+  if (selector) self->output = MADE;
+  return status_of(selector);
+}
+
+static void try_selectors(void) {
+  EXPECT(try_each((attempt){.subject = "fwd_selector_register", .prepare = prepare_name, .run = run_selector,
+                            .has_no_error = true}) == 1);
+}
+
+// MARK: A proxy
+
+enum { method_ping, method_large, method_count };
+typedef struct large_result {
+  unsigned char bytes[100];
+} large_result;
+
+static const char *const selector_names[method_count] = {"ping", "large:and:"};
+static const char *const encodings[method_count] = {"v@:", "{L=[100C]}@:{?=id}D"};
+static fwd_selector selectors[method_count];
+static fwd_signature *signatures[method_count];
+
+static size_t calls, reports, table_releases, destroyed;
+static fwd_status last_report;
+
+/// What the subscriber whose receiver is 1 does in `ping`.
+static void (*in_ping)(void);
+
+static void report(void *owner, fwd_selector selector, const fwd_error *error) {
+  (void)owner, (void)selector;
+  reports++;
+  last_report = error->status;
+}
+static void met_the_dead(void *owner) { (void)owner; }
+static const fwd_proxy_operations operations = {report, met_the_dead};
+static char proxy_owner;
+
+static fwd_status answer_ping(const void *context, void *receiver, void *const *arguments, void *result,
+                              fwd_error *error) {
+  (void)context, (void)arguments, (void)result, (void)error;
+  calls++;
+  if (in_ping && (uintptr_t)receiver == 1) in_ping();
+  return FWD_OK;
+}
+
+static fwd_status answer_large(const void *context, void *receiver, void *const *arguments, void *result,
+                               fwd_error *error) {
+  (void)context, (void)receiver, (void)error;
+  EXPECT((uintptr_t)arguments[2] % 8 == 0 && (uintptr_t)arguments[3] % _Alignof(long double) == 0);
+  calls++;
+  memset(result, 0x42, sizeof(large_result));
+  return FWD_OK;
+}
+
+static void count_table_release(void *owner) {
+  (void)owner;
+  table_releases++;
+}
+static void count_destroyed(void *receiver) {
+  (void)receiver;
+  destroyed++;
+}
+
+static fwd_dispatch_table *make_table(void) {
+  fwd_dispatch_table *table = fwd_dispatch_table_create(method_count, NULL, NULL);
+  NEED(table);
+  fwd_dispatch_table_entry(table, method_ping)->packed = answer_ping;
+  fwd_dispatch_table_entry(table, method_large)->packed = answer_large;
+  return table;
+}
+
+static fwd_record *make_record(size_t number) {
+  fwd_record_parts parts = {.identifier = number, .receiver = (void *)(uintptr_t)number, .destroy = count_destroyed};
+  fwd_record *record = fwd_record_create(&parts, make_table());
+  NEED(record);
+  return record;
+}
+
+static fwd_proxy *make_core(void) {
+  fwd_proxy_method table[method_count];
+  memset(table, 0, sizeof table);
+  for (size_t i = 0; i < method_count; i++) {
+    table[i].selector = selectors[i];
+    table[i].signature = signatures[i];
+  }
+  return fwd_proxy_core_create(table, method_count, false, &proxy_owner, &operations);
+}
+
+/// A proxy with subscribers 1 to `count`, in this order.
+static fwd_proxy *make_proxy(size_t count) {
+  fwd_proxy *proxy = make_core();
+  NEED(proxy);
+  for (size_t i = 0; i < count; i++) {
+    fwd_record *record = make_record(i + 1);
+    NEED(fwd_list_insert(fwd_proxy_core_list(proxy), record, i));
+    fwd_record_release(record);
+  }
+  return proxy;
+}
+
+static fwd_status ping(fwd_proxy *proxy) { return fwd_forward(proxy, selectors[method_ping], NULL, 0, NULL, 0); }
+
+static fwd_status run_core(attempt *self) {
+  begin();
+  void *made = make_core();
+  end();
+  if (made) self->output = made;
+  return status_of(made);
+}
+static void undo_core(attempt *self) { fwd_proxy_core_destroy(self->output); }
+
+static fwd_status run_table(attempt *self) {
+  table_releases = 0;
+  begin();
+  void *made = fwd_dispatch_table_create(method_count, self, count_table_release);
+  end();
+  EXPECT(table_releases == 0);
+  if (made) self->output = made;
+  return status_of(made);
+}
+static void undo_table(attempt *self) {
+  fwd_dispatch_table_release(self->output);
+  EXPECT(table_releases == 1);
+}
+
+static void prepare_table(attempt *self) { self->table = make_table(); }
+static fwd_status run_record(attempt *self) {
+  fwd_record_parts parts = {.identifier = 1, .destroy = count_destroyed};
+  destroyed = 0;
+  begin();
+  void *made = fwd_record_create(&parts, self->table);
+  end();
+  EXPECT(destroyed == 0);
+  if (made) {
+    self->output = made;
+    self->table = NULL;
+  }
+  return status_of(made);
+}
+static void undo_record(attempt *self) {
+  fwd_record_release(self->output);
+  EXPECT(destroyed == 1);
+}
+// After a failure the table is still the caller's.
+static void finish_table(attempt *self) { fwd_dispatch_table_release(self->table); }
+
+// MARK: The list, alone and while it is read
+
+static void prepare_list(attempt *self) {
+  self->proxy = make_proxy(self->count);
+  self->record = make_record(1000);
+  destroyed = 0;
+}
+static void finish_list(attempt *self) {
+  fwd_record_release(self->record);
+  fwd_proxy_core_destroy(self->proxy);
+}
+
+static void list_unchanged(attempt *self) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  EXPECT(fwd_list_count(list) == self->count && destroyed == 0);
+  for (size_t i = 0; i < self->count; i++) EXPECT(fwd_record_identifier(fwd_list_record(list, i)) == i + 1);
+  calls = 0;
+  EXPECT(ping(self->proxy) == FWD_OK && calls == self->count);
+}
+
+static fwd_status insert_at(attempt *self, size_t index) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  begin();
+  bool done = fwd_list_insert(list, self->record, index);
+  end();
+  if (!done) return FWD_NO_MEMORY;
+  self->output = MADE;
+  EXPECT(fwd_list_count(list) == self->count + 1 && fwd_list_record(list, index) == self->record);
+  return FWD_OK;
+}
+static fwd_status run_append(attempt *self) { return insert_at(self, self->count); }
+static fwd_status run_insert_first(attempt *self) { return insert_at(self, 0); }
+static fwd_status run_move(attempt *self) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  begin();
+  bool done = fwd_list_move(list, self->count - 1, 0);
+  end();
+  if (!done) return FWD_NO_MEMORY;
+  self->output = MADE;
+  EXPECT(fwd_record_identifier(fwd_list_record(list, 0)) == self->count);
+  return FWD_OK;
+}
+
+/// The same from inside a fan-out, by its first subscriber. The fan-out calls who was there.
+static fwd_status (*nested_run)(attempt *self);
+static fwd_status nested_status;
+static void run_nested(void) { nested_status = nested_run(running); }
+static fwd_status run_in_fan_out(attempt *self) {
+  in_ping = run_nested;
+  calls = 0;
+  EXPECT(ping(self->proxy) == FWD_OK && calls == self->count);
+  in_ping = NULL;
+  return nested_status;
+}
+
+static void try_lists(void) {
+  const size_t counts[] = {0, 1, 7, 8, 40};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    attempt self = {.count = counts[i], .prepare = prepare_list, .finish = finish_list,
+                    .unchanged = list_unchanged, .has_no_error = true, .has_no_message = true};
+    self.subject = "fwd_list_insert, last";
+    self.run = run_append;
+    try_each(self);
+    self.subject = "fwd_list_insert, first";
+    self.run = run_insert_first;
+    try_each(self);
+    if (counts[i] == 0) continue;
+    self.run = run_in_fan_out;
+    self.subject = "fwd_list_insert, last, in a fan-out";
+    nested_run = run_append;
+    try_each(self);
+    self.subject = "fwd_list_insert, first, in a fan-out";
+    nested_run = run_insert_first;
+    try_each(self);
+    if (counts[i] == 1) continue;
+    self.subject = "fwd_list_move, in a fan-out";
+    nested_run = run_move;
+    try_each(self);
+    self.subject = "fwd_list_move";
+    self.run = run_move;
+    try_each(self);
+  }
+}
+
+// Leaving cannot fail: without memory for a copy, whoever left is not called either.
+
+static fwd_proxy *removing_proxy;
+static size_t removing_failure;
+static void remove_second(void) {
+  in_ping = NULL;
+  arm(removing_failure);
+  fwd_list_remove(fwd_proxy_core_list(removing_proxy), 1);
+  disarm();
+}
+
+static void try_removal(void) {
+  check_begin("fwd_list_remove, in a fan-out");
+  entries++;
+  for (size_t which = 0;; which++) {
+    removing_proxy = make_proxy(3);
+    removing_failure = which;
+    destroyed = calls = 0;
+    in_ping = remove_second;
+    injected = false;
+    EXPECT(ping(removing_proxy) == FWD_OK);
+    EXPECT(calls == 2);
+    EXPECT(fwd_proxy_subscriber_count(removing_proxy) == 2);
+    EXPECT(ping(removing_proxy) == FWD_OK && calls == 4);
+    // The list can be changed as before.
+    fwd_record *record = make_record(4);
+    EXPECT(fwd_list_insert(fwd_proxy_core_list(removing_proxy), record, 0));
+    fwd_record_release(record);
+    EXPECT(ping(removing_proxy) == FWD_OK && calls == 7);
+    EXPECT(fwd_proxy_subscriber_count(removing_proxy) == 3);
+    fwd_proxy_core_destroy(removing_proxy);
+    EXPECT(destroyed == 4);
+    if (!injected) return;
+    failures++;
+  }
+}
+
+// MARK: Forwarding
+
+/// Arguments of `large:and:`, in a frame and one by one, both at odd addresses.
+typedef struct skewed_arguments {
+  _Alignas(16) char frame[1 + 48];
+  _Alignas(16) char first[1 + 16];
+  _Alignas(16) char second[1 + 16];
+} skewed_arguments;
+
+static skewed_arguments skewed;
+static large_result answer;
+
+static void prepare_fan_out(attempt *self) {
+  self->proxy = make_proxy(2);
+  calls = reports = 0;
+  memset(&answer, 0x11, sizeof answer);
+}
+static void finish_proxy(attempt *self) { fwd_proxy_core_destroy(self->proxy); }
+static void nobody_called(attempt *self) {
+  (void)self;
+  large_result before;
+  memset(&before, 0x11, sizeof before);
+  EXPECT(calls == 0 && reports == 0);
+  EXPECT(memcmp(&answer, &before, sizeof answer) == 0);
+}
+static fwd_status forwarded(attempt *self, fwd_status status) {
+  end();
+  if (status != FWD_OK) return status;
+  self->output = MADE;
+  EXPECT(calls == 1 && answer.bytes[0] == 0x42 && answer.bytes[99] == 0x42);
+  return FWD_OK;
+}
+static fwd_status run_forward(attempt *self) {
+  begin();
+  return forwarded(self, fwd_forward(self->proxy, selectors[method_large], skewed.frame + self->count, 32, &answer,
+                                     sizeof answer));
+}
+static fwd_status run_forward_named(attempt *self) {
+  begin();
+  return forwarded(self, fwd_forward_named(self->proxy, selector_names[method_large], skewed.frame + self->count, 32,
+                                           &answer, sizeof answer));
+}
+static fwd_status run_forward_arguments(attempt *self) {
+  void *arguments[] = {skewed.first + self->count, skewed.second + self->count};
+  begin();
+  return forwarded(self, fwd_forward_arguments(self->proxy, selectors[method_large], arguments, 2, &answer,
+                                               sizeof answer));
+}
+
+static void try_forwarding(void) {
+  attempt self = {.prepare = prepare_fan_out, .finish = finish_proxy, .unchanged = nobody_called,
+                  .has_no_error = true};
+  EXPECT(fwd_signature_frame_size(signatures[method_large]) == 32);
+  for (self.count = 0; self.count < 2; self.count++) {
+    self.subject = "fwd_forward";
+    self.run = run_forward;
+    // One for the result, and one for a frame that is not aligned.
+    EXPECT(try_each(self) == 1 + self.count);
+    self.subject = "fwd_forward_named";
+    self.run = run_forward_named;
+    EXPECT(try_each(self) == 1 + self.count);
+    self.subject = "fwd_forward_arguments";
+    self.run = run_forward_arguments;
+    EXPECT(try_each(self) == 1 + self.count);
+  }
+}
+
+// MARK: Function pointers of a proxy
+
+static fwd_proxy *droppable_proxy(fwd_signature *signature) {
+  fwd_proxy_method method = {.selector = selectors[method_ping], .signature = signature};
+  fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, &proxy_owner, &operations);
+  NEED(proxy);
+  return proxy;
+}
+static void prepare_function(attempt *self) {
+  prepare_droppable(self);
+  self->proxy = droppable_proxy(self->signature);
+}
+static fwd_status run_function(attempt *self) {
+  released = 0;
+  begin();
+  fwd_status status =
+      fwd_proxy_closure_create(self->proxy, fwd_proxy_core_method(self->proxy, selectors[method_ping]), self->form,
+                               count_release, NULL, (fwd_closure **)&self->output, &self->error);
+  end();
+  EXPECT(released == 0);
+  return status;
+}
+static void undo_function(attempt *self) {
+  fwd_closure_destroy(self->output);
+  EXPECT(released == 1);
+}
+static void finish_function(attempt *self) {
+  fwd_proxy_core_destroy(self->proxy);
+  fwd_signature_destroy(self->signature);
+}
+
+static void try_functions(void) {
+  attempt self = {.prepare = prepare_function, .run = run_function, .undo = undo_function,
+                  .finish = finish_function};
+  self.subject = "fwd_proxy_closure_create, arguments only";
+  self.form = FWD_FUNCTION_ARGUMENTS;
+  EXPECT(try_each(self) > 0);
+  self.subject = "fwd_proxy_closure_create, the whole method";
+  self.form = FWD_FUNCTION_METHOD;
+  EXPECT(try_each(self) > 0);
+}
+
+typedef struct pair {
+  int first;
+  double second;
+} pair;
+
+/// A fan-out that is short of memory inside a C callback: the proxy is told, and the caller gets zeroes.
+static void call_function_without_memory(void) {
+  check_begin("a call of a proxy's function pointer");
+  entries++;
+  fwd_proxy *proxy = make_proxy(2);
+  fwd_closure *closure;
+  NEED(fwd_proxy_closure_create(proxy, fwd_proxy_core_method(proxy, selectors[method_large]), FWD_FUNCTION_ARGUMENTS,
+                                count_release, NULL, &closure, NULL) == FWD_OK);
+  large_result (*function)(pair, long double) = (large_result(*)(pair, long double))fwd_closure_function(closure);
+  large_result zeroes;
+  memset(&zeroes, 0, sizeof zeroes);
+  for (size_t which = 0;; which++) {
+    calls = reports = 0;
+    long before = live;
+    arm(which);
+    large_result result = function((pair){1, 2}, 3);
+    disarm();
+    EXPECT(live == before);
+    if (!injected) {
+      EXPECT(calls == 1 && reports == 0 && result.bytes[0] == 0x42);
+      break;
+    }
+    failures++;
+    EXPECT(calls == 0 && reports == 1 && last_report == FWD_NO_MEMORY);
+    EXPECT(memcmp(&result, &zeroes, sizeof result) == 0);
+  }
+  fwd_closure_destroy(closure);
+  fwd_proxy_core_destroy(proxy);
+}
+
+// MARK: What does not allocate
+
+static int add(int left, int right) { return left + right; }
+
+typedef struct block {
+  unsigned char bytes[FWD_BY_VALUE_LIMIT];
+} block;
+static block pass(block value) { return value; }
+
+static void call_without_allocating(void) {
+  static block large;
+  static const char large_text[] = "{B=[65536C]}{B=[65536C]}";
+  fwd_signature *small_signature, *large_signature, *again;
+  NEED(fwd_signature_create("iii", 3, &small_signature, NULL) == FWD_OK);
+  NEED(fwd_signature_create(large_text, sizeof large_text - 1, &large_signature, NULL) == FWD_OK);
+  fwd_proxy *proxy = make_proxy(3);
+  int left = 2, right = 3, sum = 0;
+  void *arguments[] = {&left, &right}, *large_arguments[] = {&large};
+  fwd_layout layout;
+
+  arm(0);
+  check_begin("fwd_call, which does not allocate");
+  EXPECT(fwd_call(small_signature, (void (*)(void))add, arguments, &sum) == FWD_OK && sum == 5);
+  EXPECT(requests == 0);
+  check_begin("fwd_call of 64 KB, which does not allocate");
+  EXPECT(fwd_call(large_signature, (void (*)(void))pass, large_arguments, &large) == FWD_OK);
+  EXPECT(fwd_call(large_signature, (void (*)(void))pass, large_arguments, NULL) == FWD_OK);
+  EXPECT(requests == 0);
+  check_begin("a signature already seen, which does not allocate");
+  EXPECT(fwd_signature_create("iii", 3, &again, NULL) == FWD_OK);
+  fwd_signature_destroy(fwd_signature_retain(again));
+  fwd_signature_destroy(again);
+  EXPECT(fwd_signature_argument(small_signature, 0, &layout) == FWD_OK);
+  EXPECT(fwd_signature_argument(small_signature, 9, &layout) == FWD_OUT_OF_RANGE);
+  EXPECT(fwd_signature_result(small_signature, &layout) == FWD_OK);
+  EXPECT(requests == 0);
+  check_begin("a selector already seen, which does not allocate");
+  EXPECT(fwd_selector_register("ping") == selectors[method_ping]);
+  EXPECT(!fwd_selector_find("never registered") && fwd_selector_name(selectors[method_ping]));
+  EXPECT(requests == 0);
+  check_begin("a fan-out, which does not allocate");
+  calls = 0;
+  EXPECT(ping(proxy) == FWD_OK && calls == 3);
+  EXPECT(fwd_proxy_responds(proxy, selectors[method_ping]) && fwd_proxy_subscriber_count(proxy) == 3);
+  fwd_list_remove(fwd_proxy_core_list(proxy), 1);
+  EXPECT(ping(proxy) == FWD_OK && calls == 5);
+  EXPECT(requests == 0);
+  disarm();
+
+  fwd_proxy_core_destroy(proxy);
+  fwd_signature_destroy(small_signature);
+  fwd_signature_destroy(large_signature);
+}
+
+// MARK: All
+
+static void set_up(void) {
+  for (size_t i = 0; i < method_count; i++) {
+    selectors[i] = fwd_selector_register(selector_names[i]);
+    NEED(selectors[i]);
+    NEED(fwd_signature_create(encodings[i], strlen(encodings[i]), &signatures[i], NULL) == FWD_OK);
+  }
+}
+
+int main(void) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  disarm();
+  set_up();
+  // Selectors live as long as the process: these are not to be counted as leaks.
+  try_selectors();
+  settle();
+  long before = live;
+
+  try_signatures();
+  try_closures();
+  try_each((attempt){.subject = "fwd_proxy_core_create", .run = run_core, .undo = undo_core, .has_no_error = true,
+                     .has_no_message = true});
+  try_each((attempt){.subject = "fwd_dispatch_table_create", .run = run_table, .undo = undo_table,
+                     .has_no_error = true, .has_no_message = true});
+  try_each((attempt){.subject = "fwd_record_create", .prepare = prepare_table, .run = run_record,
+                     .undo = undo_record, .finish = finish_table, .has_no_error = true, .has_no_message = true});
+  try_lists();
+  try_removal();
+  try_forwarding();
+  try_functions();
+  call_function_without_memory();
+  call_without_allocating();
+
+  check_begin("what is left");
+  settle();
+  if (!EXPECT(live == before)) printf("  %ld more than before\n", live - before);
+  printf("%zu failures injected into %zu entries\n", failures, entries);
+  return check_finish();
+}

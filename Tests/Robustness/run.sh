@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) 2026 the Forwarding authors
+
+# Tests the C target against hostile encodings, short memory and many threads: Tests/Robustness/run.sh [BUILD...]
+# The last line is "N passed, N failed". Builds, by default all:
+#   debug     -O0, where stack frames are largest
+#   release   -O2
+#   address   address, leak and undefined behaviour sanitizers
+#   thread    thread sanitizer
+# In the environment:
+#   CC        the compiler (the clang beside swift, or else clang)
+#   ROUNDS    rounds of each thread in threads.c
+#   SEED      its seed
+
+set -eu
+. "$(dirname -- "$0")/../../scripts/lib.sh"
+# lib.sh goes to the parent of the script's folder, which here is Tests.
+root=$(dirname -- "$root")
+cd "$root"
+
+builds=
+for argument in "$@"; do
+  case $argument in
+    debug | release | address | thread) builds="$builds $argument" ;;
+    *) fail "unknown build: $argument; usage: Tests/Robustness/run.sh [debug] [release] [address] [thread]" ;;
+  esac
+done
+[ -n "$builds" ] || builds="debug release address thread"
+
+need_libffi
+if [ -z "${CC:-}" ]; then
+  CC=clang
+  if has swift; then
+    beside=$(dirname -- "$(readlink -f -- "$(command -v swift)")")/clang
+    if [ -x "$beside" ]; then CC=$beside; fi
+  fi
+fi
+has "$CC" || install_packages "$CC is missing" "$CC"
+has nm || install_packages "nm is missing" binutils
+make_temporary_directory
+
+tests=Tests/Robustness
+common="-std=c11 -D_DEFAULT_SOURCE -g -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi"
+common="$common -ICShims/include -ICShims/src $(pkg-config --cflags libffi)"
+libraries="$(pkg-config --libs libffi) -lpthread"
+is_clang=false
+if "$CC" --version | grep -q clang; then
+  is_clang=true
+  common="$common -Wno-nullability-extension"
+  # The linker that comes with this clang; it knows what its sanitizers export.
+  if [ -x "$(dirname -- "$(command -v "$CC")")/ld.lld" ]; then libraries="$libraries -fuse-ld=lld"; fi
+fi
+
+flags_of() {
+  case $1 in
+    debug) echo "-O0" ;;
+    release) echo "-O2" ;;
+    address) echo "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all" ;;
+    thread) echo "-O1 -fno-omit-frame-pointer -fsanitize=thread" ;;
+  esac
+}
+
+programs_of() {
+  case $1 in
+    debug) echo "hostile allocation_failures" ;;
+    thread) echo "threads" ;;
+    *) echo "hostile allocation_failures threads" ;;
+  esac
+}
+
+# The thread sanitizer of Swift's clang refers to libdispatch, which lies beside it.
+extra_of() {
+  runtime=$(dirname -- "$CC")/../lib/swift/linux
+  if [ "$1" = thread ] && $is_clang && [ -e "$runtime/libdispatch.so" ]; then
+    echo "-L$runtime -Wl,-rpath,$runtime -ldispatch -lBlocksRuntime"
+  fi
+}
+
+# Every function through which the target gets memory; allocation_failures.c has a wrapper for each.
+allocating="malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap"
+allocating="$allocating ffi_closure_alloc ffi_closure_free"
+wraps=
+for function in $allocating; do wraps="$wraps -Wl,--wrap=$function"; done
+
+say "Building$(printf ' %s' $builds) with $CC"
+# One line a command, run two at a time.
+for build in $builds; do
+  mkdir "$temporary/$build"
+  for file in CShims/src/*.c; do
+    echo "$CC $common $(flags_of "$build") -c $file -o $temporary/$build/$(basename "$file" .c).o"
+  done
+done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
+for build in $builds; do
+  for program in $(programs_of "$build"); do
+    options=
+    if [ "$program" = allocation_failures ]; then options=$wraps; fi
+    echo "$CC $common $(flags_of "$build") $tests/$program.c $temporary/$build/*.o \
+-o $temporary/$build/$program $options $(extra_of "$build") $libraries"
+  done
+done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
+
+passed=0
+failed=0
+
+# Adds up what a program's last line says. `run_program NAME COMMAND...`
+run_program() {
+  name=$1
+  shift
+  status=0
+  "$@" >"$temporary/output" 2>&1 || status=$?
+  last=$(tail -n 1 "$temporary/output")
+  counts=$(printf '%s\n' "$last" | sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/\1 \2/p')
+  sed "s/^/  /" "$temporary/output" | sed '$d'
+  if [ -z "$counts" ]; then
+    echo "  $last"
+    counts="0 1"
+  fi
+  passed=$((passed + ${counts% *}))
+  bad=${counts#* }
+  # What a sanitizer finds at the end does not show in the count.
+  if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
+  failed=$((failed + bad))
+  echo "$name: ${counts% *} passed, $bad failed"
+}
+
+# Functions that get no memory. What is neither here nor above has to be put in one of the two places first,
+# or some allocation would never be made to fail.
+check_allocators() {
+  quiet='fwd_.*|swift_.*|ffi_.*|mem[a-z]*|bcmp|str(len|chr|cmp|ncmp)|v?snprintf|abort|getenv|sched_yield|syscall'
+  quiet="$quiet|pthread_(mutex|rwlock|once|self|equal)[a-z_]*|mprotect|sysconf|getpagesize|_.*"
+  unknown=$(nm -u "$temporary/$1"/*.o | awk 'NF == 2 { print $2 }' | sort -u | grep -Evx "$quiet" |
+    grep -Fvx "$(printf '%s\n' $allocating)" || true)
+  if [ -n "$unknown" ]; then
+    echo "  Tests/Robustness/run.sh does not know whether these get memory:" $unknown
+    echo "0 passed, 1 failed"
+  else
+    echo "1 passed, 0 failed"
+  fi
+}
+
+export ASAN_OPTIONS="detect_leaks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+export TSAN_OPTIONS="halt_on_error=0:exitcode=66${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
+export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
+for build in $builds; do
+  # Sanitizers put calls of their own in between.
+  case $build in debug | release) run_program "$build, allocators" check_allocators "$build" ;; esac
+  for program in $(programs_of "$build"); do
+    set --
+    if [ "$program" = threads ]; then set -- ${ROUNDS:+"$ROUNDS"} ${SEED:+"$SEED"}; fi
+    run_program "$build, $program" "$temporary/$build/$program" "$@"
+  done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

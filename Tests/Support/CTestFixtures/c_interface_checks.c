@@ -1,0 +1,783 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#include "c_interface_checks.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// MARK: Checks
+
+static _Thread_local int failures;
+
+static void check(bool holds, const char *condition, int line) {
+  if (holds) return;
+  failures++;
+  fprintf(stderr, "c_interface_checks.c:%d: %s (%s)\n", line, condition, fwd_error_message());
+}
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+/// That a call fails with a status, and the message says so.
+#define FAILS(expected, call)                                                    \
+  do {                                                                           \
+    fwd_status given = (call);                                                   \
+    if (given != (expected)) fprintf(stderr, "got %s: ", fwd_status_name(given)); \
+    check(given == (expected), #call " is " #expected, __LINE__);                \
+    check(fwd_error_message()[0] != 0, #call " has a message", __LINE__);        \
+  } while (0)
+
+static bool says(const fwd_error *error, fwd_status status, const char *words) {
+  bool found = error->status == status && strstr(error->message, words) && strcmp(error->message, fwd_error_message()) == 0;
+  if (!found) fprintf(stderr, "expected %s in %s: %s: ", words, fwd_status_name(error->status), error->message);
+  return found;
+}
+
+// MARK: Subscribers
+
+/// What the methods below were called with, in order.
+typedef struct journal {
+  int count;
+  char text[512];
+} journal;
+
+static void note(journal *journal, const char *name, int number) {
+  journal->count++;
+  size_t length = strlen(journal->text);
+  snprintf(journal->text + length, sizeof journal->text - length, "%s%d ", name, number);
+}
+
+/// Whether exactly this was noted since the last time.
+static bool noted(journal *journal, const char *text) {
+  bool equal = strcmp(journal->text, text) == 0;
+  if (!equal) fprintf(stderr, "noted \"%s\": ", journal->text);
+  *journal = (struct journal){0};
+  return equal;
+}
+
+typedef struct listener {
+  const char *name;
+  journal *journal;
+  int32_t answer;
+  /// Run in each call.
+  void (*action)(struct listener *self);
+  fwd_proxy *proxy;
+  fwd_subscription subscription;
+  int destroyed;
+} listener;
+
+static void listener_ping(listener *self, fwd_selector selector, int32_t number) {
+  CHECK(selector == fwd_selector_register("ping:"));
+  note(self->journal, self->name, number);
+  if (self->action) self->action(self);
+}
+
+static int32_t listener_ask(listener *self, fwd_selector selector, int32_t number, double factor) {
+  CHECK(strcmp(fwd_selector_name(selector), "ask:of:") == 0);
+  note(self->journal, self->name, number);
+  if (self->action) self->action(self);
+  return self->answer ? self->answer : (int32_t)(number * factor);
+}
+
+static bool listener_allow(listener *self) {
+  note(self->journal, self->name, 0);
+  return self->answer != 0;
+}
+
+static void listener_destroy(void *context) { ((listener *)context)->destroyed++; }
+
+static const fwd_method listener_methods[] = {
+    {"ping:", "v^v:i", (void (*)(void))listener_ping},
+    {"ask:of:", "i^v:id", (void (*)(void))listener_ask},
+    {"allow", "B^v", (void (*)(void))listener_allow},
+};
+
+static fwd_status subscribe(fwd_proxy *proxy, listener *listener) {
+  listener->proxy = proxy;
+  return fwd_proxy_subscribe(proxy, listener, listener_methods, 3, listener_destroy, &listener->subscription, NULL);
+}
+
+/// The protocol of the methods above.
+static const fwd_protocol *listening(void) {
+  static const fwd_requirement requirements[] = {
+      {"ping:", "v@:i", true},
+      {"ask:of:", "i@:id", false},
+      {"allow", "B@", false},
+      {"wide:", "d@:cd", false},
+      {"missing", "i@:", false},
+  };
+  const fwd_protocol *protocol = NULL;
+  CHECK(fwd_protocol_register("CChecks.Listening", requirements, 5, &protocol, NULL) == FWD_OK);
+  return protocol;
+}
+
+static fwd_proxy *make_proxy(const fwd_proxy_options *options) {
+  const fwd_protocol *protocol = listening();
+  fwd_proxy *proxy = NULL;
+  fwd_error error = {0};
+  CHECK(fwd_proxy_create(&protocol, 1, options, &proxy, &error) == FWD_OK);
+  return proxy;
+}
+
+// MARK: Selectors and protocols
+
+int c_interface_check_selectors(void) {
+  failures = 0;
+  CHECK(fwd_selector_find("c interface checks: unseen") == NULL);
+  fwd_selector selector = fwd_selector_register("c interface checks: seen");
+  char copy[] = "c interface checks: seen";
+  CHECK(selector != NULL);
+  CHECK(fwd_selector_register(copy) == selector);
+  CHECK(fwd_selector_find(copy) == selector);
+  CHECK(strcmp(fwd_selector_name(selector), copy) == 0);
+  CHECK(fwd_selector_register("other") != selector);
+  CHECK(fwd_selector_register(NULL) == NULL);
+  CHECK(fwd_selector_register("") == NULL);
+  CHECK(fwd_selector_find(NULL) == NULL);
+  CHECK(fwd_selector_find("") == NULL);
+  CHECK(strcmp(fwd_selector_name(NULL), "") == 0);
+  char *name = malloc(65537);
+  memset(name, 'x', 65536);
+  name[65536] = 0;
+  CHECK(fwd_selector_register(name) == NULL);
+  name[65535] = 0;
+  CHECK(fwd_selector_register(name) != NULL);
+  CHECK(fwd_selector_find(name) == fwd_selector_register(name));
+  free(name);
+  return failures;
+}
+
+int c_interface_check_protocols(void) {
+  failures = 0;
+  fwd_requirement requirements[] = {{"a:", "v@:i", true}, {"b", "i@", false}};
+  const fwd_protocol *protocol = NULL, *untouched = (const fwd_protocol *)&protocol;
+  fwd_error error = {0};
+  CHECK(fwd_protocol_find("CChecks.P") == NULL);
+  CHECK(fwd_protocol_register("CChecks.P", requirements, 2, &protocol, &error) == FWD_OK);
+  CHECK(protocol != NULL && error.status == FWD_OK);
+  CHECK(fwd_protocol_find("CChecks.P") == protocol);
+  CHECK(fwd_protocol_find("CChecks.p") == NULL);
+  CHECK(fwd_protocol_find(NULL) == NULL);
+  CHECK(fwd_protocol_find("") == NULL);
+  // The same again, with strings of its own, in another order.
+  char selector[] = "a:", encoding[] = "v24@0:8i16";
+  fwd_requirement same[] = {{"b", "i@", false}, {selector, encoding, true}};
+  const fwd_protocol *again = NULL;
+  CHECK(fwd_protocol_register("CChecks.P", same, 2, &again, NULL) == FWD_OK);
+  CHECK(again == protocol);
+  CHECK(fwd_protocol_register("CChecks.P", same, 2, NULL, NULL) == FWD_OK);
+  CHECK(fwd_protocol_register("CChecks.Empty", NULL, 0, NULL, NULL) == FWD_OK);
+  CHECK(fwd_protocol_find("CChecks.Empty") != NULL);
+  // Another of the name.
+  FAILS(FWD_CONFLICT, fwd_protocol_register("CChecks.P", requirements, 1, &untouched, &error));
+  CHECK(says(&error, FWD_CONFLICT, "registered already"));
+  CHECK(untouched == (const fwd_protocol *)&protocol);
+  requirements[1].required = true;
+  FAILS(FWD_CONFLICT, fwd_protocol_register("CChecks.P", requirements, 2, NULL, NULL));
+  // Faults: nothing is registered.
+  struct fault {
+    fwd_requirement requirement;
+    fwd_status status;
+    const char *words;
+  } faults[] = {
+      {{NULL, "v@:", false}, FWD_NULL_ARGUMENT, "requirement 1"},
+      {{"m", NULL, false}, FWD_NULL_ARGUMENT, "requirement 1"},
+      {{"", "v@:", false}, FWD_NULL_ARGUMENT, "name"},
+      {{"m", "", false}, FWD_MALFORMED, "m"},
+      {{"m", "v@:{", false}, FWD_MALFORMED, "v@:{"},
+      {{"m", "v@:{S=b3}", false}, FWD_UNSUPPORTED, "b3"},
+      {{"m", "v@:[99999999999999999999c]", false}, FWD_OVERFLOW, "m"},
+      {{"m", "vi", false}, FWD_NO_RECEIVER, "vi"},
+      {{"a:", "v@:i", false}, FWD_CONFLICT, "twice"},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    fwd_requirement two[] = {{"a:", "v@:i", true}, faults[i].requirement};
+    error = (fwd_error){0};
+    FAILS(faults[i].status, fwd_protocol_register("CChecks.Faulty", two, 2, &untouched, &error));
+    CHECK(says(&error, faults[i].status, faults[i].words));
+    CHECK(fwd_protocol_find("CChecks.Faulty") == NULL);
+    CHECK(untouched == (const fwd_protocol *)&protocol);
+  }
+  char deep[400] = "v@:";
+  for (int i = 0; i < 300; i++) strcat(deep, "^");
+  strcat(deep, "v");
+  fwd_requirement nested = {"m", deep, false};
+  FAILS(FWD_TOO_DEEP, fwd_protocol_register("CChecks.Faulty", &nested, 1, NULL, NULL));
+  FAILS(FWD_NULL_ARGUMENT, fwd_protocol_register(NULL, requirements, 2, NULL, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_protocol_register("", requirements, 2, NULL, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_protocol_register("CChecks.Null", NULL, 2, NULL, &error));
+  CHECK(fwd_protocol_find("CChecks.Null") == NULL);
+  return failures;
+}
+
+// MARK: Proxies
+
+int c_interface_check_proxies(void) {
+  failures = 0;
+  fwd_proxy *proxy = make_proxy(NULL);
+  CHECK(fwd_proxy_subscriber_count(proxy) == 0);
+  fwd_selector ping = fwd_selector_register("ping:");
+  CHECK(!fwd_proxy_responds(proxy, ping));
+  const fwd_signature *signature = fwd_proxy_signature(proxy, fwd_selector_find("ask:of:"));
+  CHECK(signature && fwd_signature_argument_count(signature) == 4);
+  CHECK(signature && fwd_signature_frame_size(signature) == 16);
+  CHECK(fwd_proxy_signature(proxy, fwd_selector_register("unknown")) == NULL);
+  CHECK(fwd_proxy_signature(proxy, NULL) == NULL);
+  CHECK(!fwd_proxy_responds(proxy, NULL));
+
+  // Its subscribers live as long as the last reference.
+  journal journal = {0};
+  listener a = {.name = "a", .journal = &journal};
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  CHECK(fwd_proxy_retain(proxy) == proxy);
+  fwd_proxy_release(proxy);
+  CHECK(a.destroyed == 0 && fwd_proxy_subscriber_count(proxy) == 1);
+  fwd_proxy_release(proxy);
+  CHECK(a.destroyed == 1);
+  fwd_proxy_release(NULL);
+
+  // Protocols that disagree, or are missing.
+  fwd_error error = {0};
+  fwd_proxy *untouched = (fwd_proxy *)&error, *none = untouched;
+  fwd_requirement other = {"ping:", "v@:q", false};
+  const fwd_protocol *protocols[2] = {listening(), NULL};
+  CHECK(fwd_protocol_register("CChecks.Disagreeing", &other, 1, &protocols[1], NULL) == FWD_OK);
+  FAILS(FWD_CONFLICT, fwd_proxy_create(protocols, 2, NULL, &none, &error));
+  CHECK(says(&error, FWD_CONFLICT, "\"v@:q\""));
+  protocols[1] = NULL;
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_create(protocols, 2, NULL, &none, &error));
+  CHECK(says(&error, FWD_NULL_ARGUMENT, "protocol 1"));
+  CHECK(error.offset == 1);
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_create(NULL, 1, NULL, &none, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_create(protocols, 1, NULL, NULL, &error));
+  CHECK(none == untouched);
+  CHECK(fwd_proxy_create(NULL, 0, NULL, &none, NULL) == FWD_OK);
+  fwd_proxy_release(none);
+
+  // Options that do not fit.
+  int32_t number = 1;
+  struct fault {
+    fwd_method_options method;
+    fwd_status status;
+    const char *words;
+  } faults[] = {
+      {{NULL, FWD_RESULT_FIRST, NULL, 0}, FWD_NULL_ARGUMENT, "method 0"},
+      {{"unknown", FWD_RESULT_FIRST, NULL, 0}, FWD_UNKNOWN_SELECTOR, "\"unknown\""},
+      {{"ask:of:", FWD_RESULT_ANY, NULL, 0}, FWD_TYPE_MISMATCH, "'B' (Bool)"},
+      {{"ask:of:", FWD_RESULT_ALL, NULL, 0}, FWD_TYPE_MISMATCH, "'B' (Bool)"},
+      {{"ask:of:", FWD_RESULT_UNTIL_HANDLED, NULL, 0}, FWD_TYPE_MISMATCH, "'v' (void)"},
+      {{"ping:", FWD_RESULT_UNTIL_NONZERO, NULL, 0}, FWD_TYPE_MISMATCH, "ping:"},
+      {{"ask:of:", (fwd_result_policy)99, NULL, 0}, FWD_TYPE_MISMATCH, "99"},
+      {{"ask:of:", FWD_RESULT_FIRST, &number, 3}, FWD_TYPE_MISMATCH, "3 bytes, expected 4"},
+      {{"ask:of:", FWD_RESULT_FIRST, &number, 8}, FWD_TYPE_MISMATCH, "8 bytes, expected 4"},
+      {{"ping:", FWD_RESULT_FIRST, &number, 4}, FWD_TYPE_MISMATCH, "4 bytes, expected 0"},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    fwd_proxy_options options = {.methods = &faults[i].method, .method_count = 1};
+    none = untouched;
+    error = (fwd_error){0};
+    FAILS(faults[i].status, fwd_proxy_create(protocols, 1, &options, &none, &error));
+    CHECK(says(&error, faults[i].status, faults[i].words));
+    CHECK(none == untouched);
+  }
+  return failures;
+}
+
+// MARK: Subscribers
+
+int c_interface_check_subscribers(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  fwd_selector ping = fwd_selector_register("ping:"), ask = fwd_selector_register("ask:of:");
+  listener a = {.name = "a", .journal = &journal}, b = {.name = "b", .journal = &journal};
+  int32_t number = 1;
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  CHECK(subscribe(proxy, &b) == FWD_OK);
+  CHECK(a.subscription != 0 && b.subscription != 0 && a.subscription != b.subscription);
+  CHECK(fwd_proxy_subscriber_count(proxy) == 2);
+  CHECK(fwd_proxy_responds(proxy, ping) && fwd_proxy_responds(proxy, ask));
+  CHECK(!fwd_proxy_responds(proxy, fwd_selector_register("missing")));
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "a1 b1 "));
+  // One context may subscribe twice, and leaves by its subscriptions.
+  fwd_subscription first = a.subscription;
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "a1 b1 a1 "));
+  CHECK(fwd_proxy_unsubscribe(proxy, first) == FWD_OK);
+  CHECK(a.destroyed == 1);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "b1 a1 "));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(proxy, first));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(proxy, 0));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(proxy, UINT64_MAX));
+  fwd_proxy *other = make_proxy(NULL);
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(other, a.subscription));
+  fwd_proxy_release(other);
+  CHECK(a.destroyed == 1);
+
+  // What is refused, is refused as a whole; the context is not destroyed.
+  listener c = {.name = "c", .journal = &journal, .subscription = 77};
+  void (*function)(void) = listener_methods[0].function;
+  struct fault {
+    fwd_method method;
+    fwd_status status;
+    const char *words;
+  } faults[] = {
+      {{NULL, "v^v:i", function}, FWD_NULL_ARGUMENT, "method 0"},
+      {{"ping:", NULL, function}, FWD_NULL_ARGUMENT, "method 0"},
+      {{"ping:", "v^v:i", NULL}, FWD_NULL_ARGUMENT, "method 0"},
+      {{"", "v^v:i", function}, FWD_NULL_ARGUMENT, "name"},
+      {{"ping:", "v^v:{", function}, FWD_MALFORMED, "v^v:{"},
+      {{"ping:", "v^v:b3", function}, FWD_UNSUPPORTED, "b3"},
+      {{"ping:", "v^v:q", function}, FWD_SIGNATURE_MISMATCH, "\"v@:i\""},
+      {{"ping:", "v^vi", function}, FWD_SIGNATURE_MISMATCH, "\"v^vi\""},
+      {{"ping:", "i^v:i", function}, FWD_SIGNATURE_MISMATCH, "\"i^v:i\""},
+      {{"ping:", "v", function}, FWD_SIGNATURE_MISMATCH, "\"v\""},
+      {{"ask:of:", "i^v:id", function}, FWD_MISSING_METHOD, "\"ping:\""},
+      {{"foreign", "v^v:", function}, FWD_MISSING_METHOD, "\"ping:\""},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    fwd_error error = {0};
+    FAILS(faults[i].status,
+          fwd_proxy_subscribe(proxy, &c, &faults[i].method, 1, listener_destroy, &c.subscription, &error));
+    CHECK(says(&error, faults[i].status, faults[i].words));
+  }
+  fwd_method twice[] = {listener_methods[0], listener_methods[0]};
+  FAILS(FWD_CONFLICT, fwd_proxy_subscribe(proxy, &c, twice, 2, listener_destroy, &c.subscription, NULL));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_subscribe(proxy, &c, NULL, 2, listener_destroy, &c.subscription, NULL));
+  FAILS(FWD_MISSING_METHOD, fwd_proxy_subscribe(proxy, &c, NULL, 0, listener_destroy, &c.subscription, NULL));
+  CHECK(c.subscription == 77 && c.destroyed == 0);
+  CHECK(fwd_proxy_subscriber_count(proxy) == 2);
+  // No notifier, no place for the subscription, no context.
+  static struct journal plain;
+  static listener unbound = {.name = "n", .journal = &plain};
+  CHECK(fwd_proxy_subscribe(proxy, &unbound, listener_methods, 1, NULL, NULL, NULL) == FWD_OK);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&plain, "n1 "));
+  fwd_proxy_release(proxy);
+  CHECK(a.destroyed == 2 && b.destroyed == 1);
+  return failures;
+}
+
+static void leave(listener *self) {
+  CHECK(fwd_proxy_unsubscribe(self->proxy, self->subscription) == FWD_OK);
+  // The call that runs is still using the context.
+  CHECK(self->destroyed == 0);
+}
+
+static listener *victim;
+static void drop_victim(listener *self) {
+  CHECK(fwd_proxy_unsubscribe(self->proxy, victim->subscription) == FWD_OK);
+  self->action = NULL;
+}
+
+static void bring_victim(listener *self) {
+  CHECK(subscribe(self->proxy, victim) == FWD_OK);
+  self->action = NULL;
+}
+
+static void nest(listener *self) {
+  int32_t number = 9;
+  self->action = NULL;
+  CHECK(fwd_forward(self->proxy, fwd_selector_register("ping:"), &number, 4, NULL, 0) == FWD_OK);
+}
+
+static fwd_proxy *reentered;
+static void destroy_and_forward(void *context) {
+  int32_t number = 3;
+  ((listener *)context)->destroyed++;
+  // No lock is held.
+  CHECK(fwd_forward(reentered, fwd_selector_register("ping:"), &number, 4, NULL, 0) == FWD_OK);
+}
+
+int c_interface_check_membership(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  fwd_selector ping = fwd_selector_register("ping:");
+  listener a = {.name = "a", .journal = &journal}, b = {.name = "b", .journal = &journal};
+  listener c = {.name = "c", .journal = &journal};
+  int32_t number = 1;
+  CHECK(subscribe(proxy, &a) == FWD_OK && subscribe(proxy, &b) == FWD_OK && subscribe(proxy, &c) == FWD_OK);
+  a.action = leave;
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "a1 b1 c1 "));
+  CHECK(a.destroyed == 1);
+  victim = &c;
+  b.action = drop_victim;
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "b1 "));
+  CHECK(c.destroyed == 1);
+  b.action = bring_victim;
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "b1 "));
+  b.action = nest;
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "b1 b9 c9 c1 "));
+  reentered = proxy;
+  listener d = {.name = "d", .journal = &journal};
+  CHECK(fwd_proxy_subscribe(proxy, &d, listener_methods, 3, destroy_and_forward, &d.subscription, NULL) == FWD_OK);
+  CHECK(fwd_proxy_unsubscribe(proxy, d.subscription) == FWD_OK);
+  CHECK(noted(&journal, "b3 c3 "));
+  CHECK(d.destroyed == 1);
+  fwd_proxy_release(proxy);
+  CHECK(b.destroyed == 1 && c.destroyed == 2);
+  return failures;
+}
+
+// MARK: Forwarding
+
+static double add_wide(void *context, fwd_selector selector, signed char small, double large) {
+  (void)context, (void)selector;
+  return small + large;
+}
+
+static int reports;
+static fwd_status last_report;
+static void on_error(void *context, fwd_selector selector, const fwd_error *error) {
+  CHECK(context == &reports);
+  CHECK(selector != NULL && error->message[0]);
+  reports++;
+  last_report = error->status;
+}
+
+int c_interface_check_forwarding(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  fwd_selector ping = fwd_selector_register("ping:"), ask = fwd_selector_register("ask:of:");
+  fwd_selector wide = fwd_selector_register("wide:"), missing = fwd_selector_register("missing");
+  fwd_selector unknown = fwd_selector_register("c interface checks: unknown");
+  listener a = {.name = "a", .journal = &journal};
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  fwd_method methods[] = {listener_methods[0], {"wide:", "d^v:cd", (void (*)(void))add_wide}};
+  static listener ignored = {.name = "x"};
+  static struct journal ignored_journal;
+  ignored.journal = &ignored_journal;
+  CHECK(fwd_proxy_subscribe(proxy, &ignored, methods, 2, NULL, NULL, NULL) == FWD_OK);
+
+  struct {
+    int32_t number;
+    double factor;
+  } frame = {6, 0.5};
+  int32_t result = 0;
+  CHECK(fwd_forward(proxy, ask, &frame, sizeof frame, &result, sizeof result) == FWD_OK && result == 3);
+  CHECK(fwd_forward(proxy, ask, &frame, sizeof frame, NULL, 0) == FWD_OK);
+  CHECK(fwd_forward_named(proxy, "ask:of:", &frame, sizeof frame, &result, sizeof result) == FWD_OK);
+  int32_t number = 8;
+  double factor = 2;
+  void *arguments[] = {&number, &factor};
+  CHECK(fwd_forward_arguments(proxy, ask, arguments, 2, &result, sizeof result) == FWD_OK && result == 16);
+  CHECK(arguments[0] == &number && arguments[1] == &factor && number == 8 && factor == 2);
+  CHECK(fwd_forward_arguments(proxy, ask, arguments, 2, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "a6 a6 a6 a8 a8 "));
+
+  // Frames, arguments and results need no alignment.
+  char bytes[64] = {0};
+  for (size_t shift = 0; shift < 8; shift++) {
+    double sum = 0;
+    struct {
+      signed char small;
+      double large;
+    } wide_frame = {-3, 10};
+    memcpy(bytes + shift, &wide_frame, sizeof wide_frame);
+    CHECK(fwd_forward(proxy, wide, bytes + shift, sizeof wide_frame, bytes + 32 + shift, 8) == FWD_OK);
+    memcpy(&sum, bytes + 32 + shift, 8);
+    CHECK(sum == 7);
+    memcpy(bytes + shift, &wide_frame.large, 8);
+    void *pointers[] = {&wide_frame.small, bytes + shift};
+    CHECK(fwd_forward_arguments(proxy, wide, pointers, 2, bytes + 32 + shift, 8) == FWD_OK);
+    memcpy(&sum, bytes + 32 + shift, 8);
+    CHECK(sum == 7);
+  }
+
+  // Bad input: nothing is called, and the result is untouched.
+  fwd_proxy *nobody = NULL;
+  result = 55;
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward(proxy, unknown, &frame, sizeof frame, &result, 4));
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward(proxy, NULL, &frame, sizeof frame, &result, 4));
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_named(proxy, "c interface checks: never", NULL, 0, NULL, 0));
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_named(proxy, NULL, NULL, 0, NULL, 0));
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_named(proxy, "", NULL, 0, NULL, 0));
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_arguments(proxy, unknown, NULL, 0, NULL, 0));
+  CHECK(fwd_selector_find("c interface checks: never") == NULL);
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, &frame, sizeof frame - 1, &result, 4));
+  CHECK(strstr(fwd_error_message(), "15 bytes, expected 16"));
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, &frame, sizeof frame + 1, &result, 4));
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, NULL, 0, &result, 4));
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, &frame, SIZE_MAX, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward(proxy, ask, NULL, sizeof frame, &result, 4));
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, &frame, sizeof frame, &result, 3));
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, &frame, sizeof frame, &result, 8));
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, &frame, sizeof frame, &result, 0));
+  FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ping, &number, 4, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward(proxy, ask, &frame, sizeof frame, NULL, 4));
+  FAILS(FWD_OUT_OF_RANGE, fwd_forward_arguments(proxy, ask, arguments, 1, &result, 4));
+  FAILS(FWD_OUT_OF_RANGE, fwd_forward_arguments(proxy, ask, arguments, 3, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward_arguments(proxy, ask, NULL, 2, &result, 4));
+  FAILS(FWD_WRONG_SIZE, fwd_forward_arguments(proxy, ask, arguments, 2, &result, 5));
+  arguments[1] = NULL;
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward_arguments(proxy, ask, arguments, 2, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward(nobody, ask, &frame, sizeof frame, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward_named(nobody, "ask:of:", &frame, sizeof frame, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward_arguments(nobody, ask, arguments, 2, &result, 4));
+  FAILS(FWD_NO_RESPONDER, fwd_forward(proxy, missing, NULL, 0, &result, 4));
+  CHECK(strstr(fwd_error_message(), "\"missing\""));
+  FAILS(FWD_NO_RESPONDER, fwd_forward_named(proxy, "missing", NULL, 0, &result, 4));
+  FAILS(FWD_NO_RESPONDER, fwd_forward_arguments(proxy, missing, NULL, 0, &result, 4));
+  CHECK(result == 55 && noted(&journal, ""));
+  fwd_proxy_release(proxy);
+
+  // Unknown selectors may be ignored.
+  fwd_proxy_options options = {.ignores_unknown_selectors = true};
+  proxy = make_proxy(&options);
+  CHECK(fwd_forward(proxy, unknown, NULL, 0, NULL, 0) == FWD_OK);
+  CHECK(fwd_forward(proxy, NULL, NULL, 0, NULL, 0) == FWD_OK);
+  CHECK(fwd_forward_named(proxy, "c interface checks: never", NULL, 3, NULL, 4) == FWD_OK);
+  CHECK(fwd_forward_arguments(proxy, unknown, NULL, 1, &result, 4) == FWD_OK);
+  CHECK(result == 55);
+  CHECK(fwd_selector_find("c interface checks: never") == NULL);
+  // A void method without a responder is none of anybody's business.
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  fwd_proxy_release(proxy);
+  return failures;
+}
+
+// MARK: Policies
+
+static void mark(listener *self) {
+  (void)self;
+  fwd_mark_handled();
+}
+
+int c_interface_check_policies(void) {
+  failures = 0;
+  fwd_mark_handled();
+  struct {
+    fwd_result_policy policy;
+    int32_t answers[3];
+    int32_t result;
+    const char *noted;
+  } rows[] = {
+      {FWD_RESULT_DEFAULT, {4, 5, 6}, 4, "a1 "},
+      {FWD_RESULT_FIRST, {4, 5, 6}, 4, "a1 "},
+      {FWD_RESULT_ALL_FIRST, {4, 5, 6}, 4, "a1 b1 c1 "},
+      {FWD_RESULT_ALL_LAST, {4, 5, 6}, 6, "a1 b1 c1 "},
+      // 0 stands for number * factor, which is 0.
+      {FWD_RESULT_UNTIL_NONZERO, {0, 5, 6}, 5, "a1 b1 "},
+      {FWD_RESULT_UNTIL_NONZERO, {0, 0, 0}, 0, "a1 b1 c1 "},
+  };
+  struct {
+    int32_t number;
+    double factor;
+  } frame = {1, 0};
+  fwd_selector ask = fwd_selector_register("ask:of:");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    int32_t given = 9;
+    fwd_method_options method = {"ask:of:", rows[i].policy, &given, sizeof given};
+    fwd_proxy_options options = {.methods = &method, .method_count = 1};
+    fwd_proxy *proxy = make_proxy(&options);
+    given = 0;
+    int32_t result = 0;
+    // The default was copied.
+    CHECK(fwd_forward(proxy, ask, &frame, sizeof frame, &result, 4) == FWD_OK && result == 9);
+    journal journal = {0};
+    listener listeners[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+    for (int j = 0; j < 3; j++) {
+      listeners[j].journal = &journal;
+      listeners[j].answer = rows[i].answers[j];
+      CHECK(subscribe(proxy, &listeners[j]) == FWD_OK);
+    }
+    CHECK(fwd_forward(proxy, ask, &frame, sizeof frame, &result, 4) == FWD_OK);
+    CHECK(result == rows[i].result);
+    CHECK(noted(&journal, rows[i].noted));
+    fwd_proxy_release(proxy);
+    CHECK(listeners[0].destroyed == 1 && listeners[2].destroyed == 1);
+  }
+  struct {
+    fwd_result_policy policy;
+    int count;
+    int32_t answers[3];
+    bool result;
+    const char *noted;
+  } quantifiers[] = {
+      {FWD_RESULT_ANY, 0, {0}, false, ""},
+      {FWD_RESULT_ANY, 3, {0, 1, 0}, true, "a0 b0 "},
+      {FWD_RESULT_ANY, 3, {0, 0, 0}, false, "a0 b0 c0 "},
+      {FWD_RESULT_ALL, 0, {0}, true, ""},
+      {FWD_RESULT_ALL, 3, {1, 0, 1}, false, "a0 b0 "},
+      {FWD_RESULT_ALL, 3, {1, 1, 1}, true, "a0 b0 c0 "},
+  };
+  for (size_t i = 0; i < sizeof quantifiers / sizeof *quantifiers; i++) {
+    fwd_method_options method = {"allow", quantifiers[i].policy, NULL, 0};
+    fwd_proxy_options options = {.methods = &method, .method_count = 1};
+    fwd_proxy *proxy = make_proxy(&options);
+    journal journal = {0};
+    listener listeners[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+    for (int j = 0; j < quantifiers[i].count; j++) {
+      listeners[j].journal = &journal;
+      listeners[j].answer = quantifiers[i].answers[j];
+      CHECK(subscribe(proxy, &listeners[j]) == FWD_OK);
+    }
+    bool result = !quantifiers[i].result;
+    CHECK(fwd_forward_named(proxy, "allow", NULL, 0, &result, sizeof result) == FWD_OK);
+    CHECK(result == quantifiers[i].result);
+    CHECK(noted(&journal, quantifiers[i].noted));
+    fwd_proxy_release(proxy);
+  }
+  fwd_method_options method = {"ping:", FWD_RESULT_UNTIL_HANDLED, NULL, 0};
+  fwd_proxy_options options = {.methods = &method, .method_count = 1};
+  fwd_proxy *proxy = make_proxy(&options);
+  journal journal = {0};
+  listener a = {.name = "a", .journal = &journal}, b = {.name = "b", .journal = &journal, .action = mark};
+  listener c = {.name = "c", .journal = &journal};
+  CHECK(subscribe(proxy, &a) == FWD_OK && subscribe(proxy, &b) == FWD_OK && subscribe(proxy, &c) == FWD_OK);
+  int32_t number = 1;
+  CHECK(fwd_forward_named(proxy, "ping:", &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "a1 b1 "));
+  b.action = NULL;
+  CHECK(fwd_forward_named(proxy, "ping:", &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(&journal, "a1 b1 c1 "));
+  fwd_proxy_release(proxy);
+  return failures;
+}
+
+// MARK: Function pointers
+
+static fwd_closure *running;
+static void end_running(listener *self) {
+  fwd_closure_destroy(running);
+  CHECK(self->destroyed == 0);
+}
+
+int c_interface_check_functions(void) {
+  failures = 0;
+  journal journal = {0};
+  reports = 0;
+  fwd_proxy_options options = {.on_error = on_error, .on_error_context = &reports};
+  fwd_proxy *proxy = make_proxy(&options);
+  fwd_selector ask = fwd_selector_register("ask:of:"), ping = fwd_selector_register("ping:");
+  listener a = {.name = "a", .journal = &journal};
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  fwd_closure *short_form = NULL, *long_form = NULL, *missing = NULL;
+  fwd_error error = {0};
+  CHECK(fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, &short_form, &error) == FWD_OK);
+  CHECK(fwd_proxy_function(proxy, ask, FWD_FUNCTION_METHOD, &long_form, NULL) == FWD_OK);
+  int32_t (*call_short)(int32_t, double) = (int32_t(*)(int32_t, double))fwd_closure_function(short_form);
+  int32_t (*call_long)(void *, void *, int32_t, double) =
+      (int32_t(*)(void *, void *, int32_t, double))fwd_closure_function(long_form);
+  CHECK(call_short(6, 0.5) == 3);
+  CHECK(call_long(NULL, NULL, 10, 0.5) == 5);
+  CHECK(call_long(&journal, &journal, -10, 0.5) == -5);
+  CHECK(noted(&journal, "a6 a10 a-10 "));
+  // What cannot be done is reported, and the caller gets zeroes.
+  CHECK(fwd_proxy_function(proxy, fwd_selector_register("missing"), FWD_FUNCTION_ARGUMENTS, &missing, NULL) == FWD_OK);
+  CHECK(((int32_t(*)(void))fwd_closure_function(missing))() == 0);
+  CHECK(reports == 1 && last_report == FWD_NO_RESPONDER);
+  fwd_closure_destroy(missing);
+  fwd_closure_destroy(short_form);
+  fwd_closure_destroy(long_form);
+  // Errors.
+  fwd_closure *untouched = (fwd_closure *)&error;
+  FAILS(FWD_UNKNOWN_SELECTOR,
+        fwd_proxy_function(proxy, fwd_selector_register("unknown"), FWD_FUNCTION_ARGUMENTS, &untouched, &error));
+  CHECK(says(&error, FWD_UNKNOWN_SELECTOR, "\"unknown\""));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, NULL, FWD_FUNCTION_ARGUMENTS, &untouched, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, NULL, &error));
+  CHECK(untouched == (fwd_closure *)&error);
+  // The function keeps the proxy, also when both are given up inside its call.
+  CHECK(fwd_proxy_function(proxy, ping, FWD_FUNCTION_ARGUMENTS, &running, NULL) == FWD_OK);
+  fwd_proxy_release(proxy);
+  void (*call_ping)(int32_t) = (void (*)(int32_t))fwd_closure_function(running);
+  call_ping(1);
+  CHECK(a.destroyed == 0);
+  a.action = end_running;
+  call_ping(2);
+  CHECK(noted(&journal, "a1 a2 "));
+  CHECK(a.destroyed == 1);
+  return failures;
+}
+
+// MARK: Threads
+
+enum { rounds = 500 };
+
+typedef struct counter {
+  _Atomic int calls;
+  _Atomic int destroyed;
+} counter;
+
+static void counter_ping(counter *self, fwd_selector selector, int32_t number) {
+  (void)selector, (void)number;
+  self->calls++;
+}
+static void counter_destroy(void *context) { ((counter *)context)->destroyed++; }
+
+static const fwd_method counter_methods[] = {{"ping:", "v^v:i", (void (*)(void))counter_ping}};
+
+static void *forward_all(void *proxy) {
+  int32_t number = 1;
+  intptr_t failed = 0;
+  for (int i = 0; i < rounds; i++) failed += fwd_forward_named(proxy, "ping:", &number, 4, NULL, 0) != FWD_OK;
+  return (void *)failed;
+}
+
+static void *come_and_go(void *proxy) {
+  intptr_t failed = 0;
+  for (int i = 0; i < rounds; i++) {
+    // Freed by whoever is the last to use it.
+    counter *passing = calloc(1, sizeof *passing);
+    fwd_subscription subscription;
+    failed += fwd_proxy_subscribe(proxy, passing, counter_methods, 1, free, &subscription, NULL) != FWD_OK;
+    failed += fwd_proxy_unsubscribe(proxy, subscription) != FWD_OK;
+  }
+  return (void *)failed;
+}
+
+int c_interface_check_threads(void) {
+  failures = 0;
+  fwd_proxy *proxy = make_proxy(NULL);
+  static counter steady;
+  steady = (counter){0};
+  CHECK(fwd_proxy_subscribe(proxy, &steady, counter_methods, 1, counter_destroy, NULL, NULL) == FWD_OK);
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, i < 2 ? forward_all : come_and_go, proxy);
+  for (int i = 0; i < 4; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    CHECK(failed == NULL);
+  }
+  CHECK(steady.calls == 2 * rounds);
+  CHECK(fwd_proxy_subscriber_count(proxy) == 1);
+  fwd_proxy_release(proxy);
+  CHECK(steady.destroyed == 1);
+  return failures;
+}
+
+// MARK: Beside Swift
+
+typedef struct noter {
+  int number;
+  void (*note)(void *context, int number, int32_t argument);
+  void *context;
+} noter;
+
+static void noter_note(noter *self, fwd_selector selector, int32_t argument) {
+  (void)selector;
+  self->note(self->context, self->number, argument);
+}
+
+fwd_status c_interface_subscribe_note(fwd_proxy *proxy, int number,
+                                      void (*note)(void *context, int number, int32_t argument), void *context,
+                                      fwd_subscription *subscription) {
+  noter *made = malloc(sizeof *made);
+  *made = (noter){number, note, context};
+  fwd_method method = {"note:", "v^v:i", (void (*)(void))noter_note};
+  fwd_status status = fwd_proxy_subscribe(proxy, made, &method, 1, free, subscription, NULL);
+  if (status != FWD_OK) free(made);
+  return status;
+}

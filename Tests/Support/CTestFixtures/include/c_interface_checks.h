@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A C program's own tests of forwarding.h. Each prints the checks that fail and gives their number.
+
+#ifndef C_INTERFACE_CHECKS_H
+#define C_INTERFACE_CHECKS_H
+
+#include "forwarding.h"
+
+#pragma clang assume_nonnull begin
+
+int c_interface_check_selectors(void);
+int c_interface_check_protocols(void);
+int c_interface_check_proxies(void);
+int c_interface_check_subscribers(void);
+int c_interface_check_membership(void);
+int c_interface_check_forwarding(void);
+int c_interface_check_policies(void);
+int c_interface_check_functions(void);
+int c_interface_check_threads(void);
+
+/// Subscribes a context whose `note:` calls `note` with its number and the argument.
+fwd_status c_interface_subscribe_note(fwd_proxy *proxy, int number,
+                                      void (*note)(void *_Nullable context, int number, int32_t argument),
+                                      void *_Nullable context, fwd_subscription *_Nullable subscription);
+
+#pragma clang assume_nonnull end
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// nftw(3), which glibc hides from Swift: its module is built without the macro
+/// that shows it.
+
+#ifndef FILE_WALK_H
+#define FILE_WALK_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+
+/// nftw's own `struct FTW`: where the name starts in the path, and the depth.
+struct FTW;
+
+/// The callback of nftw(3). A result other than 0 stops the walk.
+typedef int (*file_visitor)(const char *path, const struct stat *status, int kind, struct FTW *position);
+
+/// Walks the tree under `directory` by nftw(3); symbolic links are met, not
+/// followed. Gives 0, what stopped the walk, or -1 with errno set.
+int file_walk(const char *directory, file_visitor visitor);
+
+/// What is met in a walk.
+typedef enum file_kind {
+  FILE_KIND_REGULAR,
+  FILE_KIND_DIRECTORY,
+  /// A directory that may not be read.
+  FILE_KIND_UNREADABLE_DIRECTORY,
+  FILE_KIND_LINK,
+  /// A socket, a pipe or a device.
+  FILE_KIND_OTHER,
+  /// It stands in its directory, but may not be asked what it is; `status` is
+  /// undefined.
+  FILE_KIND_UNKNOWN,
+} file_kind;
+
+/// Says what `kind` and `status`, as nftw gives them, mean.
+file_kind file_kind_of(int kind, const struct stat *status);
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import ArgumentParser
+
+/// The entry point: one subcommand each file.
+@main
+struct Fwd: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fwd",
+    abstract: "Shows what the Forwarding runtime does: many observers on one C callback.",
+    discussion: """
+      Exit status: 0 for success, 64 for wrong usage, 65 for an encoding that cannot be read, 66 for \
+      a directory that cannot be read, 74 for an input or output error, 130 for an interrupted walk.
+      """,
+    version: "0.1.0",
+    subcommands: [WalkCommand.self, InspectCommand.self])
+}

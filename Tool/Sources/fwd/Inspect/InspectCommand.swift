@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import ArgumentParser
+import Forwarding
+
+/// `fwd inspect`: what an encoding means.
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Tells what a type encoding or a method signature means.",
+    discussion: """
+      Sizes, alignments and offsets are those of the C compiler on this platform. A text that is one type, \
+      such as {Point=dd}, is shown as a type, everything else as a method signature, such as v@:i: the \
+      result, the receiver, the selector, the arguments. A text that cannot be read is shown with a caret \
+      under the byte that is wrong, and the exit status is 65.
+      """)
+
+  @Argument(help: "The encoding; quote it for the shell.")
+  var encoding: String
+
+  enum Form: String, EnumerableFlag {
+    case type, method
+
+    static func help(for value: Form) -> ArgumentHelp? {
+      switch value {
+      case .type: "Read it as one type."
+      case .method:
+        "Read it as a method signature, even if it is one type: a result without arguments."
+      }
+    }
+  }
+
+  @Flag(exclusivity: .exclusive)
+  var form: Form?
+
+  func run() throws {
+    try reporting {
+      let table: InspectTable
+      do throws(EncodingError) {
+        table = try read()
+      } catch {
+        throw Failure(.dataError, error.description)
+      }
+      try printOutput(table.text(style: .standard))
+    }
+  }
+
+  /// Reads the encoding in the form that was asked for; without one, as a type
+  /// if it is one.
+  private func read() throws(EncodingError) -> InspectTable {
+    switch form {
+    case .type: return InspectTable(try TypeEncoding(encoding))
+    case .method: return InspectTable(try MethodSignature(encoding))
+    case nil: break
+    }
+    let typeError: EncodingError
+    do throws(EncodingError) {
+      return InspectTable(try TypeEncoding(encoding))
+    } catch {
+      typeError = error
+    }
+    do throws(EncodingError) {
+      return InspectTable(try MethodSignature(encoding))
+    } catch {
+      // Whoever came further understood more of it.
+      throw error.offset > typeError.offset ? error : typeError
+    }
+  }
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) 2026 the Forwarding authors
+# shellcheck shell=sh
+
+# What the scripts share; they read it by `.`, with `set -eu`. Afterwards the current directory is the
+# package's.
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+cd "$root" || exit 1
+
+say() { printf '%s\n' "==> $*"; }
+
+fail() {
+  printf '%s\n' "error: $*" >&2
+  exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Shows a command, then runs it.
+run() {
+  printf '%s\n' "+ $*"
+  "$@"
+}
+
+# Runs a command as root.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    run "$@"
+  elif has sudo; then
+    run sudo "$@"
+  else
+    fail "this needs root, and there is no sudo; please run: $*"
+  fi
+}
+
+# Installs Debian packages, and says which. `install_packages WHY NAME...`
+install_packages() {
+  why=$1
+  shift
+  has apt-get || fail "$why; there is no apt-get here: please install what corresponds to: $*"
+  say "$why: installing $*"
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+need_libffi() {
+  if has pkg-config && pkg-config --exists libffi; then return; fi
+  if [ "$(uname)" = Darwin ]; then
+    fail "libffi or pkg-config is missing; please run: brew install libffi pkgconf"
+  fi
+  if has pkg-config; then
+    install_packages "libffi is missing" libffi-dev
+  else
+    install_packages "libffi or pkg-config is missing" libffi-dev pkg-config
+  fi
+  pkg-config --exists libffi || fail "pkg-config does not find libffi, although it is installed"
+}
+
+# The first version that knows all the language features that the package uses.
+swift_major=6
+swift_minor=3
+
+need_swift() {
+  has swift || fail "there is no swift; Swift $swift_major.$swift_minor or later is needed: https://www.swift.org/install"
+  version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9]*\)\.\([0-9][0-9]*\).*/\1 \2/p' | head -n 1)
+  major=${version% *}
+  minor=${version#* }
+  [ -n "$version" ] || fail "cannot read the version from: swift --version"
+  if [ "$major" -lt "$swift_major" ] || { [ "$major" -eq "$swift_major" ] && [ "$minor" -lt "$swift_minor" ]; }; then
+    fail "this is Swift $major.$minor; Swift $swift_major.$swift_minor or later is needed"
+  fi
+}
+
+# A temporary directory, removed at the end.
+make_temporary_directory() {
+  temporary=$(mktemp -d)
+  trap 'rm -rf "$temporary"' EXIT
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
