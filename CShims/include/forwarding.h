@@ -81,8 +81,6 @@ typedef enum fwd_status {
   FWD_CYCLE = 20,
   /// The object has been deallocated.
   FWD_DEAD = 21,
-  /// The call is not allowed on this thread.
-  FWD_WRONG_THREAD = 22,
 } fwd_status;
 
 /// Why a function failed.
@@ -180,13 +178,16 @@ void fwd_use_libffi(bool forced);
 /// A C function pointer made at run time.
 typedef struct fwd_closure fwd_closure;
 
-/// Receives the calls of a closure. The pointers in `arguments` are aligned for their types and valid during
+/// Receives the calls of a closure. It returns, on the thread that it was called on: to leave it by longjmp, by a
+/// C++ exception or by the end of the thread is not allowed. The same holds for subscribers' functions. The
+/// pointers in `arguments` are aligned for their types and valid during
 /// the call. `result` has room for the result, zeroed beforehand; it is never NULL.
 typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNULL const *FWD_NONNULL arguments,
                                     void *FWD_NONNULL result);
 
 /// Makes a function pointer of this signature that calls `handler`. The closure retains the signature. End
-/// it with `fwd_closure_destroy`. `FWD_NO_EXECUTABLE_MEMORY` where the system refuses such memory.
+/// it with `fwd_closure_destroy`. On x86-64 some hundreds need no memory that is executable and writable; beyond
+/// them, and elsewhere, it is `FWD_NO_EXECUTABLE_MEMORY` if the system refuses such memory.
 fwd_status fwd_closure_create(const fwd_signature *FWD_NONNULL signature, fwd_closure_handler FWD_NONNULL handler,
                               void *FWD_NULLABLE context, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,
                               fwd_error *FWD_NULLABLE error);

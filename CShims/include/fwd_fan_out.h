@@ -150,11 +150,14 @@ typedef struct fwd_proxy_operations {
   void (*FWD_NONNULL met_the_dead)(void *FWD_NONNULL owner);
 } fwd_proxy_operations;
 
-/// Makes the C part of a proxy. `methods` is copied, its signatures are retained. `owner` is not: it owns
-/// the result. NULL if memory is short.
+/// Makes the C part of a proxy. `methods` is copied, its signatures are retained. `owner` is the Swift object
+/// that owns the result, which is not retained; `fwd_proxy_core_adopt` may name it later. NULL if memory is
+/// short.
 fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(const fwd_proxy_method *FWD_NULLABLE methods, size_t count,
-                                              bool ignores_unknown_selectors, void *FWD_NONNULL owner,
+                                              bool ignores_unknown_selectors, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
+/// Names the owner, before anybody else has the proxy.
+void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
 /// Ends it, and with it all subscriptions. No fan-out is under way.
 void fwd_proxy_core_destroy(fwd_proxy *FWD_NULLABLE proxy);
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);

@@ -15,8 +15,7 @@ enum {
 // No type is looked at twice, and depth is limited by the parser. The whole is small, so that counts are.
 static int count_members(const fwd_encoding *encoding, uint32_t index, size_t *member_size) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
-  // Empty structs are members of nothing. Empty arrays are refused elsewhere: gcc passes over them, and to
-  // clang a struct with one is not homogeneous.
+  // Empty structs and arrays are members of nothing; but see fwd_aapcs64_find_contested.
   if (type->layout.size == 0) return 0;
   int count = 0;
   switch (type->kind) {
@@ -62,4 +61,24 @@ fwd_aapcs64_passing fwd_aapcs64_classify(const fwd_encoding *encoding, uint32_t 
   // No scalar has over 16 bytes.
   if (size > 16) return (fwd_aapcs64_passing){FWD_AAPCS64_MEMORY, 1, 0};
   return (fwd_aapcs64_passing){FWD_AAPCS64_INTEGER, size > 8 ? 2 : 1, 0};
+}
+
+static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  if (type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION && type->kind != FWD_TYPE_ARRAY)
+    return FWD_NO_TYPE;
+  if (type->kind == FWD_TYPE_ARRAY && type->count == 0) return index;
+  for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
+       child = fwd_encoding_type(encoding, child)->next_sibling) {
+    if (fwd_encoding_type(encoding, child)->qualifiers & FWD_QUALIFIER_ATOMIC) return child;
+    uint32_t found = find_contested_part(encoding, child);
+    if (found != FWD_NO_TYPE) return found;
+  }
+  return FWD_NO_TYPE;
+}
+
+uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index) {
+  // Of what is homogeneous to neither, or empty, both think alike.
+  if (fwd_aapcs64_classify(encoding, index).class != FWD_AAPCS64_VECTOR) return FWD_NO_TYPE;
+  return find_contested_part(encoding, index);
 }

@@ -167,12 +167,20 @@ fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **pl
   plan_maker maker = {.plan = made, .references = (fwd_reference *)(void *)(made->stack + count)};
   made->references = maker.references;
   uint32_t type = root->first_child;
+  bool is_contested = fwd_aapcs64_find_contested(encoding, type) != FWD_NO_TYPE;
   set_result(made, encoding, type);
   for (size_t i = 0; i < count; i++) {
     type = fwd_encoding_type(encoding, type)->next_sibling;
+    is_contested = is_contested || fwd_aapcs64_find_contested(encoding, type) != FWD_NO_TYPE;
     add_argument(&maker, i, encoding, type);
   }
-  fwd_call_plan_select(made);
+  if (is_contested) {
+    // The signature is refused elsewhere, or should be.
+    fwd_call_plan_destroy(made);
+    made = NULL;
+  } else {
+    fwd_call_plan_select(made);
+  }
   *plan = made;
   return FWD_OK;
 }

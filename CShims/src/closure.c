@@ -4,12 +4,10 @@
 /// Closures: C function pointers made at run time. A closure is entered through a function of the pool
 /// (entry_pool.h) while there are free ones, else through a trampoline of libffi's (closure_ffi.c).
 ///
-/// The life of a closure. A call announces the slot that it enters by, then reads the closure out of it, and
-/// takes the announcement back when it leaves (hazard.h). To destroy a closure is to empty its slot and to put
-/// it on the list of the retired, from which it is taken as soon as no call announces its slot: by the destroyer
-/// if there is none, else by the last of the calls that were running, which see when they leave that something
-/// was retired in the meantime. So a closure may be destroyed inside its own call, `release(owner)` comes
-/// neither before the last call has left nor any later, and a call costs no locked instruction.
+/// The life of a closure. A call announces the slot that it enters by (hazard.h), then reads the closure out of
+/// it. To destroy a closure is to empty its slot and to retire it. So a closure may be destroyed inside its own
+/// call, and `release(owner)` comes neither before the last call has left nor any later: on the destroyer's
+/// thread, or on that of the last call.
 ///
 /// A caller that still has the pointer afterwards finds an empty slot and gets zeroes, for as long as the
 /// entry is not used again: entries that are given back are taken last. That is a bound on what a caller's
@@ -17,7 +15,6 @@
 
 #include "closure.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,18 +22,16 @@
 #include "error.h"
 #include "lowering.h"
 
-// MARK: Retiring
+// MARK: Destruction
 
-static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
-static fwd_closure *retired;
-atomic_size_t fwd_closure_generation;
-/// Calls that found no place for their announcement; as long as there are any nothing is freed.
-static atomic_size_t unannounced;
 static atomic_size_t stale_calls;
 
 size_t fwd_closure_stale_calls(void) { return atomic_load_explicit(&stale_calls, memory_order_relaxed); }
 
-static void free_closure(fwd_closure *closure) {
+void fwd_closure_note_stale(void) { atomic_fetch_add_explicit(&stale_calls, 1, memory_order_relaxed); }
+
+static void free_closure(fwd_retired *retired) {
+  fwd_closure *closure = (fwd_closure *)((char *)retired - offsetof(fwd_closure, retired));
 #if FWD_HAS_ENTRY_POOL
   if (closure->layout) {
     fwd_entry_give_back((fwd_entry_slot *)closure->entry.slot);
@@ -51,49 +46,12 @@ static void free_closure(fwd_closure *closure) {
   free(closure);
 }
 
-void fwd_closure_reclaim(void) {
-  fwd_closure *unused = NULL;
-  pthread_mutex_lock(&retired_lock);
-  fwd_hazard_barrier();
-  if (atomic_load(&unannounced) == 0) {
-    for (fwd_closure **link = &retired; *link;) {
-      fwd_closure *closure = *link;
-      if (fwd_hazard_is_used(closure->entry.slot)) {
-        link = &closure->next_retired;
-      } else {
-        *link = closure->next_retired;
-        closure->next_retired = unused;
-        unused = closure;
-      }
-    }
-  }
-  pthread_mutex_unlock(&retired_lock);
-  // Outside the lock: releasing an owner runs foreign code.
-  while (unused) {
-    fwd_closure *next = unused->next_retired;
-    free_closure(unused);
-    unused = next;
-  }
-}
-
 void fwd_closure_destroy(fwd_closure *closure) {
   if (!closure) return;
   atomic_store(closure->entry.slot, NULL);
-  pthread_mutex_lock(&retired_lock);
-  closure->next_retired = retired;
-  retired = closure;
-  pthread_mutex_unlock(&retired_lock);
-  atomic_fetch_add(&fwd_closure_generation, 1);
-  fwd_closure_reclaim();
+  closure->retired = (fwd_retired){.announced = closure->entry.slot, .free = free_closure};
+  fwd_retire(&closure->retired);
 }
-
-// MARK: Entering
-
-void fwd_closure_enter_unannounced(void) { atomic_fetch_add(&unannounced, 1); }
-
-void fwd_closure_leave_unannounced(void) { atomic_fetch_sub(&unannounced, 1); }
-
-void fwd_closure_note_stale(void) { atomic_fetch_add_explicit(&stale_calls, 1, memory_order_relaxed); }
 
 // MARK: Creation
 

@@ -35,59 +35,29 @@ struct fwd_closure {
   const fwd_cif *cif;
   void (*release)(void *owner);
   void *owner;
-  fwd_closure *next_retired;
+  fwd_retired retired;
 };
 
-// MARK: Calls on their way through an entry
-
-/// Counts retirements, so that a call sees whether there were any while it ran.
-extern atomic_size_t fwd_closure_generation;
-
+/// A call on its way through an entry.
 typedef struct fwd_entering {
   const fwd_closure *closure;
-  /// The thread's, NULL if the call could not be announced there.
-  fwd_hazards *hazards;
-  size_t generation;
+  fwd_guard guard;
 } fwd_entering;
 
-/// Announces a call for which there is no place among the thread's hazards, and takes that back.
-void fwd_closure_enter_unannounced(void);
-void fwd_closure_leave_unannounced(void);
 /// Notes that a call found no closure.
 void fwd_closure_note_stale(void);
-/// Frees what was retired and is not used any more.
-void fwd_closure_reclaim(void);
 
 /// Finds the closure of a slot, NULL if there is none any more, and keeps it until `fwd_closure_leave`.
 static inline fwd_entering fwd_closure_enter(_Atomic(void *) *slot) {
   fwd_entering entering;
-  // Acquire: if this count includes a retirement, the slot is seen to be empty.
-  entering.generation = atomic_load_explicit(&fwd_closure_generation, memory_order_acquire);
-  fwd_hazards *hazards = fwd_hazards_mine();
-  if (hazards && hazards->depth < FWD_HAZARD_PLACES) {
-    entering.hazards = hazards;
-    fwd_hazard_store(&hazards->places[hazards->depth++], slot);
-  } else {
-    entering.hazards = NULL;
-    fwd_closure_enter_unannounced();
-  }
+  entering.guard = fwd_hazard_enter(slot);
   entering.closure = atomic_load_explicit(slot, memory_order_acquire);
   if (!entering.closure) fwd_closure_note_stale();
   return entering;
 }
 
 static inline void fwd_closure_leave(fwd_entering entering) {
-  if (entering.hazards) {
-    fwd_hazard_store(&entering.hazards->places[--entering.hazards->depth], NULL);
-  } else {
-    fwd_closure_leave_unannounced();
-  }
-  // A call that found no closure may have been in the way of the destroyer, and before it came, the count had
-  // gone up already.
-  if (atomic_load_explicit(&fwd_closure_generation, memory_order_acquire) != entering.generation ||
-      !entering.closure) {
-    fwd_closure_reclaim();
-  }
+  fwd_hazard_leave(entering.guard, entering.closure != NULL);
 }
 
 #endif

@@ -43,11 +43,10 @@ void fwd_ffi_entry_give_back(fwd_entry entry) {
   ffi_entry *entering = (ffi_entry *)entry.slot;
   ffi_entry *evicted = NULL;
   pthread_mutex_lock(&quarantine_lock);
-  fwd_hazard_barrier();
   // A stale call may be inside the oldest at this moment: it then goes round once more, in place of the next.
   for (size_t tries = 0; entering && tries < quarantine_slots; tries++) {
     ffi_entry **oldest = &quarantine[quarantine_next];
-    if (!*oldest || !fwd_hazard_is_used(&(*oldest)->slot)) {
+    if (!*oldest || !fwd_hazard_may_be_used(&(*oldest)->slot)) {
       evicted = *oldest;
       *oldest = entering;
       entering = NULL;

@@ -6,7 +6,7 @@
 /// assigned independently and in order, and a register that was not loaded holds what it holds. The stack
 /// words begin behind the return address and the saved frame pointer (psABI figure 3.3); an entry declares no
 /// argument there, so the compiler keeps its hands off them. One pool for each pair of registers that
-/// results come back in, since that is part of a function's type.
+/// results come back in, since that is part of a function's type, and one for results in memory.
 
 #include "entry_pool.h"
 
@@ -46,6 +46,11 @@ typedef struct returned_vectors {
     ENTER(mixed, 0##n);                                                                                  \
     return state.returned.mixed;                                                                         \
   }
+#define MEMORY(n)                                                                                        \
+  KEEPS_FRAME static fwd_returned_mixed memory_##n(REGISTERS) {                                          \
+    ENTER(memory, 0##n);                                                                                 \
+    return state.returned.mixed;                                                                         \
+  }
 #define INTEGERS(n)                                                                                      \
   KEEPS_FRAME static returned_integers integers_##n(REGISTERS) {                                         \
     ENTER(integers, 0##n);                                                                               \
@@ -78,10 +83,11 @@ typedef struct returned_vectors {
 
 enum { mixed_count = 512, other_count = 64 };
 
-static fwd_entry_slot mixed_slots[mixed_count], integers_slots[other_count], vectors_slots[other_count],
+static fwd_entry_slot mixed_slots[mixed_count], memory_slots[other_count], integers_slots[other_count], vectors_slots[other_count],
     x87_slots[other_count], complex_slots[other_count];
 
 REPEAT_512(MIXED)
+REPEAT_64(MEMORY, 0)
 REPEAT_64(INTEGERS, 0)
 REPEAT_64(VECTORS, 0)
 REPEAT_64(X87, 0)
@@ -91,12 +97,14 @@ REPEAT_64(COMPLEX, 0)
 
 #define ADDRESS(name) (void (*)(void))name,
 #define MIXED_ADDRESS(n) ADDRESS(mixed_##n)
+#define MEMORY_ADDRESS(n) ADDRESS(memory_##n)
 #define INTEGERS_ADDRESS(n) ADDRESS(integers_##n)
 #define VECTORS_ADDRESS(n) ADDRESS(vectors_##n)
 #define X87_ADDRESS(n) ADDRESS(x87_##n)
 #define COMPLEX_ADDRESS(n) ADDRESS(complex_##n)
 typedef void (*entry)(void);
 static const entry mixed_entries[] = {REPEAT_512(MIXED_ADDRESS)};
+static const entry memory_entries[] = {REPEAT_64(MEMORY_ADDRESS, 0)};
 static const entry integers_entries[] = {REPEAT_64(INTEGERS_ADDRESS, 0)};
 static const entry vectors_entries[] = {REPEAT_64(VECTORS_ADDRESS, 0)};
 static const entry x87_entries[] = {REPEAT_64(X87_ADDRESS, 0)};
@@ -115,13 +123,16 @@ typedef struct pool {
   bool is_set_up;
 } pool;
 
-static uint16_t mixed_free[mixed_count], integers_free[other_count], vectors_free[other_count],
+static uint16_t mixed_free[mixed_count], memory_free[other_count], integers_free[other_count], vectors_free[other_count],
     x87_free[other_count], complex_free[other_count];
 static pool pools[] = {
     {.slots = mixed_slots, .entries = mixed_entries, .free = mixed_free, .count = mixed_count},
     {.slots = integers_slots, .entries = integers_entries, .free = integers_free, .count = other_count},
     {.slots = vectors_slots, .entries = vectors_entries, .free = vectors_free, .count = other_count},
     {.slots = x87_slots, .entries = x87_entries, .free = x87_free, .count = other_count},
+    // Of its own, so that a stale call of another kind of function is not taken for one with a result in
+    // memory, which is written.
+    {.slots = memory_slots, .entries = memory_entries, .free = memory_free, .count = other_count},
     {.slots = complex_slots, .entries = complex_entries, .free = complex_free, .count = other_count},
 };
 static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -131,7 +142,8 @@ static pool *pool_for(fwd_plan_result result) {
     case FWD_PLAN_INTEGER_INTEGER: return &pools[1];
     case FWD_PLAN_VECTOR_VECTOR: return &pools[2];
     case FWD_PLAN_X87: return &pools[3];
-    case FWD_PLAN_COMPLEX_X87: return &pools[4];
+    case FWD_PLAN_MEMORY: return &pools[4];
+    case FWD_PLAN_COMPLEX_X87: return &pools[5];
     default: return &pools[0];
   }
 }

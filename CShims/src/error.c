@@ -59,7 +59,6 @@ const char *fwd_status_name(fwd_status status) {
       [FWD_DUPLICATE] = "FWD_DUPLICATE",
       [FWD_CYCLE] = "FWD_CYCLE",
       [FWD_DEAD] = "FWD_DEAD",
-      [FWD_WRONG_THREAD] = "FWD_WRONG_THREAD",
   };
   size_t index = (size_t)status;
   return index < sizeof names / sizeof *names && names[index] ? names[index] : "FWD_?";

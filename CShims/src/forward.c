@@ -60,12 +60,30 @@ fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, 
   return status;
 }
 
+/// Fans out for a C program. It may give up its last reference to the proxy inside the fan-out.
+static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery) {
+  void *owner = proxy->owner;
+  fwd_object_retain(owner);
+  fwd_status status = fwd_fan_out(proxy, method, delivery, NULL);
+  fwd_object_release(owner);
+  return status;
+}
+
+static fwd_status forward_frame(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame,
+                                size_t frame_size, void *result, size_t result_size) {
+  void *owner = proxy->owner;
+  fwd_object_retain(owner);
+  fwd_status status = fwd_forward_method(proxy, method, frame, frame_size, result, result_size, NULL);
+  fwd_object_release(owner);
+  return status;
+}
+
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
                        size_t result_size) {
   const fwd_proxy_method *method;
   fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
   if (!method) return status;
-  return fwd_forward_method(proxy, method, frame, frame_size, result, result_size, NULL);
+  return forward_frame(proxy, method, frame, frame_size, result, result_size);
 }
 
 fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *frame, size_t frame_size, void *result,
@@ -74,7 +92,7 @@ fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *fra
   // Looked up, not registered: names that come from outside must not fill the table.
   fwd_status status = find_method(proxy, fwd_selector_find(name), name ? name : "", &method);
   if (!method) return status;
-  return fwd_forward_method(proxy, method, frame, frame_size, result, result_size, NULL);
+  return forward_frame(proxy, method, frame, frame_size, result, result_size);
 }
 
 /// The layout of an argument, counted behind the receiver and the selector.
@@ -96,7 +114,7 @@ static fwd_status forward_copied(fwd_proxy *proxy, const fwd_method_entry *entry
     memcpy(frame + layout.offset, arguments[i], layout.size);
   }
   fwd_delivery delivery = {.frame = frame, .result = result};
-  fwd_status status = fwd_fan_out(proxy, &entry->method, &delivery, NULL);
+  fwd_status status = fan_out_held(proxy, &entry->method, &delivery);
   free(frame);
   return status;
 }
@@ -125,5 +143,5 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   if (status != FWD_OK) return status;
   if (!aligned) return forward_copied(proxy, entry, arguments, count, result);
   fwd_delivery delivery = {.arguments = arguments, .result = result};
-  return fwd_fan_out(proxy, method, &delivery, NULL);
+  return fan_out_held(proxy, method, &delivery);
 }

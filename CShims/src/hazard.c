@@ -7,7 +7,11 @@
 #include "hazard.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "fwd_sanitizer.h"
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
@@ -15,34 +19,17 @@
 #include <unistd.h>
 #endif
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define FWD_THREAD_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define FWD_THREAD_SANITIZER 1
-#endif
-
 bool fwd_hazard_is_fenced = true;
+atomic_size_t fwd_hazard_generation;
 _Thread_local fwd_hazards *fwd_hazards_of_thread;
 
-// All that were ever made; they are used again by later threads and never freed, so that whoever looks at
-// them need not wait.
+// All blocks that were ever made; they are used again by later threads and never freed, so that whoever looks
+// at them need not wait.
 static _Atomic(fwd_hazards *) all;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t at_thread_end;
+/// Uses that found no place. As long as there are any nothing is freed.
+static atomic_size_t unannounced;
 
-static void give_back(void *ended) {
-  fwd_hazards *hazards = ended;
-  // A thread that ended inside a call has not taken its announcements back.
-  for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) atomic_store(&hazards->places[i], NULL);
-  hazards->depth = 0;
-  // Other destructors of the thread may still make calls: they make hazards anew.
-  fwd_hazards_of_thread = NULL;
-  // Release: the next thread with these finds them empty.
-  atomic_store_explicit(&hazards->taken, false, memory_order_release);
-}
+// MARK: The barrier
 
 /// Makes all threads of the process run a barrier. False where the system cannot: on old kernels, and where
 /// a sandbox forbids it.
@@ -57,48 +44,135 @@ static bool all_threads_barrier(void) {
 #endif
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_thread_end;
+static bool has_key;
+
+static void end_thread(void *first);
+
 static void set_up(void) {
-  pthread_key_create(&at_thread_end, give_back);
+  has_key = pthread_key_create(&at_thread_end, end_thread) == 0;
   fwd_hazard_is_fenced = !all_threads_barrier();
 }
 
-fwd_hazards *fwd_hazards_make(void) {
+/// Makes the announcements of all threads visible, and the calling thread's stores to them. False if that could
+/// not be done: a sandbox that came later may forbid it. Whatever is retired then stays.
+static bool barrier(void) {
   pthread_once(&once, set_up);
-  fwd_hazards *mine = atomic_load_explicit(&all, memory_order_acquire);
-  for (; mine; mine = mine->next) {
-    bool taken = false;
-    if (atomic_compare_exchange_strong_explicit(&mine->taken, &taken, true, memory_order_acquire,
-                                                memory_order_relaxed)) {
-      break;
-    }
-  }
-  if (!mine) {
-    mine = calloc(1, sizeof *mine);
-    if (!mine) return NULL;
-    atomic_init(&mine->taken, true);
-    mine->next = atomic_load_explicit(&all, memory_order_relaxed);
-    // Sequentially consistent: whoever looks for users after its barrier finds these, or this thread finds
-    // what the other has done before its barrier.
-    while (!atomic_compare_exchange_weak(&all, &mine->next, mine)) {
-    }
-  }
-  // Without the key's memory the hazards are not used again; that is all.
-  pthread_setspecific(at_thread_end, mine);
-  fwd_hazards_of_thread = mine;
-  return mine;
-}
-
-void fwd_hazard_barrier(void) {
-  pthread_once(&once, set_up);
-  if (!fwd_hazard_is_fenced) all_threads_barrier();
   atomic_thread_fence(memory_order_seq_cst);
+  return fwd_hazard_is_fenced || all_threads_barrier();
 }
 
-bool fwd_hazard_is_used(const void *object) {
-  for (fwd_hazards *hazards = atomic_load(&all); hazards; hazards = hazards->next) {
+// MARK: Places
+
+static void end_thread(void *first) {
+  // Other destructors of the thread may still make calls: they take blocks anew.
+  fwd_hazards_of_thread = NULL;
+  for (fwd_hazards *block = first, *more; block; block = more) {
+    more = block->more;
+    block->more = NULL;
+    // A thread that ended inside a use has not taken its announcement back.
+    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) atomic_store(&block->places[i], NULL);
+    // Release: the next thread finds the block empty.
+    atomic_store_explicit(&block->taken, false, memory_order_release);
+  }
+  fwd_hazard_reclaim();
+}
+
+static fwd_hazards *take_block(void) {
+  pthread_once(&once, set_up);
+  for (fwd_hazards *block = atomic_load_explicit(&all, memory_order_acquire); block; block = block->next) {
+    bool taken = false;
+    if (atomic_compare_exchange_strong_explicit(&block->taken, &taken, true, memory_order_acquire,
+                                                memory_order_relaxed)) {
+      return block;
+    }
+  }
+  fwd_hazards *made = aligned_alloc(64, sizeof *made);
+  if (!made) return NULL;
+  memset(made, 0, sizeof *made);
+  atomic_init(&made->taken, true);
+  made->next = atomic_load_explicit(&all, memory_order_relaxed);
+  // Sequentially consistent: whoever looks for users after its barrier finds the block, or this thread finds
+  // what the other has done before its barrier.
+  while (!atomic_compare_exchange_weak(&all, &made->next, made)) {
+  }
+  return made;
+}
+
+_Atomic(const void *) *fwd_hazard_find_place(void) {
+  fwd_hazards **link = &fwd_hazards_of_thread;
+  for (; *link; link = &(*link)->more) {
+    // Not in the order of a stack: a thread may run fibers, which leave in any order.
     for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
-      if (atomic_load(&hazards->places[i]) == object) return true;
+      if (!atomic_load_explicit(&(*link)->places[i], memory_order_relaxed)) return &(*link)->places[i];
+    }
+  }
+  fwd_hazards *block = take_block();
+  if (!block) {
+    atomic_fetch_add(&unannounced, 1);
+    return NULL;
+  }
+  *link = block;
+  // Without the key the blocks of ended threads are not used again; that is all.
+  if (link == &fwd_hazards_of_thread && has_key) pthread_setspecific(at_thread_end, block);
+  return &block->places[0];
+}
+
+void fwd_hazard_leave_unannounced(void) {
+  // What was retired meanwhile has waited for this.
+  if (atomic_fetch_sub(&unannounced, 1) == 1) fwd_hazard_reclaim();
+}
+
+/// Whether a thread announces an address. After a barrier.
+static bool is_announced(const void *announced) {
+  for (fwd_hazards *block = atomic_load(&all); block; block = block->next) {
+    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
+      if (atomic_load(&block->places[i]) == announced) return true;
     }
   }
   return false;
+}
+
+bool fwd_hazard_may_be_used(const void *announced) {
+  return !barrier() || atomic_load(&unannounced) > 0 || is_announced(announced);
+}
+
+// MARK: Retiring
+
+static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(fwd_retired *) retired_first;
+
+void fwd_retire(fwd_retired *retired) {
+  pthread_mutex_lock(&retired_lock);
+  retired->next = atomic_load_explicit(&retired_first, memory_order_relaxed);
+  atomic_store(&retired_first, retired);
+  pthread_mutex_unlock(&retired_lock);
+  // Behind the list: a user that sees the count finds what was retired.
+  atomic_fetch_add(&fwd_hazard_generation, 1);
+  fwd_hazard_reclaim();
+}
+
+void fwd_hazard_reclaim(void) {
+  // Mostly there is nothing: who was there first has done it.
+  if (!atomic_load(&retired_first)) return;
+  fwd_retired *unused = NULL;
+  pthread_mutex_lock(&retired_lock);
+  if (barrier() && atomic_load(&unannounced) == 0) {
+    fwd_retired *kept = NULL, *next;
+    for (fwd_retired *retired = atomic_load(&retired_first); retired; retired = next) {
+      next = retired->next;
+      fwd_retired **list = is_announced(retired->announced) ? &kept : &unused;
+      retired->next = *list;
+      *list = retired;
+    }
+    atomic_store(&retired_first, kept);
+  }
+  pthread_mutex_unlock(&retired_lock);
+  // Outside the lock: what is freed may run foreign code.
+  while (unused) {
+    fwd_retired *next = unused->next;
+    unused->free(unused);
+    unused = next;
+  }
 }

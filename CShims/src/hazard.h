@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Hazard pointers (M. Michael, 2004): a thread says which object it is using, in a place of its own, and
-/// whoever wants to free an object first looks whether a thread is using it. Saying so is a plain store: no
-/// counter that threads share, and no locked instruction.
+/// Hazard pointers (M. Michael, 2004): a thread announces which object it is using, in a place of its own, and
+/// what is to be freed is first retired, until no thread announces it.
 ///
-/// The store must be visible before the thread looks whether the object is still there. A fence after each
-/// would cost more than all the rest, so the other side pays: it makes every thread of the process run a
-/// barrier (membarrier(2)) before it looks at their places. Where the system has no such call, and under the
+/// An announcement is a plain store: no counter that threads share, and no locked instruction. It must be
+/// visible before the thread looks whether the object is still there. A fence after each would cost more than
+/// all the rest, so the other side pays: it makes every thread of the process run a barrier (membarrier(2))
+/// before it looks at the places. Where the system has no such call when it is first asked, and under the
 /// thread sanitizer, the store is a locked exchange instead.
+///
+/// Retired objects are freed by who retires them if they are not in use, else by who uses them last: a user
+/// sees when it leaves that something was retired in the meantime.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -17,31 +20,59 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// What one thread is using. Nested uses take one place each.
-enum { FWD_HAZARD_PLACES = 16 };
+/// A block of places of one thread. Threads with more uses at a time than a block has take further ones.
+enum { FWD_HAZARD_PLACES = 13 };
 
 typedef struct fwd_hazards {
-  _Atomic(void *) places[FWD_HAZARD_PLACES];
-  /// How many are in use; the thread's own.
-  size_t depth;
+  _Atomic(const void *) places[FWD_HAZARD_PLACES];
+  /// The thread's next block.
+  struct fwd_hazards *more;
+  /// The next of all blocks.
   struct fwd_hazards *next;
   _Atomic bool taken;
 } fwd_hazards;
 
-/// Whether stores need a fence of their own. Set once, before the first thread has hazards.
+// Two cache lines: what two threads write at each use does not share one.
+_Static_assert(sizeof(fwd_hazards) == 128, "a block fills two cache lines");
+
+/// A use that has been announced.
+typedef struct fwd_guard {
+  /// NULL if it could not be announced.
+  _Atomic(const void *) *place;
+  size_t generation;
+} fwd_guard;
+
+/// What waits until nobody uses it: part of an object that cannot be reached any more.
+typedef struct fwd_retired {
+  struct fwd_retired *next;
+  /// What users of the object announce.
+  const void *announced;
+  void (*free)(struct fwd_retired *retired);
+} fwd_retired;
+
+/// Frees an object by `retired->free` as soon as nobody announces `retired->announced`, perhaps at once. No lock
+/// is held then.
+void fwd_retire(fwd_retired *retired);
+
+/// Whether somebody may be using what is announced by this address. Asks all threads.
+bool fwd_hazard_may_be_used(const void *announced);
+
+// MARK: Details of the two inline functions
+
+/// Whether stores need a fence of their own. Set once, before the first thread has places.
 extern bool fwd_hazard_is_fenced;
-
-/// The calling thread's hazards, NULL if memory is short.
-fwd_hazards *fwd_hazards_make(void);
+/// Counts retirements.
+extern atomic_size_t fwd_hazard_generation;
+/// The calling thread's first block.
 extern _Thread_local fwd_hazards *fwd_hazards_of_thread;
+/// Finds a free place where the first is taken, or there are no blocks yet. NULL if memory is short: the use is
+/// then counted, and nothing is freed meanwhile.
+_Atomic(const void *) *fwd_hazard_find_place(void);
+void fwd_hazard_leave_unannounced(void);
+/// Frees what was retired and is not used any more.
+void fwd_hazard_reclaim(void);
 
-static inline fwd_hazards *fwd_hazards_mine(void) {
-  fwd_hazards *mine = fwd_hazards_of_thread;
-  return mine ? mine : fwd_hazards_make();
-}
-
-/// Says that the thread uses `object`, before it looks whether it may.
-static inline void fwd_hazard_store(_Atomic(void *) *place, void *object) {
+static inline void fwd_hazard_store(_Atomic(const void *) *place, const void *object) {
   if (fwd_hazard_is_fenced) {
     atomic_exchange_explicit(place, object, memory_order_seq_cst);
   } else {
@@ -51,10 +82,32 @@ static inline void fwd_hazard_store(_Atomic(void *) *place, void *object) {
   }
 }
 
-/// Makes the stores of all threads visible, and the calling thread's own to them.
-void fwd_hazard_barrier(void);
+// MARK: Using
 
-/// Whether a thread uses `object`. After `fwd_hazard_barrier`.
-bool fwd_hazard_is_used(const void *object);
+/// Announces a use of what is known by the address `announced`, before looking whether it is there. The use ends
+/// on the same thread.
+static inline fwd_guard fwd_hazard_enter(const void *announced) {
+  fwd_guard guard;
+  // Acquire: if this count includes a retirement, the object is seen to be gone.
+  guard.generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
+  fwd_hazards *mine = fwd_hazards_of_thread;
+  guard.place = mine ? &mine->places[0] : NULL;
+  if (!mine || atomic_load_explicit(guard.place, memory_order_relaxed)) guard.place = fwd_hazard_find_place();
+  if (guard.place) fwd_hazard_store(guard.place, announced);
+  return guard;
+}
+
+/// Ends a use. `found` says whether the object was there: a use that came too late may have been in the way of
+/// whoever retired it, and before it came, the count had gone up already.
+static inline void fwd_hazard_leave(fwd_guard guard, bool found) {
+  if (guard.place) {
+    fwd_hazard_store(guard.place, NULL);
+  } else {
+    fwd_hazard_leave_unannounced();
+  }
+  if (!found || atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire) != guard.generation) {
+    fwd_hazard_reclaim();
+  }
+}
 
 #endif

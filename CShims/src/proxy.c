@@ -58,6 +58,8 @@ void fwd_proxy_core_destroy(fwd_proxy *proxy) {
   free(proxy);
 }
 
+void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner) { proxy->owner = owner; }
+
 void *fwd_proxy_core_owner(const fwd_proxy *proxy) { return proxy->owner; }
 
 fwd_subscriber_list *fwd_proxy_core_list(fwd_proxy *proxy) { return proxy->list; }

@@ -3,14 +3,6 @@
 
 #include "fwd_sanitizer.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define FWD_THREAD_SANITIZER 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define FWD_THREAD_SANITIZER 1
-#endif
-
 #if defined(FWD_THREAD_SANITIZER)
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);

@@ -35,8 +35,9 @@ struct fwd_signature {
 // MARK: The cache
 
 // The same few texts are read again and again, so the last signature of each slot is kept. Direct-mapped:
-// memory is bounded whatever texts come in, and there is nothing to tune.
-enum { cache_slots = 256 };
+// memory is bounded whatever texts come in, and there is nothing to tune. Long texts are not kept: one at the
+// limit takes 30 MB, and whoever reads many of them may not mean well.
+enum { cache_slots = 256, cached_length_limit = 1024 };
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
 static fwd_signature *cache[cache_slots];
 
@@ -133,7 +134,8 @@ static fwd_status create(fwd_encoding *encoding, fwd_signature **signature, fwd_
 fwd_status fwd_signature_create(const char *text, size_t length, fwd_signature **signature, fwd_error *error) {
   if (!signature) return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_signature_create: no place for the signature");
   uint64_t hash = 0;
-  if (text && length <= FWD_ENCODING_LENGTH_LIMIT) {
+  bool is_short = length <= cached_length_limit;
+  if (text && is_short) {
     hash = fwd_hash_bytes(text, length);
     fwd_signature *cached = cache_find(text, length, hash);
     if (cached) {
@@ -147,7 +149,7 @@ fwd_status fwd_signature_create(const char *text, size_t length, fwd_signature *
   fwd_signature *made = NULL;
   status = create(encoding, &made, error);
   if (status != FWD_OK) return status;
-  cache_store(made);
+  if (is_short) cache_store(made);
   *signature = made;
   return FWD_OK;
 }

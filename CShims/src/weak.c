@@ -45,10 +45,11 @@ void fwd_reference_end(void *object, fwd_hold hold) {
   if (hold == FWD_HOLD_WEAK) swift_unownedRelease(object);
 }
 
+// Without a Swift runtime there are no objects: tests of the C part alone name owners that are none.
 void fwd_object_retain(void *object) {
-  if (object) swift_retain(object);
+  if (object && swift_retain) swift_retain(object);
 }
 
 void fwd_object_release(void *object) {
-  if (object) swift_release(object);
+  if (object && swift_release) swift_release(object);
 }

@@ -18,10 +18,13 @@ public func fwd_protocol_register(
   guard let name = unsafe name else {
     return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_protocol_register: no name")
   }
+  // SAFETY: the name ends with a NUL.
+  guard let name = unsafe String(validatingCString: name) else {
+    return unsafe fail(error, FWD_MALFORMED, "fwd_protocol_register: the name is not UTF-8")
+  }
   do throws(TableError) {
-    // SAFETY: the caller gives `count` requirements; the name ends with a NUL.
-    let made = try unsafe ProtocolTable(
-      String(cString: name), unsafeRequirements: requirements, count: count)
+    // SAFETY: the caller gives `count` requirements.
+    let made = try unsafe ProtocolTable(name, unsafeRequirements: requirements, count: count)
     let registered = try made.register()
     // SAFETY: the registry keeps the table for the life of the process.
     unsafe table?.pointee = OpaquePointer(Unmanaged.passUnretained(registered).toOpaque())
@@ -47,24 +50,43 @@ extension ProtocolTable {
     guard unsafe requirements != nil || count == 0 else {
       throw TableError(.nullPointer, table: name, "protocol \"\(name)\" has requirements at NULL")
     }
+    var declarations: [(selector: String, encoding: String, isRequired: Bool)] = []
     for index in 0..<count {
+      // SAFETY: the caller gives `count` requirements, whose strings end with
+      // NULs.
       let requirement = unsafe requirements![index]
-      guard unsafe requirement.selector != nil && requirement.encoding != nil else {
-        throw TableError(
-          .nullPointer, table: name,
-          "requirement \(index) of protocol \"\(name)\" has no selector or no encoding")
-      }
+      let place = "requirement \(index) of protocol \"\(name)\""
+      declarations.append(
+        (
+          try unsafe text(requirement.selector, "the selector of \(place)"),
+          try unsafe text(requirement.encoding, "the encoding of \(place)"),
+          unsafe requirement.required
+        ))
     }
     try self.init(name) { builder in
-      for index in 0..<count {
-        // SAFETY: neither string is null, as checked above; they end with NULs.
-        let requirement = unsafe requirements![index]
-        unsafe builder.add(
-          String(cString: requirement.selector!), String(cString: requirement.encoding!),
-          isRequired: requirement.required)
+      for declaration in declarations {
+        builder.add(
+          declaration.selector, declaration.encoding, isRequired: declaration.isRequired)
       }
     }
   }
+}
+
+/// The text of a C string.
+///
+/// - Throws: `TableError` if it is null or not UTF-8: it would not be the name
+///   that C knows.
+@unsafe internal func text(
+  _ string: UnsafePointer<CChar>?, _ place: String
+) throws(TableError) -> String {
+  guard let string = unsafe string else {
+    throw TableError(.nullPointer, "\(place) is NULL")
+  }
+  // SAFETY: the caller says that the string ends with a NUL.
+  guard let text = unsafe String(validatingCString: string) else {
+    throw TableError(.invalidEncoding, "\(place) is not UTF-8")
+  }
+  return text
 }
 
 /// Gives a registered protocol table; see `forwarding.h`.
@@ -72,7 +94,8 @@ extension ProtocolTable {
 public func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? {
   // SAFETY: the caller's string ends with a NUL; the registry keeps tables for
   // the life of the process.
-  guard let name = unsafe name, let table = ProtocolTable.named(unsafe String(cString: name))
+  guard let name = unsafe name, let text = unsafe String(validatingCString: name),
+    let table = ProtocolTable.named(text)
   else { return nil }
   return unsafe OpaquePointer(Unmanaged.passUnretained(table).toOpaque())
 }

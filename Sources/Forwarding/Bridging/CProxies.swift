@@ -160,18 +160,20 @@ extension FunctionTable {
       builder.keep(TableError(.nullPointer, "the function table has \(count) methods at NULL"))
     }
     for index in 0..<(unsafe methods == nil ? 0 : count) {
+      // SAFETY: there are `count` methods; the strings end with NULs, and the
+      // caller promises the types.
       let method = unsafe methods![index]
-      guard let selector = unsafe method.selector, let encoding = unsafe method.encoding,
-        let function = unsafe method.function
-      else {
-        builder.keep(
-          TableError(
-            .nullPointer, "method \(index) has no selector, no encoding or no function"))
-        continue
+      do throws(TableError) {
+        let selector = try unsafe text(method.selector, "the selector of method \(index)")
+        let encoding = try unsafe text(method.encoding, "the encoding of method \(index)")
+        guard let function = unsafe method.function else {
+          throw TableError(
+            .nullPointer, selector: selector, "the function of method \(index) is NULL")
+        }
+        unsafe builder.function(selector, encoding, calling: function)
+      } catch {
+        builder.keep(error)
       }
-      // SAFETY: the strings end with a NUL; the caller promises the types.
-      unsafe builder.function(
-        String(cString: selector), String(cString: encoding), calling: function)
     }
     self.init(methods: builder.methods, fault: builder.fault)
   }
@@ -193,10 +195,7 @@ extension DynamicProxy.Configuration {
     let requirements = try ProtocolTable.merge(tables)
     for index in 0..<(unsafe options.method_count) {
       let method = unsafe methods[index]
-      guard let name = unsafe method.selector else {
-        throw TableError(.nullPointer, "method \(index) of the options has no selector")
-      }
-      let text = unsafe String(cString: name)
+      let text = try unsafe text(method.selector, "the selector of method \(index) of the options")
       guard let requirement = requirements.first(where: { $0.selector.name == text }) else {
         throw TableError(
           .unknownMethod, selector: text,

@@ -19,10 +19,13 @@ internal import CForwarding
 /// lives. It may be released inside its own call: what the running calls need
 /// is freed when the last of them has returned.
 ///
-/// There is no function pointer on systems that refuse executable memory made
-/// at run time.
+/// On x86-64 the first some hundreds at a time are compiled functions that are
+/// there from the start. Beyond them, and on other machines, a function pointer
+/// needs executable memory made at run time, which hardened systems refuse.
+///
+/// The handler returns on the thread that it was called on.
 @safe public final class FunctionPointer: @unchecked Sendable {
-  // Sendable: immutable; the shim counts the running calls atomically.
+  // Sendable: immutable; the shim sees to calls that run while it ends.
 
   /// The signature that the function has.
   public let signature: MethodSignature

@@ -64,8 +64,8 @@ public final class DynamicProxy: Sendable {
     self.configuration = configuration
     requirements = try ProtocolTable.merge(protocols)
     core = try ProxyCore(requirements, configuration)
-    subscribers = unsafe SubscriberList(
-      list: fwd_proxy_core_list(core.handle), methods: requirements.map(\.selector),
+    subscribers = SubscriberList(
+      core: core, methods: requirements.map(\.selector),
       onChange: configuration.onCapabilityChange)
     unsafe core.adopt(self)
   }

@@ -10,7 +10,6 @@ internal import CForwarding
   internal let handle: OpaquePointer
   /// What the shim holds without a reference: folds and default results.
   private let retained: [AnyObject]
-  private let owner: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
   internal init(
     _ requirements: [ProtocolTable.Requirement], _ configuration: DynamicProxy.Configuration
@@ -38,21 +37,17 @@ internal import CForwarding
           default_result: empty.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }))
     }
     self.retained = retained
-    let owner = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
-    unsafe owner.initialize(to: nil)
     // SAFETY: the array is copied, and its signatures are retained; operations
     // live as long as the process.
     let handle = unsafe methods.withUnsafeBufferPointer { methods in
       unsafe fwd_proxy_core_create(
-        methods.baseAddress, methods.count, configuration.unknownSelectors == .ignore, owner,
+        methods.baseAddress, methods.count, configuration.unknownSelectors == .ignore, nil,
         ProxyOperations.pointer)
     }
     guard let handle = unsafe handle else {
-      unsafe owner.deallocate()
       throw TableError(.outOfMemory, "no memory for a proxy")
     }
     unsafe self.handle = handle
-    unsafe self.owner = owner
   }
 
   /// Says whose C part it is.
@@ -60,13 +55,12 @@ internal import CForwarding
   /// - Precondition: the proxy owns this object, and is not used by another
   ///   thread yet.
   @unsafe internal func adopt(_ proxy: DynamicProxy) {
-    unsafe owner.pointee = Unmanaged.passUnretained(proxy).toOpaque()
+    unsafe fwd_proxy_core_adopt(handle, Unmanaged.passUnretained(proxy).toOpaque())
   }
 
   deinit {
     // SAFETY: nobody has the proxy any more, so no fan-out runs.
     unsafe fwd_proxy_core_destroy(handle)
-    unsafe owner.deallocate()
   }
 
   /// The shim's entry of a method, or nil. Valid as long as this object.
@@ -84,11 +78,9 @@ extension DynamicProxy {
   }
 
   fileprivate static func of(owner: UnsafeMutableRawPointer) -> DynamicProxy {
-    // SAFETY: owners are the cells that `ProxyCore` makes, filled before
-    // anybody can use the proxy, which is alive as long as someone forwards
-    // through it.
-    let cell = unsafe owner.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-    return unsafe Unmanaged<DynamicProxy>.fromOpaque(cell.pointee!).takeUnretainedValue()
+    // SAFETY: owners are the proxies that `adopt` named, alive as long as
+    // someone forwards through them.
+    unsafe Unmanaged<DynamicProxy>.fromOpaque(owner).takeUnretainedValue()
   }
 }
 

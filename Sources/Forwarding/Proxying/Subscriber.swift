@@ -11,8 +11,9 @@
 /// }
 /// ```
 ///
-/// Store the table in a `static let`: a proxy joins it to its protocols once
-/// for all subscribers of the class.
+/// The table must be stored, in a `static let`: a proxy joins it to its
+/// protocols once for all subscribers of the class and keeps it, and knows a
+/// subscriber again by object and table.
 public protocol Subscriber: AnyObject, Sendable {
   /// What objects of the class implement.
   static var functionTable: FunctionTable { get }

@@ -34,23 +34,26 @@ internal import CForwarding
     var pruneAt = 64
   }
 
-  private let list: OpaquePointer
+  /// Owns the shim's list: who has this object alone, has that too.
+  private let core: ProxyCore
   private let methods: [MethodSelector]
   private let state: Lock<State>
   private let onChange: (@Sendable (MethodSelector, Bool) -> Void)?
 
   private static let lastIdentifier = Lock<UInt64>(0)
 
-  /// Writes a list of the shim, which must outlive this.
+  /// Writes the list of a proxy's C part.
   internal init(
-    list: OpaquePointer, methods: [MethodSelector],
+    core: ProxyCore, methods: [MethodSelector],
     onChange: (@Sendable (MethodSelector, Bool) -> Void)?
   ) {
-    unsafe self.list = list
+    self.core = core
     self.methods = methods
     self.onChange = onChange
     state = Lock(State(responders: Array(repeating: 0, count: methods.count)))
   }
+
+  private var list: OpaquePointer { unsafe fwd_proxy_core_list(core.handle) }
 
   /// What a new subscription is made of.
   @safe internal struct Candidate {
@@ -291,9 +294,9 @@ extension SubscriberList {
     var changes = Changes()
     defer { changes.finish(methods, onChange) }
     state.withLock { state in
-      while case let count = unsafe fwd_list_count(list), count > 0 {
-        let identifier = unsafe fwd_record_identifier(fwd_list_record(list, count - 1))
-        withdraw(identifier, at: count - 1, &state, &changes)
+      for index in (0..<(unsafe fwd_list_count(list))).reversed() {
+        let identifier = unsafe fwd_record_identifier(fwd_list_record(list, index))
+        withdraw(identifier, at: index, &state, &changes)
       }
     }
   }

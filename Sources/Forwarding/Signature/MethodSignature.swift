@@ -25,9 +25,13 @@ internal import CForwarding
 /// A value is immutable and may be shared between threads. Two signatures are
 /// equal if they mean the same, see `TypeEncoding`.
 ///
-/// What the C calling convention needs to know and an encoding cannot say
-/// (bit-fields, packed structs, variadic functions) is refused when the
-/// signature is made.
+/// What an encoding shows that the C calling convention cannot be known from
+/// (bit-fields, structs of which only the name is given) is refused when the
+/// signature is made. Packed and over-aligned structs and variadic functions do
+/// not show in an encoding: do not call them by one.
+///
+/// Equality is not transitive where names are left out: `{A=i}` and `{B=i}`
+/// differ, and both equal `{?=i}`. Do not mix these in one set.
 @safe public struct MethodSignature: Sendable {
   internal let storage: Storage
 
