@@ -29,6 +29,12 @@ let package = Package(
     .testTarget(
       name: "ForwardingTests", dependencies: ["Forwarding", "CForwarding", "CTestFixtures"],
       swiftSettings: swiftSettings),
+    .target(
+      name: "CBenchmarks", dependencies: ["CForwarding", "CLibFFI"],
+      path: "Benchmarks/Suite/CBenchmarks"),
+    .executableTarget(
+      name: "fwd-bench", dependencies: ["CBenchmarks"], path: "Benchmarks/Suite",
+      exclude: ["CBenchmarks"], swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -10,7 +10,8 @@
 ///   what was given, what was expected and where; functions that take a `fwd_error *` fill that too. It may
 ///   be NULL and is touched on failure only.
 /// - On failure nothing has changed: outputs are not written, nothing is retained.
-/// - NULL where a function needs a value is `FWD_NULL_ARGUMENT` from those that give a status.
+/// - NULL where a function needs a value is `FWD_NULL_ARGUMENT` from those that give a status; the text of an
+///   encoding at NULL is malformed.
 
 #ifndef FORWARDING_H
 #define FORWARDING_H
@@ -250,7 +251,8 @@ typedef enum fwd_result_policy {
   FWD_RESULT_ALL_FIRST = 2,
   /// All are called, and the last result is given.
   FWD_RESULT_ALL_LAST = 3,
-  /// Responders are called until one gives a result with a byte that is not zero; the last result is given.
+  /// For numbers and pointers: responders are called until one gives a result with a byte that is not zero; the
+  /// last result is given.
   FWD_RESULT_UNTIL_NONZERO = 4,
   /// For `B`: called until one says true. False if none does.
   FWD_RESULT_ANY = 5,

@@ -139,7 +139,7 @@ bool fwd_encoding_equal(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                         const fwd_encoding *FWD_NONNULL right, size_t right_index);
 
 /// Whether a function of one type can stand for a function of the other in a call: as `fwd_encoding_equal`,
-/// but `^v` goes with every pointer, `*` with pointers to characters, blocks and classes with `@`.
+/// but `^v` goes with every pointer, `*` with pointers to characters, and blocks with `@`.
 bool fwd_encoding_compatible(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                              const fwd_encoding *FWD_NONNULL right, size_t right_index);
 

@@ -37,8 +37,8 @@ typedef struct fwd_aapcs64_passing {
 /// Classifies the type at `index`, whose layout must be known.
 fwd_aapcs64_passing fwd_aapcs64_classify(const fwd_encoding *encoding, uint32_t index);
 
-/// The part of the type at `index` for which compilers do not agree whether the whole is a homogeneous aggregate,
-/// else FWD_NO_TYPE. To clang nothing is that has an array of 0 elements or an `_Atomic` member; gcc looks at
+/// The part of the type at `index` for which compilers do not agree whether the whole is a homogeneous
+/// aggregate, else FWD_NO_TYPE. To clang nothing is that has an array of 0 elements or an `_Atomic` member; gcc looks at
 /// what they would be.
 uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index);
 

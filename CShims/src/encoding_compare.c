@@ -55,7 +55,8 @@ static bool same_bit_fields(const comparison *context, const fwd_type *left, con
 }
 
 static bool is_object(fwd_type_kind kind) {
-  return kind == FWD_TYPE_OBJECT || kind == FWD_TYPE_BLOCK || kind == FWD_TYPE_CLASS;
+  // Not classes: a result that is an object is released.
+  return kind == FWD_TYPE_OBJECT || kind == FWD_TYPE_BLOCK;
 }
 
 /// What a pointer points to, with the character's kind for `*`.

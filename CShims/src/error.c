@@ -20,6 +20,10 @@ fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const ch
   char message[sizeof last_message];
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  // Names and encodings come from outside: nothing that a terminal would obey. Lines are our own.
+  for (char *byte = message; *byte; byte++) {
+    if (((unsigned char)*byte < ' ' && *byte != '\n') || *byte == 0x7F) *byte = '?';
+  }
   memcpy(last_message, message, sizeof message);
   if (error) {
     error->status = status;

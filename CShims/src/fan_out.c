@@ -81,13 +81,13 @@ static bool take_answer(const fwd_method_entry *entry, struct fan_out *state) {
     case FWD_RESULT_UNTIL_NONZERO:
       if (!first) discard(entry, state->kept);
       keep(state);
-      return is_zero(state->kept, size);
+      return is_zero(state->kept, entry->value_size);
     case FWD_RESULT_ANY:
       keep(state);
-      return is_zero(state->kept, size);
+      return is_zero(state->kept, entry->value_size);
     case FWD_RESULT_ALL:
       keep(state);
-      return !is_zero(state->kept, size);
+      return !is_zero(state->kept, entry->value_size);
     case FWD_RESULT_UNTIL_HANDLED:
       return !state->handled;
     case FWD_RESULT_DEFAULT:

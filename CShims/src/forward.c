@@ -14,6 +14,7 @@ static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const cha
                               const fwd_proxy_method **method) {
   *method = NULL;
   if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy", name);
+  if (!selector && (!name || !*name)) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding: no selector");
   *method = fwd_proxy_core_method(proxy, selector);
   if (*method || proxy->ignores_unknown_selectors) return FWD_OK;
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);

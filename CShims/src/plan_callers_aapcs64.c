@@ -86,8 +86,8 @@ static inline bool is_floating(const fwd_call_plan *plan) {
 
 // MARK: Straight-line callers
 
-// One for each number of integer and of vector registers, and for results in either kind, for plans whose moves
-// are all of 4 or 8 bytes: nothing is decided during the call but what to store.
+// One for each number of integer and of vector registers, and for results in either kind, for plans whose
+// moves are all of 4 or 8 bytes: nothing is decided during the call but what to store.
 
 #define INTEGER_TYPE(i) uint64_t
 #define DOUBLE_TYPE(i) double
@@ -244,9 +244,9 @@ static inline void load(const fwd_call_plan *plan, void *const *arguments, regis
     }                                                                                                  \
   }
 
-// Results in memory: in a local struct, since a compiler may choose where the address of an assigned one points.
-// It is of quads to be aligned to 16, and of too many to be homogeneous. What is not written of it costs nothing
-// but room on the stack.
+// Results in memory: in a local struct, since a compiler may choose where the address of an assigned one
+// points. It is of quads to be aligned to 16, and of too many to be homogeneous. What is not written of it
+// costs nothing but room on the stack.
 #define MEMORY_CALLER(name, blocks, result_bytes)                                                      \
   FWD_CALLS_ANY_TYPE static void name(const fwd_call_plan *plan, void (*function)(void),               \
                                       void *const *arguments, void *result) {                          \

@@ -5,6 +5,7 @@
 
 #include "proxy.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 // MARK: Creation
@@ -42,6 +43,9 @@ fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count, 
     const fwd_type *result =
         fwd_encoding_type(fwd_signature_encoding(signature), fwd_signature_result_type(signature));
     entry->returns_object = result->kind == FWD_TYPE_OBJECT;
+    // The x87 format has 80 bits, however many it takes.
+    bool is_x87 = result->kind == FWD_TYPE_LONG_DOUBLE && LDBL_MANT_DIG == 64;
+    entry->value_size = is_x87 ? 10 : entry->result.size;
     size_t slot = slot_of(proxy, methods[i].selector);
     while (proxy->slots[slot]) slot = (slot + 1) & (proxy->slot_count - 1);
     proxy->slots[slot] = (uint32_t)i + 1;

@@ -15,6 +15,8 @@ typedef struct fwd_method_entry {
   size_t argument_count;
   size_t hidden_count;
   fwd_layout result;
+  /// The bytes of the result that carry value.
+  size_t value_size;
   bool returns_object;
 } fwd_method_entry;
 

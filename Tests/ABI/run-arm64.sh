@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests calls and closures of the AArch64 side against the C compilers, under emulation on another machine:
+# Tests calls and closures on AArch64 against the C compilers, under emulation:
 # Tests/ABI/run-arm64.sh [count] [seed]
-# The last line is "N passed, N failed". On Debian and Ubuntu it installs what is missing. In the environment:
+# `count` functions of all kinds are called through call plans, and through libffi if it has their types; as
+# many of plain types surely are. The last line is "N passed, N failed". On Debian it installs what is missing.
+# In the environment:
 #   CLANG, GCC  the two cross compilers of the functions under test; without a clang that has this target, gcc
 #               at -O0 and at $OPTIMIZE
 #   OPTIMIZE    how they are compiled (-O1)
@@ -54,26 +56,33 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-set -- --count "$count" --output "$work" --chunk 75
-[ -z "$seed" ] || set -- "$@" --seed "$seed"
-python3 "$here/generate.py" "$@"
+if [ -z "$seed" ]; then seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); fi
+for set in full plain; do
+  mkdir "$work/$set"
+  case $set in full) plain= ;; plain) plain=--plain ;; esac
+  python3 "$here/generate.py" --count "$count" --seed "$seed" --chunk 75 --output "$work/$set" $plain >/dev/null
+done
+echo "seed $seed"
 
 flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi $SHIM_FLAGS"
 flags="$flags -I$shims/include -I$shims/src -I$here -isystem /usr/include/aarch64-linux-gnu"
 
 # All files of the shim: the linker takes what the drivers need, which needs no Swift. One line a command, run
-# two at a time, the longest first.
+# two at a time. (Some of the traps are other machines', and so functions that they use.)
 {
-  for file in "$shims"/src/plan_*.c "$shims"/src/[!p]*.c "$shims"/src/p[!l]*.c; do
+  for file in "$shims"/src/*.c; do
     echo "$CC $flags -c $file -o $work/shim_$(basename "$file" .c).o"
   done
-  echo "$CC $flags -c $here/plan_driver.c -o $work/driver.o"
-  echo "$CC $flags -c $here/traps.c -o $work/traps.o"
-  echo "$CC -w -I$here -c $work/tables.c -o $work/tables.o"
-  for chunk in "$work"/chunk_*.c; do
-    functions="-w -Wno-psabi -std=gnu11 -I$here -DLONG_DOUBLE_BYTES=16 -c $chunk"
-    echo "$CLANG $OPTIMIZE $functions -DPREFIX=clang -o ${chunk%.c}.clang.o"
-    echo "$GCC $gcc_at $functions -DPREFIX=gcc -o ${chunk%.c}.gcc.o"
+  for file in plan_driver traps traps_aapcs64; do
+    echo "$CC $flags -Wno-unused-function -c $here/$file.c -o $work/$file.o"
+  done
+  for set in full plain; do
+    echo "$CC -w -I$here -c $work/$set/tables.c -o $work/$set/tables.o"
+    for chunk in "$work/$set"/chunk_*.c; do
+      functions="-w -Wno-psabi -std=gnu11 -I$here -DLONG_DOUBLE_BYTES=16 -c $chunk"
+      echo "$CLANG $OPTIMIZE $functions -DPREFIX=clang -o ${chunk%.c}.clang.o"
+      echo "$GCC $gcc_at $functions -DPREFIX=gcc -o ${chunk%.c}.gcc.o"
+    done
   done
 } >"$work/commands"
 tr '\n' '\0' <"$work/commands" | xargs -0 -n 1 -P 2 sh -c
@@ -82,27 +91,31 @@ aarch64-linux-gnu-ar rcs "$work/libshim.a" "$work"/shim_*.o
 # Static, so that the emulator needs no arm64 system around it.
 link="-static -L$work -lshim -lffi -lpthread"
 aarch64-linux-gnu-gcc -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
-aarch64-linux-gnu-gcc -o "$work/driver" "$work/driver.o" "$work/tables.o" "$work"/chunk_*.o $link
+aarch64-linux-gnu-gcc -o "$work/traps_aapcs64" "$work/traps_aapcs64.o" $link
+for set in full plain; do
+  aarch64-linux-gnu-gcc -o "$work/$set/driver" "$work/plan_driver.o" "$work/$set"/*.o $link
+done
 
 # MARK: Running
 
-# FWD_CALL: what goes through the call interface is libffi's here; plans are called by themselves.
+# FWD_CALL: what the drivers call through the call interface goes through libffi; plans they call by themselves.
 passed=0
 failed=0
-for program in traps driver; do
-  FWD_CALL=libffi qemu-aarch64-static "$work/$program" >"$work/output" 2>&1 || true
+for run in "plan traps" "libffi traps" "libffi traps_aapcs64" "libffi full/driver" "libffi plain/driver"; do
+  program=${run#* }
+  FWD_CALL=${run%% *} qemu-aarch64-static "$work/$program" "${program%/*}" >"$work/output" 2>&1 || true
   sed '$d' "$work/output"
   last=$(tail -n 1 "$work/output")
   case $last in
     *" passed, "*" failed")
-      echo "$program: $last"
+      echo "$program, by ${run%% *}: $last"
       passed=$((passed + ${last%% *}))
       last=${last#* passed, }
       failed=$((failed + ${last%% *}))
       ;;
     *)
       echo "$last"
-      echo "$program: did not finish"
+      echo "$program, by ${run%% *}: did not finish"
       failed=$((failed + 1))
       ;;
   esac

@@ -43,7 +43,7 @@ python3 "$here/generate.py" "$@"
 
 # The shim's files that need no Swift. One line a command, run two at a time.
 {
-  for file in error encoding encoding_parse encoding_fail layout sysv_classify lowering_sysv lowering_generic call_plan_sysv plan_callers_sysv plan_shapes_sysv closure_ffi entry_layout_sysv entry_pool_sysv hazard \
+  for file in error encoding encoding_parse encoding_fail layout sysv_classify lowering_sysv lowering_generic call_plan_sysv plan_callers_sysv plan_shapes_sysv closure_ffi entry_layout_sysv entry_pool_sysv hazard sanitizer \
     call_interface closure; do
     echo "$CC $flags -c $shims/src/$file.c -o $work/shim_$file.o"
   done

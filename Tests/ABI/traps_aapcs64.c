@@ -113,8 +113,11 @@ static void addresses_on_the_stack_are_words(void) {
 // MARK: Registers
 
 static wide_integer got_wide;
-static void take_wide(int first, wide_integer wide, int after) { got[0] = first, got_wide = wide, got[1] = after; }
-static void take_wide_last(long a, long b, long c, long d, long e, long f, long g, wide_integer wide, long last) {
+static void take_wide(int first, wide_integer wide, int after) {
+  got[0] = first, got_wide = wide, got[1] = after;
+}
+static void take_wide_last(long a, long b, long c, long d, long e, long f, long g, wide_integer wide,
+                           long last) {
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g;
   got_wide = wide, got[0] = last;
 }
@@ -126,8 +129,8 @@ static void even_registers(void) {
   call("vitI", FUNCTION(take_wide), ARGUMENTS(&first, &wide, &after), NULL);
   EXPECT(got[0] == -1 && got_wide == wide && got[1] == 2);
   // Skips x7 for good, and a stack word does not come in its place.
-  call("vqqqqqqqtq", FUNCTION(take_wide_last), ARGUMENTS(&one, &one, &one, &one, &one, &one, &one, &wide, &last),
-       NULL);
+  call("vqqqqqqqtq", FUNCTION(take_wide_last),
+       ARGUMENTS(&one, &one, &one, &one, &one, &one, &one, &wide, &last), NULL);
   EXPECT(got_wide == wide && got[0] == 9);
 }
 
@@ -179,6 +182,28 @@ static void homogeneous_aggregates(void) {
   call("{quads=[4D]}{quads=[4D]}", FUNCTION(give_quads), ARGUMENTS(&four), NULL);
 }
 
+static bool has_plan(const char *text) {
+  fwd_encoding *encoding;
+  fwd_call_plan *plan = NULL;
+  fwd_error error;
+  EXPECT(fwd_encoding_create(text, strlen(text), FWD_FORM_METHOD, &encoding, &error) == FWD_OK);
+  EXPECT(fwd_call_plan_create(encoding, &plan, &error) == FWD_OK);
+  fwd_encoding_release(encoding);
+  bool is_there = plan != NULL;
+  fwd_call_plan_destroy(plan);
+  return is_there;
+}
+
+static void compilers_differ(void) {
+  // Homogeneous to gcc, and not to clang.
+  EXPECT(!has_plan("v{?=[3d][0d]}"));
+  EXPECT(!has_plan("{?=Aff}"));
+  EXPECT(!has_plan("vi(?=f{?=[2Af]})"));
+  // To neither, and to both.
+  EXPECT(has_plan("v{?=[3q][0d]}{?=Ai}Af"));
+  EXPECT(has_plan("v{?=[3d]{?=}}"));
+}
+
 // MARK: Limits
 
 typedef struct largest {
@@ -204,7 +229,8 @@ static void largest_values(void) {
 #define LIST_50(item, i) \
   LIST_10(item, i##0), LIST_10(item, i##1), LIST_10(item, i##2), LIST_10(item, i##3), LIST_10(item, i##4)
 #define LIST_255(item) \
-  LIST_50(item, 0_), LIST_50(item, 1_), LIST_50(item, 2_), LIST_50(item, 3_), LIST_50(item, 4_), LIST_5(item, 5_0)
+  LIST_50(item, 0_), LIST_50(item, 1_), LIST_50(item, 2_), LIST_50(item, 3_), LIST_50(item, 4_), \
+      LIST_5(item, 5_0)
 #define QUADS(i) quads p##i
 #define TRIPLE(i) triple p##i
 #define WORD(i) long p##i
@@ -248,6 +274,7 @@ static void all(void) {
   even_registers();
   never_split_between_registers_and_stack();
   homogeneous_aggregates();
+  compilers_differ();
   largest_values();
   all_arguments("{quads=[4D]}", sizeof(quads), FUNCTION(take_all_quads));
   all_arguments("{triple=[3q]}", sizeof(triple), FUNCTION(take_all_triples));

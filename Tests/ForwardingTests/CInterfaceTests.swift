@@ -112,7 +112,10 @@ import Testing
     try proxy.send("note:", Int32(0))
     #expect(journal.take() == ["b 0", "C1 0", "a 0", "C2 0"])
     #expect(proxy.liveSubscribers.count == 2)
-    #expect(try proxy.collect("note:", as: Void.self, Int32(1)).map { $0.author == nil } == [false, true, false, true])
+    #expect(
+      try proxy.collect("note:", as: Void.self, Int32(1)).map { $0.author == nil } == [
+        false, true, false, true,
+      ])
     withExtendedLifetime((token, high)) {}
   }
 

@@ -32,11 +32,14 @@ import Testing
       unsafe $0.on("visitPath:") { (path: UnsafePointer<CChar>?) in
         journal.note("path \(unsafe path.map { unsafe String(cString: $0) } ?? "nil")")
       }
-      $0.on("move:by:of:") { (a: Int32, b: Float, c: Double) -> Double in Double(a) + Double(b) + c }
+      $0.on("move:by:of:") { (a: Int32, b: Float, c: Double) -> Double in Double(a) + Double(b) + c
+      }
       $0.on("take:") { (object: AnyObject?) -> AnyObject? in object }
       $0.on("bytes:and:") { (a: Int8, b: UInt64) in journal.note("\(a) \(b)") }
       $0.on("flag:") { (flag: Bool) -> Bool in !flag }
-      unsafe $0.on("raw:") { (pointer: UnsafeRawPointer?) in journal.note("\(unsafe pointer == nil)") }
+      unsafe $0.on("raw:") { (pointer: UnsafeRawPointer?) in
+        journal.note("\(unsafe pointer == nil)")
+      }
       $0.on("big:") { (number: UInt64) in journal.note("\(number)") }
     }
     return (proxy, token)
@@ -44,11 +47,13 @@ import Testing
 
   // MARK: Selectors
 
-  @Test("labels make the selector", arguments: [
-    ([], "visit"), ([""], "visit:"), (["path"], "visitPath:"), (["", "kind"], "visit:kind:"),
-    (["path", "kind"], "visitPath:kind:"), (["", ""], "visit::"), (["äther"], "visitÄther:"),
-    (["x", "", "z"], "visitX::z:"),
-  ] as [([String], String)])
+  @Test(
+    "labels make the selector",
+    arguments: [
+      ([], "visit"), ([""], "visit:"), (["path"], "visitPath:"), (["", "kind"], "visit:kind:"),
+      (["path", "kind"], "visitPath:kind:"), (["", ""], "visit::"), (["äther"], "visitÄther:"),
+      (["x", "", "z"], "visitX::z:"),
+    ] as [([String], String)])
   func selectors(labels: [String], selector: String) throws {
     let message = DynamicMessage(proxy: try DynamicProxy(adopting: []), name: "visit")
     #expect(message.selector(labels) == selector)

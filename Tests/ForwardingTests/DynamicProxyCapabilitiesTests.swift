@@ -125,6 +125,7 @@ import Testing
   @Test func `tells of leaving all at once, one time each`() throws {
     let proxy = try observed()
     let owners = (0..<10).map { _ in Bystander() }
+    defer { withExtendedLifetime(owners) {} }
     for owner in owners { _ = try subscribe(owner, to: proxy, "ping:") }
     #expect(journal.take() == ["+ping:"])
     proxy.unsubscribeAll()

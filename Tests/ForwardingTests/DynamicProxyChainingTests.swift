@@ -13,6 +13,7 @@ import Testing
   @Test func `a proxy forwards what it is given to its own subscribers, in its place`() throws {
     let (outer, inner) = (try DynamicProxy.pinging(), try DynamicProxy.pinging())
     let l = ["a", "b", "c", "d"].map { Listener($0, journal) }
+    defer { withExtendedLifetime(l) {} }
     try outer.subscribe(l[0])
     try outer.subscribe(inner)
     try outer.subscribe(l[3])
@@ -44,6 +45,7 @@ import Testing
 
   @Test func `a chain of many proxies forwards to its end`() throws {
     let proxies = try (0..<50).map { _ in try DynamicProxy.pinging() }
+    defer { withExtendedLifetime(proxies) {} }
     for (outer, inner) in zip(proxies, proxies.dropFirst()) { try outer.subscribe(inner) }
     let a = Listener("a", journal, score: 9)
     try proxies[49].subscribe(a)
@@ -57,6 +59,7 @@ import Testing
     let outer = try DynamicProxy.pinging { $0.results["score:"] = .callAll(pick: .last) }
     let inner = try DynamicProxy.pinging { $0.results["score:"] = .reduce(Int32(0), +) }
     let l = (1...4).map { Listener("\($0)", journal, score: $0) }
+    defer { withExtendedLifetime(l) {} }
     try outer.subscribe(l[0])
     try outer.subscribe(inner)
     for listener in l[1...] { try inner.subscribe(listener) }
@@ -139,6 +142,26 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test func `marking after a forwarding of one's own marks the outer one`() throws {
+    let table = ProtocolTable.table("Events") {
+      $0.optional("event", "v@:", result: .untilHandled)
+    }
+    let (outer, other) = (try DynamicProxy(adopting: table), try DynamicProxy(adopting: table))
+    let journal = journal
+    let tokens = [
+      try outer.subscribe {
+        $0.on("event") {
+          #expect(throws: Never.self) { try other.send("event") }
+          DynamicProxy.markHandled()
+        }
+      },
+      try outer.subscribe { $0.on("event") { journal.note("behind") } },
+    ]
+    try outer.send("event")
+    #expect(journal.take().isEmpty)
+    withExtendedLifetime(tokens) {}
+  }
+
   // MARK: Protocols
 
   @Test func `declared methods of both are forwarded, others are not`() throws {
@@ -209,6 +232,7 @@ import Testing
   @Test("proxies make no circle, however long", arguments: [2, 3, 10])
   func circle(length: Int) throws {
     let proxies = try (0..<length).map { _ in try DynamicProxy.pinging() }
+    defer { withExtendedLifetime(proxies) {} }
     for (outer, inner) in zip(proxies, proxies.dropFirst()) { try outer.subscribe(inner) }
     #expect(refuses(proxies[length - 1], proxies[0]))
     let a = Listener("a", journal)
@@ -248,6 +272,7 @@ import Testing
   @Test func `diamonds are no circles`() throws {
     let top = try DynamicProxy.pinging()
     let sides = [try DynamicProxy.pinging(), try DynamicProxy.pinging()]
+    defer { withExtendedLifetime(sides) {} }
     let bottom = try DynamicProxy.pinging()
     for side in sides {
       try top.subscribe(side)

@@ -39,6 +39,7 @@ import Testing
   @Test func `whoever lives through gets exactly one call of each fan-out`() throws {
     let proxy = try DynamicProxy(adopting: Self.table)
     let steady = (0..<8).map { _ in Counter(Self.threads) }
+    defer { withExtendedLifetime(steady) {} }
     for counter in steady { try proxy.subscribe(counter) }
     let isDone = Atomic64()
     // Two threads forward, one changes members, one lets objects die.
@@ -82,6 +83,7 @@ import Testing
   {
     let proxy = try DynamicProxy(adopting: Self.table)
     let steady = (0..<5).map { _ in Counter(1) }
+    defer { withExtendedLifetime(steady) {} }
     for counter in steady { try proxy.subscribe(counter) }
     let isDone = Atomic64()
     onThreads(Self.threads) { thread in
@@ -155,6 +157,7 @@ import Testing
   @Test func `threads that subscribe the same objects agree`() throws {
     let proxy = try DynamicProxy(adopting: Self.table)
     let counters = (0..<20).map { _ in Counter(Self.threads) }
+    defer { withExtendedLifetime(counters) {} }
     onThreads(Self.threads) { thread in
       for counter in thread.isMultiple(of: 2) ? counters : counters.reversed() {
         #expect(throws: Never.self) { try proxy.subscribe(counter) }

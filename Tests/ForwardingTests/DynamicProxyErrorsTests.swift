@@ -277,7 +277,10 @@ import Testing
 
   // MARK: Deliveries that fail
 
-  private enum Kind: Int32 { case file = 1, directory = 2 }
+  private enum Kind: Int32 {
+    case file = 1
+    case directory = 2
+  }
 
   @Test func `a subscriber that cannot take its arguments is passed over and reported`() throws {
     let errors = Box<[ForwardingError]>([])
@@ -295,7 +298,9 @@ import Testing
       $0.on("visit:") { (kind: Kind) in journal.note("strict \(kind)") }
       $0.on("ask:") { (kind: Kind) -> Int32 in kind.rawValue }
       $0.on("take:") { (object: Listener) in journal.note(object.name) }
-      unsafe $0.on("read:") { (text: UnsafePointer<CChar>) in journal.note(unsafe String(cString: text)) }
+      unsafe $0.on("read:") { (text: UnsafePointer<CChar>) in
+        journal.note(unsafe String(cString: text))
+      }
     }
     let lax = try proxy.subscribe {
       $0.on("visit:") { (number: Int32) in journal.note("lax \(number)") }
@@ -431,7 +436,9 @@ import Testing
       { unsafe $0.function("ping:", "v@:{", UnsafeRawPointer(bitPattern: 8)) },
       { unsafe $0.function("ping:", "v@:i", calling: "no function") },
     ]
-    let words = ["1 to 65535 bytes", "1 to 65535 bytes", "twice", "null pointer", "offset 4", "String"]
+    let words = [
+      "1 to 65535 bytes", "1 to 65535 bytes", "twice", "null pointer", "offset 4", "String",
+    ]
     for (build, word) in zip(builds, words) {
       let error = #expect(throws: ForwardingError.self) { try proxy.subscribe(owner, build) }
       #expect(error?.code == .invalidTable || error?.code == .signatureMismatch)

@@ -75,10 +75,7 @@ import Testing
     let ask =
       unsafe function.unsafeCast()
       as @convention(c) (UnsafeRawPointer?, UnsafeRawPointer?, Int32) -> Int32
-    #expect(unsafe ask(nil, nil, 4) == 5)
-    let short: @convention(c) (Int32) -> Int32 = unsafe try proxy.functionPointer(for: "ask:")
-      .unsafeCast()
-    _ = short
+    #expect(ask(nil, nil, 4) == 5)
     withExtendedLifetime((function, token)) {}
   }
 
@@ -141,9 +138,11 @@ import Testing
     withExtendedLifetime((function, finish)) {}
   }
 
-  @Test("each failure is reported once", arguments: [
-    .standard, .ignore, .fail, .report,
-  ] as [DynamicProxy.Configuration.NoResponder])
+  @Test(
+    "each failure is reported once",
+    arguments: [
+      .standard, .ignore, .fail, .report,
+    ] as [DynamicProxy.Configuration.NoResponder])
   func once(rule: DynamicProxy.Configuration.NoResponder) throws {
     let errors = Box<[ForwardingError]>([])
     let proxy = try proxy(errors) { $0.noResponder = rule }
@@ -209,7 +208,7 @@ import Testing
     }
     let ask: @convention(c) (Int32) -> Int32 = unsafe holder.value!.unsafeCast()
     // The proxy, its subscriber and the closure live until the call returns.
-    #expect(unsafe fixture_call_int(ask, 4) == 5)
+    #expect(fixture_call_int(ask, 4) == 5)
     #expect(journal.take() == ["1"])
     #expect(tracked == nil)
     #expect(population.living == 0)
@@ -232,7 +231,7 @@ import Testing
       holder.value = try proxy.functionPointer(for: "ask:")
     }
     let ask: @convention(c) (Int32) -> Int32 = unsafe holder.value!.unsafeCast()
-    #expect(unsafe fixture_call_int(ask, 4) == 10)
+    #expect(fixture_call_int(ask, 4) == 10)
     #expect(holder.value == nil)
     #expect(tracked == nil)
   }

@@ -313,9 +313,11 @@ import Testing
     #expect(journal.take() == ["y1"])
   }
 
-  @Test("what closures capture is given up when they end", arguments: [
-    "cancel", "unsubscribe", "unsubscribeAll", "proxy dies", "refused",
-  ])
+  @Test(
+    "what closures capture is given up when they end",
+    arguments: [
+      "cancel", "unsubscribe", "unsubscribeAll", "proxy dies", "refused",
+    ])
   func captures(end: String) throws {
     let population = Population()
     let owner = Bystander()
@@ -346,6 +348,7 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let population = Population()
     let owners = [Bystander(), Bystander()]
+    defer { withExtendedLifetime(owners) {} }
     weak var tracked: FunctionTable?
     do {
       let captured = population.make()
@@ -362,6 +365,24 @@ import Testing
     proxy.unsubscribe(owners[1])
     #expect(population.living == 0)
     #expect(tracked == nil)
+  }
+
+  @Test func `a new table is not taken for one that was freed`() throws {
+    let proxy = try DynamicProxy.pinging { $0.conformance = .lenient }
+    let owner = Bystander()
+    for number in Int32(0)..<300 {
+      // The allocator hands the same addresses out again.
+      let table = FunctionTable(for: Bystander.self) {
+        $0.on("score:") { (_: Bystander, _: Int32) -> Int32 in number }
+      }
+      let subscription = try proxy.subscribe(owner, table: table)
+      #expect(try proxy.send("score:", Int32(0)) == number)
+      if number.isMultiple(of: 3) {
+        proxy.unsubscribeAll()
+      } else {
+        subscription.cancel()
+      }
+    }
   }
 
   @Test func `closures that end in their own call live until the end of it`() throws {

@@ -13,6 +13,7 @@ import Testing
   @Test func `delivers to all subscribers in order of subscription`() throws {
     let proxy = try DynamicProxy.pinging()
     let listeners = ["a", "b", "c"].map { Listener($0, journal) }
+    defer { withExtendedLifetime(listeners) {} }
     for listener in listeners { try proxy.subscribe(listener) }
     try proxy.ping(7)
     #expect(journal.take() == ["a7", "b7", "c7"])
@@ -54,6 +55,7 @@ import Testing
   @Test func `unsubscribing everyone leaves an empty proxy that can be used again`() throws {
     let proxy = try DynamicProxy.pinging()
     let listeners = (0..<100).map { Listener("\($0)", journal) }
+    defer { withExtendedLifetime(listeners) {} }
     for listener in listeners { try proxy.subscribe(listener) }
     proxy.unsubscribeAll()
     #expect(proxy.count == 0)
@@ -81,7 +83,9 @@ import Testing
     let (a, journal) = (Listener("a", journal), journal)
     try proxy.subscribe(a)
     try proxy.subscribe(a) {
-      $0.on("ping:") { (self: Listener, number: Int32) in journal.note("closure \(self.name)\(number)") }
+      $0.on("ping:") { (self: Listener, number: Int32) in
+        journal.note("closure \(self.name)\(number)")
+      }
     }
     try proxy.ping()
     #expect(journal.take() == ["a1", "closure a1"])
@@ -147,7 +151,9 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let (a, journal) = (Listener("a", journal), journal)
     let other = FunctionTable(for: Listener.self) {
-      $0.on("ping:") { (self: Listener, number: Int32) in journal.note("other \(self.name)\(number)") }
+      $0.on("ping:") { (self: Listener, number: Int32) in
+        journal.note("other \(self.name)\(number)")
+      }
     }
     try proxy.subscribe(a)
     let second = try proxy.subscribe(a, table: other)
@@ -283,9 +289,11 @@ import Testing
     withExtendedLifetime(bystander) { #expect(proxy.count == 1) }
   }
 
-  @Test("a method with other types is refused, whatever is required", arguments: [
-    .implemented, .all, .any, .lenient,
-  ] as [DynamicProxy.Configuration.Conformance])
+  @Test(
+    "a method with other types is refused, whatever is required",
+    arguments: [
+      .implemented, .all, .any, .lenient,
+    ] as [DynamicProxy.Configuration.Conformance])
   func mismatch(conformance: DynamicProxy.Configuration.Conformance) throws {
     let proxy = try DynamicProxy.pinging { $0.conformance = conformance }
     let owner = Bystander()
@@ -371,6 +379,7 @@ import Testing
     try proxy.ping()
     #expect(journal.take().count == 900)
     #expect(proxy.subscribers.records.count == 900)
+    withExtendedLifetime(listeners) {}
   }
 
   @Test func `subscribers that die without a fan-out are taken out as others come`() throws {

@@ -23,6 +23,7 @@ import Testing
   @Test func `places at the front, at the end, and at an index`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abcde")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(l[0])
     try proxy.subscribe(l[1], at: .last)
     #expect(try order(proxy) == "ab")
@@ -38,6 +39,7 @@ import Testing
   @Test func `places beside another subscription or object`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abcdef")
+    defer { withExtendedLifetime(l) {} }
     let a = try proxy.subscribe(l[0])
     try proxy.subscribe(l[1])
     try proxy.subscribe(l[2], at: .before(a))
@@ -53,6 +55,7 @@ import Testing
   @Test func `beside an object with several subscriptions means beside the first of them`() throws {
     let proxy = try DynamicProxy.pinging { $0.duplicates = .allow }
     let l = listeners("abcd")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(l[0])
     try proxy.subscribe(l[1])
     try proxy.subscribe(l[0])
@@ -65,6 +68,7 @@ import Testing
   @Test func `tokens and closures take positions too`() throws {
     let proxy = try DynamicProxy.pinging()
     let (l, journal) = (listeners("ab"), journal)
+    defer { withExtendedLifetime(l) {} }
     let a = try proxy.subscribe(l[0])
     let token = try proxy.subscribe(at: .before(a)) {
       $0.on("ping:") { (_: Int32) in journal.note("t0") }
@@ -84,6 +88,7 @@ import Testing
   func index(index: Int) throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abc")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(l[0])
     try proxy.subscribe(l[1])
     let error = #expect(throws: ForwardingError.self) {
@@ -103,6 +108,7 @@ import Testing
   @Test func `refuses anchors that are not subscribed`() throws {
     let (proxy, other) = (try DynamicProxy.pinging(), try DynamicProxy.pinging())
     let l = listeners("abcd")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(l[0])
     let ended = try proxy.subscribe(l[1])
     ended.cancel()
@@ -128,6 +134,7 @@ import Testing
   @Test func `refuses anchors that have died, seen or not`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("ab")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(l[0])
     let dead = try proxy.subscribe(Listener("x", journal))
     #expect(!dead.isLive)
@@ -145,6 +152,7 @@ import Testing
   @Test func `indices do not count the dead`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abc")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(Listener("x", journal))
     try proxy.subscribe(l[0])
     try proxy.subscribe(Listener("y", journal))
@@ -161,6 +169,7 @@ import Testing
   @Test func `a duplicate without a position stays where it is`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abc")
+    defer { withExtendedLifetime(l) {} }
     for listener in l { try proxy.subscribe(listener) }
     try proxy.subscribe(l[0])
     try proxy.subscribe(l[0], at: .last)
@@ -171,7 +180,13 @@ import Testing
     let who: Character
     let place: Place
     let result: String
-    enum Place: Sendable { case first, index(Int), before(Character), after(Character), priority(Int) }
+    enum Place: Sendable {
+      case first
+      case index(Int)
+      case before(Character)
+      case after(Character)
+      case priority(Int)
+    }
     init(_ who: Character, _ place: Place, _ result: String) {
       (self.who, self.place, self.result) = (who, place, result)
     }
@@ -184,18 +199,21 @@ import Testing
     Move("a", .index(0), "abcd"), Move("a", .index(1), "abcd"), Move("a", .index(2), "bacd"),
     Move("a", .index(3), "bcad"), Move("a", .index(4), "bcda"), Move("d", .index(0), "dabc"),
     Move("d", .index(2), "abdc"), Move("d", .index(3), "abcd"), Move("d", .index(4), "abcd"),
-    Move("a", .before("c"), "bacd"), Move("a", .after("c"), "bcad"), Move("d", .before("a"), "dabc"),
+    Move("a", .before("c"), "bacd"), Move("a", .after("c"), "bcad"),
+    Move("d", .before("a"), "dabc"),
     Move("d", .after("a"), "adbc"), Move("b", .after("d"), "acdb"),
     // Beside itself is where it is.
     Move("b", .before("b"), "abcd"), Move("b", .after("b"), "abcd"),
     // The end of a priority; all others have 0.
-    Move("a", .priority(0), "bcda"), Move("c", .priority(1), "cabd"), Move("a", .priority(-1), "bcda"),
+    Move("a", .priority(0), "bcda"), Move("c", .priority(1), "cabd"),
+    Move("a", .priority(-1), "bcda"),
   ]
 
   @Test("a duplicate with a position is moved", arguments: moves, [false, true])
   func move(_ move: Move, whileForwarding: Bool) throws {
     let proxy = try DynamicProxy.pinging()
     let l = Dictionary(uniqueKeysWithValues: "abcd".map { ($0, Listener(String($0), journal)) })
+    defer { withExtendedLifetime(l) {} }
     for name in "abcd" { try proxy.subscribe(l[name]!) }
     let before = proxy.liveSubscribers.count
     let position: DynamicProxy.Position =
@@ -230,6 +248,7 @@ import Testing
   @Test func `higher priorities come first, equal ones in order of subscription`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abcdefgh")
+    defer { withExtendedLifetime(l) {} }
     for (listener, priority) in zip(l, [0, 5, -5, 5, 0, 10, -5, 7]) {
       try proxy.subscribe(listener, at: .priority(priority))
     }
@@ -239,6 +258,7 @@ import Testing
   @Test func `subscribers without a priority have 0`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abcd")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(l[0], at: .priority(-1))
     try proxy.subscribe(l[1])
     try proxy.subscribe(l[2], at: .priority(1))
@@ -252,6 +272,7 @@ import Testing
     var generator = SplitMix(seed)
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abcdefghijkl")
+    defer { withExtendedLifetime(l) {} }
     // What a stable sort would give.
     var model: [(name: String, priority: Int)] = []
     for _ in 0..<500 {
@@ -272,6 +293,7 @@ import Testing
   @Test func `extreme priorities are priorities`() throws {
     let proxy = try DynamicProxy.pinging()
     let l = listeners("abc")
+    defer { withExtendedLifetime(l) {} }
     try proxy.subscribe(l[0], at: .priority(.min))
     try proxy.subscribe(l[1], at: .priority(.max))
     try proxy.subscribe(l[2])

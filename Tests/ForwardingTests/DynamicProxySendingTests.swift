@@ -166,6 +166,7 @@ import Testing
     for policy in [.first, .untilNonzero, .callAll(pick: .last), .standard] as [ResultPolicy] {
       let proxy = try DynamicProxy.pinging { $0.results["score:"] = policy }
       let listeners = (1...3).map { Listener("\($0)", journal, score: $0) }
+      defer { withExtendedLifetime(listeners) {} }
       for listener in listeners { try proxy.subscribe(listener) }
       #expect(try proxy.collect("score:", as: Int32.self, Int32(0)).map(\.value) == [1, 2, 3])
     }
@@ -185,6 +186,7 @@ import Testing
       let answers = try proxy.collect("object:", as: Population.Tracked?.self, AnyObject?.none)
       #expect(answers.map { $0.value == nil } == [false, true, false])
       #expect(population.living == 2)
+      withExtendedLifetime(answers) {}
     }
     #expect(population.living == 0)
     withExtendedLifetime(makers) {}
@@ -280,6 +282,37 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  @Test func `what a subscriber writes behind a pointer, the next one sees`() throws {
+    let proxy = try DynamicProxy(adopting: .table("Inout") { $0.required("add:", "v@:^i") })
+    let tokens = try [1, 10].map { (number: Int32) in
+      try proxy.subscribe {
+        unsafe $0.on("add:") { (sum: UnsafeMutablePointer<Int32>) in
+          unsafe sum.pointee = sum.pointee * 2 + number
+        }
+      }
+    }
+    defer { withExtendedLifetime(tokens) {} }
+    var sum: Int32 = 3
+    try unsafe withUnsafeMutablePointer(to: &sum) { try unsafe proxy.send("add:", $0) }
+    #expect(sum == (3 * 2 + 1) * 2 + 10)
+  }
+
+  @Test func `a struct by value is each subscriber's own`() throws {
+    let encoding = "{fixture_large=qqqd}@:{fixture_large=qqqd}"
+    let proxy = try DynamicProxy(adopting: .table("Copies") { $0.required("spoil:", encoding) })
+    let owners = [Bystander(), Bystander()]
+    defer { withExtendedLifetime(owners) {} }
+    for owner in owners {
+      try proxy.subscribe(owner) {
+        unsafe $0.function("spoil:", encoding, fixture_spoil_method)
+      }
+    }
+    let large = fixture_large(a: 1, b: 2, c: 3, d: 4)
+    let answers = try proxy.collect("spoil:", as: fixture_large.self, large)
+    #expect(answers.map(\.value.a) == [2, 2])
+    #expect(answers.map(\.value.d) == [5, 5])
+  }
+
   @Test func `large arguments are aligned for their types`() throws {
     let proxy = try proxy()
     let token = try proxy.subscribe { $0.on("wide:") { (a: Int8, b: Int128) in b + Int128(a) } }
@@ -363,7 +396,9 @@ import Testing
     let tokens = try (0..<2).map { _ in
       try proxy.subscribe {
         $0.on("object:") { (object: Population.Tracked) -> AnyObject? in
-          #expect(throws: Never.self) { try holder.invocation?.setArgument(population.make(), at: 2) }
+          #expect(throws: Never.self) {
+            try holder.invocation?.setArgument(population.make(), at: 2)
+          }
           journal.note("\(population.living)")
           return withExtendedLifetime(object) { nil }
         }

@@ -8,7 +8,10 @@ import Testing
 @testable import Forwarding
 
 @Suite struct FunctionTableTests {
-  private enum Kind: Int32, Sendable { case file = 1, directory = 2 }
+  private enum Kind: Int32, Sendable {
+    case file = 1
+    case directory = 2
+  }
   private struct Flags: OptionSet, Sendable { let rawValue: UInt16 }
   private enum Letter: UInt8, Sendable { case a = 97 }
   private class Animal: @unchecked Sendable { let name = "animal" }
@@ -69,7 +72,9 @@ import Testing
     try unsafe roundTrip("^v", [Optional(address), nil]) { unsafe $0 == $1 }
     try unsafe roundTrip("^v", [address]) { unsafe $0 == $1 }
     try unsafe roundTrip("^{stat=}", [UnsafeRawPointer(address)]) { unsafe $0 == $1 }
-    try unsafe roundTrip("^{fixture_point=dd}", [address.assumingMemoryBound(to: fixture_point.self)]) {
+    try unsafe roundTrip(
+      "^{fixture_point=dd}", [address.assumingMemoryBound(to: fixture_point.self)]
+    ) {
       unsafe $0 == $1
     }
     try unsafe roundTrip("^i", [UnsafePointer<Int32>(bitPattern: 64), nil]) { unsafe $0 == $1 }
@@ -123,7 +128,8 @@ import Testing
   @Test func `closures take 0 to 12 arguments`() throws {
     let table = try ProtocolTable("Arities") {
       for count in 0...12 {
-        $0.optional(String(repeating: "a:", count: count) + "n", "q@:" + String(repeating: "q", count: count))
+        $0.optional(
+          String(repeating: "a:", count: count) + "n", "q@:" + String(repeating: "q", count: count))
       }
     }
     let proxy = try DynamicProxy(adopting: table)
@@ -154,7 +160,8 @@ import Testing
       t.on(name(11)) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N, k: N) -> N in
         Self.alternate([a, b, c, d, e, f, g, h, i, j, k])
       }
-      t.on(name(12)) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N, k: N, l: N) -> N in
+      t.on(name(12)) {
+        (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N, k: N, l: N) -> N in
         Self.alternate([a, b, c, d, e, f, g, h, i, j, k, l])
       }
     }
@@ -241,7 +248,9 @@ import Testing
     Misfit("a struct without an encoding", "v@:{S=i}", "does not conform to TypeEncodable") {
       $0.on("m") { (_: Range<Int32>) in }
     },
-    Misfit("a Swift closure", "v@:^?", "@convention(c)") { $0.on("m") { (_: @escaping () -> Void) in } },
+    Misfit("a Swift closure", "v@:^?", "@convention(c)") {
+      $0.on("m") { (_: @escaping () -> Void) in }
+    },
     Misfit("an enum of another raw type", "v@:q", "whose raw value is Int32") {
       $0.on("m") { (_: Kind) in }
     },
@@ -345,8 +354,9 @@ import Testing
     }
     let proxy = try DynamicProxy(adopting: table)
     let owner = Bystander()
-    let scale: @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer, Int32, Double) -> Double =
-      unsafe fixture_method
+    let scale:
+      @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer, Int32, Double) -> Double =
+        unsafe fixture_method
     try proxy.subscribe(owner) { unsafe $0.function("scale:by:", "d@:id", calling: scale) }
     #expect(try proxy.send("scale:by:", Int32(3), 1.5) == 4.5)
     let seen = Box<[Bool]>([])
@@ -388,8 +398,9 @@ import Testing
       $0.required("scale:by:", "d@:id")
       $0.optional("other", "v@:")
     }
-    let method: @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer, Int32, Double) -> Double =
-      unsafe fixture_method
+    let method:
+      @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer, Int32, Double) -> Double =
+        unsafe fixture_method
     let proxy = try DynamicProxy(adopting: table)
     let owner = Bystander()
     try unsafe "scale:by:".withCString { selector in
@@ -429,7 +440,8 @@ import Testing
         #expect(error?.description.contains("method 0") == true)
       }
       let methods = unsafe [fwd_method(selector: text, encoding: text, function: function)]
-      #expect(fault(unsafe FunctionTable(unsafeMethods: methods, count: 1))?.code == .invalidEncoding)
+      #expect(
+        fault(unsafe FunctionTable(unsafeMethods: methods, count: 1))?.code == .invalidEncoding)
     }
   }
 

@@ -164,15 +164,17 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   for number in 0..<count {
     // SAFETY: the new thread takes over the reference to what it starts with.
     let start = unsafe Unmanaged.passRetained(Start(number, body)).toOpaque()
-    let status = unsafe pthread_create(&threads[number], nil, { argument in
-      #if canImport(Darwin)
-        let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-      #else
-        let start = unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
-      #endif
-      start.body(start.number)
-      return nil
-    }, start)
+    let status = unsafe pthread_create(
+      &threads[number], nil,
+      { argument in
+        #if canImport(Darwin)
+          let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+        #else
+          let start = unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+        #endif
+        start.body(start.number)
+        return nil
+      }, start)
     precondition(status == 0, "no thread")
   }
   for thread in threads {

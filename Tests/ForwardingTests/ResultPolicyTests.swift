@@ -61,7 +61,10 @@ import Testing
     var configuration = DynamicProxy.Configuration()
     if isOverride { configuration.results["score:"] = row.policy }
     let proxy = try DynamicProxy(adopting: table, configuration: configuration)
-    let listeners = row.answers.enumerated().map { Listener("\($0.offset):", journal, score: $0.element) }
+    let listeners = row.answers.enumerated().map {
+      Listener("\($0.offset):", journal, score: $0.element)
+    }
+    defer { withExtendedLifetime(listeners) {} }
     for listener in listeners {
       // Those who do not respond do not count.
       try proxy.subscribe(Bystander()) { _ in }
@@ -131,9 +134,11 @@ import Testing
 
   // MARK: void
 
-  @Test("who is called of a void method", arguments: [
-    ("standard", 4), ("first", 1), ("all first", 4), ("all last", 4), ("until handled", 2),
-  ])
+  @Test(
+    "who is called of a void method",
+    arguments: [
+      ("standard", 4), ("first", 1), ("all first", 4), ("all last", 4), ("until handled", 2),
+    ])
   func void(name: String, called: Int) throws {
     let policies: [String: ResultPolicy] = [
       "standard": .standard, "first": .first, "all first": .callAll(pick: .first),
@@ -276,7 +281,8 @@ import Testing
 
   static let misfits = [
     Misfit("any", .any, "i@:"), Misfit("any", .any, "v@:"), Misfit("any", .any, "c@:"),
-    Misfit("all", .all, "C@:"), Misfit("all", .all, "@@:"), Misfit("until nonzero", .untilNonzero, "v@:"),
+    Misfit("all", .all, "C@:"), Misfit("all", .all, "@@:"),
+    Misfit("until nonzero", .untilNonzero, "v@:"),
     Misfit("until handled", .untilHandled, "i@:"), Misfit("until handled", .untilHandled, "B@:"),
     Misfit("until", .until { (_: Double) in true }, "i@:"),
     Misfit("until", .until { (_: Int32) in true }, "v@:"),
@@ -305,7 +311,10 @@ import Testing
 
   // MARK: Enums
 
-  private enum Verdict: Int32, Sendable { case go = 0, stop = 1 }
+  private enum Verdict: Int32, Sendable {
+    case go = 0
+    case stop = 1
+  }
 
   @Test func `policies see raw values as their cases, and pass over others`() throws {
     let table = try ProtocolTable("Verdicts") {
@@ -375,7 +384,10 @@ import Testing
       #expect(Self.bytes(row) == expected, "\(size)")
       let answers = try proxy.collect("row:", as: Row.self, start)
       #expect(answers.map { Self.bytes($0.value)[0] } == [13, 12, 15])
-      #expect(answers.allSatisfy { Self.bytes($0.value).last == Self.bytes($0.value)[0] + UInt8(size - 1) })
+      #expect(
+        answers.allSatisfy {
+          Self.bytes($0.value).last == Self.bytes($0.value)[0] + UInt8(size - 1)
+        })
       let none: Row = try proxy.send("none:", start)
       #expect(Self.bytes(none) == Self.bytes(Self.row(Row.self, from: 200)))
       // Exactly the result's bytes are written.
@@ -420,7 +432,8 @@ import Testing
 
   static let objects = [
     Objects("standard", .standard, 0), Objects("first", .first, 0),
-    Objects("all, first", .callAll(pick: .first), 0), Objects("all, last", .callAll(pick: .last), 3),
+    Objects("all, first", .callAll(pick: .first), 0),
+    Objects("all, last", .callAll(pick: .last), 3),
     Objects("until nonzero", .untilNonzero, 0),
     Objects("until nil", .until { (object: Population.Tracked?) in object == nil }, nil),
     Objects("until never", .until { (_: Population.Tracked?) in false }, 3),

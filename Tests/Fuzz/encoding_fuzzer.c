@@ -5,6 +5,7 @@
 /// tree lies in the text, layouts are those of C types, the canonical spelling means the same, and the
 /// comparisons and the hash agree with one another.
 
+#include "encoding.h"
 #include "fuzz.h"
 
 /// Comparisons are of all pairs among so many nodes.
@@ -105,7 +106,13 @@ static void check_spelling(const fwd_encoding *encoding, fwd_encoding_form form)
   REQUIRE(fwd_encoding_hash(encoding, 0) == fwd_encoding_hash(again, 0));
   REQUIRE(fwd_encoding_type_count(encoding) == fwd_encoding_type_count(again));
   for (size_t i = 0; i < fwd_encoding_type_count(encoding); i++) {
-    require_same_type(fwd_encoding_type(encoding, i), fwd_encoding_type(again, i));
+    const fwd_type *left = fwd_encoding_type(encoding, i), *right = fwd_encoding_type(again, i);
+    require_same_type(left, right);
+    if (left->kind != FWD_TYPE_BIT_FIELD) continue;
+    uint64_t left_position = 0, right_position = 0;
+    REQUIRE(fwd_bit_field_letter(encoding, left, &left_position) ==
+            fwd_bit_field_letter(again, right, &right_position));
+    REQUIRE(left_position == right_position);
   }
   free(again_spelling);
   free(spelling);

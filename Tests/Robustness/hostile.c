@@ -382,6 +382,24 @@ static void read_impossible(void) {
   EXPECT(!signature);
 }
 
+/// Whatever the library keeps of what it has read, it does not keep all of it: each of these takes 30 MB.
+static void read_many_long(void) {
+  check_begin("a hundred long signatures, one after another");
+  enum { length = 250000 };
+  char *text = malloc(length);
+  NEED(text);
+  memset(text, 'i', length);
+  memcpy(text, "@?<v", 4);
+  text[length - 1] = '>';
+  for (int i = 0; i < 100; i++) {
+    memset(text + 4, 'I', (size_t)i);
+    fwd_signature *signature = NULL;
+    if (!EXPECT(fwd_signature_create(text, length, &signature, NULL) == FWD_OK)) break;
+    fwd_signature_destroy(signature);
+  }
+  free(text);
+}
+
 // MARK: Selectors
 
 static void register_selectors(void) {
@@ -566,7 +584,9 @@ static void forward_large(void) {
   fwd_signature_destroy(signature);
 }
 
-static void call_at_limits(void) {
+/// By call plans and compiled entries, then by libffi.
+static void call_at_limits(bool by_libffi) {
+  fwd_use_libffi(by_libffi);
   call_repeated("255 integers", "q", "q", 255);
   call_repeated("255 bytes", "c", "C", 255);
   call_repeated("255 doubles", "d", "d", 255);
@@ -590,8 +610,10 @@ static void *run_all(void *unused) {
   (void)unused;
   read_inputs();
   read_impossible();
+  read_many_long();
   register_selectors();
-  call_at_limits();
+  call_at_limits(false);
+  call_at_limits(true);
   return NULL;
 }
 

@@ -79,7 +79,7 @@ extra_of() {
 
 # Every function through which the target gets memory; allocation_failures.c has a wrapper for each.
 allocating="malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap"
-allocating="$allocating ffi_closure_alloc ffi_closure_free"
+allocating="$allocating ffi_closure_alloc ffi_closure_free pthread_key_create pthread_setspecific"
 wraps=
 for function in $allocating; do wraps="$wraps -Wl,--wrap=$function"; done
 
@@ -93,8 +93,11 @@ for build in $builds; do
 done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
 for build in $builds; do
   for program in $(programs_of "$build"); do
-    options=
-    if [ "$program" = allocation_failures ]; then options=$wraps; fi
+    case $program in
+      allocation_failures) options=$wraps ;;
+      threads) options=-Wl,--wrap=free ;;
+      *) options= ;;
+    esac
     echo "$CC $common $(flags_of "$build") $tests/$program.c $temporary/$build/*.o \
 -o $temporary/$build/$program $options $(extra_of "$build") $libraries"
   done

@@ -5,8 +5,10 @@
 /// sanitizers to watch: threads [ROUNDS [SEED]]. What the contract forbids is not done: a closure is called
 /// only by those who know that it has not been destroyed yet, though it may be destroyed while they call it.
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +19,16 @@
 #include "fwd_signature.h"
 
 enum { thread_count = 8, shared_count = 16 };
+
+void __real_free(void *block);
+
+/// Writes over what is freed (run.sh links with `--wrap`). clang's thread sanitizer does not tell that a block
+/// was freed without an order after others' reads of it; that it was written to, it does. And without a
+/// sanitizer whoever uses it afterwards finds rubbish.
+void __wrap_free(void *block) {
+  if (block) memset(block, 0xdd, malloc_usable_size(block));
+  __real_free(block);
+}
 
 static unsigned rounds = 10000;
 static uint64_t seed;
@@ -289,6 +301,47 @@ static void destroy_outside(worker *self) {
   EXPECT(atomic_load(&ending.released) == 1);
 }
 
+// A call that longjmp leaves takes nothing back itself: the one around it does.
+
+typedef struct left_call {
+  jmp_buf place;
+  fwd_closure *outer, *inner;
+  atomic_int released;
+} left_call;
+
+static void release_left(void *context) { atomic_fetch_add(&((left_call *)context)->released, 1); }
+
+static void leave_by_jump(void *context, void *const *arguments, void *result) {
+  (void)arguments, (void)result;
+  longjmp(((left_call *)context)->place, 1);
+}
+
+static void call_inner(void *context, void *const *arguments, void *result) {
+  (void)arguments, (void)result;
+  left_call *call = context;
+  if (setjmp(call->place) == 0) {
+    fwd_closure_function(call->inner)();
+    EXPECT(!"a return");
+  }
+}
+
+static void jump_out(worker *self) {
+  (void)self;
+  fwd_signature *signature;
+  left_call call = {.released = 0};
+  NEED(fwd_signature_create("v", 1, &signature, NULL) == FWD_OK);
+  NEED(fwd_closure_create_owning(signature, call_inner, &call, release_left, &call.outer, NULL) == FWD_OK);
+  NEED(fwd_closure_create_owning(signature, leave_by_jump, &call, release_left, &call.inner, NULL) == FWD_OK);
+  fwd_signature_destroy(signature);
+  fwd_closure_function(call.outer)();
+  fwd_closure_destroy(call.inner);
+  fwd_closure_destroy(call.outer);
+  EXPECT(atomic_load(&call.released) == 2);
+}
+
+/// The two ways of calls and of closures stand side by side.
+static void switch_ways(worker *self) { fwd_use_libffi(next_random(self) % 2); }
+
 // MARK: Selectors
 
 enum { selector_count = 400 };
@@ -380,6 +433,116 @@ static void forward_by_function(worker *self) {
   fwd_closure_destroy(closure);
 }
 
+// MARK: Alone with the library
+
+// What follows takes no lock between threads, and no counter of this file's: what the library orders itself is
+// all the order there is. Among the activities above, the order that their locks make would hide that it did not.
+
+enum { alone_count = 300 };
+
+typedef struct shared_object {
+  fwd_signature *signature;
+  fwd_encoding *encoding;
+  fwd_dispatch_table *table;
+} shared_object;
+static shared_object objects[alone_count];
+static pthread_barrier_t start;
+
+static void release_table_owner(void *owner) { free(owner); }
+
+/// Signatures that the library keeps no reference of: their text, by a long frame size, is too long for its cache.
+static fwd_signature *make_long_signature(void) {
+  char text[4096];
+  memset(text, '7', sizeof text);
+  text[0] = 'i';
+  memcpy(text + sizeof text - 4, "@:ii", 4);
+  fwd_signature *signature;
+  NEED(fwd_signature_create(text, sizeof text, &signature, NULL) == FWD_OK);
+  return signature;
+}
+
+/// One reference for each thread.
+static void make_objects(void) {
+  for (size_t i = 0; i < alone_count; i++) {
+    shared_object *object = &objects[i];
+    object->signature = make_long_signature();
+    NEED(fwd_encoding_create("{S=i^{T=d}}", 11, FWD_FORM_TYPE, &object->encoding, NULL) == FWD_OK);
+    void *owner = malloc(1);
+    NEED(owner);
+    object->table = fwd_dispatch_table_create(2, owner, release_table_owner);
+    NEED(object->table);
+    fwd_dispatch_table_entry(object->table, 1)->context = owner;
+    for (unsigned t = 1; t < thread_count; t++) {
+      fwd_signature_retain(object->signature);
+      fwd_encoding_retain(object->encoding);
+      fwd_dispatch_table_retain(object->table);
+    }
+  }
+}
+
+static int add_two(void *receiver, fwd_selector selector, int left, int right) {
+  (void)receiver, (void)selector;
+  return left + right;
+}
+
+// Each kind by itself and in the same order, or else the order that one makes would hide that another does not.
+// Each uses all objects and gives them up; whoever is the last one frees.
+
+static void drop_signatures(void) {
+  for (size_t i = 0; i < alone_count; i++) {
+    fwd_signature *signature = objects[i].signature;
+    int left = 2, right = (int)i, sum = 0;
+    void *receiver = NULL, *selector = NULL, *arguments[] = {&receiver, &selector, &left, &right};
+    EXPECT(fwd_call(signature, (void (*)(void))add_two, arguments, &sum) == FWD_OK && sum == 2 + right);
+    EXPECT(fwd_signature_hash(signature) != 0);
+    fwd_signature_destroy(signature);
+  }
+}
+
+static void drop_encodings(void) {
+  for (size_t i = 0; i < alone_count; i++) {
+    EXPECT(fwd_encoding_equal(objects[i].encoding, 0, objects[i].encoding, 0));
+    fwd_encoding_release(objects[i].encoding);
+  }
+}
+
+static void drop_tables(void) {
+  for (size_t i = 0; i < alone_count; i++) {
+    EXPECT(fwd_dispatch_table_entry(objects[i].table, 1)->context != NULL);
+    fwd_dispatch_table_release(objects[i].table);
+  }
+}
+
+/// Finds and registers names that are new to all.
+static void register_new(void) {
+  for (unsigned i = 0; i < 10 * alone_count; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "new:%u", i);
+    fwd_selector selector = fwd_selector_find(name);
+    if (!selector) selector = fwd_selector_register(name);
+    EXPECT(selector && strcmp(fwd_selector_name(selector), name) == 0);
+  }
+}
+
+static void (*alone)(void);
+static void *work_alone(void *context) {
+  check_current = context;
+  pthread_barrier_wait(&start);
+  alone();
+  return NULL;
+}
+
+static void run_alone(const char *name, void (*run)(void)) {
+  check_case test = {.name = name};
+  alone = run;
+  pthread_t threads[thread_count];
+  NEED(pthread_barrier_init(&start, NULL, thread_count) == 0);
+  for (size_t i = 0; i < thread_count; i++) NEED(pthread_create(&threads[i], NULL, work_alone, &test) == 0);
+  for (size_t i = 0; i < thread_count; i++) pthread_join(threads[i], NULL);
+  pthread_barrier_destroy(&start);
+  check_count(&test);
+}
+
 // MARK: The threads
 
 static activity activities[] = {
@@ -391,6 +554,8 @@ static activity activities[] = {
     {destroy_inside, 4, {.name = "a closure that destroys itself"}},
     // With a thread of its own each time, so not as often.
     {destroy_outside, 1, {.name = "destroying a closure during its call"}},
+    {jump_out, 2, {.name = "leaving a closure by longjmp"}},
+    {switch_ways, 1, {.name = "switching between libffi and plans"}},
     {use_selector, 4, {.name = "registering selectors"}},
     {change_list, 8, {.name = "subscribing and unsubscribing"}},
     {forward, 8, {.name = "forwarding"}},
@@ -454,6 +619,11 @@ int main(int count, char **values) {
   }
   for (unsigned i = 0; i < thread_count; i++) pthread_join(workers[i].thread, NULL);
   for (size_t i = 0; i < activity_count; i++) check_count(&activities[i].test);
+  make_objects();
+  run_alone("signatures that the last of several threads frees", drop_signatures);
+  run_alone("encodings that the last of several threads frees", drop_encodings);
+  run_alone("dispatch tables that the last of several threads frees", drop_tables);
+  run_alone("finding what another thread registers", register_new);
   check_begin("what is left at the end");
   tear_down();
   // Whatever was owned has been released, once.

@@ -47,8 +47,9 @@ extension ProtocolTable {
   @unsafe public convenience init(
     _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int
   ) throws(TableError) {
-    guard unsafe requirements != nil || count == 0 else {
-      throw TableError(.nullPointer, table: name, "protocol \"\(name)\" has requirements at NULL")
+    guard unsafe (requirements != nil || count == 0) && count >= 0 else {
+      throw TableError(
+        .nullPointer, table: name, "protocol \"\(name)\" has \(UInt(bitPattern: count)) requirements at NULL")
     }
     var declarations: [(selector: String, encoding: String, isRequired: Bool)] = []
     for index in 0..<count {

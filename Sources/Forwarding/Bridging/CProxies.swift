@@ -25,7 +25,7 @@ public func fwd_proxy_create(
   _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>?,
   _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
-  guard let proxy = unsafe proxy, unsafe protocols != nil || count == 0 else {
+  guard let proxy = unsafe proxy, unsafe protocols != nil || count == 0, count >= 0 else {
     return unsafe fail(
       error, FWD_NULL_ARGUMENT,
       "fwd_proxy_create: no \(unsafe proxy == nil ? "place for the proxy" : "protocols")")
@@ -130,6 +130,10 @@ public func fwd_proxy_function(
     return unsafe fail(
       error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no proxy, selector or place for the closure")
   }
+  guard form == FWD_FUNCTION_METHOD || form == FWD_FUNCTION_ARGUMENTS else {
+    return unsafe fail(
+      error, FWD_OUT_OF_RANGE, "fwd_proxy_function: \(form.rawValue) is no form of a function")
+  }
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy, and a selector is never
     // freed.
@@ -156,10 +160,12 @@ extension FunctionTable {
   ///   - count: the number of methods.
   @unsafe public convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
     var builder = Builder<Void>()
-    if unsafe methods == nil && count > 0 {
-      builder.keep(TableError(.nullPointer, "the function table has \(count) methods at NULL"))
+    if unsafe (methods == nil && count != 0) || count < 0 {
+      builder.keep(
+        TableError(
+          .nullPointer, "the function table has \(UInt(bitPattern: count)) methods at NULL"))
     }
-    for index in 0..<(unsafe methods == nil ? 0 : count) {
+    for index in 0..<(unsafe methods == nil ? 0 : max(count, 0)) {
       // SAFETY: there are `count` methods; the strings end with NULs, and the
       // caller promises the types.
       let method = unsafe methods![index]
@@ -191,9 +197,13 @@ extension DynamicProxy.Configuration {
       let handler = unsafe CErrorHandler(function: onError, context: options.on_error_context)
       self.onError = { handler.report($0) }
     }
-    guard let methods = unsafe options.methods else { return }
+    let count = unsafe options.method_count
+    guard let methods = unsafe options.methods, count >= 0 else {
+      if count == 0 { return }
+      throw TableError(.nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")
+    }
     let requirements = try ProtocolTable.merge(tables)
-    for index in 0..<(unsafe options.method_count) {
+    for index in 0..<count {
       let method = unsafe methods[index]
       let text = try unsafe text(method.selector, "the selector of method \(index) of the options")
       guard let requirement = requirements.first(where: { $0.selector.name == text }) else {
@@ -207,6 +217,11 @@ extension DynamicProxy.Configuration {
           "\"\(text)\" has the result policy \(method.policy.rawValue), which is none")
       }
       results[requirement.selector] = policy
+      guard unsafe method.default_result != nil || method.default_result_size == 0 else {
+        throw unsafe TableError(
+          .nullPointer, selector: text,
+          "the default result of \"\(text)\" has \(method.default_result_size) bytes at NULL")
+      }
       if let value = unsafe method.default_result {
         defaults[requirement.selector] = try unsafe Self.value(
           UnsafeRawBufferPointer(start: value, count: method.default_result_size), requirement)

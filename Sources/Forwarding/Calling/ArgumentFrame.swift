@@ -41,9 +41,10 @@
 
   /// Creates a frame from bytes that stand in the same way.
   ///
-  /// - Parameter bytes: must hold valid values of the argument types: objects
-  ///   and strings are not copied, see `retainArguments()`. Need not be
-  ///   aligned.
+  /// - Parameters:
+  ///   - signature: the shape of the frame.
+  ///   - bytes: must hold valid values of the argument types: objects and
+  ///     strings are not copied, see `retainArguments()`. Need not be aligned.
   /// - Throws: `InvocationError` with the code `wrongSize` if there are not
   ///   `frameSize` bytes.
   /// - Complexity: O(*n*) in the size of the frame.

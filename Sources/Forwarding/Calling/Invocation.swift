@@ -232,18 +232,22 @@ extension Invocation {
       throw InvocationError(
         error, selector: selector, signature: signature, argumentIndex: index)
     }
-    if index == 1, let selector = value as? MethodSelector {
-      self.selector = selector
-      return
-    }
     // SAFETY: the coder fits the word, and `value` keeps an object alive until
     // `receiver` does.
-    withExtendedLifetime(value) {
+    try withExtendedLifetime(value) { () throws(InvocationError) in
       var word: UnsafeRawPointer?
       unsafe withUnsafeMutableBytes(of: &word) { bytes in
         if let start = bytes.baseAddress { unsafe coder.encode(value, into: start) }
       }
-      if coder.isObject {
+      if index == 1 {
+        guard let word = unsafe word else {
+          throw InvocationError(
+            .nullPointer, selector: selector.name, encoding: signature.text, argumentIndex: 1,
+            expected: "MethodSelector", actual: "null")
+        }
+        // SAFETY: what stands for `:` is a selector, which is never freed.
+        selector = unsafe MethodSelector(handle: OpaquePointer(word))
+      } else if coder.isObject {
         target = unsafe word.map {
           unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
         }

@@ -32,7 +32,8 @@ extension ValueCoder {
       try check(stated.typeEncoding, for: encoding)
       return ValueCoder(.bitwise)
     }
-    if let representable = Value.self as? any RawRepresentable.Type {
+    // Not over an object: the value would not keep it alive, as references do.
+    if kind != .object, let representable = Value.self as? any RawRepresentable.Type {
       return ValueCoder(.translated(try rawTranslator(representable, for: encoding)))
     }
     if Value.self == Void.self && kind == .void { return ValueCoder(.bitwise) }

@@ -94,7 +94,11 @@ extension DynamicProxy {
     /// pointer. Called on the thread of the fan-out, under no lock. By default
     /// a line goes to standard error.
     public var onError: @Sendable (ForwardingError) -> Void = { error in
-      var line = "Forwarding: \(error)\n"
+      // Names come from outside: no control characters for the terminal.
+      let text = error.description.unicodeScalars.map { scalar in
+        scalar == "\n" || scalar.properties.generalCategory != .control ? Character(scalar) : "?"
+      }
+      var line = "Forwarding: \(String(text))\n"
       // SAFETY: the bytes are valid during the call. That standard error is
       // closed is nobody's concern.
       line.withUTF8 { _ = unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }

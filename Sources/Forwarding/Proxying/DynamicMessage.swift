@@ -192,8 +192,13 @@ private enum Number {
     case .unsignedInt, .unsignedLong: exactly(UInt32.self)
     case .longLong: exactly(Int64.self)
     case .unsignedLongLong: exactly(UInt64.self)
+    case .int128: exactly(Int128.self)
+    case .unsignedInt128: exactly(UInt128.self)
     case .float: rounded(Float.self)
     case .double: rounded(Double.self)
+    #if arch(x86_64) && !os(Windows)
+      case .longDouble: rounded(Float80.self)
+    #endif
     default: nil
     }
   }
@@ -205,10 +210,17 @@ private enum Number {
     }
   }
 
+  /// Nothing if a finite number has become infinite.
+  private func finite<Floating: BinaryFloatingPoint>(
+    _ rounded: Floating, of value: any BinaryFloatingPoint
+  ) -> Any? {
+    rounded.isFinite || !value.isFinite ? rounded : nil
+  }
+
   private func rounded<Floating: BinaryFloatingPoint>(_: Floating.Type) -> Any? {
     switch self {
     case .integer(let value): Floating(exactly: value)
-    case .floating(let value): Floating(value)
+    case .floating(let value): finite(Floating(value), of: value)
     }
   }
 }

@@ -8,6 +8,9 @@ extension DynamicProxy {
   /// one is given. It counts as one responder for each method that both
   /// declare, with its own policies.
   ///
+  /// Circles are found among proxies that are subscribed in this way. What a
+  /// closure does that sends on to a proxy is its author's to see to.
+  ///
   /// - Throws: `ForwardingError` with the code `cycle` if this proxy would,
   ///   directly or through others, forward to itself; otherwise as for other
   ///   subscribers.
@@ -42,7 +45,12 @@ extension DynamicProxy {
     var visited: Set<ObjectIdentifier> = []
     let isCycle = Self.chaining.withLock { _ in
       if proxy.reaches(self, &visited, &held) { return true }
-      chained.withLock { $0.append(Link(proxy)) }
+      chained.withLock { links in
+        // One that is subscribed already needs no further link.
+        let identifier = ObjectIdentifier(proxy)
+        if links.contains(where: { $0.identifier == identifier && !$0.isPending }) { return }
+        links.append(Link(proxy))
+      }
       return false
     }
     guard isCycle else { return withExtendedLifetime(held) {} }

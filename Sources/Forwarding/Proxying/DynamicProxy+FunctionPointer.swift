@@ -86,6 +86,7 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - table: the struct. On failure it is unchanged.
   ///   - entries: for each field, a key path to it and the selector to forward.
+  ///   - form: whether the functions take the receiver and the selector.
   /// - Returns: what keeps the functions alive.
   /// - Throws: `ForwardingError`, as `functionPointer(for:form:)`, and
   ///   `typeMismatch` for a field that is no C function pointer.

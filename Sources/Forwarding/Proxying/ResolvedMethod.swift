@@ -150,7 +150,8 @@ extension DynamicProxy {
     named name: String, frame: UnsafeRawBufferPointer,
     result: UnsafeMutableRawBufferPointer? = nil
   ) throws(ForwardingError) {
-    guard let found = unsafe fwd_selector_find(name) else {
+    // C would read the name up to a NUL only.
+    guard !name.utf8.contains(0), let found = unsafe fwd_selector_find(name) else {
       if configuration.unknownSelectors == .ignore { return }
       throw ForwardingError(
         .unknownSelector, selector: name, "no protocol of the proxy declares \"\(name)\"")

@@ -34,8 +34,10 @@ extension ProtocolTable {
   /// are the first table's.
   private func declaresTheSame(as other: ProtocolTable) -> Bool {
     func methods(_ table: ProtocolTable) -> [MethodSelector: Shape] {
+      // Those of the parents included, of which the names are not enough. A
+      // table that was made can be merged.
       Dictionary(
-        uniqueKeysWithValues: table.requirements.map {
+        uniqueKeysWithValues: ((try? ProtocolTable.merge([table])) ?? []).map {
           ($0.selector, Shape(signature: $0.signature, isRequired: $0.isRequired))
         })
     }

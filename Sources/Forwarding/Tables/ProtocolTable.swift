@@ -194,19 +194,21 @@ extension ProtocolTable {
   ///
   /// - Complexity: O(*n*) in the number of ancestors.
   public func inherits(from other: ProtocolTable) -> Bool {
-    self === other || parents.contains { $0.inherits(from: other) }
+    lineage.contains { $0 === other }
   }
 
   /// This table and its ancestors, each once, parents behind those who inherit
   /// from them.
   internal var lineage: [ProtocolTable] {
     var result: [ProtocolTable] = []
-    func visit(_ table: ProtocolTable) {
-      guard !result.contains(where: { $0 === table }) else { return }
+    var seen: Set<ObjectIdentifier> = []
+    // No recursion: chains of parents may be long.
+    var next: [ProtocolTable] = [self]
+    while let table = next.popLast() {
+      guard seen.insert(ObjectIdentifier(table)).inserted else { continue }
       result.append(table)
-      table.parents.forEach(visit)
+      next.append(contentsOf: table.parents.reversed())
     }
-    visit(self)
     return result
   }
 
@@ -220,7 +222,9 @@ extension ProtocolTable {
     var merged: [Requirement] = []
     var places: [MethodSelector: (index: Int, table: ProtocolTable)] = [:]
     var lineage: [ProtocolTable] = []
-    for table in tables.flatMap(\.lineage) where !lineage.contains(where: { $0 === table }) {
+    var seen: Set<ObjectIdentifier> = []
+    for table in tables.flatMap(\.lineage)
+    where seen.insert(ObjectIdentifier(table)).inserted {
       lineage.append(table)
     }
     for table in lineage {

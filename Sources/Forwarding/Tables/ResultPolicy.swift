@@ -47,8 +47,8 @@ public struct ResultPolicy: Sendable {
   /// All responders are called, in order, and one of the results is given.
   public static func callAll(pick: Pick) -> ResultPolicy { ResultPolicy(rule: .all(pick)) }
 
-  /// Responders are called until one gives a result with a byte that is not
-  /// zero. The last result is given.
+  /// For numbers and pointers: responders are called until one gives a result
+  /// that has a byte other than zero. The last result is given.
   public static var untilNonzero: ResultPolicy { ResultPolicy(rule: .untilNonzero) }
 
   /// For `Bool`: responders are called until one says true. False if none does,
@@ -103,7 +103,9 @@ extension ResultPolicy {
     case .all(.first): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_FIRST)
     case .all(.last): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_LAST)
     case .untilNonzero:
-      try Self.require(!isVoid, result, "a method with a result for .untilNonzero")
+      // An aggregate's bytes are not all of its value: there may be padding.
+      try Self.require(
+        !isVoid && !result.isAggregate, result, "a number or a pointer for .untilNonzero")
       return Fitted(FWD_RESULT_UNTIL_NONZERO)
     case .any:
       try Self.require(result.kind == .bool, result, "'B' (Bool) for .any")
@@ -153,10 +155,22 @@ extension ResultPolicy.Fitted {
     self.initial = initial
   }
 
+  /// The coder of a fold. An object is taken as such: by a pointer to it, nobody
+  /// would give its reference up.
+  private static func foldCoder<Value>(
+    _: Value.Type, _ type: TypeEncoding
+  ) throws(ValueMismatch) -> ValueCoder<Value> {
+    let coder = try ValueCoder<Value>(for: type)
+    guard coder.isObject == (type.kind == .object) else {
+      throw .type(Value.self, in: type, because: "; a policy takes objects by their class")
+    }
+    return coder
+  }
+
   static func until<Value>(
     _ type: TypeEncoding, _ predicate: @escaping @Sendable (Value) -> Bool
   ) throws(ValueMismatch) -> ResultFold {
-    let coder = try ValueCoder<Value>(for: type)
+    let coder = try foldCoder(Value.self, type)
     let size = try type.resultSize()
     return unsafe ResultFold(initial: nil) { accumulator, result, index in
       // SAFETY: both have room for a result, which the shim says they hold. The
@@ -172,7 +186,7 @@ extension ResultPolicy.Fitted {
   static func reduce<Value: Sendable>(
     _ type: TypeEncoding, _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value
   ) throws(ValueMismatch) -> ResultFold {
-    let coder = try ValueCoder<Value>(for: type)
+    let coder = try foldCoder(Value.self, type)
     let stored = try StoredValue(initial, as: type)
     return unsafe ResultFold(initial: stored) { accumulator, result, index in
       // SAFETY: as above; both references are given up, and the accumulator
@@ -191,4 +205,14 @@ extension ResultPolicy.Fitted {
   // SAFETY: the caller says that an object pointer, or null, stands there, with
   // a reference of its own.
   unsafe fwd_object_release(memory.load(as: UnsafeMutableRawPointer?.self))
+}
+
+extension TypeEncoding {
+  /// Whether a value may have bytes that are not part of it.
+  fileprivate var isAggregate: Bool {
+    switch kind {
+    case .structure, .union, .array, .complex: true
+    default: false
+    }
+  }
 }

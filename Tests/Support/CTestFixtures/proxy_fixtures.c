@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-#include "proxy_fixtures.h"
+#include "CTestFixtures.h"
 
 // MARK: Results
 
@@ -26,6 +26,15 @@ const void *fixture_row_method(size_t size) {
       return NULL;
   }
 }
+
+static fixture_large spoil(void *receiver, const void *selector, fixture_large value) {
+  (void)receiver, (void)selector;
+  // Volatile, so that the argument itself is written to.
+  volatile fixture_large *argument = &value;
+  argument->a++, argument->b++, argument->c++, argument->d++;
+  return value;
+}
+const void *const fixture_spoil_method = (const void *)spoil;
 
 // MARK: A library with callbacks
 

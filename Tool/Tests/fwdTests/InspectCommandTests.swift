@@ -98,6 +98,63 @@ import Testing
     #expect(run.errorText.contains("at offset 3"))
   }
 
+  #if arch(x86_64) && !os(Windows)
+    @Test func `draws a call plan`() throws {
+      let run = try ToolRun.fwd(
+        "inspect", "--plan", #"{Box="a"{P="x"d"y"d}"n"q}@:i{M="a"f"b"f"n"c}{Big=[24c]}d"#)
+      #expect(run.status == 0)
+      #expect(run.errorText == "")
+      #expect(
+        run.output == #"""
+          call plan {Box="a"{P="x"d"y"d}"n"q}@:i{M="a"f"b"f"n"c}{Big=[24c]}d
+
+            result      address     rdi       where the function writes its result
+            argument 0  bytes 0-7   rsi       object, the receiver
+            argument 1  bytes 0-7   rdx       selector
+            argument 2  bytes 0-3   rcx       Int32
+            argument 3  bytes 0-7   xmm0      a: Float, b: Float
+            argument 3  bytes 8-11  r8        n: Int8
+            argument 4  bytes 0-23  stack +0  struct Big
+            argument 5  bytes 0-7   xmm1      Double
+            result      bytes 0-23  memory    struct Box
+
+          arguments on the stack: 24 bytes
+
+          """#)
+      let pair = try ToolRun.fwd("inspect", "--plan", #"{R="p"{P="x"d}"n"i}q"#).output
+      #expect(pair.contains("  result      bytes 0-7   xmm0  p.x: Double\n"))
+      #expect(pair.contains("  result      bytes 8-15  rax   n: Int32\n"))
+    }
+
+    @Test func `draws what the documentation shows`() throws {
+      let page = try String(
+        contentsOf: URL(filePath: #filePath).appending(
+          path: "../../../../Sources/Forwarding/Documentation.docc/CallPlans.md"
+        ).standardized, encoding: .utf8)
+      let command = "$ fwd inspect --plan '"
+      let start = try #require(page.range(of: command)).upperBound
+      let end = try #require(page[start...].firstIndex(of: "'"))
+      let run = try ToolRun.fwd("inspect", "--plan", String(page[start..<end]))
+      #expect(page[end...].hasPrefix("'\n" + run.output + "```"))
+    }
+  #endif
+
+  @Test func `reads what has a plan as a method signature`() throws {
+    let nothing = try ToolRun.fwd("inspect", "--plan", "v")
+    #expect(nothing.output == "call plan v\n\n  nothing is passed, and nothing comes back\n")
+    #expect(try ToolRun.fwd("inspect", "--plan", "--method", "i").status == 0)
+    #expect(try ToolRun.fwd("inspect", "--plan", "--type", "i").status == 64)
+    let wrong = try ToolRun.fwd("inspect", "--plan", "v@:{P=d")
+    #expect(wrong.status == 65)
+    #expect(wrong.errorText.contains("at offset 7"))
+  }
+
+  @Test func `says that libffi is forced`() throws {
+    let run = try ToolRun.fwd("inspect", "--plan", "v@:i", environment: ["FWD_CALL": "libffi"])
+    #expect(run.status == 0)
+    #expect(run.output.hasSuffix("calls go through libffi all the same\n"))
+  }
+
   @Test func `takes an empty text for wrong`() throws {
     for arguments in [[""], ["--method", ""]] {
       let run =

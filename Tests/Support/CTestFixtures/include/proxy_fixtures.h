@@ -26,6 +26,9 @@ typedef struct fixture_row_100 { uint8_t bytes[100]; } fixture_row_100;
 /// A method `{fixture_row_N=[NC]}@:i` for N bytes: they count on from the argument. NULL for other sizes.
 const void *_Nullable fixture_row_method(size_t size);
 
+/// A method `{fixture_large=qqqd}@:{fixture_large=qqqd}` that adds 1 to each field of its argument, in place.
+extern const void *const fixture_spoil_method;
+
 // MARK: A library with callbacks
 
 typedef struct fixture_handlers {

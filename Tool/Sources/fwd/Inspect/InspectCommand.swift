@@ -14,6 +14,9 @@ struct InspectCommand: ParsableCommand {
       such as {Point=dd}, is shown as a type, everything else as a method signature, such as v@:i: the \
       result, the receiver, the selector, the arguments. A text that cannot be read is shown with a caret \
       under the byte that is wrong, and the exit status is 65.
+
+      With --plan it draws how functions of a method signature are called: which bytes of which argument \
+      go to which register or stack word, and where the result comes back.
       """)
 
   @Argument(help: "The encoding; quote it for the shell.")
@@ -34,15 +37,25 @@ struct InspectCommand: ParsableCommand {
   @Flag(exclusivity: .exclusive)
   var form: Form?
 
+  @Flag(help: "Draw the call plan of a method signature.")
+  var plan = false
+
+  func validate() throws {
+    if plan && form == .type { throw ValidationError("A type has no call plan.") }
+  }
+
   func run() throws {
     try reporting {
-      let table: InspectTable
+      let text: String
       do throws(EncodingError) {
-        table = try read()
+        text =
+          plan
+          ? PlanTable(try MethodSignature(encoding)).text(style: .standard)
+          : try read().text(style: .standard)
       } catch {
         throw Failure(.dataError, error.description)
       }
-      try printOutput(table.text(style: .standard))
+      try printOutput(text)
     }
   }
 

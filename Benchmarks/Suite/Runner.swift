@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Measures rows in rounds, each row once a round: A B C A B C. Whatever
+/// slows the machine down for a while then slows down all of them alike.
+struct Runner {
+  let isQuick: Bool
+  let progress: Progress
+
+  private var rounds: Int { isQuick ? 3 : 41 }
+  /// How long a row runs in a round: long beside the reading of the clock,
+  /// short beside the time for which a neighbour is loud.
+  private var nanoseconds: Double { isQuick ? 20_000 : 1_000_000 }
+  private let iterationLimit = 1 << 24
+
+  func measure(_ rows: [Row]) -> [Measurement] {
+    var measurements = rows.map(Measurement.init)
+    for index in measurements.indices {
+      progress.show("calibrating", index, measurements.count, rows[index].name)
+      calibrate(&measurements[index])
+    }
+    for round in 0..<rounds {
+      for index in measurements.indices {
+        let stage = "round \(round + 1) of \(rounds)"
+        progress.show(stage, index, measurements.count, rows[index].name)
+        measurements[index].add(rows[index].run(measurements[index].iterations))
+      }
+    }
+    progress.end()
+    return measurements
+  }
+
+  /// Finds how often a row is repeated, warms it up, and looks that it is right.
+  private func calibrate(_ measurement: inout Measurement) {
+    measurement.check(measurement.row.verify(100))
+    var iterations = 16
+    while true {
+      let sample = measurement.row.run(iterations)
+      measurement.check(sample)
+      let spent = max(Double(sample.nanoseconds), 1)
+      if spent >= nanoseconds / 4 || iterations >= iterationLimit {
+        let scaled = Double(iterations) * nanoseconds / spent
+        measurement.iterations = min(max(Int(scaled), 1), iterationLimit)
+        return
+      }
+      iterations *= 2
+    }
+  }
+}
