@@ -109,6 +109,10 @@ void fwd_cif_add_piece(fwd_cif *cif, ffi_type *type, fwd_piece piece) {
   *added = piece;
   cif->piece_types[cif->piece_count] = type ? type : &added->block;
   if (piece.source == FWD_PIECE_ZERO_EXTENDED || piece.source == FWD_PIECE_SIGN_EXTENDED) cif->word_count++;
+  if (piece.source == FWD_PIECE_REFERENCE) {
+    cif->word_count++;
+    cif->copy_size += (piece.size + 15) & ~15u;
+  }
   if (piece.source != FWD_PIECE_RESULT_ADDRESS) {
     fwd_argument_pieces *argument = &cif->arguments[piece.argument];
     if (argument->count == 0) argument->first = (uint16_t)cif->piece_count;
@@ -223,6 +227,8 @@ static void call(const fwd_cif *cif, void (*function)(void), void *const *argume
                  void *memory) {
   // One more than needed: an array of no elements is undefined.
   uint64_t words[cif->word_count + 1], *word = words;
+  max_align_t copies[cif->copy_size / sizeof(max_align_t) + 1];
+  char *copy = (char *)copies;
   // libffi gets an array of our own: it overwrites entries that stand for large structs.
   void *addresses[cif->piece_count + 1];
   for (uint32_t i = 0; i < cif->piece_count; i++) {
@@ -233,6 +239,12 @@ static void call(const fwd_cif *cif, void (*function)(void), void *const *argume
         break;
       case FWD_PIECE_RESULT_ADDRESS:
         addresses[i] = &memory;
+        break;
+      case FWD_PIECE_REFERENCE:
+        memcpy(copy, arguments[piece->argument], piece->size);
+        *word = (uint64_t)(uintptr_t)copy;
+        addresses[i] = word++;
+        copy += (piece->size + 15) & ~15u;
         break;
       default:
         *word = fwd_extend((char *)arguments[piece->argument] + piece->offset, piece->size,

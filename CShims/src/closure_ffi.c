@@ -109,6 +109,8 @@ static void run(const fwd_closure *closure, const fwd_cif *cif, void *returned, 
     fwd_argument_pieces argument = cif->arguments[i];
     if (argument.count == 0) {
       arguments[i] = scattered[0].bytes;
+    } else if (cif->pieces[argument.first].source == FWD_PIECE_REFERENCE) {
+      memcpy(&arguments[i], pieces[argument.first], sizeof arguments[i]);
     } else if (!argument.scattered) {
       // A word's first bytes are the value's, and libffi aligns words to 8 and blocks as their types say.
       arguments[i] = pieces[argument.first];

@@ -3,8 +3,8 @@
 
 /// What a signature is lowered to: the arguments that libffi is told of, which are not always the
 /// function's own. libffi has no unions, no `__int128`, no complex integers and passes some structs wrongly,
-/// so where the ABI is known (lowering_sysv.c) an argument becomes the pieces that the ABI splits it into.
-/// Elsewhere (lowering_generic.c) it becomes one piece of a libffi type.
+/// so where the ABI is known (lowering_sysv.c, lowering_aapcs64.c) an argument becomes the pieces that the ABI
+/// splits it into. Elsewhere (lowering_generic.c) it becomes one piece of a libffi type.
 
 #ifndef FWD_SRC_LOWERING_H
 #define FWD_SRC_LOWERING_H
@@ -20,6 +20,11 @@
 #else
 #define FWD_SYSV_LOWERING 0
 #endif
+#if FWD_HAS_CALL_PLANS && defined(__aarch64__) && !defined(FWD_GENERIC_LOWERING)
+#define FWD_AAPCS64_LOWERING 1
+#else
+#define FWD_AAPCS64_LOWERING 0
+#endif
 
 /// Where libffi reads a piece.
 typedef enum fwd_piece_source {
@@ -28,6 +33,8 @@ typedef enum fwd_piece_source {
   /// From a word of our own: the piece has fewer bytes of the argument than libffi reads.
   FWD_PIECE_ZERO_EXTENDED,
   FWD_PIECE_SIGN_EXTENDED,
+  /// From a word of our own: the address of a copy of the argument.
+  FWD_PIECE_REFERENCE,
   /// It is the address of the result.
   FWD_PIECE_RESULT_ADDRESS,
 } fwd_piece_source;
@@ -85,9 +92,11 @@ struct fwd_cif {
   size_t result_size;
   uint32_t argument_count;
   uint32_t piece_count;
-  /// How many pieces are extended, and how many arguments are scattered.
+  /// How many pieces are read from words of our own, and how many arguments are scattered.
   uint32_t word_count;
   uint32_t scattered_count;
+  /// The bytes of all copies, a multiple of 16.
+  uint32_t copy_size;
   /// `piece_count` of each, in the same order.
   fwd_piece *pieces;
   ffi_type **piece_types;

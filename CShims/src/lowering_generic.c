@@ -6,7 +6,7 @@
 
 #include "lowering.h"
 
-#if !FWD_SYSV_LOWERING
+#if !FWD_SYSV_LOWERING && !FWD_AAPCS64_LOWERING
 
 #include <stdlib.h>
 

@@ -283,6 +283,8 @@ import Testing
     Misfit("any", .any, "i@:"), Misfit("any", .any, "v@:"), Misfit("any", .any, "c@:"),
     Misfit("all", .all, "C@:"), Misfit("all", .all, "@@:"),
     Misfit("until nonzero", .untilNonzero, "v@:"),
+    // Its padding is not part of its value.
+    Misfit("until nonzero of a struct", .untilNonzero, "{?=cd}@:"),
     Misfit("until handled", .untilHandled, "i@:"), Misfit("until handled", .untilHandled, "B@:"),
     Misfit("until", .until { (_: Double) in true }, "i@:"),
     Misfit("until", .until { (_: Int32) in true }, "v@:"),
@@ -358,7 +360,8 @@ import Testing
     let encoding = "\(Row.typeEncoding)@:i"
     let policies: [(ResultPolicy, expected: Int32)] = [
       (.standard, 1), (.first, 1), (.callAll(pick: .first), 1), (.callAll(pick: .last), 3),
-      (.untilNonzero, 1), (.until { (row: Row) in Self.bytes(row)[0] >= 12 }, 2),
+      (.until { (row: Row) in Self.bytes(row)[0] != 0 }, 1),
+      (.until { (row: Row) in Self.bytes(row)[0] >= 12 }, 2),
       (.reduce(Self.row(Row.self, from: 9)) { _, new in new }, 3),
     ]
     for (policy, index) in policies {

@@ -224,7 +224,7 @@ import Testing
     "tells compatible types",
     arguments: [
       ("^v", "^i", true), ("^v", "^{S=i}", true), ("*", "^c", true), ("*", "^v", true),
-      ("@", "#", true), ("@", "@?", true), ("i", "i", true), ("i", "I", false), ("i", "^v", false),
+      ("@", "#", false), ("@", "@?", true), ("i", "i", true), ("i", "I", false), ("i", "^v", false),
       ("^i", "^d", false), ("d", "f", false), ("@", "i", false),
     ])
   func compatible(left: String, right: String, expected: Bool) throws {

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests the C target against hostile encodings, short memory and many threads: Tests/Robustness/run.sh [BUILD...]
+# Tests the C target against hostile encodings, short memory and many threads:
+#
+#     Tests/Robustness/run.sh [BUILD...]
+#
 # The last line is "N passed, N failed". Builds, by default all:
 #   debug     -O0, where stack frames are largest
 #   release   -O2
@@ -130,8 +133,8 @@ run_program() {
 # Functions that get no memory. What is neither here nor above has to be put in one of the two places first,
 # or some allocation would never be made to fail.
 check_allocators() {
-  quiet='fwd_.*|swift_.*|ffi_.*|mem[a-z]*|bcmp|str(len|chr|cmp|ncmp)|v?snprintf|abort|getenv|sched_yield|syscall'
-  quiet="$quiet|pthread_(mutex|rwlock|once|self|equal)[a-z_]*|mprotect|sysconf|getpagesize|_.*"
+  quiet='fwd_.*|swift_.*|ffi_.*|mem[a-z]*|bcmp|str(len|chr|cmp|ncmp)|v?snprintf|abort|getenv|_.*'
+  quiet="$quiet|pthread_(mutex|rwlock|once|self|equal)[a-z_]*|sched_yield|syscall|mprotect|sysconf"
   unknown=$(nm -u "$temporary/$1"/*.o | awk 'NF == 2 { print $2 }' | sort -u | grep -Evx "$quiet" |
     grep -Fvx "$(printf '%s\n' $allocating)" || true)
   if [ -n "$unknown" ]; then

@@ -49,7 +49,8 @@ extension ProtocolTable {
   ) throws(TableError) {
     guard unsafe (requirements != nil || count == 0) && count >= 0 else {
       throw TableError(
-        .nullPointer, table: name, "protocol \"\(name)\" has \(UInt(bitPattern: count)) requirements at NULL")
+        .nullPointer, table: name,
+        "protocol \"\(name)\" has \(UInt(bitPattern: count)) requirements at NULL")
     }
     var declarations: [(selector: String, encoding: String, isRequired: Bool)] = []
     for index in 0..<count {

@@ -499,10 +499,10 @@ int c_interface_check_forwarding(void) {
   fwd_proxy *nobody = NULL;
   result = 55;
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward(proxy, unknown, &frame, sizeof frame, &result, 4));
-  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward(proxy, NULL, &frame, sizeof frame, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward(proxy, NULL, &frame, sizeof frame, &result, 4));
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_named(proxy, "c interface checks: never", NULL, 0, NULL, 0));
-  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_named(proxy, NULL, NULL, 0, NULL, 0));
-  FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_named(proxy, "", NULL, 0, NULL, 0));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward_named(proxy, NULL, NULL, 0, NULL, 0));
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward_named(proxy, "", NULL, 0, NULL, 0));
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_arguments(proxy, unknown, NULL, 0, NULL, 0));
   CHECK(fwd_selector_find("c interface checks: never") == NULL);
   FAILS(FWD_WRONG_SIZE, fwd_forward(proxy, ask, &frame, sizeof frame - 1, &result, 4));
@@ -536,7 +536,7 @@ int c_interface_check_forwarding(void) {
   fwd_proxy_options options = {.ignores_unknown_selectors = true};
   proxy = make_proxy(&options);
   CHECK(fwd_forward(proxy, unknown, NULL, 0, NULL, 0) == FWD_OK);
-  CHECK(fwd_forward(proxy, NULL, NULL, 0, NULL, 0) == FWD_OK);
+  FAILS(FWD_NULL_ARGUMENT, fwd_forward(proxy, NULL, NULL, 0, NULL, 0));
   CHECK(fwd_forward_named(proxy, "c interface checks: never", NULL, 3, NULL, 4) == FWD_OK);
   CHECK(fwd_forward_arguments(proxy, unknown, NULL, 1, &result, 4) == FWD_OK);
   CHECK(result == 55);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import CForwarding
+import Testing
+
+@testable import Forwarding
+
+/// Faults that were found from outside, each with the test that it left.
+@Suite struct RegressionTests {
+  final class Thing: Sendable {}
+
+  struct Wrapped: RawRepresentable {
+    var rawValue: Thing
+  }
+
+  struct Name: RawRepresentable {
+    var rawValue: MethodSelector
+  }
+
+  final class Owner: Sendable {}
+
+  @Test func `a raw value that is an object has no place, since nobody would keep it`() throws {
+    #expect(throws: ValueMismatch.self) {
+      try ValueCoder<Wrapped>(for: TypeEncoding("@"))
+    }
+    var frame = ArgumentFrame(try MethodSignature("v@:@"))
+    let error = #expect(throws: InvocationError.self) {
+      try frame.setArgument(Wrapped(rawValue: Thing()), at: 2)
+    }
+    #expect(error?.code == .typeMismatch)
+  }
+
+  @Test func `what is set as the selector does not become the target`() throws {
+    let thing = Thing()
+    let invocation = try Invocation("first", try MethodSignature("v@:"), target: thing)
+    let error = #expect(throws: InvocationError.self) {
+      try invocation.setArgument(MethodSelector?.none, at: 1)
+    }
+    #expect(error?.code == .nullPointer)
+    #expect(invocation.target === thing && invocation.selector == "first")
+    try invocation.setArgument(MethodSelector?.some("second"), at: 1)
+    #expect(invocation.target === thing && invocation.selector == "second")
+    try invocation.setArgument(Name(rawValue: "third"), at: 1)
+    #expect(invocation.target === thing && invocation.selector == "third")
+  }
+
+  #if arch(x86_64)
+    @Test func `the padding of a long double is not part of its value`() throws {
+      let table = try ProtocolTable("Long") { $0.required("ask", "D@:", result: .untilNonzero) }
+      let proxy = try DynamicProxy(adopting: table)
+      let owners = (0..<3).map { _ in Owner() }
+      for (index, owner) in owners.enumerated() {
+        try proxy.subscribe(owner) {
+          $0.on("ask") { (_: Owner) -> Float80 in index == 2 ? 3 : 0 }
+        }
+      }
+      let answer: Float80 = try proxy.send("ask")
+      #expect(answer == 3)
+    }
+  #endif
+
+  @Test func `a policy takes objects by their class`() throws {
+    let policy = unsafe ResultPolicy.until { (_: Unmanaged<Thing>) in false }
+    #expect(throws: TableError.self) {
+      try ProtocolTable("Unmanaged") { $0.required("ask", "@@:", result: policy) }
+    }
+  }
+
+  @Test func `tables whose parents differ are not the same`() throws {
+    let first = try ProtocolTable("Regression.Base") { $0.optional("a", "v@:") }
+    let second = try ProtocolTable("Regression.Base") { $0.optional("b:", "v@:i") }
+    let child = try ProtocolTable("Regression.Child", inheriting: [first]) { _ in }
+    let other = try ProtocolTable("Regression.Child", inheriting: [second]) { _ in }
+    try child.register()
+    let error = #expect(throws: TableError.self) { try other.register() }
+    #expect(error?.code == .conflict)
+  }
+
+  @Test func `a name with a NUL in it is unknown`() throws {
+    let table = try ProtocolTable("Names") { $0.optional("visit:", "v@:i") }
+    let proxy = try DynamicProxy(adopting: table)
+    let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 4)
+    defer { unsafe frame.deallocate() }
+    unsafe frame.initializeMemory(as: UInt8.self, repeating: 0)
+    do {
+      try unsafe proxy.forward(named: "visit:\0evil", frame: UnsafeRawBufferPointer(frame))
+      Issue.record("forwarded to another method")
+    } catch {
+      #expect(error.code == .unknownSelector)
+    }
+  }
+
+  @Test func `a proxy that is subscribed again has one link`() throws {
+    let table = try ProtocolTable("Links") { $0.optional("visit:", "v@:i") }
+    let (outer, inner) = (try DynamicProxy(adopting: table), try DynamicProxy(adopting: table))
+    for _ in 0..<10 { try outer.subscribe(inner) }
+    #expect(outer.count == 1)
+    #expect(outer.chained.withLock { $0.count } == 1)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `diamonds of parents are not walked path by path`() throws {
+    var table = try ProtocolTable("Root") { $0.optional("visit:", "v@:i") }
+    let root = table
+    for level in 0..<40 {
+      let left = try ProtocolTable("Left\(level)", inheriting: [table]) { _ in }
+      let right = try ProtocolTable("Right\(level)", inheriting: [table]) { _ in }
+      table = try ProtocolTable("Level\(level)", inheriting: [left, right]) { _ in }
+    }
+    #expect(table.inherits(from: root))
+    #expect(table.lineage.count == 121)
+  }
+
+  @Test func `a dynamic call converts numbers whose value allows it, and no others`() throws {
+    let table = try ProtocolTable("Numbers") {
+      $0.required("single:", "f@:f")
+      $0.required("wide:", "t@:t")
+    }
+    let proxy = try DynamicProxy(adopting: table)
+    let owner = Owner()
+    try proxy.subscribe(owner) {
+      $0.on("single:") { (_: Owner, value: Float) -> Float in value }
+      $0.on("wide:") { (_: Owner, value: Int128) -> Int128 in value }
+    }
+    #expect(throws: ForwardingError.self) { let _: Float = try proxy.dynamic.single(1e300) }
+    let half: Float = try proxy.dynamic.single(0.5)
+    #expect(half == 0.5)
+    let wide: Int128 = try proxy.dynamic.wide(-7)
+    #expect(wide == -7)
+  }
+
+  @Test func `counts that are none are errors in C`() throws {
+    let most = Int(bitPattern: UInt.max)
+    var error = fwd_error()
+    var requirement = unsafe fwd_requirement(selector: nil, encoding: nil, required: true)
+    var proxy: OpaquePointer?
+    var table: OpaquePointer?
+    let registered = unsafe fwd_protocol_register(
+      "Regression.Counts", &requirement, most, &table, &error)
+    #expect(registered == FWD_NULL_ARGUMENT)
+    let created = unsafe fwd_proxy_create(nil, most, nil, &proxy, &error)
+    #expect(created == FWD_NULL_ARGUMENT)
+    var options = unsafe fwd_proxy_options()
+    unsafe options.method_count = 3
+    let configured = unsafe fwd_proxy_create(nil, 0, &options, &proxy, &error)
+    #expect(configured == FWD_NULL_ARGUMENT)
+    let isUntouched = unsafe proxy == nil && table == nil
+    #expect(isUntouched)
+  }
+
+  @Test func `a name that is not UTF-8 is refused, not repaired`() throws {
+    var error = fwd_error()
+    var table: OpaquePointer?
+    let name: [CChar] = [CChar(bitPattern: 0xFF), 65, 0]
+    let status = unsafe name.withUnsafeBufferPointer {
+      unsafe fwd_protocol_register($0.baseAddress, nil, 0, &table, &error)
+    }
+    #expect(status == FWD_MALFORMED)
+  }
+
+  @Test func `messages have no control characters but their own line breaks`() throws {
+    let table = try ProtocolTable("Control") { $0.optional("visit:", "v@:i") }
+    let proxy = try DynamicProxy(adopting: table)
+    let status = unsafe fwd_forward_named(proxy.unsafeHandle, "\u{1B}[31mred", nil, 0, nil, 0)
+    #expect(status == FWD_UNKNOWN_SELECTOR)
+    let message = unsafe String(cString: fwd_error_message())
+    #expect(!message.contains("\u{1B}") && message.contains("?[31mred"))
+  }
+}
