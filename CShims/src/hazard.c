@@ -76,7 +76,7 @@ static void end_thread(void *first) {
     // Release: the next thread finds the block empty.
     atomic_store_explicit(&block->taken, false, memory_order_release);
   }
-  fwd_hazard_reclaim();
+  fwd_hazard_reclaim(NULL);
 }
 
 static fwd_hazards *take_block(void) {
@@ -121,7 +121,7 @@ _Atomic(const void *) *fwd_hazard_find_place(void) {
 
 void fwd_hazard_leave_unannounced(void) {
   // What was retired meanwhile has waited for this.
-  if (atomic_fetch_sub(&unannounced, 1) == 1) fwd_hazard_reclaim();
+  if (atomic_fetch_sub(&unannounced, 1) == 1) fwd_hazard_reclaim(NULL);
 }
 
 /// Whether a thread announces an address. After a barrier.
@@ -144,16 +144,18 @@ static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(fwd_retired *) retired_first;
 
 void fwd_retire(fwd_retired *retired) {
+  // Once it is in the list, another thread may free it.
+  const void *announced = retired->announced;
   pthread_mutex_lock(&retired_lock);
   retired->next = atomic_load_explicit(&retired_first, memory_order_relaxed);
   atomic_store(&retired_first, retired);
   pthread_mutex_unlock(&retired_lock);
   // Behind the list: a user that sees the count finds what was retired.
   atomic_fetch_add(&fwd_hazard_generation, 1);
-  fwd_hazard_reclaim();
+  fwd_hazard_reclaim(announced);
 }
 
-void fwd_hazard_reclaim(void) {
+void fwd_hazard_reclaim(const void *announced) {
   // Mostly there is nothing: who was there first has done it.
   if (!atomic_load(&retired_first)) return;
   fwd_retired *unused = NULL;
@@ -162,7 +164,8 @@ void fwd_hazard_reclaim(void) {
     fwd_retired *kept = NULL, *next;
     for (fwd_retired *retired = atomic_load(&retired_first); retired; retired = next) {
       next = retired->next;
-      fwd_retired **list = is_announced(retired->announced) ? &kept : &unused;
+      bool is_ours = !announced || retired->announced == announced;
+      fwd_retired **list = is_ours && !is_announced(retired->announced) ? &unused : &kept;
       retired->next = *list;
       *list = retired;
     }

@@ -10,8 +10,9 @@
 /// before it looks at the places. Where the system has no such call when it is first asked, and under the
 /// thread sanitizer, the store is a locked exchange instead.
 ///
-/// Retired objects are freed by who retires them if they are not in use, else by who uses them last: a user
-/// sees when it leaves that something was retired in the meantime.
+/// A retired object is freed by who retires it if it is not in use, else by who uses it last, before that one
+/// goes on: a user sees when it leaves that something was retired in the meantime. Nobody frees what others have
+/// to do with, so that it is done when they have returned.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -39,6 +40,7 @@ _Static_assert(sizeof(fwd_hazards) == 128, "a block fills two cache lines");
 typedef struct fwd_guard {
   /// NULL if it could not be announced.
   _Atomic(const void *) *place;
+  const void *announced;
   size_t generation;
 } fwd_guard;
 
@@ -69,8 +71,8 @@ extern _Thread_local fwd_hazards *fwd_hazards_of_thread;
 /// then counted, and nothing is freed meanwhile.
 _Atomic(const void *) *fwd_hazard_find_place(void);
 void fwd_hazard_leave_unannounced(void);
-/// Frees what was retired and is not used any more.
-void fwd_hazard_reclaim(void);
+/// Frees what was retired, is announced by this address (NULL: whatever it is), and is not used any more.
+void fwd_hazard_reclaim(const void *announced);
 
 static inline void fwd_hazard_store(_Atomic(const void *) *place, const void *object) {
   if (fwd_hazard_is_fenced) {
@@ -87,7 +89,7 @@ static inline void fwd_hazard_store(_Atomic(const void *) *place, const void *ob
 /// Announces a use of what is known by the address `announced`, before looking whether it is there. The use ends
 /// on the same thread.
 static inline fwd_guard fwd_hazard_enter(const void *announced) {
-  fwd_guard guard;
+  fwd_guard guard = {.announced = announced};
   // Acquire: if this count includes a retirement, the object is seen to be gone.
   guard.generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
   fwd_hazards *mine = fwd_hazards_of_thread;
@@ -106,7 +108,7 @@ static inline void fwd_hazard_leave(fwd_guard guard, bool found) {
     fwd_hazard_leave_unannounced();
   }
   if (!found || atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire) != guard.generation) {
-    fwd_hazard_reclaim();
+    fwd_hazard_reclaim(guard.announced);
   }
 }
 

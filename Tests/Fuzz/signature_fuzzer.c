@@ -6,6 +6,7 @@
 
 #include "call_plan.h"
 #include "fuzz.h"
+#include "fwd_plan.h"
 #include "fwd_signature.h"
 #include "lowering.h"
 
@@ -159,6 +160,34 @@ static void check_plan(const fwd_signature *signature, const round_trip *trip) {
 #endif
 }
 
+/// What the plan is said to do: moves of bytes that are there, and no more of them than there is room for.
+static void check_description(const fwd_signature *signature, const round_trip *trip) {
+  enum { room = 4 };
+  fwd_plan_move moves[room + 1], places[FWD_PLAN_RESULT_PLACES];
+  memset(moves, 0x5a, sizeof moves);
+  fwd_plan_move untouched = moves[room];
+  size_t count = fwd_plan_moves(signature, moves, room);
+  REQUIRE(memcmp(&moves[room], &untouched, sizeof untouched) == 0);
+  REQUIRE(fwd_plan_moves(signature, NULL, 0) == count && (count == 0 || fwd_plan_exists(signature)));
+  fwd_plan_move *all = allocate(count * sizeof *all);
+  REQUIRE(fwd_plan_moves(signature, all, count) == count);
+  for (size_t i = 0; i < count; i++) {
+    if (i < room) REQUIRE(all[i].argument == moves[i].argument && all[i].offset == moves[i].offset);
+    REQUIRE(*fwd_plan_register_name(all[i].kind, all[i].index, false));
+    if (all[i].argument == FWD_PLAN_RESULT_ADDRESS) continue;
+    REQUIRE(all[i].argument < trip->count);
+    REQUIRE(all[i].size > 0 && all[i].offset + all[i].size <= trip->arguments[all[i].argument].layout.size);
+    if (all[i].kind == FWD_PLACE_STACK) REQUIRE(all[i].index + all[i].size <= fwd_plan_stack_size(signature));
+  }
+  free(all);
+  count = fwd_plan_result_places(signature, places);
+  REQUIRE(count <= FWD_PLAN_RESULT_PLACES);
+  for (size_t i = 0; i < count; i++) {
+    REQUIRE(*fwd_plan_register_name(places[i].kind, places[i].index, true));
+    REQUIRE(places[i].offset + places[i].size <= trip->result.layout.size);
+  }
+}
+
 static void check_calls(const fwd_signature *signature) {
   const fwd_encoding *encoding = fwd_signature_encoding(signature);
   fwd_layout layout;
@@ -205,6 +234,7 @@ static void check_calls(const fwd_signature *signature) {
   }
   fwd_use_libffi(false);
   check_plan(signature, &trip);
+  check_description(signature, &trip);
 
   for (size_t i = 0; i < trip.count; i++) free_value(trip.arguments[i]);
   free_value(trip.result);
