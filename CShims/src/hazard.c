@@ -46,6 +46,7 @@ static bool all_threads_barrier(void) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
+/// Whether there is one: without it nothing is announced, since blocks of ended threads would be lost.
 static bool has_key;
 
 static void end_thread(void *first);
@@ -109,13 +110,17 @@ _Atomic(const void *) *fwd_hazard_find_place(void) {
     }
   }
   fwd_hazards *block = take_block();
+  // The first block has to be given back at the thread's end, and the others with it.
+  bool is_first = link == &fwd_hazards_of_thread;
+  if (block && is_first && (!has_key || pthread_setspecific(at_thread_end, block) != 0)) {
+    atomic_store_explicit(&block->taken, false, memory_order_release);
+    block = NULL;
+  }
   if (!block) {
     atomic_fetch_add(&unannounced, 1);
     return NULL;
   }
   *link = block;
-  // Without the key the blocks of ended threads are not used again; that is all.
-  if (link == &fwd_hazards_of_thread && has_key) pthread_setspecific(at_thread_end, block);
   return &block->places[0];
 }
 
