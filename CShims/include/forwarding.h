@@ -106,7 +106,7 @@ const char *FWD_NONNULL fwd_status_name(fwd_status status);
 /// Types nested deeper than this are refused with `FWD_TOO_DEEP`.
 #define FWD_DEPTH_LIMIT 128
 /// Encodings with more bytes than this are refused with `FWD_OVERFLOW`.
-#define FWD_ENCODING_LENGTH_LIMIT 262144
+#define FWD_ENCODING_LENGTH_LIMIT 1048576
 /// Signatures with more arguments than this, the receiver included, are refused with `FWD_OVERFLOW`.
 #define FWD_ARGUMENT_LIMIT 255
 /// Signatures whose arguments, or whose result, take more bytes than this are refused with `FWD_OVERFLOW`:

@@ -98,96 +98,41 @@ fwd_status fwd_cif_refuse_empty_array(const fwd_encoding *encoding, uint32_t ind
                         error);
 }
 
-// MARK: Creation
+// MARK: Missing arguments
 
-bool fwd_type_is_signed(fwd_type_kind kind) {
-  return kind == FWD_TYPE_CHAR || kind == FWD_TYPE_SHORT || kind == FWD_TYPE_INT || kind == FWD_TYPE_LONG;
+static bool is_missing(const fwd_encoding *encoding, uint32_t type, const void *argument) {
+  return !argument && fwd_encoding_type(encoding, type)->layout.size > 0;
 }
 
-void fwd_cif_add_piece(fwd_cif *cif, ffi_type *type, fwd_piece piece) {
-  fwd_piece *added = &cif->pieces[cif->piece_count];
-  *added = piece;
-  cif->piece_types[cif->piece_count] = type ? type : &added->block;
-  if (piece.source == FWD_PIECE_ZERO_EXTENDED || piece.source == FWD_PIECE_SIGN_EXTENDED) cif->word_count++;
-  if (piece.source == FWD_PIECE_REFERENCE) {
-    cif->word_count++;
-    cif->copy_size += (piece.size + 15) & ~15u;
+/// Gives the first argument that has bytes but no address, or the number of arguments.
+static size_t find_missing(const fwd_encoding *encoding, void *const *arguments) {
+  uint32_t type = fwd_encoding_type(encoding, fwd_encoding_type(encoding, 0)->first_child)->next_sibling;
+  size_t i = 0;
+  for (; type != FWD_NO_TYPE && arguments && !is_missing(encoding, type, arguments[i]); i++) {
+    type = fwd_encoding_type(encoding, type)->next_sibling;
   }
-  if (piece.source != FWD_PIECE_RESULT_ADDRESS) {
-    fwd_argument_pieces *argument = &cif->arguments[piece.argument];
-    if (argument->count == 0) argument->first = (uint16_t)cif->piece_count;
-    argument->count++;
-  }
-  cif->piece_count++;
+  return i;
 }
 
-// A closure can hand on the place where a piece lies if the whole argument is there: behind 16 bytes of which
-// one eightbyte is padding, only 8 are.
-static void find_scattered(fwd_cif *cif, const fwd_encoding *encoding) {
-  const fwd_type *type = fwd_encoding_type(encoding, fwd_encoding_type(encoding, 0)->first_child);
-  for (uint32_t i = 0; i < cif->argument_count; i++) {
-    type = fwd_encoding_type(encoding, type->next_sibling);
-    fwd_argument_pieces *argument = &cif->arguments[i];
-    argument->scattered = argument->count > 0 && cif->pieces[argument->first].size != type->layout.size;
-    if (argument->scattered) cif->scattered_count++;
-  }
+__attribute__((cold, noinline)) static fwd_status fail_missing(const fwd_encoding *encoding,
+                                                               void *const *arguments) {
+  size_t index = find_missing(encoding, arguments);
+  return fwd_fail(NULL, FWD_NULL_ARGUMENT, index, "fwd_call: no address for argument %zu of \"%.100s\"", index,
+                  fwd_encoding_text(encoding));
 }
 
-static fwd_status no_memory(fwd_error *error) {
-  return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call interface");
-}
-
-// Pieces are numbered by 16 bits.
-_Static_assert(2 * FWD_ARGUMENT_LIMIT + 1 <= UINT16_MAX, "two pieces an argument, and the result's address");
-
-fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error *error) {
-  fwd_status status = check(encoding, error);
-  if (status != FWD_OK) return status;
-  uint32_t count = fwd_encoding_type(encoding, 0)->child_count - 1;
-  fwd_cif *made = calloc(1, sizeof *made + count * sizeof made->arguments[0]);
-  if (!made) return no_memory(error);
-  atomic_init(&made->references, 1);
-  made->argument_count = count;
-  size_t capacity = 2 * (size_t)count + 1;
-  made->pieces = calloc(capacity, sizeof *made->pieces);
-  made->piece_types = calloc(capacity, sizeof *made->piece_types);
-  status = made->pieces && made->piece_types ? fwd_lower(made, encoding, error) : no_memory(error);
-  if (status == FWD_OK && ffi_prep_cif(&made->ffi, FFI_DEFAULT_ABI, made->piece_count, made->result_type,
-                                       made->piece_types) != FFI_OK) {
-    status = fwd_cif_refuse(encoding, FWD_UNSUPPORTED, 0, "expected a signature that libffi can call", error);
+/// Whether each argument that has bytes has an address.
+static inline bool has_addresses(const fwd_encoding *encoding, void *const *arguments) {
+  size_t count = fwd_encoding_type(encoding, 0)->child_count - 1;
+  if (!arguments) return count == 0;
+  // Without a branch for each, this costs a third.
+  bool missing = false;
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    missing |= !arguments[i] | !arguments[i + 1] | !arguments[i + 2] | !arguments[i + 3];
   }
-#if FWD_HAS_CALL_PLANS
-  if (status == FWD_OK) status = fwd_call_plan_create(encoding, &made->plan, error);
-#endif
-  if (status != FWD_OK) {
-    fwd_cif_destroy(made);
-    return status;
-  }
-  find_scattered(made, encoding);
-  *cif = made;
-  return FWD_OK;
-}
-
-const fwd_cif *fwd_cif_retain(const fwd_cif *cif) {
-  // The count is the only part that changes. A reference is made from a reference: nothing to order.
-  atomic_fetch_add_explicit(&((fwd_cif *)(uintptr_t)cif)->references, 1, memory_order_relaxed);
-  return cif;
-}
-
-void fwd_cif_destroy(fwd_cif *cif) {
-  // Release: what this thread read comes before the memory is freed. Acquire: by whoever frees it.
-  if (!cif || atomic_fetch_sub_explicit(&cif->references, 1, memory_order_acq_rel) != 1) return;
-  while (cif->type_storage) {
-    void *storage = cif->type_storage;
-    cif->type_storage = *(void **)storage;
-    free(storage);
-  }
-#if FWD_HAS_CALL_PLANS
-  fwd_call_plan_destroy(cif->plan);
-#endif
-  free(cif->pieces);
-  free(cif->piece_types);
-  free(cif);
+  for (; i < count; i++) missing |= !arguments[i];
+  return !missing || find_missing(encoding, arguments) == count;
 }
 
 // MARK: The call
@@ -272,39 +217,171 @@ static void call(const fwd_cif *cif, void (*function)(void), void *const *argume
   }
 }
 
-static void call_by_plan(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
-#if FWD_HAS_CALL_PLANS
-  cif->plan->call(cif->plan, function, arguments, result);
-#else
-  (void)cif, (void)function, (void)arguments, (void)result;
-#endif
-}
-
 // In a function of its own, so that other calls do not have the frame that this one needs.
-__attribute__((noinline)) static void call_discarding(const fwd_cif *cif, bool by_plan, void (*function)(void),
+__attribute__((noinline)) static void call_discarding(const fwd_cif *cif, void (*function)(void),
                                                       void *const *arguments) {
   // Bounded by FWD_BY_VALUE_LIMIT. No type that an encoding spells needs more than max_align_t's alignment.
   max_align_t memory[cif->result_size / sizeof(max_align_t) + 1];
-  if (by_plan) {
-    call_by_plan(cif, function, arguments, memory);
-  } else {
-    call(cif, function, arguments, NULL, memory);
-  }
+  call(cif, function, arguments, NULL, memory);
 }
 
-fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
-  // Relaxed: a switch for those who compare the two, ordered with nothing.
-  bool by_plan = cif->plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+static fwd_status call_by_libffi(const fwd_caller *caller, void (*function)(void), void *const *arguments,
+                                 void *result) {
+  const fwd_cif *cif = (const fwd_cif *)caller;
+  if (!has_addresses(cif->encoding, arguments)) return fail_missing(cif->encoding, arguments);
   bool in_memory = cif->result_place == FWD_RESULT_MEMORY || cif->result_place == FWD_RESULT_AS_TYPED;
   if (in_memory && !result) {
-    call_discarding(cif, by_plan, function, arguments);
-  } else if (by_plan) {
-    call_by_plan(cif, function, arguments, result);
+    call_discarding(cif, function, arguments);
   } else {
     call(cif, function, arguments, result, result);
   }
   return FWD_OK;
 }
+
+fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
+  // Relaxed: a switch for those who compare the two, ordered with nothing.
+  bool by_libffi = atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  const fwd_caller *caller = by_libffi ? &cif->libffi : cif->caller;
+  return caller->call(caller, function, arguments, result);
+}
+
+// MARK: The call by plan
+
+#if FWD_HAS_CALL_PLANS
+
+fwd_status fwd_call_plan_fail(const fwd_call_plan *plan, void *const *arguments) {
+  return fail_missing(plan->encoding, arguments);
+}
+
+fwd_status fwd_call_plan_discard(const fwd_call_plan *plan, void (*function)(void), void *const *arguments) {
+  max_align_t memory[plan->result_size / sizeof(max_align_t) + 1];
+  return plan->caller.call(&plan->caller, function, arguments, memory);
+}
+
+/// For plans whose own caller does not look at the arguments.
+static fwd_status call_by_plan(const fwd_caller *caller, void (*function)(void), void *const *arguments,
+                               void *result) {
+  const fwd_call_plan *plan = (const fwd_call_plan *)caller;
+  if (!has_addresses(plan->encoding, arguments)) return fail_missing(plan->encoding, arguments);
+  if (plan->result == FWD_PLAN_MEMORY && !result) return fwd_call_plan_discard(plan, function, arguments);
+  plan->call(plan, function, arguments, result);
+  return FWD_OK;
+}
+
+static fwd_status add_plan(fwd_cif *cif, fwd_error *error) {
+  fwd_status status = fwd_call_plan_create(cif->encoding, &cif->plan, error);
+  if (status != FWD_OK || !cif->plan) return status;
+  cif->plan->encoding = cif->encoding;
+  if (!cif->plan->caller.call) cif->plan->caller.call = call_by_plan;
+  cif->caller = &cif->plan->caller;
+  return FWD_OK;
+}
+
+#else
+
+static fwd_status add_plan(fwd_cif *cif, fwd_error *error) {
+  (void)cif, (void)error;
+  return FWD_OK;
+}
+
+#endif
+
+// MARK: Creation
+
+bool fwd_type_is_signed(fwd_type_kind kind) {
+  return kind == FWD_TYPE_CHAR || kind == FWD_TYPE_SHORT || kind == FWD_TYPE_INT || kind == FWD_TYPE_LONG;
+}
+
+void fwd_cif_add_piece(fwd_cif *cif, ffi_type *type, fwd_piece piece) {
+  fwd_piece *added = &cif->pieces[cif->piece_count];
+  *added = piece;
+  cif->piece_types[cif->piece_count] = type ? type : &added->block;
+  if (piece.source == FWD_PIECE_ZERO_EXTENDED || piece.source == FWD_PIECE_SIGN_EXTENDED) cif->word_count++;
+  if (piece.source == FWD_PIECE_REFERENCE) {
+    cif->word_count++;
+    cif->copy_size += (piece.size + 15) & ~15u;
+  }
+  if (piece.source != FWD_PIECE_RESULT_ADDRESS) {
+    fwd_argument_pieces *argument = &cif->arguments[piece.argument];
+    if (argument->count == 0) argument->first = (uint16_t)cif->piece_count;
+    argument->count++;
+  }
+  cif->piece_count++;
+}
+
+// A closure can hand on the place where a piece lies if the whole argument is there: behind 16 bytes of which
+// one eightbyte is padding, only 8 are.
+static void find_scattered(fwd_cif *cif, const fwd_encoding *encoding) {
+  const fwd_type *type = fwd_encoding_type(encoding, fwd_encoding_type(encoding, 0)->first_child);
+  for (uint32_t i = 0; i < cif->argument_count; i++) {
+    type = fwd_encoding_type(encoding, type->next_sibling);
+    fwd_argument_pieces *argument = &cif->arguments[i];
+    argument->scattered = argument->count > 0 && cif->pieces[argument->first].size != type->layout.size;
+    if (argument->scattered) cif->scattered_count++;
+  }
+}
+
+static fwd_status no_memory(fwd_error *error) {
+  return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call interface");
+}
+
+// Pieces are numbered by 16 bits.
+_Static_assert(2 * FWD_ARGUMENT_LIMIT + 1 <= UINT16_MAX, "two pieces an argument, and the result's address");
+
+fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error *error) {
+  fwd_status status = check(encoding, error);
+  if (status != FWD_OK) return status;
+  uint32_t count = fwd_encoding_type(encoding, 0)->child_count - 1;
+  fwd_cif *made = calloc(1, sizeof *made + count * sizeof made->arguments[0]);
+  if (!made) return no_memory(error);
+  atomic_init(&made->references, 1);
+  // Its count is all of it that changes.
+  made->encoding = fwd_encoding_retain((fwd_encoding *)(uintptr_t)encoding);
+  made->libffi.call = call_by_libffi;
+  made->caller = &made->libffi;
+  made->argument_count = count;
+  size_t capacity = 2 * (size_t)count + 1;
+  made->pieces = calloc(capacity, sizeof *made->pieces);
+  made->piece_types = calloc(capacity, sizeof *made->piece_types);
+  status = made->pieces && made->piece_types ? fwd_lower(made, encoding, error) : no_memory(error);
+  if (status == FWD_OK && ffi_prep_cif(&made->ffi, FFI_DEFAULT_ABI, made->piece_count, made->result_type,
+                                       made->piece_types) != FFI_OK) {
+    status = fwd_cif_refuse(encoding, FWD_UNSUPPORTED, 0, "expected a signature that libffi can call", error);
+  }
+  if (status == FWD_OK) status = add_plan(made, error);
+  if (status != FWD_OK) {
+    fwd_cif_destroy(made);
+    return status;
+  }
+  find_scattered(made, encoding);
+  *cif = made;
+  return FWD_OK;
+}
+
+const fwd_cif *fwd_cif_retain(const fwd_cif *cif) {
+  // The count is the only part that changes. A reference is made from a reference: nothing to order.
+  atomic_fetch_add_explicit(&((fwd_cif *)(uintptr_t)cif)->references, 1, memory_order_relaxed);
+  return cif;
+}
+
+void fwd_cif_destroy(fwd_cif *cif) {
+  // Release: what this thread read comes before the memory is freed. Acquire: by whoever frees it.
+  if (!cif || atomic_fetch_sub_explicit(&cif->references, 1, memory_order_acq_rel) != 1) return;
+  while (cif->type_storage) {
+    void *storage = cif->type_storage;
+    cif->type_storage = *(void **)storage;
+    free(storage);
+  }
+#if FWD_HAS_CALL_PLANS
+  fwd_call_plan_destroy(cif->plan);
+#endif
+  free(cif->pieces);
+  free(cif->piece_types);
+  fwd_encoding_release(cif->encoding);
+  free(cif);
+}
+
+const fwd_caller *fwd_cif_caller(const fwd_cif *cif) { return cif->caller; }
 
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
 

@@ -23,13 +23,16 @@ fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error
 void fwd_cif_destroy(fwd_cif *cif);
 
 /// Calls `function` with the values behind `arguments`; writes exactly the result's bytes, or none if
-/// `result` is NULL. Entries of arguments of size 0 are not looked at. FWD_OK, or FWD_NO_MEMORY with nothing
-/// called.
+/// `result` is NULL. Entries of arguments of size 0 are not looked at. FWD_OK; FWD_NULL_ARGUMENT, with nothing
+/// called, if one of another argument is NULL.
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result);
 
 /// Whether calls and new closures go through libffi even where there is a plan: set by FWD_CALL=libffi in the
-/// environment, or by `fwd_use_libffi`.
-extern atomic_bool fwd_libffi_is_forced;
+/// environment, or by `fwd_use_libffi`. Hidden, so that code of a shared library need not look its address up.
+extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
+
+/// How functions of this interface are called unless libffi is forced. Valid as long as the interface.
+const fwd_caller *fwd_cif_caller(const fwd_cif *cif);
 
 /// The plan for calls of this interface; NULL if there is none. Valid as long as the interface.
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);

@@ -11,7 +11,8 @@
 
 #if defined(__x86_64__) && defined(__LP64__) && !defined(_WIN32)
 #define FWD_HAS_CALL_PLANS 1
-enum { FWD_PLAN_INTEGERS = 6, FWD_PLAN_VECTORS = 8 };
+/// Registers, and the most stack words that are loaded one by one.
+enum { FWD_PLAN_INTEGERS = 6, FWD_PLAN_VECTORS = 8, FWD_PLAN_WORDS = 16 };
 #elif defined(__aarch64__) && defined(__AARCH64EL__) && defined(__LP64__) && defined(__linux__)
 // Apple's differ in what call_plan_aapcs64.c says.
 #define FWD_HAS_CALL_PLANS 1
@@ -68,16 +69,38 @@ typedef enum fwd_plan_result {
   FWD_PLAN_HOMOGENEOUS,
 } fwd_plan_result;
 
+/// A way of calling functions of one signature: the first member of what it needs to know.
+typedef struct fwd_caller fwd_caller;
+typedef fwd_status (*fwd_caller_call)(const fwd_caller *caller, void (*function)(void), void *const *arguments,
+                                      void *result);
+struct fwd_caller {
+  /// Calls a function with the values behind `arguments`. Gives FWD_NULL_ARGUMENT, with nothing called, if an
+  /// argument that has bytes has no address. Writes exactly the result's bytes, or none if `result` is NULL.
+  fwd_caller_call call;
+};
+
 typedef struct fwd_call_plan fwd_call_plan;
 
-/// Calls a function with the values behind `arguments`. `result` has room for the result, or is NULL if
-/// the plan needs none or it is not wanted (but for results in memory, which have to go somewhere).
+/// Calls a function with the values behind `arguments`, all of which have addresses. `result` has room for the
+/// result, or is NULL if it is not wanted (but for results in memory, which have to go somewhere).
 typedef void (*fwd_plan_caller)(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                 void *result);
 
 /// Immutable once compiled.
 struct fwd_call_plan {
+  /// Looks whether arguments have addresses. `fwd_cif_create` sets it if `fwd_call_plan_select` has not.
+  fwd_caller caller;
+  /// Does not look: for who knows, and calls many functions with the same arguments.
   fwd_plan_caller call;
+  /// What the plan is of, for messages. The call interface retains it.
+  const fwd_encoding *encoding;
+#if defined(__x86_64__)
+  /// Which arguments the registers are loaded from, a byte for each, integer registers first; of plans with
+  /// at most eight moves.
+  uint64_t order;
+  /// What each stack word is loaded from, in the plan's memory; NULL if some are not of 4 or 8 bytes.
+  const fwd_move *words;
+#endif
   uint8_t integer_count;
   uint8_t vector_count;
   uint8_t result;
@@ -102,7 +125,12 @@ struct fwd_call_plan {
 fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **plan, fwd_error *error);
 void fwd_call_plan_destroy(fwd_call_plan *plan);
 
-/// Chooses `plan->call`.
+/// Chooses `plan->call`, and may choose `plan->caller`.
 void fwd_call_plan_select(fwd_call_plan *plan);
+
+/// Fails for arguments of which one has no address.
+fwd_status fwd_call_plan_fail(const fwd_call_plan *plan, void *const *arguments);
+/// Calls a function whose result in memory is not wanted.
+fwd_status fwd_call_plan_discard(const fwd_call_plan *plan, void (*function)(void), void *const *arguments);
 
 #endif

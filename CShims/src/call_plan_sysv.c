@@ -8,6 +8,7 @@
 #if FWD_HAS_CALL_PLANS && defined(__x86_64__)
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "error.h"
 #include "lowering.h"
@@ -44,7 +45,7 @@ static void add_eightbyte(fwd_call_plan *plan, size_t argument, const fwd_type *
   if (class == FWD_SYSV_SSE) plan->vectors[plan->vector_count++] = move;
 }
 
-static void add_argument(fwd_call_plan *plan, size_t argument, const fwd_encoding *encoding, uint32_t index) {
+static void add_argument(fwd_call_plan *plan, fwd_stack_move *stack, size_t argument, const fwd_encoding *encoding, uint32_t index) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
   if (type->layout.size == 0) return;
   fwd_sysv_classes classes = fwd_sysv_classify(encoding, index);
@@ -58,7 +59,7 @@ static void add_argument(fwd_call_plan *plan, size_t argument, const fwd_encodin
   }
   // On the stack as a whole, in whole words, aligned to 16 if the type is.
   uint32_t place = type->layout.alignment > 8 ? (plan->stack_size + 15) & ~15u : plan->stack_size;
-  plan->stack[plan->stack_move_count++] = (fwd_stack_move){
+  stack[plan->stack_move_count++] = (fwd_stack_move){
       .argument = (uint16_t)argument,
       .is_signed = fwd_type_is_signed(type->kind),
       .size = (uint32_t)type->layout.size,
@@ -67,23 +68,60 @@ static void add_argument(fwd_call_plan *plan, size_t argument, const fwd_encodin
   plan->stack_size = place + (((uint32_t)type->layout.size + 7) & ~7u);
 }
 
+/// Breaks the stack into words that are loaded one by one. False if there are too many, or one that is not of 4
+/// or 8 bytes.
+static bool split_stack(const fwd_call_plan *plan, const fwd_stack_move *stack, fwd_move *words) {
+  if (plan->stack_size == 0 || plan->stack_size > 8 * FWD_PLAN_WORDS) return false;
+  size_t count = 0;
+  for (size_t i = 0; i < plan->stack_move_count; i++) {
+    // Padding in front of what is aligned to 16 may be anything.
+    while (count < stack[i].place / 8) words[count++] = words[0];
+    for (uint32_t offset = 0; offset < stack[i].size; offset += 8) {
+      uint32_t size = stack[i].size - offset < 8 ? stack[i].size - offset : 8;
+      if (size != 4 && size != 8) return false;
+      words[count++] = (fwd_move){
+          .argument = stack[i].argument,
+          .offset = (uint16_t)offset,
+          .size = (uint8_t)size,
+          .high = size == 8 ? 4 : 0,
+      };
+    }
+  }
+  // What a caller passes beyond the last nobody looks at.
+  while (count < FWD_PLAN_WORDS) words[count++] = words[0];
+  return true;
+}
+
 fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **plan, fwd_error *error) {
   const fwd_type *root = fwd_encoding_type(encoding, 0);
   size_t count = root->child_count - 1;
-  fwd_call_plan *made = calloc(1, sizeof *made + count * sizeof made->stack[0]);
-  if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call plan");
+  fwd_call_plan made = {.integer_count = 0};
+  fwd_stack_move stack[FWD_ARGUMENT_LIMIT];
   uint32_t type = root->first_child;
   const fwd_type *result = fwd_encoding_type(encoding, type);
-  made->result_size = (uint32_t)result->layout.size;
-  made->result = result->layout.size == 0 ? FWD_PLAN_VOID : (uint8_t)result_place(fwd_sysv_classify(encoding, type));
+  made.result_size = (uint32_t)result->layout.size;
+  made.result = result->layout.size == 0 ? FWD_PLAN_VOID : (uint8_t)result_place(fwd_sysv_classify(encoding, type));
   // The hidden first argument: its register is loaded by the caller.
-  if (made->result == FWD_PLAN_MEMORY) made->integer_count = 1;
+  if (made.result == FWD_PLAN_MEMORY) made.integer_count = 1;
   for (size_t i = 0; i < count; i++) {
     type = fwd_encoding_type(encoding, type)->next_sibling;
-    add_argument(made, i, encoding, type);
+    add_argument(&made, stack, i, encoding, type);
   }
-  fwd_call_plan_select(made);
-  *plan = made;
+
+  fwd_move words[FWD_PLAN_WORDS];
+  bool has_words = split_stack(&made, stack, words);
+  size_t stack_bytes = made.stack_move_count * sizeof *stack;
+  fwd_call_plan *kept = malloc(sizeof made + stack_bytes + (has_words ? sizeof words : 0));
+  if (!kept) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call plan");
+  *kept = made;
+  memcpy(kept->stack, stack, stack_bytes);
+  if (has_words) {
+    fwd_move *kept_words = (fwd_move *)(void *)((char *)kept->stack + stack_bytes);
+    memcpy(kept_words, words, sizeof words);
+    kept->words = kept_words;
+  }
+  fwd_call_plan_select(kept);
+  *plan = kept;
   return FWD_OK;
 }
 

@@ -81,6 +81,12 @@ enum {
 };
 
 struct fwd_cif {
+  /// Calls through libffi. First, so that its address is the interface's.
+  fwd_caller libffi;
+  /// The plan's, or `libffi`.
+  const fwd_caller *caller;
+  /// Retained.
+  fwd_encoding *encoding;
   /// Never written once prepared, so that threads can share it: every type in it has its size, which keeps
   /// libffi from laying it out.
   ffi_cif ffi;

@@ -33,14 +33,18 @@
 
 // MARK: Loading
 
-static inline uint64_t fwd_load_word(const fwd_move *move, void *const *arguments) {
+/// Loads a move of 4 or 8 bytes.
+static inline uint64_t fwd_load_halves(const fwd_move *move, const char *bytes) {
   // Two halves without a branch. Of a 4-byte argument the upper half of the register is undefined, so it may
   // as well be the lower once more; nothing behind the argument is read.
-  const char *bytes = (const char *)arguments[move->argument] + move->offset;
   uint32_t low, high;
   memcpy(&low, bytes, sizeof low);
   memcpy(&high, bytes + move->high, sizeof high);
   return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t fwd_load_word(const fwd_move *move, void *const *arguments) {
+  return fwd_load_halves(move, (const char *)arguments[move->argument] + move->offset);
 }
 
 /// The same for a vector register. A float is the low half of a double: the callee does not look at the rest.
@@ -82,42 +86,36 @@ typedef struct fwd_returned_mixed {
 } fwd_returned_mixed;
 
 static inline void fwd_store_mixed(const fwd_call_plan *plan, fwd_returned_mixed returned, void *result) {
-  // The usual ones apart, since a copy of constant size is one store, and a comparison costs less than a
-  // jump through a table.
-  if (plan->result == FWD_PLAN_INTEGER && plan->result_size == 8) {
-    memcpy(result, &returned.integer, 8);
-    return;
+  uint64_t vector, first = returned.integer, second;
+  memcpy(&vector, &returned.vector, sizeof vector);
+  second = vector;
+  if (plan->result == FWD_PLAN_VECTOR || plan->result == FWD_PLAN_VECTOR_INTEGER) {
+    first = vector;
+    second = returned.integer;
   }
-  if (plan->result == FWD_PLAN_INTEGER && plan->result_size == 4) {
-    memcpy(result, &returned.integer, 4);
-    return;
-  }
-  if (plan->result == FWD_PLAN_VECTOR && plan->result_size == 8) {
-    memcpy(result, &returned.vector, 8);
-    return;
-  }
-  switch (plan->result) {
-    case FWD_PLAN_INTEGER:
-      memcpy(result, &returned.integer, plan->result_size);
-      break;
-    case FWD_PLAN_VECTOR:
-      memcpy(result, &returned.vector, plan->result_size);
-      break;
-    case FWD_PLAN_INTEGER_VECTOR:
-      memcpy(result, &returned.integer, 8);
-      memcpy((char *)result + 8, &returned.vector, plan->result_size - 8);
-      break;
-    case FWD_PLAN_VECTOR_INTEGER:
-      memcpy(result, &returned.vector, 8);
-      memcpy((char *)result + 8, &returned.integer, plan->result_size - 8);
-      break;
-    default:
-      break;
+  // The usual sizes apart, since a copy of constant size is one store.
+  uint32_t size = plan->result_size;
+  if (size == 8) {
+    memcpy(result, &first, 8);
+  } else if (size == 4) {
+    memcpy(result, &first, 4);
+  } else if (size == 16) {
+    memcpy(result, &first, 8);
+    memcpy((char *)result + 8, &second, 8);
+  } else if (size < 8) {
+    memcpy(result, &first, size);
+  } else {
+    memcpy(result, &first, 8);
+    memcpy((char *)result + 8, &second, size - 8);
   }
 }
 
-/// The caller for a plan of a common shape that comes back in rax and xmm0, NULL if there is none.
-fwd_plan_caller fwd_plan_shape_caller(const fwd_call_plan *plan);
+/// Chooses the callers for a plan of a common shape that comes back in rax and xmm0. False if it is of none.
+bool fwd_call_plan_select_shape(fwd_call_plan *plan);
+
+/// A `call` for plans whose caller has no reason not to look at arguments.
+void fwd_call_plan_call_looking(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
+                                void *result);
 
 #endif
 

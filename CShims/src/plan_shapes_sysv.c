@@ -2,9 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// Callers for the commonest shapes of signatures on System V x86-64: up to four integer and two vector
-/// registers, each from a whole argument of 4 or 8 bytes. One caller for each combination, so that an argument
-/// costs three loads, and a void function is reached by a jump. plan_callers_sysv.c says why such calls are
-/// sound.
+/// registers, each from a whole argument of 4 or 8 bytes. One caller for each combination, so that nothing is
+/// decided during the call. plan_callers_sysv.c says why such calls are sound.
 
 #include "plan_callers.h"
 
@@ -13,8 +12,7 @@
 #include <string.h>
 
 /// Loads an argument of 4 or 8 bytes.
-static inline uint64_t load(const fwd_move *move, bool is_wide, void *const *arguments) {
-  const void *bytes = arguments[move->argument];
+static inline uint64_t load(const void *bytes, bool is_wide) {
   if (is_wide) {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
@@ -25,61 +23,113 @@ static inline uint64_t load(const fwd_move *move, bool is_wide, void *const *arg
   return value;
 }
 
-static inline double load_vector(const fwd_move *move, bool is_wide, void *const *arguments) {
-  // A float is the low half of its register; the callee does not look at the rest.
-  double value = 0;
-  memcpy(&value, arguments[move->argument], is_wide ? sizeof(double) : sizeof(float));
-  return value;
-}
+// MARK: Loading
 
-// Everything but the pointers is constant where this is inlined. Bit i of a mask says that register i takes 8
-// bytes.
-#define I(i) load(&plan->integers[i], (wide_integers >> (i)) & 1, arguments)
-#define V(i) load_vector(&plan->vectors[i], (wide_vectors >> (i)) & 1, arguments)
+// Everything but the pointers is constant where this is inlined. Bit i of `wide_integers` says that register i
+// takes 8 bytes. Where there are many registers, which arguments they take is read at once: with a load for each
+// a call waits for loads.
+// Values are loaded right behind the test of their address: compilers make one test of tests that stand
+// together, and that costs more than a branch for each.
+#define REGISTER_COUNT (integer_count + vector_count)
+#define ARGUMENT(moves, i, register) \
+  arguments[REGISTER_COUNT > 4 ? (uint8_t)(order >> 8 * (register)) : plan->moves[i].argument]
+#define LOAD_INTEGER(i)                                  \
+  uint64_t integer_##i = 0;                              \
+  if (integer_count > (i)) {                             \
+    const void *bytes = ARGUMENT(integers, i, i);             \
+    if (looks && !bytes) FAIL;                           \
+    integer_##i = load(bytes, (wide_integers >> (i)) & 1); \
+  }
+#define LOAD_VECTOR(i, type)                             \
+  type vector_##i = 0;                                   \
+  if (vector_count > (i)) {                              \
+    const void *bytes = ARGUMENT(vectors, i, integer_count + (i)); \
+    if (looks && !bytes) FAIL;                           \
+    memcpy(&vector_##i, bytes, sizeof vector_##i);       \
+  }
+#define LOAD                                                                                          \
+  if (looks && REGISTER_COUNT > 0 && !arguments) FAIL;                                  \
+  uint64_t order = plan->order;                                                                       \
+  LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3) LOAD_VECTOR(0, D) LOAD_VECTOR(1, E) \
+  (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)vector_0, (void)vector_1; \
+  (void)order, (void)arguments;
+
+// The types of two vector registers, by the mask of those that take 8 bytes.
+#define FIRST_0 float
+#define FIRST_1 double
+#define FIRST_2 float
+#define FIRST_3 double
+#define SECOND_0 float
+#define SECOND_1 float
+#define SECOND_2 double
+#define SECOND_3 double
+
+// MARK: Calling
+
+#define I(i) integer_##i
+#define V(i) vector_##i
 #define U uint64_t
-#define D double
 #define CALL(returned, types, values) (((returned(*) types)function)values)
 #define CALL_BY_COUNT(returned, integers, vectors)                             \
   ((integers) == 0   ? (vectors) == 0   ? CALL(returned, (void), ())           \
                        : (vectors) == 1 ? CALL(returned, (D), (V(0)))          \
-                                        : CALL(returned, (D, D), (V(0), V(1))) \
+                                        : CALL(returned, (D, E), (V(0), V(1))) \
    : (integers) == 1 ? (vectors) == 0   ? CALL(returned, (U), (I(0)))          \
                        : (vectors) == 1 ? CALL(returned, (U, D), (I(0), V(0))) \
-                                        : CALL(returned, (U, D, D), (I(0), V(0), V(1))) \
+                                        : CALL(returned, (U, D, E), (I(0), V(0), V(1))) \
    : (integers) == 2 ? (vectors) == 0   ? CALL(returned, (U, U), (I(0), I(1))) \
                        : (vectors) == 1 ? CALL(returned, (U, U, D), (I(0), I(1), V(0))) \
-                                        : CALL(returned, (U, U, D, D), (I(0), I(1), V(0), V(1))) \
+                                        : CALL(returned, (U, U, D, E), (I(0), I(1), V(0), V(1))) \
    : (integers) == 3 ? (vectors) == 0   ? CALL(returned, (U, U, U), (I(0), I(1), I(2))) \
                        : (vectors) == 1 ? CALL(returned, (U, U, U, D), (I(0), I(1), I(2), V(0))) \
-                                        : CALL(returned, (U, U, U, D, D), (I(0), I(1), I(2), V(0), V(1))) \
+                                        : CALL(returned, (U, U, U, D, E), (I(0), I(1), I(2), V(0), V(1))) \
    : (vectors) == 0  ? CALL(returned, (U, U, U, U), (I(0), I(1), I(2), I(3)))  \
    : (vectors) == 1  ? CALL(returned, (U, U, U, U, D), (I(0), I(1), I(2), I(3), V(0))) \
-                     : CALL(returned, (U, U, U, U, D, D), (I(0), I(1), I(2), I(3), V(0), V(1))))
+                     : CALL(returned, (U, U, U, U, D, E), (I(0), I(1), I(2), I(3), V(0), V(1))))
 
-#define SHAPE(n, wide_i, m, wide_v)                                                                     \
-  FWD_CALLS_ANY_TYPE static void void_##n##_##wide_i##_##m##_##wide_v(                                  \
-      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {        \
-    enum { wide_integers = wide_i, wide_vectors = wide_v };                                             \
-    (void)result, (void)plan, (void)arguments;                                                          \
-    CALL_BY_COUNT(void, n, m);                                                                          \
-  }                                                                                                     \
-  FWD_CALLS_ANY_TYPE static void word_##n##_##wide_i##_##m##_##wide_v(                                  \
-      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {        \
-    enum { wide_integers = wide_i, wide_vectors = wide_v };                                             \
-    (void)plan, (void)arguments;                                                                        \
-    uint64_t returned = CALL_BY_COUNT(uint64_t, n, m);                                                  \
-    if (result) memcpy(result, &returned, sizeof returned);                                             \
-  }                                                                                                     \
-  FWD_CALLS_ANY_TYPE static void mixed_##n##_##wide_i##_##m##_##wide_v(                                 \
-      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {        \
-    enum { wide_integers = wide_i, wide_vectors = wide_v };                                             \
-    (void)arguments;                                                                                    \
-    fwd_returned_mixed returned = CALL_BY_COUNT(fwd_returned_mixed, n, m);                              \
-    if (result) fwd_store_mixed(plan, returned, result);                                                \
+
+// MARK: The callers
+
+#define BEGIN(n, wide_i, m, wide_v)                                            \
+  enum { integer_count = n, vector_count = m, wide_integers = wide_i };        \
+  typedef FIRST_##wide_v D;                                                    \
+  typedef SECOND_##wide_v E;
+#define CALLER(name, n, wide_i, m, wide_v)                                                      \
+  FWD_CALLS_ANY_TYPE static fwd_status name##_##n##_##wide_i##_##m##_##wide_v(                  \
+      const fwd_caller *caller, void (*function)(void), void *const *arguments, void *result) { \
+    enum { looks = 1 };                                                                         \
+    const fwd_call_plan *plan = (const fwd_call_plan *)caller;                                  \
+    BEGIN(n, wide_i, m, wide_v)                                                                 \
+    LOAD
+#define FAIL return fwd_call_plan_fail(plan, arguments)
+
+#define SHAPE(n, wide_i, m, wide_v)                                        \
+  CALLER(void, n, wide_i, m, wide_v)                                       \
+    (void)result;                                                          \
+    CALL_BY_COUNT(void, n, m);                                             \
+    return FWD_OK;                                                         \
+  }                                                                        \
+  CALLER(word, n, wide_i, m, wide_v)                                       \
+    uint64_t returned = CALL_BY_COUNT(uint64_t, n, m);                     \
+    if (result) memcpy(result, &returned, sizeof returned);                \
+    return FWD_OK;                                                         \
+  }                                                                        \
+  CALLER(mixed, n, wide_i, m, wide_v)                                      \
+    fwd_returned_mixed returned = CALL_BY_COUNT(fwd_returned_mixed, n, m); \
+    if (result) fwd_store_mixed(plan, returned, result);                   \
+    return FWD_OK;                                                         \
   }
-#define ENTRY(n, wide_i, m, wide_v)                                                                     \
-  {void_##n##_##wide_i##_##m##_##wide_v, word_##n##_##wide_i##_##m##_##wide_v,                          \
-   mixed_##n##_##wide_i##_##m##_##wide_v},
+
+// Without looking, and without a status, a void function is reached by a jump.
+#define JUMP(n, wide_i, m, wide_v)                                                                \
+  FWD_CALLS_ANY_TYPE static void jump_##n##_##wide_i##_##m##_##wide_v(                            \
+      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) { \
+    enum { looks = 0 };                                                                           \
+    BEGIN(n, wide_i, m, wide_v)                                                                   \
+    LOAD                                                                                          \
+    (void)result;                                                                                 \
+    CALL_BY_COUNT(void, n, m);                                                                    \
+  }
 
 // All masks of m vectors, then of n integers. The order is that of `shape_index`.
 #define VECTORS_0(X, n, wide_i) X(n, wide_i, 0, 0)
@@ -102,12 +152,22 @@ static inline double load_vector(const fwd_move *move, bool is_wide, void *const
 #pragma clang diagnostic ignored "-Wpedantic"
 #endif
 SHAPES(SHAPE)
+#undef FAIL
+#define FAIL return
+SHAPES(JUMP)
+
+#define ENTRY(n, wide_i, m, wide_v)                                             \
+  {jump_##n##_##wide_i##_##m##_##wide_v, void_##n##_##wide_i##_##m##_##wide_v, \
+   word_##n##_##wide_i##_##m##_##wide_v, mixed_##n##_##wide_i##_##m##_##wide_v},
 
 static const struct {
-  fwd_plan_caller returning_void;
-  fwd_plan_caller returning_word;
-  fwd_plan_caller returning_mixed;
+  fwd_plan_caller jump;
+  fwd_caller_call returning_void;
+  fwd_caller_call returning_word;
+  fwd_caller_call returning_mixed;
 } shapes[] = {SHAPES(ENTRY)};
+
+// MARK: The choice
 
 /// Numbers the strings of up to four, and up to two, bits: those of length k begin at 2^k - 1.
 static size_t shape_index(size_t integers, size_t wide_integers, size_t vectors, size_t wide_vectors) {
@@ -124,15 +184,30 @@ static size_t wide_mask(const fwd_move *moves, size_t count) {
   return mask;
 }
 
-fwd_plan_caller fwd_plan_shape_caller(const fwd_call_plan *plan) {
-  if (plan->integer_count > 4 || plan->vector_count > 2) return NULL;
+bool fwd_call_plan_select_shape(fwd_call_plan *plan) {
+  if (plan->integer_count > 4 || plan->vector_count > 2) return false;
   size_t wide_integers = wide_mask(plan->integers, plan->integer_count);
   size_t wide_vectors = wide_mask(plan->vectors, plan->vector_count);
-  if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return NULL;
+  if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return false;
   size_t index = shape_index(plan->integer_count, wide_integers, plan->vector_count, wide_vectors);
-  if (plan->result == FWD_PLAN_VOID) return shapes[index].returning_void;
-  bool is_word = plan->result == FWD_PLAN_INTEGER && plan->result_size == 8;
-  return is_word ? shapes[index].returning_word : shapes[index].returning_mixed;
+  if (plan->result == FWD_PLAN_VOID) {
+    plan->call = shapes[index].jump;
+    plan->caller.call = shapes[index].returning_void;
+  } else {
+    bool is_word = plan->result == FWD_PLAN_INTEGER && plan->result_size == 8;
+    plan->call = fwd_call_plan_call_looking;
+    plan->caller.call = is_word ? shapes[index].returning_word : shapes[index].returning_mixed;
+  }
+  plan->order = 0;
+  for (size_t i = 0; i < plan->integer_count; i++) {
+    plan->order |= (uint64_t)plan->integers[i].argument << 8 * i;
+  }
+  for (size_t i = 0; i < plan->vector_count; i++) {
+    plan->order |= (uint64_t)plan->vectors[i].argument << 8 * (plan->integer_count + i);
+  }
+  return true;
 }
+
+_Static_assert(FWD_ARGUMENT_LIMIT <= UINT8_MAX + 1, "an argument's number fits a byte of `order`");
 
 #endif
