@@ -29,10 +29,6 @@ fwd_status fwd_ffi_entry_take(const fwd_cif *cif, fwd_entry *entry, fwd_error *e
 struct fwd_closure {
   fwd_closure_handler handler;
   void *context;
-#if FWD_HAS_ENTRY_POOL
-  /// Read by quick entries only.
-  fwd_entry_quick quick;
-#endif
   /// How the pool's entry finds the arguments; NULL for an entry of libffi's.
   struct fwd_entry_layout *layout;
   fwd_entry entry;

@@ -7,7 +7,6 @@
 #define FWD_SRC_ENTRY_LAYOUT_H
 
 #include "call_interface.h"
-#include "entry_pool.h"
 
 /// Immutable once made.
 typedef struct fwd_entry_layout fwd_entry_layout;
@@ -15,10 +14,5 @@ typedef struct fwd_entry_layout fwd_entry_layout;
 /// Works out the layout from the interface's plan; NULL if memory is short.
 fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif);
 void fwd_entry_layout_destroy(fwd_entry_layout *layout);
-
-#if FWD_HAS_ENTRY_POOL
-/// Whether a quick entry can take these calls; then fills `quick`.
-bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout, fwd_entry_quick *quick);
-#endif
 
 #endif

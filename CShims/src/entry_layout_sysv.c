@@ -98,25 +98,6 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif) {
   return layout;
 }
 
-bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout, fwd_entry_quick *quick) {
-  if (!layout->is_simple || layout->argument_count > FWD_QUICK_ARGUMENTS) return false;
-  if (layout->result == FWD_PLAN_X87 || layout->result == FWD_PLAN_COMPLEX_X87) return false;
-  *quick = (fwd_entry_quick){.result_size = layout->result_size};
-  for (uint32_t i = 0; i < layout->argument_count; i++) {
-    quick->offsets[i] = layout->arguments[i].offset;
-    for (size_t part = 0; part < 2; part++) {
-      uint8_t place = layout->arguments[i].eightbytes[part];
-      bool is_stored = place == no_register || place < FWD_QUICK_INTEGERS ||
-                       (place >= FWD_PLAN_INTEGERS && place < FWD_PLAN_INTEGERS + FWD_QUICK_VECTORS);
-      if (!is_stored) return false;
-    }
-  }
-  quick->is_vector_first = layout->result == FWD_PLAN_VECTOR || layout->result == FWD_PLAN_VECTOR_INTEGER;
-  quick->is_extended = layout->result == FWD_PLAN_INTEGER && layout->result_size < 8;
-  quick->is_signed = layout->result_is_signed;
-  return true;
-}
-
 void fwd_entry_layout_destroy(fwd_entry_layout *layout) { free(layout); }
 
 // MARK: Calls
@@ -168,7 +149,7 @@ static bool is_mixed(fwd_plan_result result) {
          result != FWD_PLAN_COMPLEX_X87;
 }
 
-static inline __attribute__((always_inline)) void handle(const fwd_closure *closure, const fwd_entry_layout *layout, fwd_entry_state *state,
+static inline void handle(const fwd_closure *closure, const fwd_entry_layout *layout, fwd_entry_state *state,
                           void *const *arguments) {
   if (layout->result == FWD_PLAN_VOID) {
     // Room all the same, so that handlers need not ask.

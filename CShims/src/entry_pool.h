@@ -40,25 +40,9 @@ typedef struct fwd_entry_slot {
   _Atomic uint32_t memory_size;
 } fwd_entry_slot;
 
-/// What quick entries take: a few registers. They store no others, and do all that a call needs themselves.
-enum { FWD_QUICK_INTEGERS = 4, FWD_QUICK_VECTORS = 2, FWD_QUICK_ARGUMENTS = 6 };
-
-/// How a quick entry finds the arguments, all of which lie in the state as a handler can take them, and gives the
-/// result.
-typedef struct fwd_entry_quick {
-  /// From the beginning of the state; 0 beyond the last argument.
-  uint64_t offsets[FWD_QUICK_ARGUMENTS];
-  uint32_t result_size;
-  /// Whether the first eight bytes of a result in a register of each kind are the vector register's.
-  bool is_vector_first;
-  /// Whether the result is an integer that has to be extended, and how.
-  bool is_extended;
-  bool is_signed;
-} fwd_entry_quick;
-
-/// Takes a free entry for functions with this kind of result, the one that has been free the longest; a quick one,
-/// if the function is for such and there are some left. NULL if all are taken.
-fwd_entry_slot *fwd_entry_take(fwd_plan_result result, bool is_quick);
+/// Takes a free entry for functions with this kind of result, the one that has been free the longest. NULL if
+/// all are taken.
+fwd_entry_slot *fwd_entry_take(fwd_plan_result result);
 
 /// The function of an entry.
 void (*fwd_entry_function(const fwd_entry_slot *slot))(void);

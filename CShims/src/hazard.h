@@ -61,14 +61,12 @@ bool fwd_hazard_may_be_used(const void *announced);
 
 // MARK: Details of the two inline functions
 
-// Code of a shared library would look the addresses of its own variables up at each use if they were not hidden.
-#define FWD_HAZARD_VARIABLE extern __attribute__((visibility("hidden")))
 /// Whether stores need a fence of their own. Set once, before the first thread has places.
-FWD_HAZARD_VARIABLE bool fwd_hazard_is_fenced;
+extern bool fwd_hazard_is_fenced;
 /// Counts retirements.
-FWD_HAZARD_VARIABLE atomic_size_t fwd_hazard_generation;
+extern atomic_size_t fwd_hazard_generation;
 /// The calling thread's first block.
-FWD_HAZARD_VARIABLE _Thread_local fwd_hazards *fwd_hazards_of_thread;
+extern _Thread_local fwd_hazards *fwd_hazards_of_thread;
 /// Finds a free place where the first is taken, or there are no blocks yet. NULL if memory is short: the use is
 /// then counted, and nothing is freed meanwhile.
 _Atomic(const void *) *fwd_hazard_find_place(void);
@@ -110,29 +108,6 @@ static inline void fwd_hazard_leave(fwd_guard guard, bool found) {
     fwd_hazard_leave_unannounced();
   }
   if (!found || atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire) != guard.generation) {
-    fwd_hazard_reclaim(guard.announced);
-  }
-}
-
-// MARK: Using, where code is repeated
-
-/// The usual case of `fwd_hazard_enter`, in less code. In all others `place` is NULL, and nothing is announced.
-static inline fwd_guard fwd_hazard_enter_quickly(const void *announced) {
-  fwd_guard guard = {.announced = announced};
-  guard.generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
-  fwd_hazards *mine = fwd_hazards_of_thread;
-  if (!mine || fwd_hazard_is_fenced || atomic_load_explicit(&mine->places[0], memory_order_relaxed)) return guard;
-  guard.place = &mine->places[0];
-  atomic_store_explicit(guard.place, announced, memory_order_release);
-  atomic_signal_fence(memory_order_seq_cst);
-  return guard;
-}
-
-/// Ends the use of an object that was there.
-static inline void fwd_hazard_leave_quickly(fwd_guard guard) {
-  atomic_store_explicit(guard.place, NULL, memory_order_release);
-  atomic_signal_fence(memory_order_seq_cst);
-  if (atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire) != guard.generation) {
     fwd_hazard_reclaim(guard.announced);
   }
 }
