@@ -345,6 +345,27 @@ fwd_status fwd_forward_named(fwd_proxy *FWD_NONNULL proxy, const char *FWD_NULLA
                              const void *FWD_NULLABLE frame, size_t frame_size,
                              void *FWD_NULLABLE result, size_t result_size);
 
+/// The subscribers of a proxy, held to be delivered to many times, as an event loop does that finds
+/// many events at once: the price of a weak reference is paid once.
+///
+/// They are those that live when the batch begins. Who unsubscribes is not called any more; who
+/// subscribes later is not called. Objects live until the batch ends at least.
+typedef struct fwd_batch fwd_batch;
+
+/// Begins a batch, which retains the proxy. It is used and ended on the thread that began it. End it
+/// with `fwd_batch_end`, soon: as long as it runs, memory of changes to the proxy's membership is kept.
+fwd_status fwd_batch_begin(fwd_proxy *FWD_NULLABLE proxy,
+                           fwd_batch *FWD_NULLABLE *FWD_NULLABLE batch,
+                           fwd_error *FWD_NULLABLE error);
+
+/// The same as `fwd_forward`, to the batch's subscribers.
+fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector FWD_NULLABLE selector,
+                             const void *FWD_NULLABLE frame, size_t frame_size,
+                             void *FWD_NULLABLE result, size_t result_size);
+
+/// Ends a batch; NULL is ignored. Subscribers that nobody else holds die here.
+void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
+
 /// Tells the fan-out that runs on this thread that the invocation has been handled, for
 /// `FWD_RESULT_UNTIL_HANDLED`. Without a fan-out nothing happens.
 void fwd_mark_handled(void);

@@ -15,7 +15,7 @@
 
 /// What a subscription does with its subscriber.
 typedef enum fwd_hold {
-  /// Nothing: the reference is a C program's pointer.
+  /// Nothing: the subscriber is a C program's pointer.
   FWD_HOLD_NONE = 0,
   /// Keeps the object alive.
   FWD_HOLD_STRONG = 1,
@@ -23,22 +23,40 @@ typedef enum fwd_hold {
   FWD_HOLD_WEAK = 2,
 } fwd_hold;
 
-/// Begins a reference of this kind.
-void fwd_reference_begin(void *FWD_NULLABLE object, fwd_hold hold);
+/// How weak references are made.
+typedef enum fwd_weak_kind {
+  /// As an unowned reference: see weak.c.
+  FWD_WEAK_UNOWNED = 0,
+  /// As Swift's own `weak`, which is slower.
+  FWD_WEAK_STOCK = 1,
+} fwd_weak_kind;
 
-/// Makes sure that the object lives until `fwd_reference_drop`. Gives it, or NULL if a weak reference's
-/// object has begun to deinitialise.
-void *FWD_NULLABLE fwd_reference_take(void *FWD_NULLABLE object, fwd_hold hold);
+/// The kind that new subscriptions have: stock where the Swift runtime lacks what the other needs,
+/// where the shim is built with FWD_STOCK_WEAK, and with FWD_WEAK=stock in the environment.
+fwd_weak_kind fwd_weak_kind_in_use(void);
 
-/// Gives up what `fwd_reference_take` took. The object may deinitialise here.
-void fwd_reference_drop(void *FWD_NULLABLE object, fwd_hold hold);
+/// A weak reference of either kind; not 0.
+typedef uintptr_t fwd_weak;
 
-/// Whether a weak reference's object has begun to deinitialise. Takes no reference, so that it can be asked
-/// under a lock: giving one up might run a `deinit`.
-bool fwd_reference_is_dead(void *FWD_NULLABLE object, fwd_hold hold);
+/// Makes a weak reference to a living object. 0 if memory is short.
+fwd_weak fwd_weak_create(void *FWD_NONNULL object, fwd_weak_kind kind);
+void fwd_weak_destroy(fwd_weak reference);
 
-/// Ends a reference. A strong one may deinitialise the object here.
-void fwd_reference_end(void *FWD_NULLABLE object, fwd_hold hold);
+/// Gives the object with a strong reference (`fwd_object_release` it), or NULL if it has begun to
+/// deinitialise.
+void *FWD_NULLABLE fwd_weak_take(fwd_weak reference);
+
+/// Whether the object has begun to deinitialise, as far as can be told without a strong reference:
+/// giving that up might run a `deinit`, and this may be asked under a lock. Where the runtime lacks
+/// what that takes, only once `fwd_weak_take` has failed.
+bool fwd_weak_has_died(fwd_weak reference);
+
+/// The address of the object, dead or alive: its memory is not used again while the reference is
+/// there.
+void *FWD_NONNULL fwd_weak_address(fwd_weak reference);
+
+/// Whether an object is being deinitialised, by whose methods this is called.
+bool fwd_object_is_dying(void *FWD_NONNULL object);
 
 /// Retains and releases a Swift object that a result or an argument carries. NULL is ignored.
 void fwd_object_retain(void *FWD_NULLABLE object);

@@ -7,29 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fwd_fan_out.h"
+#include "fwd_error.h"
 
 // The message outlives the call that failed, so that functions without an error parameter can explain
 // themselves too. One buffer a thread; nothing to allocate, so reporting cannot fail.
-static _Thread_local char last_message[sizeof(((fwd_error *)0)->message)];
+static _Thread_local fwd_error last;
 
 fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   // Through a buffer of its own: an argument may be the previous message.
-  char message[sizeof last_message];
+  char message[sizeof last.message];
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   // Names and encodings come from outside: nothing that a terminal would obey. Lines are our own.
   for (char *byte = message; *byte; byte++) {
     if (((unsigned char)*byte < ' ' && *byte != '\n') || *byte == 0x7F) *byte = '?';
   }
-  memcpy(last_message, message, sizeof message);
-  if (error) {
-    error->status = status;
-    error->offset = offset;
-    memcpy(error->message, message, sizeof message);
-  }
+  last.status = status;
+  last.offset = offset;
+  memcpy(last.message, message, sizeof message);
+  if (error) *error = last;
   return status;
 }
 
@@ -37,7 +35,9 @@ fwd_status fwd_error_set(fwd_error *error, fwd_status status, size_t offset, con
   return fwd_fail(error, status, offset, "%s", message);
 }
 
-const char *fwd_error_message(void) { return last_message; }
+void fwd_error_last(fwd_error *error) { *error = last; }
+
+const char *fwd_error_message(void) { return last.message; }
 
 const char *fwd_status_name(fwd_status status) {
   static const char *const names[] = {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The fan-out: one invocation replayed to every subscriber that implements its method.
+/// The fan-out: one invocation replayed to every subscriber that implements its method, by the
+/// method's policy.
+
+#include "fwd_fan_out.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "error.h"
 #include "proxy.h"
 #include "signature.h"
@@ -13,22 +17,39 @@
 /// Results up to this size need no allocation.
 enum { inline_result_size = 64 };
 
-/// One fan-out under way.
-struct fan_out {
-  /// The one that it runs inside of, on the same thread.
-  struct fan_out *outer;
+/// A fan-out under way on this thread, for `fwd_mark_handled`.
+struct frame {
+  /// The one that it runs inside of.
+  struct frame *outer;
   bool handled;
+};
+
+static _Thread_local struct frame *innermost;
+
+void fwd_mark_handled(void) {
+  if (innermost) innermost->handled = true;
+}
+
+/// One fan-out under way. Not zeroed: most of it is not looked at by most fan-outs.
+typedef struct emission {
+  /// First, so that a pointer to it is one to the emission.
+  fwd_replay replay;
+  struct frame frame;
+  fwd_proxy *proxy;
+  const fwd_method_entry *entry;
+  const fwd_delivery *delivery;
+  /// The objects of a batch, by record; NULL without one.
+  void *const *objects;
   size_t answers;
   /// What the delivery at hand writes its result to, and the result that is kept so far.
   void *answer;
   void *kept;
-};
-
-static _Thread_local struct fan_out *current;
-
-void fwd_mark_handled(void) {
-  if (current) current->handled = true;
-}
+  /// The first failure of a delivery; nothing else of it is filled while its status is FWD_OK.
+  fwd_error failure;
+  void *receiver;
+  fwd_selector selector;
+  void *arguments[FWD_ARGUMENT_LIMIT];
+} emission;
 
 // MARK: Results
 
@@ -43,7 +64,7 @@ static void discard(const fwd_method_entry *entry, const void *result) {
   if (entry->returns_object) release_object(result);
 }
 
-static void keep(struct fan_out *state) {
+static void keep(emission *state) {
   void *answer = state->answer;
   state->answer = state->kept;
   state->kept = answer;
@@ -57,7 +78,7 @@ static bool is_zero(const unsigned char *bytes, size_t size) {
 }
 
 /// Takes the answer in `state->answer` by the method's policy. Gives whether to go on.
-static bool take_answer(const fwd_method_entry *entry, struct fan_out *state) {
+static bool take_answer(const fwd_method_entry *entry, emission *state) {
   size_t size = entry->result.size;
   bool first = state->answers++ == 0;
   if (entry->method.fold.step) {
@@ -89,7 +110,7 @@ static bool take_answer(const fwd_method_entry *entry, struct fan_out *state) {
       keep(state);
       return !is_zero(state->kept, entry->value_size);
     case FWD_RESULT_UNTIL_HANDLED:
-      return !state->handled;
+      return !state->frame.handled;
     case FWD_RESULT_DEFAULT:
       break;
   }
@@ -137,108 +158,192 @@ static fwd_status nobody_answered(fwd_proxy *proxy, const fwd_method_entry *entr
 // MARK: Deliveries
 
 /// Calls one implementation. The status is FWD_OK if the answer holds.
-static fwd_status deliver(const fwd_method_entry *entry, const fwd_implementation *implementation, void *receiver,
-                          void *const *arguments, void *answer, fwd_error *error) {
-  if (implementation->function) {
-    fwd_status status = fwd_cif_call(fwd_signature_cif(entry->method.signature), implementation->function,
-                                     arguments, answer);
-    return status == FWD_OK ? status : fwd_fail(error, status, 0, "%s", fwd_error_message());
+static fwd_status deliver(emission *state, const fwd_implementation *implementation,
+                          fwd_error *error) {
+  const fwd_method_entry *entry = state->entry;
+  if (!implementation->function) {
+    return implementation->packed(implementation->context, state->receiver, state->arguments,
+                                  state->answer, error);
   }
-  return implementation->packed(implementation->context, receiver, arguments, answer, error);
+#if FWD_HAS_CALL_PLANS
+  // All arguments have addresses, and the answer has room.
+  if (entry->plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
+    entry->plan->call(entry->plan, implementation->function, state->arguments, state->answer);
+    return FWD_OK;
+  }
+#endif
+  fwd_status status =
+      fwd_cif_call(entry->cif, implementation->function, state->arguments, state->answer);
+  return status == FWD_OK ? status : fwd_fail(error, status, 0, "%s", fwd_error_message());
 }
 
-/// Replays the invocation to the records of a snapshot. Gives whether some had died.
-static bool replay(fwd_proxy *proxy, const fwd_method_entry *entry, const fwd_delivery *delivery,
-                   fwd_snapshot snapshot, struct fan_out *state, fwd_error *failure) {
-  void *receiver;
-  fwd_selector selector = entry->method.selector;
-  void *arguments[FWD_ARGUMENT_LIMIT];
-  if (entry->hidden_count > 0) arguments[0] = &receiver;
-  if (entry->hidden_count > 1) arguments[1] = &selector;
-  for (size_t i = entry->hidden_count; i < entry->argument_count; i++) {
-    if (delivery->arguments) {
-      arguments[i] = delivery->arguments[i - entry->hidden_count];
-    } else {
-      fwd_layout layout;
-      fwd_signature_argument(entry->method.signature, i, &layout);
-      // Read only, though C has no way to say so in a pointer array.
-      arguments[i] = (void *)((uintptr_t)delivery->frame + layout.offset);
-    }
-  }
-  bool met_the_dead = false;
-  bool go_on = true;
-  for (size_t i = 0; i < snapshot.count && go_on; i++) {
-    fwd_record *record = snapshot.records[i];
-    const fwd_implementation *implementation = fwd_record_implementation(record, entry->index);
-    if (!implementation || fwd_record_has_ended(record)) continue;
-    void *object = fwd_record_take(record);
-    if (fwd_record_is_weak(record) && !object) {
-      met_the_dead = true;
-      continue;
-    }
-    receiver = fwd_record_receiver(record);
-    if (entry->result.size > 0) memset(state->answer, 0, entry->result.size);
-    fwd_error error = {.status = FWD_OK};
-    fwd_status status = deliver(entry, implementation, receiver, arguments, state->answer, &error);
-    if (status == FWD_OK && delivery->collector) {
-      state->answers++;
-      void *author = fwd_record_has_object(record) ? object : NULL;
-      go_on = delivery->collector(delivery->collector_context, fwd_record_identifier(record), author, state->answer);
-    } else if (status == FWD_OK) {
-      go_on = take_answer(entry, state);
-    } else if (status != FWD_NO_RESPONDER) {
-      if (failure->status == FWD_OK) *failure = error;
-      proxy->operations->report(proxy->owner, selector, &error);
-    }
-    fwd_record_drop(record, object);
-  }
-  return met_the_dead;
+/// Takes note of a failed delivery.
+__attribute__((cold, noinline)) static void note_failure(emission *state, const fwd_error *error) {
+  if (state->failure.status == FWD_OK) state->failure = *error;
+  fwd_proxy *proxy = state->proxy;
+  proxy->operations->report(proxy->owner, state->entry->method.selector, error);
 }
 
-fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery,
-                       fwd_error *error) {
+/// Delivers to one subscriber, if it is there and implements the method. Gives whether to go on.
+static bool deliver_to(emission *state, size_t index) {
+  const fwd_record *record = state->replay.records[index];
+  const fwd_method_entry *entry = state->entry;
+  const fwd_implementation *implementation = fwd_record_implementation(record, entry->index);
+  if (fwd_implementation_is_empty(implementation)) return true;
+  fwd_taken taken;
+  if (state->objects) {
+    // Held by the batch; all that is to be seen is whether the subscription has ended.
+    if (fwd_record_held(record) & FWD_HELD_ENDED) return true;
+    taken = (fwd_taken){state->objects[index], false};
+  } else if (!fwd_record_take(record, &taken)) {
+    state->replay.gone++;
+    return true;
+  }
+  state->receiver = record->receiver;
+  memset(state->answer, 0, entry->result.size);
+  fwd_error error;
+  error.status = FWD_OK;
+  fwd_status status = deliver(state, implementation, &error);
+  bool goes_on = true;
+  if (status == FWD_OK && state->delivery->collector) {
+    state->answers++;
+    goes_on = state->delivery->collector(state->delivery->collector_context, record->identifier,
+                                         taken.object, state->answer);
+  } else if (status == FWD_OK) {
+    goes_on = take_answer(entry, state);
+  } else if (status != FWD_NO_RESPONDER) {
+    note_failure(state, &error);
+  }
+  fwd_record_drop(taken);
+  return goes_on;
+}
+
+static void take_over(fwd_replay *replay, size_t index) { deliver_to((emission *)replay, index); }
+
+/// Finds the arguments: the hidden ones in the emission, the others where the caller has them.
+static void find_arguments(emission *state) {
+  const fwd_method_entry *entry = state->entry;
+  const fwd_delivery *delivery = state->delivery;
+  uint32_t hidden_count = entry->hidden_count, count = entry->argument_count;
+  state->selector = entry->method.selector;
+  if (hidden_count > 0) state->arguments[0] = &state->receiver;
+  if (hidden_count > 1) state->arguments[1] = &state->selector;
+  if (delivery->arguments) {
+    for (uint32_t i = hidden_count; i < count; i++) {
+      state->arguments[i] = delivery->arguments[i - hidden_count];
+    }
+    return;
+  }
+  // Read only, though C has no way to say so in a pointer array.
+  uintptr_t frame = (uintptr_t)delivery->frame;
+  for (uint32_t i = hidden_count; i < count; i++) {
+    state->arguments[i] = (void *)(frame + entry->offsets[i - hidden_count]);
+  }
+}
+
+/// Replays the invocation to the records of `state->replay`.
+static void replay(emission *state, bool has_weak) {
+  const fwd_method_entry *entry = state->entry;
+  find_arguments(state);
+  bool by_loop = entry->replayers.weak && !state->delivery->collector &&
+                 !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  if (by_loop) {
+    state->replay.take_over = take_over;
+    state->replay.implementation =
+        offsetof(fwd_dispatch_table, implementations) + entry->index * sizeof(fwd_implementation);
+    state->replay.delivered = 0;
+    fwd_replay_load(&state->replay, entry->plan, state->arguments);
+    (has_weak ? entry->replayers.weak : entry->replayers.held)(&state->replay);
+    state->answers += state->replay.delivered;
+    return;
+  }
+  size_t count = state->replay.count;
+  bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
+  for (size_t i = 0; i < count && goes_on; i++) {
+    if (prefetches) fwd_prefetch(state->replay.records, i, count);
+    goes_on = deliver_to(state, i);
+  }
+}
+
+/// Replays to the subscribers of the moment, or to those of a batch.
+static void emit(emission *state) {
+  state->frame.outer = innermost;
+  state->frame.handled = false;
+  innermost = &state->frame;
+  const fwd_batch *batch = state->delivery->batch;
+  state->replay.gone = 0;
+  if (batch) {
+    state->replay.records = batch->records;
+    state->replay.count = batch->count;
+    state->objects = batch->objects;
+    replay(state, false);
+  } else {
+    fwd_reading reading = fwd_list_enter(state->proxy->list);
+    state->replay.records = reading.records;
+    state->replay.count = reading.count;
+    state->objects = NULL;
+    replay(state, reading.has_weak);
+    fwd_list_leave(&reading);
+  }
+  innermost = state->frame.outer;
+  if (state->delivery->is_nested && state->frame.handled && innermost) innermost->handled = true;
+  if (state->replay.gone > 0) {
+    state->proxy->operations->met_the_dead(state->proxy->owner);
+  }
+}
+
+/// Gives the result of a fan-out to who asked for it.
+static fwd_status finish(emission *state, fwd_error *error) {
+  // A collector has seen all there was; that may be nothing.
+  if (state->delivery->collector) return FWD_OK;
+  if (state->answers == 0) {
+    return nobody_answered(state->proxy, state->entry, &state->failure, state->delivery, error);
+  }
+  size_t size = state->entry->result.size;
+  if (size > 0 && state->delivery->result) {
+    memcpy(state->delivery->result, state->kept, size);
+  } else if (size > 0) {
+    discard(state->entry, state->kept);
+  }
+  return FWD_OK;
+}
+
+fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method,
+                       const fwd_delivery *delivery, fwd_error *error) {
   const fwd_method_entry *entry = fwd_method_entry_of(method);
+  emission state;
+  state.proxy = proxy;
+  state.entry = entry;
+  state.delivery = delivery;
+  state.answers = 0;
+  state.failure.status = FWD_OK;
+  // A method that nobody implements costs no more than this.
+  if (!fwd_list_may_respond(proxy->list, entry->index)) return finish(&state, error);
+
   size_t size = entry->result.size;
   // Aligned as malloc's memory is, which is what any type of an encoding needs.
   _Alignas(max_align_t) unsigned char buffer[2][inline_result_size];
   unsigned char *memory = NULL;
-  struct fan_out state = {.outer = current, .answer = buffer[0], .kept = buffer[1]};
+  state.answer = buffer[0];
+  state.kept = buffer[1];
   if (size > inline_result_size) {
     size_t stride = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
     memory = malloc(2 * stride);
-    if (!memory) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a result of %zu bytes", size);
+    if (!memory) {
+      return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a result of %zu bytes", size);
+    }
     state.answer = memory;
     state.kept = memory + stride;
   }
   memset(state.kept, 0, size);
-
-  fwd_error failure = {.status = FWD_OK};
-  fwd_snapshot snapshot = fwd_list_enter(proxy->list);
-  current = &state;
-  bool met_the_dead = replay(proxy, entry, delivery, snapshot, &state, &failure);
-  current = state.outer;
-  if (delivery->is_nested && state.handled && state.outer) state.outer->handled = true;
-  fwd_list_leave(snapshot);
-  if (met_the_dead) proxy->operations->met_the_dead(proxy->owner);
-
-  fwd_status status = FWD_OK;
-  if (delivery->collector) {
-    // The collector has seen all there was; that may be nothing.
-  } else if (state.answers == 0) {
-    status = nobody_answered(proxy, entry, &failure, delivery, error);
-  } else if (size > 0) {
-    if (delivery->result) {
-      memcpy(delivery->result, state.kept, size);
-    } else {
-      discard(entry, state.kept);
-    }
-  }
+  emit(&state);
+  fwd_status status = finish(&state, error);
   free(memory);
   return status;
 }
 
-fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,
-                              fwd_error *error) {
+fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments,
+                              void *result, fwd_error *error) {
   const fwd_proxy_method *method = context;
   fwd_delivery delivery = {
       .arguments = arguments + fwd_method_entry_of(method)->hidden_count,

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "error.h"
-#include "proxy.h"
+#include "fwd_fan_out.h"
 
 /// Gives the method in `*method`, or NULL there with FWD_OK if the selector is unknown and to be ignored.
 static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const char *name,
@@ -31,34 +32,52 @@ static fwd_status check_result(const fwd_method_entry *entry, const void *result
                   fwd_selector_name(entry->method.selector), size, entry->result.size);
 }
 
-fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame,
-                              size_t frame_size, void *result, size_t result_size, fwd_error *error) {
-  const fwd_method_entry *entry = fwd_method_entry_of(method);
-  size_t expected = fwd_signature_frame_size(method->signature);
-  if (frame_size != expected) {
-    return fwd_fail(error, FWD_WRONG_SIZE, 0, "the argument frame of \"%.100s\" has %zu bytes, expected %zu for %.60s",
-                    fwd_selector_name(method->selector), frame_size, expected,
-                    fwd_encoding_text(fwd_signature_encoding(method->signature)));
+__attribute__((cold, noinline)) static fwd_status fail_frame(const fwd_method_entry *entry,
+                                                             const void *frame, size_t size,
+                                                             fwd_error *error) {
+  const fwd_proxy_method *method = &entry->method;
+  if (size == entry->frame_size) {
+    return fwd_fail(error, FWD_NULL_ARGUMENT, 0,
+                    "the argument frame of \"%.100s\" is NULL, expected %zu bytes",
+                    fwd_selector_name(method->selector), size);
   }
-  if (!frame && frame_size > 0) {
-    return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "the argument frame of \"%.100s\" is NULL, expected %zu bytes",
-                    fwd_selector_name(method->selector), expected);
+  (void)frame;
+  return fwd_fail(error, FWD_WRONG_SIZE, 0,
+                  "the argument frame of \"%.100s\" has %zu bytes, expected %zu for %.60s",
+                  fwd_selector_name(method->selector), size, entry->frame_size,
+                  fwd_encoding_text(fwd_signature_encoding(method->signature)));
+}
+
+/// Fans out a frame that is not aligned as its arguments have to be.
+static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_method_entry *entry,
+                               fwd_delivery delivery, fwd_error *error) {
+  // No type of an encoding is aligned more strictly than malloc's memory.
+  void *copy = malloc(entry->frame_size);
+  if (!copy) {
+    return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes",
+                    entry->frame_size);
+  }
+  delivery.frame = memcpy(copy, delivery.frame, entry->frame_size);
+  fwd_status status = fwd_fan_out(proxy, &entry->method, &delivery, error);
+  free(copy);
+  return status;
+}
+
+fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch,
+                              const void *frame, size_t frame_size, void *result,
+                              size_t result_size, fwd_error *error) {
+  const fwd_method_entry *entry = fwd_method_entry_of(method);
+  if (frame_size != entry->frame_size || (!frame && frame_size > 0)) {
+    return fail_frame(entry, frame, frame_size, error);
   }
   fwd_status status = check_result(entry, result, result_size, error);
   if (status != FWD_OK) return status;
+  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
   // Deliveries read the arguments in place, as values of their types.
-  size_t alignment = fwd_signature_frame_alignment(method->signature);
-  void *copy = NULL;
-  if (((uintptr_t)frame & (alignment - 1)) != 0) {
-    // No type of an encoding is aligned more strictly than malloc's memory.
-    copy = malloc(frame_size);
-    if (!copy) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", frame_size);
-    frame = memcpy(copy, frame, frame_size);
+  if (((uintptr_t)frame & (entry->frame_alignment - 1)) != 0) {
+    return fan_out_copy(proxy, entry, delivery, error);
   }
-  fwd_delivery delivery = {.frame = frame, .result = result};
-  status = fwd_fan_out(proxy, method, &delivery, error);
-  free(copy);
-  return status;
+  return fwd_fan_out(proxy, method, &delivery, error);
 }
 
 /// Fans out for a C program. It may give up its last reference to the proxy inside the fan-out.
@@ -74,7 +93,7 @@ static fwd_status forward_frame(fwd_proxy *proxy, const fwd_proxy_method *method
                                 size_t frame_size, void *result, size_t result_size) {
   void *owner = proxy->owner;
   fwd_object_retain(owner);
-  fwd_status status = fwd_forward_method(proxy, method, frame, frame_size, result, result_size, NULL);
+  fwd_status status = fwd_forward_method(proxy, method, NULL, frame, frame_size, result, result_size, NULL);
   fwd_object_release(owner);
   return status;
 }
@@ -94,6 +113,16 @@ fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *fra
   fwd_status status = find_method(proxy, fwd_selector_find(name), name ? name : "", &method);
   if (!method) return status;
   return forward_frame(proxy, method, frame, frame_size, result, result_size);
+}
+
+fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void *frame,
+                             size_t frame_size, void *result, size_t result_size) {
+  const fwd_proxy_method *method;
+  fwd_proxy *proxy = batch ? batch->proxy : NULL;
+  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  if (!method) return status;
+  // The batch keeps the proxy.
+  return fwd_forward_method(proxy, method, batch, frame, frame_size, result, result_size, NULL);
 }
 
 /// The layout of an argument, counted behind the receiver and the selector.

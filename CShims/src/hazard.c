@@ -73,7 +73,7 @@ static void end_thread(void *first) {
     more = block->more;
     block->more = NULL;
     // A thread that ended inside a use has not taken its announcement back.
-    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) atomic_store(&block->places[i], NULL);
+    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) atomic_store(&block->places[i].announced, NULL);
     // Release: the next thread finds the block empty.
     atomic_store_explicit(&block->taken, false, memory_order_release);
   }
@@ -101,12 +101,13 @@ static fwd_hazards *take_block(void) {
   return made;
 }
 
-_Atomic(const void *) *fwd_hazard_find_place(void) {
+fwd_place *fwd_hazard_find_place(void) {
   fwd_hazards **link = &fwd_hazards_of_thread;
   for (; *link; link = &(*link)->more) {
     // Not in the order of a stack: a thread may run fibers, which leave in any order.
     for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
-      if (!atomic_load_explicit(&(*link)->places[i], memory_order_relaxed)) return &(*link)->places[i];
+      fwd_place *place = &(*link)->places[i];
+      if (!atomic_load_explicit(&place->announced, memory_order_relaxed)) return place;
     }
   }
   fwd_hazards *block = take_block();
@@ -129,18 +130,22 @@ void fwd_hazard_leave_unannounced(void) {
   if (atomic_fetch_sub(&unannounced, 1) == 1) fwd_hazard_reclaim(NULL);
 }
 
-/// Whether a thread announces an address. After a barrier.
-static bool is_announced(const void *announced) {
+/// Whether a thread announces an address for a use that began before a generation. After a barrier.
+static bool is_announced(const void *announced, size_t generation) {
   for (fwd_hazards *block = atomic_load(&all); block; block = block->next) {
     for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
-      if (atomic_load(&block->places[i]) == announced) return true;
+      fwd_place *place = &block->places[i];
+      if (atomic_load(&place->announced) != announced) continue;
+      // The count may go round: what is nearer to the front is later.
+      size_t begun = atomic_load_explicit(&place->generation, memory_order_relaxed);
+      if ((ptrdiff_t)(begun - generation) < 0) return true;
     }
   }
   return false;
 }
 
 bool fwd_hazard_may_be_used(const void *announced) {
-  return !barrier() || atomic_load(&unannounced) > 0 || is_announced(announced);
+  return !barrier() || atomic_load(&unannounced) > 0 || is_announced(announced, atomic_load(&fwd_hazard_generation) + 1);
 }
 
 // MARK: Retiring
@@ -148,15 +153,22 @@ bool fwd_hazard_may_be_used(const void *announced) {
 static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(fwd_retired *) retired_first;
 
-void fwd_retire(fwd_retired *retired) {
-  // Once it is in the list, another thread may free it.
-  const void *announced = retired->announced;
+void fwd_retire_all(fwd_retired *first) {
+  // Once they are in the list, another thread may free them.
+  const void *announced = first->announced;
   pthread_mutex_lock(&retired_lock);
-  retired->next = atomic_load_explicit(&retired_first, memory_order_relaxed);
-  atomic_store(&retired_first, retired);
+  // Counted in the lock, so that nobody finds one that has no generation; a use that sees the count
+  // finds what was retired gone, and when it ends, finds it in the list.
+  size_t generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_relaxed) + 1;
+  fwd_retired *last = first;
+  for (;; last = last->next) {
+    last->generation = generation;
+    if (!last->next) break;
+  }
+  last->next = atomic_load_explicit(&retired_first, memory_order_relaxed);
+  atomic_store(&retired_first, first);
+  atomic_store(&fwd_hazard_generation, generation);
   pthread_mutex_unlock(&retired_lock);
-  // Behind the list: a user that sees the count finds what was retired.
-  atomic_fetch_add(&fwd_hazard_generation, 1);
   fwd_hazard_reclaim(announced);
 }
 
@@ -170,7 +182,7 @@ void fwd_hazard_reclaim(const void *announced) {
     for (fwd_retired *retired = atomic_load(&retired_first); retired; retired = next) {
       next = retired->next;
       bool is_ours = !announced || retired->announced == announced;
-      fwd_retired **list = is_ours && !is_announced(retired->announced) ? &unused : &kept;
+      fwd_retired **list = is_ours && !is_announced(retired->announced, retired->generation) ? &unused : &kept;
       retired->next = *list;
       *list = retired;
     }

@@ -13,6 +13,10 @@
 /// A retired object is freed by who retires it if it is not in use, else by who uses it last, before that one
 /// goes on: a user sees when it leaves that something was retired in the meantime. Nobody frees what others have
 /// to do with, so that it is done when they have returned.
+///
+/// With an announcement stands how many objects had been retired when the use began. So one address may stand
+/// for many objects that come and go, as the arrays of a list do: a use is in the way only of what was retired
+/// after it began, and uses that overlap without an end keep nothing for ever.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -21,11 +25,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// A block of places of one thread. Threads with more uses at a time than a block has take further ones.
-enum { FWD_HAZARD_PLACES = 13 };
+/// Where a thread announces one use.
+typedef struct fwd_place {
+  /// NULL while there is none.
+  _Atomic(const void *) announced;
+  /// The count of retirements when the use began; written before the announcement.
+  _Atomic size_t generation;
+} fwd_place;
+
+/// A block of places of one thread. Threads with more uses at a time than a block has take further
+/// ones.
+enum { FWD_HAZARD_PLACES = 6 };
 
 typedef struct fwd_hazards {
-  _Atomic(const void *) places[FWD_HAZARD_PLACES];
+  _Alignas(64) fwd_place places[FWD_HAZARD_PLACES];
   /// The thread's next block.
   struct fwd_hazards *more;
   /// The next of all blocks.
@@ -39,7 +52,7 @@ _Static_assert(sizeof(fwd_hazards) == 128, "a block fills two cache lines");
 /// A use that has been announced.
 typedef struct fwd_guard {
   /// NULL if it could not be announced.
-  _Atomic(const void *) *place;
+  fwd_place *place;
   const void *announced;
   size_t generation;
 } fwd_guard;
@@ -50,11 +63,20 @@ typedef struct fwd_retired {
   /// What users of the object announce.
   const void *announced;
   void (*free)(struct fwd_retired *retired);
+  /// Set by `fwd_retire_all`: uses that begin later do not find the object.
+  size_t generation;
 } fwd_retired;
 
-/// Frees an object by `retired->free` as soon as nobody announces `retired->announced`, perhaps at once. No lock
-/// is held then.
-void fwd_retire(fwd_retired *retired);
+/// Frees objects by `retired->free`, each as soon as no use that began before is announced by
+/// `retired->announced`, perhaps at once. No lock is held then. They are linked by `next`, and
+/// announced by the same address.
+void fwd_retire_all(fwd_retired *first);
+
+/// The same for one object.
+static inline void fwd_retire(fwd_retired *retired) {
+  retired->next = NULL;
+  fwd_retire_all(retired);
+}
 
 /// Whether somebody may be using what is announced by this address. Asks all threads.
 bool fwd_hazard_may_be_used(const void *announced);
@@ -69,17 +91,18 @@ extern atomic_size_t fwd_hazard_generation;
 extern _Thread_local fwd_hazards *fwd_hazards_of_thread;
 /// Finds a free place where the first is taken, or there are no blocks yet. NULL if memory is short: the use is
 /// then counted, and nothing is freed meanwhile.
-_Atomic(const void *) *fwd_hazard_find_place(void);
+fwd_place *fwd_hazard_find_place(void);
 void fwd_hazard_leave_unannounced(void);
 /// Frees what was retired, is announced by this address (NULL: whatever it is), and is not used any more.
 void fwd_hazard_reclaim(const void *announced);
 
-static inline void fwd_hazard_store(_Atomic(const void *) *place, const void *object) {
+static inline void fwd_hazard_store(fwd_place *place, const void *object) {
   if (fwd_hazard_is_fenced) {
-    atomic_exchange_explicit(place, object, memory_order_seq_cst);
+    atomic_exchange_explicit(&place->announced, object, memory_order_seq_cst);
   } else {
-    atomic_store_explicit(place, object, memory_order_release);
-    // The compiler must not move what follows in front of the store; the processor is told by membarrier.
+    atomic_store_explicit(&place->announced, object, memory_order_release);
+    // The compiler must not move what follows in front of the store; the processor is told by
+    // membarrier.
     atomic_signal_fence(memory_order_seq_cst);
   }
 }
@@ -94,8 +117,15 @@ static inline fwd_guard fwd_hazard_enter(const void *announced) {
   guard.generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
   fwd_hazards *mine = fwd_hazards_of_thread;
   guard.place = mine ? &mine->places[0] : NULL;
-  if (!mine || atomic_load_explicit(guard.place, memory_order_relaxed)) guard.place = fwd_hazard_find_place();
-  if (guard.place) fwd_hazard_store(guard.place, announced);
+  if (!mine || atomic_load_explicit(&guard.place->announced, memory_order_relaxed)) {
+    guard.place = fwd_hazard_find_place();
+  }
+  if (guard.place) {
+    // In front of the announcement, which is stored with release: whoever finds that finds this, or
+    // that of a later use.
+    atomic_store_explicit(&guard.place->generation, guard.generation, memory_order_relaxed);
+    fwd_hazard_store(guard.place, announced);
+  }
   return guard;
 }
 

@@ -8,6 +8,9 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "fwd_fan_out.h"
+#include "signature.h"
+
 // MARK: Creation
 
 static size_t slot_of(const fwd_proxy *proxy, fwd_selector selector) {
@@ -15,8 +18,44 @@ static size_t slot_of(const fwd_proxy *proxy, fwd_selector selector) {
   return (size_t)(((uint64_t)(uintptr_t)selector * 0x9E3779B97F4A7C15u) >> 32) & (proxy->slot_count - 1);
 }
 
-fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count, bool ignores_unknown_selectors,
-                                 void *owner, const fwd_proxy_operations *operations) {
+/// Whether deliveries of a method have nothing to decide: no result, and nobody ends the fan-out.
+static bool is_plain(const fwd_proxy_method *method, const fwd_layout *result) {
+  return result->size == 0 && !method->fold.step && method->policy == FWD_RESULT_DEFAULT;
+}
+
+static void fill_entry(fwd_method_entry *entry, const fwd_proxy_method *method, size_t index,
+                       uint32_t *offsets) {
+  fwd_signature *signature = fwd_signature_retain(method->signature);
+  entry->method = *method;
+  entry->index = index;
+  entry->argument_count = (uint32_t)fwd_signature_argument_count(signature);
+  entry->hidden_count = (uint32_t)fwd_signature_hidden_count(signature);
+  entry->frame_size = fwd_signature_frame_size(signature);
+  entry->frame_alignment = fwd_signature_frame_alignment(signature);
+  entry->offsets = offsets;
+  for (size_t i = entry->hidden_count; i < entry->argument_count; i++) {
+    fwd_layout layout;
+    fwd_signature_argument(signature, i, &layout);
+    // Frames have their limit below 4 GB.
+    offsets[i - entry->hidden_count] = (uint32_t)layout.offset;
+  }
+  fwd_signature_result(signature, &entry->result);
+  const fwd_type *result = fwd_encoding_type(fwd_signature_encoding(signature),
+                                             fwd_signature_result_type(signature));
+  entry->returns_object = result->kind == FWD_TYPE_OBJECT;
+  // The x87 format has 80 bits, however many it takes.
+  bool is_x87 = result->kind == FWD_TYPE_LONG_DOUBLE && LDBL_MANT_DIG == 64;
+  entry->value_size = is_x87 ? 10 : entry->result.size;
+  entry->cif = fwd_signature_cif(signature);
+  entry->plan = fwd_cif_plan(entry->cif);
+  if (entry->plan && is_plain(method, &entry->result)) {
+    entry->replayers = fwd_replayers_find(entry->plan);
+  }
+}
+
+fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count,
+                                 bool ignores_unknown_selectors, void *owner,
+                                 const fwd_proxy_operations *operations) {
   fwd_proxy *proxy = calloc(1, sizeof *proxy);
   if (!proxy) return NULL;
   proxy->owner = owner;
@@ -24,28 +63,23 @@ fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count, 
   proxy->ignores_unknown_selectors = ignores_unknown_selectors;
   proxy->slot_count = 4;
   while (proxy->slot_count < count * 2) proxy->slot_count *= 2;
-  proxy->list = fwd_list_create();
+  size_t argument_count = 1;
+  for (size_t i = 0; i < count; i++) {
+    argument_count += fwd_signature_argument_count(methods[i].signature);
+  }
+  proxy->list = fwd_list_create(count);
   proxy->slots = calloc(proxy->slot_count, sizeof *proxy->slots);
+  proxy->offsets = calloc(argument_count, sizeof *proxy->offsets);
   proxy->methods = calloc(count ? count : 1, sizeof *proxy->methods);
-  if (!proxy->list || !proxy->slots || !proxy->methods) {
+  if (!proxy->list || !proxy->slots || !proxy->offsets || !proxy->methods) {
     fwd_proxy_core_destroy(proxy);
     return NULL;
   }
+  uint32_t *offsets = proxy->offsets;
   for (size_t i = 0; i < count; i++) {
-    fwd_method_entry *entry = &proxy->methods[i];
-    entry->method = methods[i];
-    fwd_signature *signature = fwd_signature_retain(methods[i].signature);
+    fill_entry(&proxy->methods[i], &methods[i], i, offsets);
     proxy->method_count++;
-    entry->index = i;
-    entry->argument_count = fwd_signature_argument_count(signature);
-    entry->hidden_count = fwd_signature_hidden_count(signature);
-    fwd_signature_result(signature, &entry->result);
-    const fwd_type *result =
-        fwd_encoding_type(fwd_signature_encoding(signature), fwd_signature_result_type(signature));
-    entry->returns_object = result->kind == FWD_TYPE_OBJECT;
-    // The x87 format has 80 bits, however many it takes.
-    bool is_x87 = result->kind == FWD_TYPE_LONG_DOUBLE && LDBL_MANT_DIG == 64;
-    entry->value_size = is_x87 ? 10 : entry->result.size;
+    offsets += proxy->methods[i].argument_count;
     size_t slot = slot_of(proxy, methods[i].selector);
     while (proxy->slots[slot]) slot = (slot + 1) & (proxy->slot_count - 1);
     proxy->slots[slot] = (uint32_t)i + 1;
@@ -56,8 +90,11 @@ fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count, 
 void fwd_proxy_core_destroy(fwd_proxy *proxy) {
   if (!proxy) return;
   fwd_list_destroy(proxy->list);
-  for (size_t i = 0; i < proxy->method_count; i++) fwd_signature_destroy(proxy->methods[i].method.signature);
+  for (size_t i = 0; i < proxy->method_count; i++) {
+    fwd_signature_destroy(proxy->methods[i].method.signature);
+  }
   free(proxy->methods);
+  free(proxy->offsets);
   free(proxy->slots);
   free(proxy);
 }
@@ -86,24 +123,25 @@ const fwd_signature *fwd_proxy_signature(const fwd_proxy *proxy, fwd_selector se
 
 static bool record_responds(const fwd_record *record, size_t index) {
   const fwd_implementation *implementation = fwd_record_implementation(record, index);
-  if (!implementation || !fwd_record_is_live(record)) return false;
-  if (implementation->packed != fwd_forward_packed) return true;
+  if (fwd_implementation_is_empty(implementation) || !fwd_record_is_live(record)) return false;
+  fwd_taken taken;
+  if (!fwd_record_take(record, &taken)) return false;
   // A proxy has all methods, but responds to those that its own subscribers have.
-  void *proxy = fwd_record_take(record);
-  if (!proxy) return false;
-  bool responds = fwd_proxy_core_responds(fwd_record_receiver(record), implementation->context);
-  fwd_record_drop(record, proxy);
+  bool responds = implementation->packed != fwd_forward_packed ||
+                  fwd_proxy_core_responds(record->receiver, implementation->context);
+  fwd_record_drop(taken);
   return responds;
 }
 
 bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   size_t index = fwd_method_entry_of(method)->index;
-  fwd_snapshot snapshot = fwd_list_enter(proxy->list);
+  if (!fwd_list_may_respond(proxy->list, index)) return false;
+  fwd_reading reading = fwd_list_enter(proxy->list);
   bool responds = false;
-  for (size_t i = 0; i < snapshot.count && !responds; i++) {
-    responds = record_responds(snapshot.records[i], index);
+  for (size_t i = 0; i < reading.count && !responds; i++) {
+    responds = record_responds(reading.records[i], index);
   }
-  fwd_list_leave(snapshot);
+  fwd_list_leave(&reading);
   return responds;
 }
 
@@ -114,9 +152,24 @@ bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
 
 size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   if (!proxy) return 0;
-  fwd_snapshot snapshot = fwd_list_enter(proxy->list);
+  fwd_reading reading = fwd_list_enter(proxy->list);
   size_t count = 0;
-  for (size_t i = 0; i < snapshot.count; i++) count += fwd_record_is_live(snapshot.records[i]);
-  fwd_list_leave(snapshot);
+  for (size_t i = 0; i < reading.count; i++) count += fwd_record_is_live(reading.records[i]);
+  fwd_list_leave(&reading);
   return count;
+}
+
+void fwd_proxy_core_visit(fwd_proxy *proxy,
+                          bool (*visit)(void *context, void *object,
+                                        const fwd_dispatch_table *table),
+                          void *context) {
+  fwd_reading reading = fwd_list_enter(proxy->list);
+  bool goes_on = true;
+  for (size_t i = 0; i < reading.count && goes_on; i++) {
+    fwd_taken taken;
+    if (!fwd_record_take(reading.records[i], &taken)) continue;
+    goes_on = visit(context, taken.object, reading.records[i]->table);
+    fwd_record_drop(taken);
+  }
+  fwd_list_leave(&reading);
 }

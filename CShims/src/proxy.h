@@ -4,7 +4,9 @@
 #ifndef FWD_SRC_PROXY_H
 #define FWD_SRC_PROXY_H
 
-#include "record.h"
+#include "call_interface.h"
+#include "fwd_proxy.h"
+#include "replay.h"
 #include "subscriber_list.h"
 
 /// A method with what the fan-out would otherwise ask the signature for at each invocation.
@@ -12,12 +14,21 @@ typedef struct fwd_method_entry {
   /// First, so that a pointer to it is one to the entry.
   fwd_proxy_method method;
   size_t index;
-  size_t argument_count;
-  size_t hidden_count;
+  uint32_t argument_count;
+  uint32_t hidden_count;
+  size_t frame_size;
+  size_t frame_alignment;
+  /// Where the arguments behind the hidden ones stand in the frame.
+  uint32_t *offsets;
   fwd_layout result;
   /// The bytes of the result that carry value.
   size_t value_size;
   bool returns_object;
+  const fwd_cif *cif;
+  /// NULL if there is none: then calls go through `cif`.
+  const fwd_call_plan *plan;
+  /// For void methods that are called alike whatever happens; NULL if there are none.
+  fwd_replayers replayers;
 } fwd_method_entry;
 
 struct fwd_proxy {
@@ -29,6 +40,8 @@ struct fwd_proxy {
   /// A power of two above twice the count; entries are method indices plus one, 0 is free.
   size_t slot_count;
   uint32_t *slots;
+  /// The offsets of all methods.
+  uint32_t *offsets;
   fwd_method_entry *methods;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "fwd_fan_out.h"
 #include "proxy.h"
 #include "signature.h"
 

@@ -1,29 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+/// One subscription as the fan-out reads it.
+
 #ifndef FWD_SRC_RECORD_H
 #define FWD_SRC_RECORD_H
 
 #include <stdatomic.h>
 
-#include "fwd_fan_out.h"
+#include "dispatch_table.h"
+#include "fwd_list.h"
 
-fwd_record *fwd_record_retain(fwd_record *record);
+/// What stands in the low bits of `held`. None of them: the address of an object that is held weakly.
+enum {
+  /// The address of an `fwd_end` that holds the object.
+  FWD_HELD_STRONG = 1,
+  /// The address of an `fwd_end` of a subscriber without an object.
+  FWD_HELD_NONE = 2,
+  /// A weak reference of Swift's own kind.
+  FWD_HELD_STOCK = 4,
+  /// The subscription has ended. The other bits stay as they were.
+  FWD_HELD_ENDED = 8,
+  FWD_HELD_BITS = 15,
+};
 
-/// What functions get as their first argument.
-void *fwd_record_receiver(const fwd_record *record);
+/// Records never move while they can be reached, and are reached by the arrays that fan-outs read:
+/// so that a subscription ends in one place for all of them.
+struct fwd_record {
+  /// Whom the subscription holds, and how; `FWD_HELD_ENDED` once it has ended. Written by the list's
+  /// writer.
+  _Atomic uintptr_t held;
+  void *receiver;
+  /// Kept by its subscribers together; see `fwd_table_use`.
+  fwd_dispatch_table *table;
+  fwd_subscription identifier;
+  /// The subscriptions of the same object, as slots; the writer's.
+  uint32_t next;
+  uint32_t previous;
+};
 
-/// Ends the subscription: it is not called any more, in fan-outs under way neither.
-void fwd_record_end(fwd_record *record);
-bool fwd_record_has_ended(const fwd_record *record);
+_Static_assert(sizeof(struct fwd_record) == 40, "what a subscriber costs is kept in view");
 
-/// Whether the record's object may die.
-bool fwd_record_is_weak(const fwd_record *record);
+/// What has to happen promptly after the end of a subscription that is not weak.
+typedef struct fwd_end {
+  fwd_retired retired;
+  void *object;
+  void *receiver;
+  void (*destroy)(void *receiver);
+} fwd_end;
 
-/// Whether there is an object: a C context is none.
-bool fwd_record_has_object(const fwd_record *record);
+static inline fwd_end *fwd_record_end(uintptr_t held) {
+  return (fwd_end *)(held & ~(uintptr_t)FWD_HELD_BITS);
+}
 
-/// The implementation of a method, NULL if there is none.
-const fwd_implementation *fwd_record_implementation(const fwd_record *record, size_t method);
+/// Acquire: whoever sees the end sees what the unsubscribing thread did before it.
+static inline uintptr_t fwd_record_held(const fwd_record *record) {
+  return atomic_load_explicit(&record->held, memory_order_acquire);
+}
+
+static inline bool fwd_held_is_weak(uintptr_t held) {
+  return (held & (FWD_HELD_STRONG | FWD_HELD_NONE)) == 0;
+}
+
+static inline const fwd_implementation *fwd_record_implementation(const fwd_record *record,
+                                                                  size_t method) {
+  return fwd_dispatch_table_at(record->table, method);
+}
+
+/// A subscriber in the hand: alive until `fwd_record_drop`.
+typedef struct fwd_taken {
+  /// NULL for a subscriber without an object.
+  void *object;
+  bool is_owned;
+} fwd_taken;
+
+/// Takes hold of a subscriber whose record the caller can reach. False if the subscription has ended
+/// or its object has begun to deinitialise.
+static inline bool fwd_record_take(const fwd_record *record, fwd_taken *taken) {
+  uintptr_t held = fwd_record_held(record);
+  if (held & FWD_HELD_ENDED) return false;
+  if (fwd_held_is_weak(held)) {
+    *taken = (fwd_taken){fwd_weak_take(held), true};
+    return taken->object != NULL;
+  }
+  // What is held strongly stays until those who can reach the record have gone.
+  *taken = (fwd_taken){fwd_record_end(held)->object, false};
+  return true;
+}
+
+/// The object may deinitialise here.
+static inline void fwd_record_drop(fwd_taken taken) {
+  if (taken.is_owned) fwd_object_release(taken.object);
+}
 
 #endif

@@ -6,20 +6,114 @@
 #ifndef FWD_SRC_SUBSCRIBER_LIST_H
 #define FWD_SRC_SUBSCRIBER_LIST_H
 
-#include "fwd_fan_out.h"
+#include "hazard.h"
+#include "record.h"
 
-fwd_subscriber_list *fwd_list_create(void);
+/// A published array. Records are appended in place, behind the count that readers have seen; every
+/// other change makes a new array.
+typedef struct fwd_record_array {
+  _Atomic size_t count;
+  size_t capacity;
+  /// Whether some record may be weak.
+  _Atomic bool has_weak;
+  fwd_retired retired;
+  struct fwd_subscriber_list *list;
+  /// Records that later arrays do not have, to be given up with this one.
+  fwd_record **dropped;
+  size_t dropped_count;
+  fwd_record *records[];
+} fwd_record_array;
+
+/// Slots of records that are being used or may be again; see record_store.c.
+typedef struct fwd_record_store {
+  fwd_record **slabs;
+  uint32_t slab_count;
+  /// Slots that were never used begin here.
+  uint32_t fresh;
+  /// Slots to be used again, linked through `receiver`; the writer's.
+  fwd_record *unused;
+  /// The same, from whoever has given records up.
+  _Atomic(fwd_record *) given_back;
+} fwd_record_store;
+
+/// Finds the subscriptions of an object; see member_index.c.
+typedef struct fwd_member_index {
+  uint32_t *buckets;
+  size_t bucket_count;
+  size_t count;
+} fwd_member_index;
+
+struct fwd_subscriber_list {
+  _Atomic(fwd_record_array *) array;
+  /// The owner's, and one for each array that has been replaced and not been freed.
+  _Atomic size_t references;
+  fwd_record_store store;
+  fwd_member_index index;
+  /// Records in the array that have ended.
+  size_t ended;
+  size_t method_count;
+  /// The tables with subscribers that implement a method, by method.
+  _Atomic uint32_t tables[];
+};
+
+fwd_subscriber_list *fwd_list_create(size_t method_count);
+/// Ends all subscriptions, and gives them up at once. Nobody reads.
 void fwd_list_destroy(fwd_subscriber_list *list);
 
-/// The records as they were at one moment. Later ones are not in it; those that end are still in it.
-typedef struct fwd_snapshot {
+// MARK: Reading
+
+/// The records as they were at one moment. Later ones are not in it; those that end are still there.
+typedef struct fwd_reading {
   fwd_record *const *records;
   size_t count;
-  struct fwd_record_array *array;
-} fwd_snapshot;
+  bool has_weak;
+  fwd_guard guard;
+} fwd_reading;
 
-/// Takes a snapshot, without waiting for any subscriber. End it with `fwd_list_leave`.
-fwd_snapshot fwd_list_enter(fwd_subscriber_list *list);
-void fwd_list_leave(fwd_snapshot snapshot);
+/// Reads, on one thread, until `fwd_list_leave`: without a lock, and without a count that threads
+/// share.
+static inline fwd_reading fwd_list_enter(fwd_subscriber_list *list) {
+  fwd_reading reading = {.guard = fwd_hazard_enter(list)};
+  fwd_record_array *array = atomic_load_explicit(&list->array, memory_order_acquire);
+  if (!array) return reading;
+  reading.records = array->records;
+  // Acquire: the records below the count were filled before it was stored, and `has_weak` with them.
+  reading.count = atomic_load_explicit(&array->count, memory_order_acquire);
+  reading.has_weak = atomic_load_explicit(&array->has_weak, memory_order_relaxed);
+  return reading;
+}
+
+static inline void fwd_list_leave(const fwd_reading *reading) {
+  fwd_hazard_leave(reading->guard, true);
+}
+
+// MARK: Parts
+
+/// Takes a slot for a record. NULL if memory is short.
+fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
+/// Gives a slot back that nobody has seen; the writer's.
+void fwd_store_return(fwd_record_store *store, fwd_record *record);
+/// Gives a slot back, on any thread.
+void fwd_store_give_back(fwd_record_store *store, fwd_record *record);
+/// The record of a slot, or NULL for one that never was taken.
+fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot);
+size_t fwd_store_footprint(const fwd_record_store *store);
+void fwd_store_destroy(fwd_record_store *store);
+
+#define FWD_NO_SLOT UINT32_MAX
+
+/// The slot that a subscription's identifier names.
+uint32_t fwd_slot_of(fwd_subscription identifier);
+
+/// The object that a record holds, dead or alive; NULL for one without.
+const void *fwd_record_object(const fwd_record *record);
+
+/// Makes room for one more object. False if memory is short.
+bool fwd_index_reserve(fwd_subscriber_list *list);
+/// Enters a record as the newest of its object. There is room.
+void fwd_index_add(fwd_subscriber_list *list, fwd_record *record);
+void fwd_index_remove(fwd_subscriber_list *list, fwd_record *record);
+/// The newest record of an object, or NULL.
+fwd_record *fwd_index_find(const fwd_subscriber_list *list, const void *object);
 
 #endif

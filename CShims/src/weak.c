@@ -1,48 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A weak reference to a Swift object without Swift's `weak`, whose load and release cost more than all the
-/// rest of a delivery: an `unowned` reference keeps the object's memory (not its life), so the pointer stays
-/// good to ask, and `swift_tryRetain` answers as a `weak` load would: nil once deinitialisation has begun.
+/// A weak reference to a Swift object without Swift's `weak`, whose load and release cost more than
+/// all the rest of a delivery: an unowned reference keeps the object's memory (not its life), so the
+/// pointer stays good to ask, and `swift_tryRetain` answers as a `weak` load would: NULL once
+/// deinitialisation has begun. The price: the memory of a dead object stays until the reference ends.
 ///
-/// These entry points are part of the Swift runtime's stable ABI on Darwin and exported on Linux. They are
-/// declared weak: a C program that has no Swift runtime links, and holds no Swift objects.
+/// Where the runtime has no `swift_tryRetain`, Swift's own `weak` does it, through the functions that
+/// the compiler calls for it. The unowned reference stays even so: by the object's address
+/// subscriptions are found, so that it must not become another's.
 
 #include "fwd_weak.h"
 
-#if defined(__APPLE__)
-#define RUNTIME(declaration) extern declaration __attribute__((weak_import))
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+#include "swift_runtime.h"
+
+/// A stock reference. Swift's runtime puts its own into the first words.
+struct stock {
+  void *reference[2];
+  void *object;
+  /// That a take has failed: never before the object began to deinitialise.
+  _Atomic bool has_failed;
+};
+
+static struct stock *stock_of(fwd_weak reference) {
+  return (struct stock *)(reference & ~(uintptr_t)FWD_HELD_BITS);
+}
+
+static bool is_stock(fwd_weak reference) { return (reference & FWD_HELD_STOCK) != 0; }
+
+static bool stock_is_asked_for;
+
+__attribute__((constructor)) static void read_environment(void) {
+  const char *asked = getenv("FWD_WEAK");
+  stock_is_asked_for = asked && strcmp(asked, "stock") == 0;
+}
+
+fwd_weak_kind fwd_weak_kind_in_use(void) {
+#if defined(FWD_STOCK_WEAK)
+  return FWD_WEAK_STOCK;
 #else
-#define RUNTIME(declaration) extern declaration __attribute__((weak))
+  return stock_is_asked_for || !swift_tryRetain ? FWD_WEAK_STOCK : FWD_WEAK_UNOWNED;
 #endif
-
-RUNTIME(void *swift_retain(void *object));
-RUNTIME(void swift_release(void *object));
-RUNTIME(void *swift_tryRetain(void *object));
-RUNTIME(bool swift_isDeallocating(void *object));
-RUNTIME(void *swift_unownedRetain(void *object));
-RUNTIME(void swift_unownedRelease(void *object));
-
-void fwd_reference_begin(void *object, fwd_hold hold) {
-  if (hold == FWD_HOLD_STRONG) swift_retain(object);
-  if (hold == FWD_HOLD_WEAK) swift_unownedRetain(object);
 }
 
-void *fwd_reference_take(void *object, fwd_hold hold) {
-  return hold == FWD_HOLD_WEAK ? swift_tryRetain(object) : object;
+fwd_weak fwd_weak_create(void *object, fwd_weak_kind kind) {
+  if (kind == FWD_WEAK_UNOWNED) {
+    swift_unownedRetain(object);
+    return (fwd_weak)object;
+  }
+  struct stock *made = calloc(1, sizeof *made);
+  if (!made) return 0;
+  swift_unownedRetain(object);
+  made->object = object;
+  swift_weakInit(made->reference, object);
+  return (fwd_weak)made | FWD_HELD_STOCK;
 }
 
-bool fwd_reference_is_dead(void *object, fwd_hold hold) {
-  return hold == FWD_HOLD_WEAK && swift_isDeallocating(object);
+void fwd_weak_destroy(fwd_weak reference) {
+  if (is_stock(reference)) {
+    struct stock *stock = stock_of(reference);
+    swift_weakDestroy(stock->reference);
+    swift_unownedRelease(stock->object);
+    free(stock);
+  } else {
+    swift_unownedRelease((void *)(reference & ~(uintptr_t)FWD_HELD_BITS));
+  }
 }
 
-void fwd_reference_drop(void *object, fwd_hold hold) {
-  if (hold == FWD_HOLD_WEAK) swift_release(object);
+void *fwd_weak_take(fwd_weak reference) {
+  if (!is_stock(reference)) return swift_tryRetain((void *)reference);
+  struct stock *stock = stock_of(reference);
+  void *object = swift_weakLoadStrong(stock->reference);
+  if (!object) atomic_store_explicit(&stock->has_failed, true, memory_order_relaxed);
+  return object;
 }
 
-void fwd_reference_end(void *object, fwd_hold hold) {
-  if (hold == FWD_HOLD_STRONG) swift_release(object);
-  if (hold == FWD_HOLD_WEAK) swift_unownedRelease(object);
+bool fwd_weak_has_died(fwd_weak reference) {
+  if (swift_isDeallocating) return swift_isDeallocating(fwd_weak_address(reference));
+  return is_stock(reference) &&
+         atomic_load_explicit(&stock_of(reference)->has_failed, memory_order_relaxed);
+}
+
+void *fwd_weak_address(fwd_weak reference) {
+  return is_stock(reference) ? stock_of(reference)->object
+                             : (void *)(reference & ~(uintptr_t)FWD_HELD_BITS);
+}
+
+bool fwd_object_is_dying(void *object) {
+  if (swift_isDeallocating) return swift_isDeallocating(object);
+  // A `weak` reference to a dying object is empty from the beginning.
+  void *reference[2];
+  swift_weakInit(reference, object);
+  void *taken = swift_weakLoadStrong(reference);
+  swift_weakDestroy(reference);
+  // The caller has it alive, or dying: this is not the last reference.
+  if (taken) swift_release(taken);
+  return !taken;
 }
 
 // Without a Swift runtime there are no objects: tests of the C part alone name owners that are none.

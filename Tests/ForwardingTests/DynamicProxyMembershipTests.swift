@@ -378,7 +378,7 @@ import Testing
     #expect(proxy.count == 900)
     try proxy.ping()
     #expect(journal.take().count == 900)
-    #expect(proxy.subscribers.records.count == 900)
+    #expect(proxy.subscribers.places == 900)
     withExtendedLifetime(listeners) {}
   }
 

@@ -9,27 +9,27 @@ import Testing
 
 /// The shim's weak references beside Swift's: they give the same answers.
 @Suite struct WeakReferenceTests {
-  /// A reference of the shim, held as a subscription holds its subscriber.
+  /// A weak reference of the shim.
   @safe private final class ShimReference: @unchecked Sendable {
-    // Sendable: the pointer is immutable, and the shim's calls are atomic.
-    private let object: UnsafeMutableRawPointer
+    // Sendable: the word is immutable, and the shim's calls are atomic.
+    private let word: fwd_weak
 
-    init(_ object: AnyObject) {
-      unsafe self.object = Unmanaged.passUnretained(object).toOpaque()
-      unsafe fwd_reference_begin(self.object, FWD_HOLD_WEAK)
+    init(_ object: AnyObject, _ kind: fwd_weak_kind) {
+      word = unsafe fwd_weak_create(Unmanaged.passUnretained(object).toOpaque(), kind)
     }
 
-    deinit { unsafe fwd_reference_end(object, FWD_HOLD_WEAK) }
+    deinit { fwd_weak_destroy(word) }
 
-    var isDead: Bool { unsafe fwd_reference_is_dead(object, FWD_HOLD_WEAK) }
+    var isDead: Bool { fwd_weak_has_died(word) }
 
     /// What a fan-out gets, as Swift's reference would give it.
     var value: AnyObject? {
-      guard let taken = unsafe fwd_reference_take(object, FWD_HOLD_WEAK) else { return nil }
-      defer { unsafe fwd_reference_drop(taken, FWD_HOLD_WEAK) }
-      return unsafe Unmanaged<AnyObject>.fromOpaque(taken).takeUnretainedValue()
+      guard let taken = unsafe fwd_weak_take(word) else { return nil }
+      return unsafe Unmanaged<AnyObject>.fromOpaque(taken).takeRetainedValue()
     }
   }
+
+  private static let kinds = [FWD_WEAK_UNOWNED, FWD_WEAK_STOCK]
 
   private final class Dying: Sendable {
     let onDeath: @Sendable (Dying) -> Void
@@ -55,12 +55,16 @@ import Testing
     return [Bystander(), Derived(), withUnowned, retained, Population().make()]
   }
 
-  @Test("gives what Swift's gives", arguments: [false, true], [false, true])
-  func differential(hadWeak: Bool, isKept: Bool) {
+  @Test("gives what Swift's gives", arguments: kinds, [false, true])
+  func differential(kind: fwd_weak_kind, hadWeak: Bool) {
+    for isKept in [false, true] { compare(kind, hadWeak, isKept) }
+  }
+
+  private func compare(_ kind: fwd_weak_kind, _ hadWeak: Bool, _ isKept: Bool) {
     for index in Self.objects().indices {
       var object: AnyObject? = Self.objects()[index]
       weak var early = hadWeak ? object : nil
-      let reference = object.map { ShimReference($0) }
+      let reference = object.map { ShimReference($0, kind) }
       // Made now, it moves the counts to a side table while the reference is there.
       weak var late = object
       #expect(reference?.value === late && late != nil)
@@ -77,8 +81,8 @@ import Testing
     }
   }
 
-  @Test("is nil in deinit, as Swift's is", arguments: [false, true])
-  func deinitialisation(hasSideTable: Bool) {
+  @Test("is nil in deinit, as Swift's is", arguments: kinds, [false, true])
+  func deinitialisation(kind: fwd_weak_kind, hasSideTable: Bool) {
     let answers = Box<[Bool]>([])
     let holder = Box<ShimReference?>(nil)
     do {
@@ -89,7 +93,7 @@ import Testing
       }
       weak var early: Dying?
       if hasSideTable { early = object }
-      holder.value = ShimReference(object)
+      holder.value = ShimReference(object, kind)
       #expect(holder.value?.value === object)
       withExtendedLifetime(early) {}
     }
@@ -97,70 +101,63 @@ import Testing
     #expect(holder.value?.value == nil)
   }
 
-  @Test func `a reference taken keeps the object until it is dropped`() {
+  @Test("a reference taken keeps the object until it is dropped", arguments: kinds)
+  func taking(kind: fwd_weak_kind) {
     weak var tracked: Bystander?
     var object: Bystander? = Bystander()
     tracked = object
-    let word = unsafe Unmanaged.passUnretained(object!).toOpaque()
-    unsafe fwd_reference_begin(word, FWD_HOLD_WEAK)
-    let taken = unsafe fwd_reference_take(word, FWD_HOLD_WEAK)
+    let word = unsafe fwd_weak_create(Unmanaged.passUnretained(object!).toOpaque(), kind)
+    let taken = unsafe fwd_weak_take(word)
     object = nil
     #expect(tracked != nil)
-    unsafe fwd_reference_drop(taken, FWD_HOLD_WEAK)
+    unsafe fwd_object_release(taken)
     #expect(tracked == nil)
-    #expect(unsafe fwd_reference_take(word, FWD_HOLD_WEAK) == nil)
-    unsafe fwd_reference_end(word, FWD_HOLD_WEAK)
+    let again = unsafe fwd_weak_take(word)
+    #expect(unsafe again == nil)
+    fwd_weak_destroy(word)
   }
 
-  @Test func `many references to one object count alike`() {
+  @Test("many references to one object count alike", arguments: kinds)
+  func counting(kind: fwd_weak_kind) {
     let object = Bystander()
     weak let swift: Bystander? = object
-    var references = (0..<1000).map { _ in ShimReference(object) }
+    var references = (0..<1000).map { _ in ShimReference(object, kind) }
     #expect(references.allSatisfy { $0.value === swift })
     references.removeAll()
     #expect(swift != nil)
   }
 
-  @Test func `a strong hold keeps, a C pointer is left alone`() {
-    weak var tracked: Bystander?
-    let word: UnsafeMutableRawPointer
-    do {
-      let object = Bystander()
-      tracked = object
-      unsafe word = Unmanaged.passUnretained(object).toOpaque()
-      unsafe fwd_reference_begin(word, FWD_HOLD_STRONG)
+  @Test("names the object as long as it is there", arguments: kinds)
+  func naming(kind: fwd_weak_kind) {
+    var object: Bystander? = Bystander()
+    let address = unsafe Unmanaged.passUnretained(object!).toOpaque()
+    let word = unsafe fwd_weak_create(address, kind)
+    object = nil
+    // The memory is not used again.
+    let others = (0..<1000).map { _ in Bystander() }
+    for other in others {
+      let isAnother = unsafe Unmanaged.passUnretained(other).toOpaque() != address
+      #expect(isAnother)
     }
-    #expect(tracked != nil)
-    let taken = unsafe fwd_reference_take(word, FWD_HOLD_STRONG)
-    #expect(unsafe taken == word)
-    unsafe fwd_reference_drop(taken, FWD_HOLD_STRONG)
-    #expect(tracked != nil)
-    #expect(unsafe !fwd_reference_is_dead(word, FWD_HOLD_STRONG))
-    unsafe fwd_reference_end(word, FWD_HOLD_STRONG)
-    #expect(tracked == nil)
-    // No object at all.
-    let pointer = unsafe UnsafeMutableRawPointer(bitPattern: 16)
-    unsafe fwd_reference_begin(pointer, FWD_HOLD_NONE)
-    #expect(unsafe fwd_reference_take(pointer, FWD_HOLD_NONE) == pointer)
-    #expect(unsafe fwd_reference_take(nil, FWD_HOLD_NONE) == nil)
-    #expect(unsafe !fwd_reference_is_dead(pointer, FWD_HOLD_NONE))
-    unsafe fwd_reference_drop(pointer, FWD_HOLD_NONE)
-    unsafe fwd_reference_end(pointer, FWD_HOLD_NONE)
+    let named = unsafe fwd_weak_address(word)
+    #expect(unsafe named == address)
+    fwd_weak_destroy(word)
   }
 
-  @Test func `threads see an object alive as long as Swift's reference does`() {
+  @Test("threads see an object alive as long as Swift's reference does", arguments: kinds)
+  func races(kind: fwd_weak_kind) {
     final class Round: @unchecked Sendable {
       // Written before the threads start.
       weak let swift: Bystander?
       let shim: ShimReference
       let object: Box<Bystander?>
-      init(_ object: Bystander) {
+      init(_ object: Bystander, _ kind: fwd_weak_kind) {
         swift = object
-        shim = ShimReference(object)
+        shim = ShimReference(object, kind)
         self.object = Box(object)
       }
     }
-    let rounds = (0..<2000).map { _ in Round(Bystander()) }
+    let rounds = (0..<20_000).map { _ in Round(Bystander(), kind) }
     onThreads(3) { thread in
       for round in rounds {
         if thread == 0 {

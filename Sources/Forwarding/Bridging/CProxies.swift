@@ -91,8 +91,8 @@ public func fwd_proxy_subscribe(
   let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
   if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
   let candidate = unsafe SubscriberList.Candidate(
-    object: nil, receiver: context, hold: FWD_HOLD_NONE, destroy: destroy,
-    table: ObjectIdentifier(table), position: .last, duplicates: .allow)
+    object: nil, receiver: context, hold: FWD_HOLD_NONE, destroy: destroy, position: .last,
+    duplicates: .allow)
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy.
     let made = try unsafe DynamicProxy.of(core: proxy).admit(candidate, table, .none)

@@ -4,49 +4,52 @@
 internal import CForwarding
 
 /// A function table joined to a proxy: what the shim calls for each method, by
-/// the proxy's index of it.
+/// the proxy's index of it. The shim's table and this object live and die
+/// together: each subscription has a reference.
 @safe internal final class DispatchTable: @unchecked Sendable {
-  // Sendable: filled in `init`, immutable from then on, and counted by atomics.
+  // Sendable: filled in `init`, and immutable from then on.
 
-  private let handle: OpaquePointer
-  /// Kept, since its address names it among a proxy's members.
-  private let table: FunctionTable
+  /// The shim's table; valid as long as this object.
+  internal let handle: OpaquePointer
+  /// Names it: one object with tables of one key is one subscriber.
+  internal let key: UnsafeRawPointer
+  /// Whether an object may come with a table of this key again.
+  internal let mayRepeat: Bool
   /// The methods that are implemented.
   internal let selectors: Set<MethodSelector>
-
-  /// What a joined table keeps alive: the closures that the shim calls.
-  private final class Contents {
-    var functions: [PackedFunction] = []
-  }
+  /// Kept, since its address is the key.
+  private let table: FunctionTable
+  /// What the shim calls, kept alive.
+  private let functions: [PackedFunction]
 
   /// Joins a table to methods.
   ///
+  /// - Parameters:
+  ///   - key: what names the table instead of its own identity.
+  ///   - isSingle: whether there will be one subscription with it only.
   /// - Throws: `ForwardingError` if the table has a fault, or a function has
   ///   other types than the method.
   internal init(
-    _ table: FunctionTable, _ requirements: [ProtocolTable.Requirement]
+    _ table: FunctionTable, _ requirements: [ProtocolTable.Requirement],
+    key: ObjectIdentifier?, isSingle: Bool
   ) throws(ForwardingError) {
     if let fault = table.fault { throw ForwardingError(fault) }
-    let contents = Contents()
+    var functions: [PackedFunction] = []
     var entries: [(index: Int, implementation: fwd_implementation)] = unsafe []
     var selectors: Set<MethodSelector> = []
     for (index, requirement) in requirements.enumerated() {
       guard let method = table.methods[requirement.selector] else { continue }
       do throws(TableError) {
         let implementation = try method.bind(requirement.signature)
-        unsafe entries.append((index, implementation.shim(keptBy: contents)))
+        unsafe entries.append((index, implementation.shim(&functions)))
       } catch {
         throw ForwardingError(error)
       }
       selectors.insert(requirement.selector)
     }
-    let owner = unsafe Unmanaged.passRetained(contents)
-    let handle = unsafe fwd_dispatch_table_create(requirements.count, owner.toOpaque()) { owner in
-      // SAFETY: the reference that was made above is given up once.
-      unsafe Unmanaged<Contents>.fromOpaque(owner!).release()
-    }
-    guard let handle = unsafe handle else {
-      unsafe owner.release()
+    let name = unsafe (key ?? ObjectIdentifier(table)).address
+    // The owner is named below: there is no `self` yet.
+    guard let handle = unsafe fwd_dispatch_table_create(requirements.count, name) else {
       throw ForwardingError(.outOfMemory, "no memory for a function table")
     }
     for unsafe(index, implementation) in unsafe entries {
@@ -54,27 +57,24 @@ internal import CForwarding
       unsafe fwd_dispatch_table_entry(handle, index).pointee = implementation
     }
     unsafe self.handle = handle
+    unsafe self.key = name
+    self.mayRepeat = !isSingle || key != nil
     self.table = table
+    self.functions = functions
     self.selectors = selectors
+    // SAFETY: this object destroys the table.
+    unsafe fwd_dispatch_table_adopt(handle, Unmanaged.passUnretained(self).toOpaque())
   }
 
   deinit {
-    unsafe fwd_dispatch_table_release(handle)
-  }
-
-  /// A reference of one's own to the shim's table.
-  internal func retainedHandle() -> OpaquePointer {
-    unsafe fwd_dispatch_table_retain(handle)
-  }
-
-  fileprivate static func keep(_ function: PackedFunction, _ contents: AnyObject) {
-    (contents as? Contents)?.functions.append(function)
+    // SAFETY: references to the table are references to this object.
+    unsafe fwd_dispatch_table_destroy(handle)
   }
 }
 
 extension FunctionTable.Implementation {
-  /// The implementation as the shim takes it.
-  fileprivate func shim(keptBy contents: AnyObject) -> fwd_implementation {
+  /// The implementation as the shim takes it. Enters what is to be kept alive.
+  fileprivate func shim(_ functions: inout [PackedFunction]) -> fwd_implementation {
     switch self {
     case .function(let function):
       // SAFETY: function pointers are of one kind; the shim calls it with the
@@ -86,7 +86,7 @@ extension FunctionTable.Implementation {
       return unsafe fwd_implementation(
         function: nil, packed: function.function, context: function.context)
     case .packed(let function):
-      DispatchTable.keep(function, contents)
+      functions.append(function)
       return unsafe fwd_implementation(
         function: nil, packed: callPacked,
         context: UnsafeRawPointer(Unmanaged.passUnretained(function).toOpaque()))

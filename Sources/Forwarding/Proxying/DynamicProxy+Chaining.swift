@@ -22,12 +22,12 @@ extension DynamicProxy {
     let candidate = unsafe SubscriberList.Candidate(
       object: proxy, receiver: UnsafeMutableRawPointer(proxy.core.handle),
       hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG, destroy: nil,
-      // The same for all tables of this kind, so that a proxy is found again.
-      table: ObjectIdentifier(DynamicProxy.self), position: position,
-      duplicates: configuration.duplicates)
+      position: position, duplicates: configuration.duplicates)
     try addLink(to: proxy)
     do throws(ForwardingError) {
-      let subscription = try admit(candidate, table, .none)
+      // The same key for all tables of this kind, so that a proxy is found again.
+      let key = ObjectIdentifier(DynamicProxy.self)
+      let subscription = try admit(candidate, table, .none, key: key)
       settleLink(to: proxy, isMember: true)
       return subscription
     } catch {
@@ -71,9 +71,8 @@ extension DynamicProxy {
         if !isMember { links.remove(at: index) }
       }
     }
-    let members = Set(subscribers.records.compactMap(\.objectIdentifier))
     chained.withLock { links in
-      links.removeAll { !$0.isPending && !members.contains($0.identifier) }
+      links.removeAll { !$0.isPending && !subscribers.contains($0.identifier) }
     }
   }
 

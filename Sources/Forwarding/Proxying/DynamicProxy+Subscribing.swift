@@ -99,15 +99,17 @@ extension DynamicProxy {
     let candidate = unsafe SubscriberList.Candidate(
       object: owner, receiver: receiver,
       hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG, destroy: nil,
-      table: ObjectIdentifier(table), position: position, duplicates: configuration.duplicates)
+      position: position, duplicates: configuration.duplicates)
     return try admit(candidate, table, sharing)
   }
 
-  /// Joins the table and lets the candidate in.
+  /// Joins the table and lets the candidate in. A key names the table instead of
+  /// its own identity.
   internal func admit(
-    _ candidate: SubscriberList.Candidate, _ table: FunctionTable, _ sharing: Sharing
+    _ candidate: SubscriberList.Candidate, _ table: FunctionTable, _ sharing: Sharing,
+    key: ObjectIdentifier? = nil
   ) throws(ForwardingError) -> Subscription {
-    let dispatch = try joined(table, sharing)
+    let dispatch = try joined(table, sharing, named: key)
     let identifier = try subscribers.insert(candidate, dispatch)
     return Subscription(proxy: self, identifier: identifier)
   }
@@ -145,11 +147,14 @@ internal struct JoinedTables {
 
 extension DynamicProxy {
   private func joined(
-    _ table: FunctionTable, _ sharing: Sharing
+    _ table: FunctionTable, _ sharing: Sharing, named name: ObjectIdentifier?
   ) throws(ForwardingError) -> DispatchTable {
     let key = ObjectIdentifier(table)
-    if let found = joinedTables.withLock({ $0.entries[key]?.dispatch }) { return found }
-    let dispatch = try DispatchTable(table, requirements)
+    if sharing != .none, let found = joinedTables.withLock({ $0.entries[key]?.dispatch }) {
+      return found
+    }
+    let dispatch = try DispatchTable(
+      table, requirements, key: name, isSingle: sharing == .none)
     try checkConformance(dispatch.selectors)
     if sharing != .none {
       let entry = JoinedTables.Entry(

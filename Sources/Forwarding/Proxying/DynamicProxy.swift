@@ -83,7 +83,14 @@ extension DynamicProxy {
   /// are not among them.
   ///
   /// - Complexity: O(*n*).
-  public var liveSubscribers: [AnyObject] { subscribers.records.compactMap(\.object) }
+  public var liveSubscribers: [AnyObject] {
+    var objects: [AnyObject] = []
+    unsafe core.visit { object, _ in
+      if let object { objects.append(object) }
+      return true
+    }
+    return objects
+  }
 
   /// Whether the object is subscribed.
   public func contains(_ object: AnyObject) -> Bool { subscribers.contains(object) }
@@ -111,9 +118,15 @@ extension DynamicProxy {
       let indices = required.map { requirement in
         requirements.firstIndex { $0.selector == requirement.selector }
       }
-      return subscribers.records.contains { record in
-        indices.allSatisfy { $0.map(record.implements) ?? false }
+      var isFound = false
+      unsafe core.visit { _, table in
+        isFound = indices.allSatisfy { index in
+          guard let index else { return false }
+          return unsafe fwd_dispatch_table_implements(table, index)
+        }
+        return !isFound
       }
+      return isFound
     }
   }
 

@@ -63,6 +63,33 @@ internal import CForwarding
     unsafe fwd_proxy_core_destroy(handle)
   }
 
+  /// Calls `body` with each live subscriber (nil for a C context) and its table
+  /// until it says no.
+  @unsafe internal func visit(_ body: (AnyObject?, OpaquePointer) -> Bool) {
+    unsafe withoutActuallyEscaping(body) { body in
+      let visitor = unsafe Visitor(body: body)
+      // SAFETY: the visitor is alive during the call, and objects are held while
+      // they are visited.
+      unsafe fwd_proxy_core_visit(
+        handle,
+        { context, object, table in
+          let visitor = unsafe Unmanaged<Visitor>.fromOpaque(context!).takeUnretainedValue()
+          let object = unsafe object.map {
+            unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+          }
+          return unsafe visitor.body(object, table)
+        }, Unmanaged.passUnretained(visitor).toOpaque())
+      withExtendedLifetime(visitor) {}
+    }
+  }
+
+  @safe private final class Visitor {
+    let body: (AnyObject?, OpaquePointer) -> Bool
+    init(body: @escaping (AnyObject?, OpaquePointer) -> Bool) {
+      unsafe self.body = body
+    }
+  }
+
   /// The shim's entry of a method, or nil. Valid as long as this object.
   internal func method(_ selector: MethodSelector) -> UnsafePointer<fwd_proxy_method>? {
     unsafe fwd_proxy_core_method(handle, selector.handle)

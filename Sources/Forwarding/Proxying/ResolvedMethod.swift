@@ -75,13 +75,12 @@ extension ResolvedMethod {
   @unsafe public func forward(
     frame: UnsafeRawBufferPointer, result: UnsafeMutableRawBufferPointer? = nil
   ) throws(ForwardingError) {
-    var error = fwd_error()
     // SAFETY: the buffers are valid during the call; the shim checks their
     // sizes.
     let status = unsafe fwd_forward_method(
-      proxy.core.handle, entry, frame.baseAddress, frame.count, result?.baseAddress,
-      result?.count ?? 0, &error)
-    guard status == FWD_OK else { throw ForwardingError(error, selector: selector.name) }
+      proxy.core.handle, entry, nil, frame.baseAddress, frame.count, result?.baseAddress,
+      result?.count ?? 0, nil)
+    if status != FWD_OK { throw ForwardingError.last(selector) }
   }
 
   /// Forwards an invocation whose arguments stand behind pointers, without the
@@ -115,12 +114,21 @@ extension ResolvedMethod {
 
   /// Replays a delivery.
   @unsafe internal func forward(_ delivery: fwd_delivery) throws(ForwardingError) {
-    var error = fwd_error()
     // SAFETY: the caller has checked the delivery; it is valid during the call.
     let status = unsafe withUnsafePointer(to: delivery) {
-      unsafe fwd_fan_out(proxy.core.handle, entry, $0, &error)
+      unsafe fwd_fan_out(proxy.core.handle, entry, $0, nil)
     }
-    guard status == FWD_OK else { throw ForwardingError(error, selector: selector.name) }
+    if status != FWD_OK { throw ForwardingError.last(selector) }
+  }
+}
+
+extension ForwardingError {
+  /// The error of the shim's last function on this thread. Asked for only where
+  /// one has failed: room for an error costs more than a small fan-out's rest.
+  @inline(never) internal static func last(_ selector: MethodSelector) -> ForwardingError {
+    var error = fwd_error()
+    unsafe fwd_error_last(&error)
+    return ForwardingError(error, selector: selector.name)
   }
 }
 
@@ -201,7 +209,7 @@ extension DynamicProxy {
 }
 
 extension ResolvedMethod {
-  fileprivate func check(_ other: MethodSignature) throws(ForwardingError) {
+  internal func check(_ other: MethodSignature) throws(ForwardingError) {
     guard other.isCompatible(with: signature) else {
       throw ForwardingError(
         .signatureMismatch, selector: selector.name,

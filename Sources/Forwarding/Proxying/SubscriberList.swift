@@ -7,31 +7,18 @@ internal import CForwarding
 /// records stand in the shim's list, where the fan-out reads them; this is its
 /// only writer.
 ///
-/// Everything that may run foreign code (the release of a record, observers)
-/// happens after the lock is given up.
+/// What may run foreign code (the end of a reference, observers) happens after
+/// the lock is given up.
 @safe internal final class SubscriberList: @unchecked Sendable {
-  // Sendable: the books are behind the lock, under which alone the shim's list
+  // Sendable: the state is behind the lock, under which alone the shim's list
   // is written.
 
-  /// A record as its writer knows it.
-  private struct Member {
-    let record: Record
-    let object: ObjectIdentifier?
-    let table: ObjectIdentifier
-    var priority: Int
-  }
-
-  private struct State {
-    var members: [UInt64: Member] = [:]
-    var byObject: [ObjectIdentifier: [UInt64]] = [:]
-    /// The subscribers with a priority other than 0, so that the others need
+  internal struct State {
+    /// The subscriptions with a priority other than 0, so that the others need
     /// not look for their place.
-    var prioritized = 0
-    /// Per method, the members that implement it.
-    var responders: [Int]
-    /// The number of records at which dead ones are looked for again: pruning
-    /// is amortised.
-    var pruneAt = 64
+    fileprivate(set) var priorities: [UInt64: Int] = [:]
+    /// Per method, what the observer of capabilities was last told.
+    fileprivate var responds: [Bool]
   }
 
   /// Owns the shim's list: who has this object alone, has that too.
@@ -39,8 +26,6 @@ internal import CForwarding
   private let methods: [MethodSelector]
   private let state: Lock<State>
   private let onChange: (@Sendable (MethodSelector, Bool) -> Void)?
-
-  private static let lastIdentifier = Lock<UInt64>(0)
 
   /// Writes the list of a proxy's C part.
   internal init(
@@ -50,11 +35,51 @@ internal import CForwarding
     self.core = core
     self.methods = methods
     self.onChange = onChange
-    state = Lock(State(responders: Array(repeating: 0, count: methods.count)))
+    state = Lock(State(responds: Array(repeating: false, count: methods.count)))
   }
 
-  private var list: OpaquePointer { unsafe fwd_proxy_core_list(core.handle) }
+  internal var list: OpaquePointer { unsafe fwd_proxy_core_list(core.handle) }
 
+  /// Changes the list, then does what must not be done under the lock.
+  private func change<Value: Sendable>(
+    _ body: (inout State, inout Garbage) throws(ForwardingError) -> Value
+  ) throws(ForwardingError) -> Value {
+    var garbage = Garbage()
+    var flips: [(method: Int, responds: Bool)] = []
+    defer {
+      garbage.collect()
+      for (method, responds) in flips { onChange?(methods[method], responds) }
+    }
+    return try state.withLock { state throws(ForwardingError) in
+      defer {
+        if onChange != nil { note(&flips, &state) }
+      }
+      return try body(&state, &garbage)
+    }
+  }
+
+  /// Notes which methods have gained their first responder or lost their last.
+  private func note(_ flips: inout [(method: Int, responds: Bool)], _ state: inout State) {
+    for method in methods.indices {
+      let responds = unsafe fwd_list_may_respond(list, method)
+      if responds == state.responds[method] { continue }
+      state.responds[method] = responds
+      flips.append((method, responds))
+    }
+  }
+}
+
+/// What a change has left for when the lock has been given up.
+@safe internal struct Garbage {
+  fileprivate var contents = unsafe fwd_garbage()
+
+  /// Gives it up; this may run any code.
+  fileprivate func collect() { unsafe fwd_garbage_collect(contents) }
+}
+
+// MARK: - Joining
+
+extension SubscriberList {
   /// What a new subscription is made of.
   @safe internal struct Candidate {
     /// The object to hold, or nil for a C context.
@@ -63,25 +88,26 @@ internal import CForwarding
     var receiver: UnsafeMutableRawPointer?
     var hold: fwd_hold
     var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-    /// Names the table: the same object with the same table is the same
-    /// subscriber.
-    var table: ObjectIdentifier
     var position: DynamicProxy.Position
     var duplicates: DynamicProxy.Configuration.Duplicates
 
+    fileprivate var subscriber: fwd_subscriber {
+      unsafe fwd_subscriber(
+        object: address, hold: hold, receiver: receiver, destroy: destroy)
+    }
+
+    /// Valid as long as the candidate.
+    fileprivate var address: UnsafeMutableRawPointer? {
+      unsafe object.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+    }
+
     /// Whether the object is being deinitialised.
     fileprivate var isDead: Bool {
-      guard let object else { return false }
-      // SAFETY: the object's memory is there as long as the candidate.
-      return unsafe fwd_reference_is_dead(
-        Unmanaged.passUnretained(object).toOpaque(), FWD_HOLD_WEAK)
+      guard let address = unsafe address else { return false }
+      return unsafe fwd_object_is_dying(address)
     }
   }
-}
 
-// MARK: - Joining
-
-extension SubscriberList {
   /// Puts a subscriber in its place.
   ///
   /// - Returns: the identifier of the subscription, which is an earlier one for
@@ -89,170 +115,62 @@ extension SubscriberList {
   internal func insert(
     _ candidate: Candidate, _ dispatch: DispatchTable
   ) throws(ForwardingError) -> UInt64 {
-    let identifier = Self.lastIdentifier.withLock { last in
-      last += 1
-      return last
-    }
-    var changes = Changes()
-    defer { changes.finish(methods, onChange) }
     // A strong reference, too, would outlive an object that is being
     // deinitialised.
     guard !candidate.isDead else {
       throw ForwardingError(.dead, "the subscriber is being deinitialised")
     }
-    // Made before the lock is taken, since making it may call and allocate.
-    let record = try Record(identifier, candidate, dispatch)
-    changes.keep(record)
-    return try state.withLock { state throws(ForwardingError) in
-      try insert(record, candidate, &state, &changes)
-    }
-  }
-
-  private func insert(
-    _ record: Record, _ candidate: Candidate, _ state: inout State, _ changes: inout Changes
-  ) throws(ForwardingError) -> UInt64 {
-    // An index counts the living.
-    if unsafe fwd_list_count(list) >= state.pruneAt || candidate.position.isIndex {
-      prune(&state, &changes)
-      state.pruneAt = unsafe max(64, fwd_list_count(list) * 2)
-    }
-    let object = candidate.object.map { ObjectIdentifier($0) }
-    if let earlier = find(object, candidate.table, state), candidate.duplicates != .allow {
-      guard candidate.duplicates == .once else {
-        throw ForwardingError(.duplicate, "the subscriber is in the proxy already")
+    return try change { state, garbage throws(ForwardingError) in
+      // An index counts the living.
+      if candidate.position.isIndex { try prune(&state, &garbage) }
+      if let earlier = unsafe findEarlier(candidate, dispatch) {
+        guard candidate.duplicates == .once else {
+          throw ForwardingError(.duplicate, "the subscriber is in the proxy already")
+        }
+        try unsafe move(earlier, candidate.position, &state, &garbage)
+        return unsafe fwd_record_identifier(earlier)
       }
-      try move(earlier, candidate.position, &state)
-      return earlier
-    }
-    let index = try place(candidate.position, state)
-    let member = Member(
-      record: record, object: object, table: candidate.table,
-      priority: candidate.position.priority)
-    try put(member, at: index, &state, &changes)
-    return record.identifier
-  }
-
-  /// Enters a member at an index of the shim's list.
-  private func put(
-    _ member: Member, at index: Int, _ state: inout State, _ changes: inout Changes
-  ) throws(ForwardingError) {
-    // SAFETY: this is the list's only writer, and the index is at most its
-    // count.
-    guard unsafe fwd_list_insert(list, member.record.handle, index) else {
-      unsafe fwd_record_disarm(member.record.handle)
-      throw ForwardingError(.outOfMemory, "no memory for a subscriber")
-    }
-    let identifier = member.record.identifier
-    state.members[identifier] = member
-    if let object = member.object {
-      state.byObject[object, default: []].append(identifier)
-    }
-    if member.priority != 0 { state.prioritized += 1 }
-    for method in methods.indices where member.record.implements(method) {
-      state.responders[method] += 1
-      if state.responders[method] == 1 { changes.note(method, responds: true) }
+      let index = try place(candidate.position, state)
+      var subscriber = unsafe candidate.subscriber
+      // SAFETY: this is the list's only writer, the object lives as long as the
+      // candidate, and the table as long as its own object.
+      let identifier = unsafe fwd_list_insert(list, &subscriber, dispatch.handle, index, &garbage.contents)
+      guard identifier != 0 else {
+        throw ForwardingError(.outOfMemory, "no memory for a subscriber")
+      }
+      let priority = candidate.position.priority
+      if priority != 0 { state.priorities[identifier] = priority }
+      return identifier
     }
   }
 
-  private func find(
-    _ object: ObjectIdentifier?, _ table: ObjectIdentifier, _ state: State
-  ) -> UInt64? {
-    guard let object else { return nil }
-    return state.byObject[object]?.first { state.members[$0]?.table == table }
+  /// The subscription of the same object with the same table, if there is to
+  /// be one only.
+  private func findEarlier(_ candidate: Candidate, _ dispatch: DispatchTable) -> OpaquePointer? {
+    guard candidate.duplicates != .allow, dispatch.mayRepeat,
+      let address = unsafe candidate.address
+    else { return nil }
+    return unsafe fwd_list_find_object(list, address, dispatch.key)
   }
 
   /// Moves an earlier subscription, if a place is named. A fan-out under way
   /// goes on in the old order.
   private func move(
-    _ identifier: UInt64, _ position: DynamicProxy.Position, _ state: inout State
+    _ record: OpaquePointer, _ position: DynamicProxy.Position, _ state: inout State,
+    _ garbage: inout Garbage
   ) throws(ForwardingError) {
     if case .last = position.place { return }
-    guard var member = state.members[identifier] else { return }
     // A place beside itself is the place that it has.
-    if let anchor = position.anchor, try resolve(anchor, state) == identifier { return }
-    let from = unsafe fwd_list_index(list, identifier)
-    let place = try place(position, state, moving: identifier)
-    // SAFETY: this is the list's only writer, and both are indices of members:
+    if let anchor = position.anchor, try unsafe resolve(anchor) == record { return }
+    let from = unsafe fwd_list_index(list, record)
+    let identifier = unsafe fwd_record_identifier(record)
+    let place = min(try place(position, state, moving: identifier), unsafe fwd_list_count(list))
+    // SAFETY: this is the list's only writer, and both are indices of records:
     // those behind the old place move up.
-    guard unsafe fwd_list_move(list, from, place > from ? place - 1 : place) else {
+    guard unsafe fwd_list_move(list, from, place > from ? place - 1 : place, &garbage.contents) else {
       throw ForwardingError(.outOfMemory, "no memory to move a subscriber")
     }
-    if member.priority != 0 { state.prioritized -= 1 }
-    member.priority = position.priority
-    if member.priority != 0 { state.prioritized += 1 }
-    state.members[identifier] = member
-  }
-}
-
-// MARK: - Places
-
-extension SubscriberList {
-  /// The index before which a position is. A member that is to be moved there
-  /// is passed over.
-  private func place(
-    _ position: DynamicProxy.Position, _ state: State, moving mover: UInt64? = nil
-  ) throws(ForwardingError) -> Int {
-    switch position.place {
-    case .last: return place(priority: 0, state, moving: mover)
-    case .first: return 0
-    case .priority(let priority): return place(priority: priority, state, moving: mover)
-    case .index(let index):
-      let count = unsafe fwd_list_count(list)
-      guard index >= 0 && index <= count else {
-        throw ForwardingError(
-          .indexOutOfRange, "position \(index), but the proxy has \(count) subscribers")
-      }
-      return index
-    case .before(let anchor):
-      return unsafe fwd_list_index(list, try resolve(anchor, state))
-    case .after(let anchor):
-      return unsafe fwd_list_index(list, try resolve(anchor, state)) + 1
-    }
-  }
-
-  /// The index behind all members of this priority or a higher one.
-  private func place(priority: Int, _ state: State, moving mover: UInt64?) -> Int {
-    var index = unsafe fwd_list_count(list)
-    guard state.prioritized > 0 || priority != 0 else { return index }
-    while index > 0 {
-      let before = unsafe fwd_record_identifier(fwd_list_record(list, index - 1))
-      if before != mover && (state.members[before]?.priority ?? 0) >= priority { break }
-      index -= 1
-    }
-    return index
-  }
-
-  private func resolve(
-    _ anchor: DynamicProxy.Position.Anchor, _ state: State
-  ) throws(ForwardingError) -> UInt64 {
-    var identifier: UInt64?
-    switch anchor {
-    case .subscription(let subscription):
-      if state.members[subscription.identifier] != nil { identifier = subscription.identifier }
-    case .object(let object):
-      identifier = state.byObject[object]?.first
-    }
-    guard let identifier, state.members[identifier]?.record.isLive == true else {
-      throw ForwardingError(.notSubscribed, "the anchor of the position is not subscribed")
-    }
-    return identifier
-  }
-}
-
-extension DynamicProxy.Position {
-  fileprivate var priority: Int {
-    if case .priority(let priority) = place { priority } else { 0 }
-  }
-
-  fileprivate var isIndex: Bool {
-    if case .index = place { true } else { false }
-  }
-
-  fileprivate var anchor: Anchor? {
-    switch place {
-    case .before(let anchor), .after(let anchor): anchor
-    default: nil
-    }
+    state.priorities[identifier] = position.priority == 0 ? nil : position.priority
   }
 }
 
@@ -263,81 +181,55 @@ extension SubscriberList {
   /// subscriber's death has ended it.
   @discardableResult
   internal func remove(_ identifier: UInt64) -> Bool {
-    var changes = Changes()
-    defer { changes.finish(methods, onChange) }
-    return state.withLock { state in
-      guard let record = state.members[identifier]?.record else { return false }
-      let wasLive = record.isLive
-      let index = unsafe fwd_list_index(list, identifier)
-      withdraw(identifier, at: index, &state, &changes)
+    let removed = try? change { state, garbage throws(ForwardingError) in
+      guard let record = unsafe fwd_list_find(list, identifier) else { return false }
+      let wasLive = unsafe fwd_record_is_live(record)
+      unsafe fwd_list_end(list, record, &garbage.contents)
+      state.priorities[identifier] = nil
       return wasLive
     }
+    return removed ?? false
   }
 
   /// Ends all subscriptions of an object. Gives how many there were.
   internal func remove(object: AnyObject) -> Int {
-    let key = ObjectIdentifier(object)
-    var changes = Changes()
-    defer { changes.finish(methods, onChange) }
-    return state.withLock { state in
-      let identifiers = state.byObject[key] ?? []
-      for identifier in identifiers {
-        let index = unsafe fwd_list_index(list, identifier)
-        withdraw(identifier, at: index, &state, &changes)
-      }
-      return identifiers.count
+    let removed = try? change { state, garbage throws(ForwardingError) in
+      // SAFETY: the address only names the object.
+      let address = unsafe Unmanaged.passUnretained(object).toOpaque()
+      let count = unsafe fwd_list_end_object(list, address, &garbage.contents)
+      forgetPriorities(&state)
+      return count
     }
+    return removed ?? 0
   }
 
   /// Ends all subscriptions.
   internal func removeAll() {
-    var changes = Changes()
-    defer { changes.finish(methods, onChange) }
-    state.withLock { state in
-      for index in (0..<(unsafe fwd_list_count(list))).reversed() {
-        let identifier = unsafe fwd_record_identifier(fwd_list_record(list, index))
-        withdraw(identifier, at: index, &state, &changes)
-      }
+    try? change { state, garbage throws(ForwardingError) in
+      unsafe fwd_list_end_all(list, &garbage.contents)
+      state.priorities = [:]
     }
   }
 
-  /// Takes out those that have died.
+  /// Takes out those that have died. Without memory for that they stay until
+  /// the next time.
   internal func prune() {
-    var changes = Changes()
-    defer { changes.finish(methods, onChange) }
-    state.withLock { state in prune(&state, &changes) }
-  }
-
-  private func prune(_ state: inout State, _ changes: inout Changes) {
-    var index = unsafe fwd_list_count(list)
-    while index > 0 {
-      index -= 1
-      // SAFETY: this is the list's only writer, and the index below its count.
-      let record = unsafe fwd_list_record(list, index)
-      if unsafe fwd_record_is_live(record) { continue }
-      withdraw(unsafe fwd_record_identifier(record), at: index, &state, &changes)
+    try? change { state, garbage throws(ForwardingError) in
+      try prune(&state, &garbage)
     }
   }
 
-  /// Takes a member out of the shim's list and of the books.
-  private func withdraw(
-    _ identifier: UInt64, at index: Int, _ state: inout State, _ changes: inout Changes
-  ) {
-    // SAFETY: this is the list's only writer, and the index that of the
-    // identifier. The record lives until `changes` is done with it, so that
-    // nothing is released under the lock.
-    unsafe fwd_list_remove(list, index)
-    guard let member = state.members.removeValue(forKey: identifier) else { return }
-    changes.keep(member.record)
-    if let object = member.object {
-      state.byObject[object]?.removeAll { $0 == identifier }
-      if state.byObject[object]?.isEmpty == true { state.byObject[object] = nil }
-    }
-    if member.priority != 0 { state.prioritized -= 1 }
-    for method in methods.indices where member.record.implements(method) {
-      state.responders[method] -= 1
-      if state.responders[method] == 0 { changes.note(method, responds: false) }
-    }
+  private func prune(
+    _ state: inout State, _ garbage: inout Garbage
+  ) throws(ForwardingError) {
+    let isPruned = unsafe fwd_list_prune(list, &garbage.contents)
+    forgetPriorities(&state)
+    if !isPruned { throw ForwardingError(.outOfMemory, "no memory to compact the subscribers") }
+  }
+
+  private func forgetPriorities(_ state: inout State) {
+    if state.priorities.isEmpty { return }
+    state.priorities = state.priorities.filter { unsafe fwd_list_find(list, $0.key) != nil }
   }
 }
 
@@ -346,23 +238,30 @@ extension SubscriberList {
 extension SubscriberList {
   /// Whether the subscription has neither ended nor lost its subscriber.
   internal func isLive(_ identifier: UInt64) -> Bool {
-    state.withLock { $0.members[identifier]?.record.isLive ?? false }
+    state.withLock { _ in
+      guard let record = unsafe fwd_list_find(list, identifier) else { return false }
+      return unsafe fwd_record_is_live(record)
+    }
+  }
+
+  /// The places in the list, those of ended subscriptions included until they
+  /// are taken out.
+  internal var places: Int {
+    state.withLock { _ in unsafe fwd_list_count(list) }
   }
 
   /// Whether the object has a subscription.
   internal func contains(_ object: AnyObject) -> Bool {
-    let key = ObjectIdentifier(object)
-    return state.withLock { $0.byObject[key] != nil }
+    contains(ObjectIdentifier(object))
   }
 
-  /// The records that live, in order.
-  internal var records: [Record] {
-    state.withLock { state in
-      unsafe (0..<fwd_list_count(list)).compactMap { index in
-        let identifier = unsafe fwd_record_identifier(fwd_list_record(list, index))
-        guard let member = state.members[identifier], member.record.isLive else { return nil }
-        return member.record
-      }
-    }
+  /// Whether the object of an identity, which may be dead, has a subscription.
+  internal func contains(_ object: ObjectIdentifier) -> Bool {
+    state.withLock { _ in unsafe fwd_list_find_object(list, object.address, nil) != nil }
   }
+}
+
+extension ObjectIdentifier {
+  /// The address, which only names the object.
+  internal var address: UnsafeRawPointer { unsafe unsafeBitCast(self, to: UnsafeRawPointer.self) }
 }

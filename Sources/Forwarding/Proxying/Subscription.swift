@@ -14,7 +14,7 @@ public struct Subscription: Sendable {
   /// it has ended.
   ///
   /// - Returns: whether it was this call that ended it.
-  /// - Complexity: O(*n*) in the number of subscribers.
+  /// - Complexity: O(1), amortised.
   @discardableResult
   public func cancel() -> Bool {
     proxy?.subscribers.remove(identifier) ?? false

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The subscriptions of an object: a hash table of slots with open addressing (Knuth, TAOCP 3, 6.4,
+/// algorithms L and R), one entry an object. An object's further subscriptions hang on its newest one.
+
+#include <stdlib.h>
+
+#include "subscriber_list.h"
+
+// Entries are slots plus one; 0 is free.
+static uint32_t entry_of(const fwd_record *record) { return fwd_slot_of(record->identifier) + 1; }
+
+static fwd_record *record_of(const fwd_subscriber_list *list, uint32_t entry) {
+  return fwd_store_at(&list->store, entry - 1);
+}
+
+static size_t home(const fwd_member_index *index, const void *object) {
+  // Fibonacci hashing: objects are 16 bytes apart at least, so their low bits are alike.
+  uint64_t mixed = (uint64_t)(uintptr_t)object * UINT64_C(0x9E3779B97F4A7C15);
+  return (size_t)(mixed >> 32) & (index->bucket_count - 1);
+}
+
+/// The bucket of an object, or the free one where it would be.
+static size_t find_bucket(const fwd_subscriber_list *list, const void *object) {
+  const fwd_member_index *index = &list->index;
+  size_t bucket = home(index, object);
+  while (index->buckets[bucket] &&
+         fwd_record_object(record_of(list, index->buckets[bucket])) != object) {
+    bucket = (bucket + 1) & (index->bucket_count - 1);
+  }
+  return bucket;
+}
+
+bool fwd_index_reserve(fwd_subscriber_list *list) {
+  fwd_member_index *index = &list->index;
+  // Three quarters full at most.
+  if ((index->count + 1) * 4 <= index->bucket_count * 3) return true;
+  fwd_member_index larger = {.bucket_count = index->bucket_count ? index->bucket_count * 2 : 8,
+                             .count = index->count};
+  larger.buckets = calloc(larger.bucket_count, sizeof *larger.buckets);
+  if (!larger.buckets) return false;
+  for (size_t i = 0; i < index->bucket_count; i++) {
+    if (!index->buckets[i]) continue;
+    size_t bucket = home(&larger, fwd_record_object(record_of(list, index->buckets[i])));
+    while (larger.buckets[bucket]) bucket = (bucket + 1) & (larger.bucket_count - 1);
+    larger.buckets[bucket] = index->buckets[i];
+  }
+  free(index->buckets);
+  *index = larger;
+  return true;
+}
+
+void fwd_index_add(fwd_subscriber_list *list, fwd_record *record) {
+  record->next = record->previous = FWD_NO_SLOT;
+  const void *object = fwd_record_object(record);
+  if (!object) return;
+  uint32_t *entry = &list->index.buckets[find_bucket(list, object)];
+  if (*entry) {
+    record->next = *entry - 1;
+    record_of(list, *entry)->previous = fwd_slot_of(record->identifier);
+  } else {
+    list->index.count++;
+  }
+  *entry = entry_of(record);
+}
+
+/// Frees a bucket, and moves those up that could be found only by passing it.
+static void remove_bucket(fwd_subscriber_list *list, size_t hole) {
+  fwd_member_index *index = &list->index;
+  size_t mask = index->bucket_count - 1;
+  for (size_t i = (hole + 1) & mask; index->buckets[i]; i = (i + 1) & mask) {
+    size_t wanted = home(index, fwd_record_object(record_of(list, index->buckets[i])));
+    // Is the place that it wants behind the hole, in the order of probing?
+    if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
+    index->buckets[hole] = index->buckets[i];
+    hole = i;
+  }
+  index->buckets[hole] = 0;
+  index->count--;
+}
+
+void fwd_index_remove(fwd_subscriber_list *list, fwd_record *record) {
+  const void *object = fwd_record_object(record);
+  if (!object) return;
+  fwd_record *next = record->next == FWD_NO_SLOT ? NULL : fwd_store_at(&list->store, record->next);
+  if (next) next->previous = record->previous;
+  if (record->previous != FWD_NO_SLOT) {
+    fwd_store_at(&list->store, record->previous)->next = record->next;
+    return;
+  }
+  size_t bucket = find_bucket(list, object);
+  if (next) {
+    list->index.buckets[bucket] = entry_of(next);
+  } else {
+    remove_bucket(list, bucket);
+  }
+}
+
+fwd_record *fwd_index_find(const fwd_subscriber_list *list, const void *object) {
+  if (list->index.bucket_count == 0) return NULL;
+  uint32_t entry = list->index.buckets[find_bucket(list, object)];
+  return entry ? record_of(list, entry) : NULL;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The loops, one for each number of integer and of vector registers. plan_callers_sysv.c says why
+/// such calls are sound; a register more than the function takes is the callee's to ignore.
+
+#include "replay.h"
+
+#include "plan_callers.h"
+#include "swift_runtime.h"
+
+#if FWD_HAS_CALL_PLANS
+
+#define INTEGER_TYPE(i) uint64_t
+#define VECTOR_TYPE(i) double
+#define INTEGER_VALUE(i) integer_##i
+#define VECTOR_VALUE(i) vector_##i
+
+#define TYPES_I(n, m) FWD_LIST_##n(INTEGER_TYPE)
+#define TYPES_IV(n, m) FWD_LIST_##n(INTEGER_TYPE), FWD_LIST_##m(VECTOR_TYPE)
+#define VALUES_I(n, m) FWD_LIST_##n(INTEGER_VALUE)
+#define VALUES_IV(n, m) FWD_LIST_##n(INTEGER_VALUE), FWD_LIST_##m(VECTOR_VALUE)
+#define CALL(n, m, list) (((void (*)(TYPES_##list(n, m)))function)(VALUES_##list(n, m)))
+
+#define LOAD_INTEGER(i) \
+  uint64_t integer_##i = (i) < integer_count ? replay->integers[i < FWD_PLAN_INTEGERS ? i : 0] : 0;
+#define LOAD_VECTOR(i) double vector_##i = (i) < vector_count ? replay->vectors[i] : 0;
+#define LOAD_REGISTERS                                                                            \
+  LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3)                                 \
+  LOAD_INTEGER(4) LOAD_INTEGER(5) LOAD_INTEGER(6) LOAD_INTEGER(7)                                 \
+  LOAD_VECTOR(0) LOAD_VECTOR(1) LOAD_VECTOR(2) LOAD_VECTOR(3)                                     \
+  LOAD_VECTOR(4) LOAD_VECTOR(5) LOAD_VECTOR(6) LOAD_VECTOR(7)                                     \
+  (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)integer_4;            \
+  (void)integer_5, (void)integer_6, (void)integer_7;                                              \
+  (void)vector_0, (void)vector_1, (void)vector_2, (void)vector_3, (void)vector_4, (void)vector_5; \
+  (void)vector_6, (void)vector_7;
+
+static inline void (*function_of(const fwd_record *record, size_t implementation))(void) {
+  const char *table = (const char *)record->table;
+  return ((const fwd_implementation *)(table + implementation))->function;
+}
+
+// The receiver is integer_0. What a `held` of this loop may have in its low bits, `SIMPLE` says: with
+// anything else, and without a function, the delivery is not the loop's.
+#define LOOP(name, n, m, list, DELIVER)                                          \
+  FWD_CALLS_ANY_TYPE static void name##_##n##_##m(fwd_replay *replay) {          \
+    enum { integer_count = n, vector_count = m };                                \
+    LOAD_REGISTERS                                                               \
+    fwd_record *const *records = replay->records;                                \
+    size_t count = replay->count, implementation = replay->implementation;       \
+    size_t delivered = 0;                                                        \
+    bool prefetches = count >= FWD_PREFETCHED_COUNT;                             \
+    for (size_t i = 0; i < count; i++) {                                         \
+      if (prefetches) fwd_prefetch(records, i, count);                           \
+      fwd_record *record = records[i];                                           \
+      void (*function)(void) = function_of(record, implementation);              \
+      uintptr_t held = fwd_record_held(record);                                  \
+      DELIVER(n, m, list)                                                        \
+    }                                                                            \
+    replay->delivered += delivered;                                              \
+  }
+
+#define DELIVER_WEAK(n, m, list)                                      \
+  if (__builtin_expect(!function || (held & FWD_HELD_BITS), 0)) {     \
+    replay->take_over(replay, i);                                     \
+    continue;                                                         \
+  }                                                                   \
+  void *object = swift_tryRetain((void *)held);                       \
+  if (__builtin_expect(!object, 0)) {                                 \
+    replay->gone++;                                                   \
+    continue;                                                         \
+  }                                                                   \
+  integer_0 = (uint64_t)(uintptr_t)record->receiver;                  \
+  CALL(n, m, list);                                                   \
+  swift_release(object);                                              \
+  delivered++;
+
+#define DELIVER_HELD(n, m, list)                                      \
+  if (__builtin_expect(!function || (held & FWD_HELD_ENDED), 0)) {    \
+    replay->take_over(replay, i);                                     \
+    continue;                                                         \
+  }                                                                   \
+  integer_0 = (uint64_t)(uintptr_t)record->receiver;                  \
+  CALL(n, m, list);                                                   \
+  delivered++;
+
+#define BOTH(n, m, list)           \
+  LOOP(weak, n, m, list, DELIVER_WEAK) \
+  LOOP(held, n, m, list, DELIVER_HELD)
+#define ENTRY(n, m, list) {weak_##n##_##m, held_##n##_##m},
+#define BY_VECTORS(X, n) X(n, 0, I) X(n, 1, IV) X(n, 2, IV) X(n, 4, IV) X(n, 8, IV)
+#if defined(__x86_64__)
+#define ALL(X) \
+  BY_VECTORS(X, 1) BY_VECTORS(X, 2) BY_VECTORS(X, 3) BY_VECTORS(X, 4) BY_VECTORS(X, 5) BY_VECTORS(X, 6)
+#else
+#define ALL(X)                                                                        \
+  BY_VECTORS(X, 1) BY_VECTORS(X, 2) BY_VECTORS(X, 3) BY_VECTORS(X, 4) BY_VECTORS(X, 5) \
+  BY_VECTORS(X, 6) BY_VECTORS(X, 7) BY_VECTORS(X, 8)
+#endif
+
+ALL(BOTH)
+
+static const fwd_replayers loops[] = {ALL(ENTRY)};
+enum { vector_choices = 5 };
+static const uint8_t vector_choice[vector_choices] = {0, 1, 2, 4, 8};
+
+static bool fit_registers(const fwd_move *moves, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (moves[i].size == 0 || moves[i].size > 8) return false;
+  }
+  return true;
+}
+
+fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
+  if (plan->result != FWD_PLAN_VOID || plan->stack_size > 0 || plan->integer_count == 0 ||
+      !fit_registers(plan->integers, plan->integer_count) ||
+      !fit_registers(plan->vectors, plan->vector_count)) {
+    return (fwd_replayers){NULL, NULL};
+  }
+  size_t choice = 0;
+  while (vector_choice[choice] < plan->vector_count) choice++;
+  return loops[(plan->integer_count - 1) * vector_choices + choice];
+}
+
+void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan, void *const *arguments) {
+  for (size_t i = 1; i < plan->integer_count; i++) {
+    replay->integers[i] = fwd_load_any(&plan->integers[i], arguments);
+  }
+  size_t choice = 0;
+  while (vector_choice[choice] < plan->vector_count) choice++;
+  for (size_t i = 0; i < vector_choice[choice]; i++) {
+    // Those that are rounded up to are loaded as zeroes.
+    uint64_t word = i < plan->vector_count ? fwd_load_any(&plan->vectors[i], arguments) : 0;
+    memcpy(&replay->vectors[i], &word, sizeof word);
+  }
+}
+
+#else
+
+fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
+  (void)plan;
+  return (fwd_replayers){NULL, NULL};
+}
+
+void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan, void *const *arguments) {
+  (void)replay, (void)plan, (void)arguments;
+}
+
+#endif
