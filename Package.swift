@@ -17,6 +17,12 @@ let package = Package(
     .library(name: "Forwarding", targets: ["Forwarding"]),
     // forwarding.h for C targets. Proxies need the Swift module at link time; calls and closures do not.
     .library(name: "CForwarding", targets: ["CForwarding"]),
+    // For Benchmarks/Peers only, a package of its own. The names of its targets are among those of every client.
+    .library(
+      name: "_Benchmarks",
+      targets: [
+        "FwdBenchDriver", "FwdBenchReceivers", "FwdBenchRows", "CFwdBench", "CFwdMeasure",
+      ]),
   ],
   targets: [
     .systemLibrary(
@@ -29,12 +35,27 @@ let package = Package(
     .testTarget(
       name: "ForwardingTests", dependencies: ["Forwarding", "CForwarding", "CTestFixtures"],
       swiftSettings: swiftSettings),
+    .target(name: "CFwdMeasure", path: "Benchmarks/Driver/CFwdMeasure"),
     .target(
-      name: "CBenchmarks", dependencies: ["CForwarding", "CLibFFI"],
-      path: "Benchmarks/Suite/CBenchmarks"),
+      name: "FwdBenchDriver", dependencies: ["CFwdMeasure"], path: "Benchmarks/Driver",
+      exclude: ["CFwdMeasure"], swiftSettings: swiftSettings),
+    .target(
+      name: "CFwdBench", dependencies: ["CForwarding", "CLibFFI", "CFwdMeasure"],
+      path: "Benchmarks/Suite/CFwdBench"),
+    .target(
+      name: "FwdBenchReceivers", dependencies: ["CFwdBench", "Forwarding"],
+      path: "Benchmarks/Suite/Receivers", swiftSettings: swiftSettings),
+    .target(
+      name: "FwdBenchRows",
+      dependencies: [
+        "FwdBenchDriver", "FwdBenchReceivers", "CFwdBench", "CForwarding", "CFwdMeasure",
+        "Forwarding",
+      ],
+      path: "Benchmarks/Suite/Rows", swiftSettings: swiftSettings),
     .executableTarget(
-      name: "fwd-bench", dependencies: ["CBenchmarks"], path: "Benchmarks/Suite",
-      exclude: ["CBenchmarks"], swiftSettings: swiftSettings),
+      name: "fwd-bench", dependencies: ["FwdBenchDriver", "FwdBenchRows"],
+      path: "Benchmarks/Suite", exclude: ["CFwdBench", "Receivers", "Rows"],
+      swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

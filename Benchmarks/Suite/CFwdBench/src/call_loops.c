@@ -7,7 +7,7 @@
 
 #include "call_shapes.h"
 #include "forwarding.h"
-#include "measure.h"
+#include "CFwdMeasure.h"
 
 #if defined(FFI_VERSION_NUMBER) && FFI_VERSION_NUMBER >= 30700
 #define HAS_FFI_PLANS 1

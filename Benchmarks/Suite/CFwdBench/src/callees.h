@@ -9,15 +9,7 @@
 
 #include <ffi.h>
 
-#include "CBenchmarks.h"
-
-typedef struct bench_large {
-  int64_t first, second, third;
-} bench_large;
-typedef struct bench_mixed {
-  double real;
-  int64_t integer;
-} bench_mixed;
+#include "CFwdBench.h"
 
 enum { BENCH_SHAPE_COUNT = BENCH_MANY + 1, BENCH_ARGUMENT_LIMIT = 22, BENCH_RESULT_WORDS = 3 };
 

@@ -4,23 +4,15 @@
 /// The hot loops of fwd-bench, which are in C so that what is measured is the calls and not the loop's language.
 /// The Swift part repeats them, judges and prints.
 
-#ifndef CBENCHMARKS_H
-#define CBENCHMARKS_H
+#ifndef CFWDBENCH_H
+#define CFWDBENCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// What one run of a loop took.
-typedef struct bench_sample {
-  /// CPU time of the thread.
-  uint64_t nanoseconds;
-  /// Allocations of the thread; UINT64_MAX where they cannot be counted.
-  uint64_t allocations;
-  /// What came out, and what had to.
-  uint64_t sum;
-  uint64_t expected_sum;
-} bench_sample;
+#include "CFwdMeasure.h"
+#include "bench_fan_out.h"
 
 // MARK: Calls
 

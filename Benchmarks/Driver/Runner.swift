@@ -20,10 +20,10 @@ struct Runner {
       calibrate(&measurements[index])
     }
     for round in 0..<rounds {
-      for index in measurements.indices {
+      for index in measurements.indices where round % measurements[index].stride == 0 {
         let stage = "round \(round + 1) of \(rounds)"
         progress.show(stage, index, measurements.count, rows[index].name)
-        measurements[index].add(rows[index].run(measurements[index].iterations))
+        measurements[index].add(rows[index].run(measurements[index].iterations), round: round)
       }
     }
     progress.end()
@@ -32,8 +32,10 @@ struct Runner {
 
   /// Finds how often a row is repeated, warms it up, and looks that it is right.
   private func calibrate(_ measurement: inout Measurement) {
-    measurement.check(measurement.row.verify(100))
-    var iterations = 16
+    let deliveries = measurement.row.deliveries
+    measurement.check(measurement.row.verify(min(max(20_000 / deliveries, 2), 100)))
+    let nanoseconds = nanoseconds * measurement.row.share
+    var iterations = deliveries > 1000 ? 1 : 16
     while true {
       let sample = measurement.row.run(iterations)
       measurement.check(sample)
@@ -41,9 +43,16 @@ struct Runner {
       if spent >= nanoseconds / 4 || iterations >= iterationLimit {
         let scaled = Double(iterations) * nanoseconds / spent
         measurement.iterations = min(max(Int(scaled), 1), iterationLimit)
+        measurement.stride = stride(spent / Double(iterations))
         return
       }
       iterations *= 2
     }
+  }
+
+  /// Powers of two, so that rows of any length have rounds in common.
+  private func stride(_ iteration: Double) -> Int {
+    if isQuick { return 1 }
+    return iteration > 20_000_000 ? 8 : iteration > 3_000_000 ? 4 : 1
   }
 }

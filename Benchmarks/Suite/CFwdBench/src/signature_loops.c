@@ -8,7 +8,7 @@
 
 #include "call_shapes.h"
 #include "forwarding.h"
-#include "measure.h"
+#include "CFwdMeasure.h"
 
 // As many texts as no cache of a bounded size that one would choose holds, and few enough to be in the
 // processor's.

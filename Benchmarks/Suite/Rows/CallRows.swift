@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CBenchmarks
+internal import CFwdBench
+public import FwdBenchDriver
 
-/// The rows of the issue on calls: the loops are in C, see CBenchmarks.h.
-enum CallRows {
+/// The rows of the issue on calls: the loops are in C, see CFwdBench.h.
+public enum CallRows {
   private static let shapes: [(shape: bench_shape, name: String)] = [
     (BENCH_NOTIFY, "(pointer, int64, double) -> void"),
     (BENCH_SIX, "(pointer, int64, double, int, float, int64) -> int64"),
@@ -32,15 +33,20 @@ enum CallRows {
 
   private static func name(_ way: String, _ shape: String) -> String { "\(way) \(shape)" }
 
+  /// The rows and goals.
+  public static var group: RowGroup {
+    RowGroup(name: "call", rows: { all }, goals: { goals })
+  }
+
   // MARK: - Rows
 
-  static var all: [Row] { calls + signatures }
+  private static var all: [Row] { calls + signatures }
 
   private static var calls: [Row] {
     shapes.flatMap { shape in
       ways.filter { way in bench_call_is_available(shape.shape, way.way) }.map { way in
         Row(
-          group: .call, name: name(way.name, shape.name),
+          group: "call", way: name(way.name, shape.name),
           run: { Sample(bench_call(shape.shape, way.way, $0)) },
           verify: { Sample(bench_call_recording(shape.shape, way.way, $0)) })
       }
@@ -52,37 +58,37 @@ enum CallRows {
       let seen = { Sample(bench_signature_seen(shape.shape, $0)) }
       let new = { Sample(bench_signature_new(shape.shape, $0)) }
       return [
-        Row(group: .call, name: name("signature seen", shape.name), run: seen, verify: seen),
-        Row(group: .call, name: name("signature new", shape.name), run: new, verify: new),
+        Row(group: "call", way: name("signature seen", shape.name), run: seen, verify: seen),
+        Row(group: "call", way: name("signature new", shape.name), run: new, verify: new),
       ]
     }
   }
 
   // MARK: - Goals
 
-  static var goals: [Goal] {
+  private static var goals: [Goal] {
     let structs = 2...5
     return [
       Goal(
-        group: .call, title: "(pointer, int64, double) -> void",
+        group: "call", title: "(pointer, int64, double) -> void",
         bounds: [
           calling(0, atMost: 0.10, of: "ffi_call"),
           calling(0, atMost: 2, of: "direct", unit: "a direct C function-pointer call"),
         ]),
       Goal(
-        group: .call, title: "(pointer, int64, double, int, float, int64) -> int64",
+        group: "call", title: "(pointer, int64, double, int, float, int64) -> int64",
         bounds: [calling(1, atMost: 0.06, of: "ffi_call")]),
       Goal(
-        group: .call,
+        group: "call",
         title: "a 24-byte struct by value; a 16-byte {double, int64}; results of both",
         bounds: structs.map {
           calling($0, atMost: 0.25, of: "ffi_call", detail: shapes[$0].name)
         }),
       Goal(
-        group: .call, title: "12 integer and 10 double arguments (stack words)",
+        group: "call", title: "12 integer and 10 double arguments (stack words)",
         bounds: [calling(6, atMost: 0.25, of: "ffi_call")]),
       Goal(
-        group: .call, title: "closure entry to handler",
+        group: "call", title: "closure entry to handler",
         bounds: shapes.map { shape in
           Bound(
             quantity: .ratio(
@@ -90,21 +96,21 @@ enum CallRows {
             limit: 0.4, unit: "libffi's closure", detail: shape.name)
         }),
       Goal(
-        group: .call, title: "creating a signature already seen",
+        group: "call", title: "creating a signature already seen",
         bounds: shapes.map { shape in
           Bound(
             quantity: .time(of: name("signature seen", shape.name)), limit: 100, unit: "ns",
             detail: shape.name)
         }),
       Goal(
-        group: .call, title: "creating a new signature",
+        group: "call", title: "creating a new signature",
         bounds: shapes.map { shape in
           Bound(
             quantity: .time(of: name("signature new", shape.name)), limit: 5000, unit: "ns",
             detail: shape.name)
         }),
       Goal(
-        group: .call, title: "allocations per call",
+        group: "call", title: "allocations per call",
         bounds: ours.flatMap { way in
           shapes.map { shape in
             let row = name(way, shape.name)
@@ -123,7 +129,7 @@ enum CallRows {
         : nil
     }
     return bounds.isEmpty
-      ? [] : [Goal(group: .call, title: "beside libffi's own call plans", bounds: bounds)]
+      ? [] : [Goal(group: "call", title: "beside libffi's own call plans", bounds: bounds)]
   }
 
   private static func calling(
@@ -134,13 +140,5 @@ enum CallRows {
     return Bound(
       quantity: .ratio(of: name("fwd_call", shape), to: name(base, shape)), limit: limit,
       unit: unit ?? base, detail: detail, isAim: isAim)
-  }
-}
-
-extension Sample {
-  fileprivate init(_ sample: bench_sample) {
-    nanoseconds = sample.nanoseconds
-    allocations = sample.allocations == .max ? nil : sample.allocations
-    isRight = sample.sum == sample.expected_sum
   }
 }

@@ -16,10 +16,20 @@ struct JSONReport: Encodable {
   struct Row: Encodable {
     let group: String
     let name: String
+    let way: String
+    let size: Int?
+    let deliveries: Int
+    let threads: Int
+    /// For one delivery.
     let nanoseconds: Times
     let rounds: Int
     let iterations: Int
+    /// The medians of the ratios to what the rows of the group are compared
+    /// with.
+    let ratios: [String: Double]
+    let speedUp: Double?
     let allocations: Double?
+    let locks: Double?
     let sumsAreRight: Bool
   }
 
@@ -30,6 +40,7 @@ struct JSONReport: Encodable {
     let rows: [String]
     let unit: String
     let limit: Double
+    let isAtLeast: Bool
     let measured: Double?
     let verdict: String
   }
@@ -47,19 +58,25 @@ struct JSONReport: Encodable {
     rows = report.measurements.map { measurement in
       let times = measurement.summary
       return Row(
-        group: measurement.row.group.rawValue, name: measurement.row.name,
+        group: measurement.row.group, name: measurement.row.name, way: measurement.row.way,
+        size: measurement.row.size, deliveries: measurement.row.deliveries,
+        threads: measurement.row.threads,
         nanoseconds: Times(
           minimum: times.minimum, lowerQuartile: times.lowerQuartile, median: times.median,
           upperQuartile: times.upperQuartile, maximum: times.maximum),
         rounds: measurement.times.count, iterations: measurement.iterations,
-        allocations: measurement.allocations, sumsAreRight: measurement.isRight)
+        ratios: Dictionary(
+          report.ratios(measurement).compactMap { title, ratio in ratio.map { (title, $0.median) } }
+        ) { first, _ in first },
+        speedUp: report.speedUp(measurement), allocations: measurement.allocations,
+        locks: measurement.locks, sumsAreRight: measurement.isRight)
     }
     goals = report.goals.flatMap { goal, judgements in
       zip(goal.bounds, judgements).map { bound, judgement in
         Goal(
-          group: goal.group.rawValue, title: goal.title, detail: bound.detail, rows: bound.rows,
-          unit: bound.unit, limit: bound.limit, measured: judgement.value,
-          verdict: judgement.verdict.rawValue)
+          group: goal.group, title: goal.title, detail: bound.detail, rows: bound.rows,
+          unit: bound.unit, limit: bound.limit, isAtLeast: bound.isAtLeast,
+          measured: judgement.value, verdict: judgement.verdict.rawValue)
       }
     }
   }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Counts allocations.
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "counters.h"
+
+#if BENCH_COUNTS
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+static _Thread_local uint64_t allocations;
+
+void *malloc(size_t size) {
+  allocations++;
+  return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+  allocations++;
+  return __libc_calloc(count, size);
+}
+
+void *realloc(void *block, size_t size) {
+  allocations++;
+  return __libc_realloc(block, size);
+}
+
+void *memalign(size_t alignment, size_t size);
+void *memalign(size_t alignment, size_t size) {
+  allocations++;
+  return __libc_memalign(alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+
+int posix_memalign(void **block, size_t alignment, size_t size) {
+  if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;
+  void *made = memalign(alignment, size);
+  if (!made) return ENOMEM;
+  *block = made;
+  return 0;
+}
+
+uint64_t bench_allocation_count(void) { return allocations; }
+
+#else
+
+uint64_t bench_allocation_count(void) { return UINT64_MAX; }
+
+#endif

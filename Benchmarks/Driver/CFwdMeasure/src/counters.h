@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// What the calling thread has done so far.
+
+#ifndef BENCH_COUNTERS_H
+#define BENCH_COUNTERS_H
+
+#include <stdint.h>
+
+// A program's own functions stand in for the C library's everywhere in the process. Sanitizers have theirs already.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BENCH_SANITIZED 1
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(BENCH_SANITIZED)
+#define BENCH_COUNTS 1
+#else
+#define BENCH_COUNTS 0
+#endif
+
+/// UINT64_MAX where they cannot be counted.
+uint64_t bench_allocation_count(void);
+uint64_t bench_lock_count(void);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import FwdBenchDriver
+
+extension FanOutRows {
+  /// The table of goals. Where it names no number, 64 subscribers are
+  /// meant.
+  static var goals: [Goal] {
+    timeGoals + sizeGoals + [
+      Goal(
+        group: name, title: "two threads, disjoint subscribers: speed-up",
+        bounds: [
+          speedUp(Way.disjointThreads, "on one proxy"), speedUp(Way.twoProxies, "on a proxy each"),
+        ]),
+      Goal(
+        group: name, title: "allocations per emission",
+        bounds: frugal.map { way in
+          Bound(
+            quantity: .allocations(of: Row.name(way, 64)), limit: 0, unit: "", detail: way)
+        }),
+      Goal(
+        group: name, title: "locks per emission",
+        bounds: frugal.map { way in
+          Bound(quantity: .locks(of: Row.name(way, 64)), limit: 0, unit: "", detail: way)
+        }),
+    ]
+  }
+
+  private static var timeGoals: [Goal] {
+    [
+      goal(
+        "weak delivery by resolved method",
+        ratio(Way.resolved, Way.weakBoxes, 0.20, "a loop over [WeakBox<any P>]")),
+      goal(
+        "the same, receivers with a side table",
+        ratio(Way.sideTables, Way.weakBoxes, 0.62, "a loop over [WeakBox<any P>]")),
+      goal(
+        "weak delivery by resolved method, beside other libraries",
+        ratio(
+          Way.resolved, Way.glibGeneric, 0.10, "GLib", detail: "GLib, generic marshaller",
+          measuredBy: "scripts/bench"),
+        Bound(
+          quantity: .ratioToRecorded(of: Row.name(Way.resolved, 512), nanoseconds: 80),
+          limit: 0.17, unit: "GNUstep (80 ns, recorded)",
+          detail: "GNUstep's forwardInvocation:, N = 512"),
+        ratio(
+          Way.resolved, Way.openCombineWeak, 0.09, "OpenCombine", detail: "OpenCombine, weak sinks",
+          measuredBy: "scripts/bench")),
+      goal(
+        "emission at N = 1",
+        ratio(Way.resolved, Way.weakBoxes, 0.30, "a loop over [WeakBox<any P>]", size: 1)),
+      goal("batch, per delivery", ratio(Way.batch, Way.functionPointers, 1.6, "C pointers")),
+      goal(
+        "strong", ratio(Way.strong, Way.strongReferences, 0.25, "a loop over [any P], strong")),
+      goal("by name, N = 1", ratio(Way.name, Way.resolved, 2.5, "by resolved method", size: 1)),
+    ]
+  }
+
+  private static var sizeGoals: [Goal] {
+    let million = 1_000_000
+    let growth = { (way: String, limit: Double, detail: String) in
+      Bound(
+        quantity: .ratio(of: Row.name(way, million), to: Row.name(Way.resolved, 64)),
+        limit: limit, unit: "a delivery at N = 64", detail: detail)
+    }
+    return [
+      Goal(
+        group: name, title: "a delivery at N = 1000000",
+        bounds: [
+          growth(Way.resolved, 1.5, "subscribers in allocation order"),
+          growth(Way.shuffled, 2, "shuffled"),
+        ]),
+      Goal(
+        group: name, title: "subscribing 1000000",
+        bounds: [
+          ratio(
+            Way.subscribing, Way.weakBoxAppending, 2, "appending as many",
+            size: million, detail: "beside appending WeakBoxes to an array"),
+          Bound(
+            quantity: .time(of: Row.name(Way.subscribing, million)), limit: 2000, unit: "ns each",
+            detail: "in under 2 s"),
+        ]),
+    ]
+  }
+
+  /// The ways that take no lock and allocate nothing. Those that box arguments
+  /// or give an array are not among them.
+  private static let frugal = [
+    Way.resolved, Way.sideTables, Way.strong, Way.batch, Way.selector, Way.name, Way.typedSend,
+    Way.functionPointer,
+  ]
+
+  // MARK: - Making
+
+  private static func goal(_ title: String, _ bounds: Bound...) -> Goal {
+    Goal(group: name, title: title, bounds: bounds)
+  }
+
+  private static func ratio(
+    _ way: String, _ base: String, _ limit: Double, _ unit: String, size: Int = 64,
+    detail: String = "", measuredBy: String? = nil
+  ) -> Bound {
+    Bound(
+      quantity: .ratio(of: Row.name(way, size), to: Row.name(base, size)), limit: limit,
+      unit: unit, detail: detail, measuredBy: measuredBy)
+  }
+
+  private static func speedUp(_ way: String, _ detail: String) -> Bound {
+    let base = Way.functionPointerThreads
+    let size = ThreadRows.size
+    return Bound(
+      quantity: .speedUp(
+        of: Row.name(way, size), onOne: Row.name(ThreadRows.onOneThread(way), size),
+        to: Row.name(base, size), toOne: Row.name(ThreadRows.onOneThread(base), size)),
+      limit: 0.9, unit: "the speed-up of C pointers", detail: detail)
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CFwdBench
+internal import CFwdMeasure
+internal import Forwarding
+internal import FwdBenchDriver
+internal import FwdBenchReceivers
+
+/// Joining, leaving and dying.
+enum MembershipRows {
+  static func rows(_ stage: Stage) -> [Row] {
+    var rows: [Row] = []
+    if stage.size >= 64 { rows += [subscribing(stage), appending(stage)] }
+    if stage.size >= 64 && stage.size <= 100_000 { rows.append(leaving(stage)) }
+    if stage.size >= 8 { rows.append(withDead(stage)) }
+    return rows
+  }
+
+  // MARK: - Joining
+
+  /// A row in which as many new receivers join something new.
+  private static func joining<List>(
+    _ way: String, _ stage: Stage, _ join: @escaping ([any Receiver]) throws -> List,
+    count: @escaping (List) -> Int
+  ) -> Row {
+    Row(group: FanOutRows.name, way: way, size: stage.size, deliveries: stage.size) { iterations in
+      orWrong {
+        // Receivers of their own, to which nobody has referred yet.
+        let crowds = (0..<iterations).map { _ in Crowd(stage.size) }
+        var lists: [List] = []
+        lists.reserveCapacity(iterations)
+        let start = bench_start()
+        for crowd in crowds { lists.append(try join(crowd.receivers)) }
+        let sample = bench_finish(start, 0, 0)
+        // The receivers live until here, or the lists would be of the dead.
+        return withExtendedLifetime(crowds) {
+          Sample(sample, isRight: lists.allSatisfy { count($0) == stage.size })
+        }
+      }
+    }
+  }
+
+  private static func subscribing(_ stage: Stage) -> Row {
+    joining(Way.subscribing, stage, { try Stage.proxy(of: $0) }, count: \.count)
+  }
+
+  private static func appending(_ stage: Stage) -> Row {
+    joining(Way.weakBoxAppending, stage, WeakBoxes.init(holding:), count: \.count)
+  }
+
+  // MARK: - Leaving
+
+  /// A row in which one leaves by token, and joins again at the end.
+  private static func leaving(_ stage: Stage) -> Row {
+    let state = Kept {
+      let proxy = try Stage.emptyProxy()
+      var members: [(subscriber: any Subscriber, subscription: Subscription)] = []
+      for receiver in stage.crowd.receivers {
+        guard let subscriber = receiver as? any Subscriber else { continue }
+        let subscription = try proxy.subscribe(subscriber)
+        members.append((subscriber, subscription))
+      }
+      return Members(proxy, members)
+    }
+    let way = "proxy: leaving by token, and joining again"
+    return Row(group: FanOutRows.name, way: way, size: stage.size) { iterations in
+      orWrong {
+        let members = try state.get()
+        let start = bench_start()
+        for _ in 0..<iterations { try members.replaceNext() }
+        let sample = bench_finish(start, 0, 0)
+        return Sample(sample, isRight: members.proxy.count == stage.size)
+      }
+    }
+  }
+
+  private final class Members {
+    let proxy: DynamicProxy
+    private var members: [(subscriber: any Subscriber, subscription: Subscription)]
+    private var next = 0
+
+    init(
+      _ proxy: DynamicProxy, _ members: [(subscriber: any Subscriber, subscription: Subscription)]
+    ) {
+      self.proxy = proxy
+      self.members = members
+    }
+
+    /// Anywhere: not always the first, which may be easy to find.
+    func replaceNext() throws {
+      next = (next + 7919) % members.count
+      members[next].subscription.cancel()
+      let subscriber = members[next].subscriber
+      members[next].subscription = try proxy.subscribe(subscriber)
+    }
+  }
+
+  // MARK: - Dying
+
+  /// A row in which a fan-out meets a tenth of dead subscribers, which the proxy
+  /// then forgets: so each emission has a proxy of its own.
+  private static func withDead(_ stage: Stage) -> Row {
+    let way = "proxy: a tenth of the list has died"
+    let arguments = Kept { Arguments(.notify) }
+    let run = { (iterations: Int) in
+      orWrong {
+        let before = stage.crowd.sum
+        var total = bench_sample()
+        var left = iterations
+        while left > 0 {
+          let count = min(left, max(1, 4096 / stage.size))
+          let methods = try (0..<count).map { _ in try proxyWithDead(stage) }
+          let arguments = try arguments.get()
+          let start = bench_start()
+          // SAFETY: the frame is that of the message.
+          for method in methods { try unsafe method.forward(frame: arguments.frame) }
+          total.add(bench_finish(start, 0, 0))
+          left -= count
+        }
+        let expected = Int64(iterations * stage.size) * Int64(BENCH_MESSAGE_SUM)
+        return Sample(total, isRight: stage.crowd.sum &- before == expected)
+      }
+    }
+    return Row(
+      group: FanOutRows.name, way: way, size: stage.size, deliveries: stage.size, share: 0.1,
+      run: run)
+  }
+
+  private static func proxyWithDead(_ stage: Stage) throws -> ResolvedMethod {
+    var receivers: [any Receiver] = []
+    var dying = Crowd(max(1, stage.size / 9)).receivers
+    for (index, receiver) in stage.crowd.receivers.enumerated() {
+      receivers.append(receiver)
+      if index % 9 == 4, let next = dying.popLast() { receivers.append(next) }
+    }
+    receivers += dying
+    dying = []
+    let proxy = try Stage.proxy(of: receivers)
+    receivers = []
+    return try proxy.method(for: MethodSelector(validating: Message.notify.rawValue))
+  }
+}
+
+extension bench_sample {
+  fileprivate mutating func add(_ other: bench_sample) {
+    nanoseconds += other.nanoseconds
+    allocations = other.allocations == .max ? .max : allocations + other.allocations
+    locks = other.locks == .max ? .max : locks + other.locks
+  }
+}
