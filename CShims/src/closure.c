@@ -62,7 +62,8 @@ static bool take_pooled(fwd_closure *closure) {
   if (!plan || atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) return false;
   closure->layout = fwd_entry_layout_create(closure->cif);
   if (!closure->layout) return false;
-  fwd_entry_slot *slot = fwd_entry_take((fwd_plan_result)plan->result);
+  bool is_quick = fwd_entry_layout_is_quick(closure->layout);
+  fwd_entry_slot *slot = fwd_entry_take((fwd_plan_result)plan->result, is_quick);
   if (slot) {
     uint32_t memory_size = plan->result == FWD_PLAN_MEMORY ? plan->result_size : 0;
     atomic_store_explicit(&slot->memory_size, memory_size, memory_order_relaxed);

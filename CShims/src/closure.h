@@ -52,7 +52,7 @@ static inline fwd_entering fwd_closure_enter(_Atomic(void *) *slot) {
   fwd_entering entering;
   entering.guard = fwd_hazard_enter(slot);
   entering.closure = atomic_load_explicit(slot, memory_order_acquire);
-  if (!entering.closure) fwd_closure_note_stale();
+  if (FWD_RARELY(!entering.closure)) fwd_closure_note_stale();
   return entering;
 }
 

@@ -15,4 +15,7 @@ typedef struct fwd_entry_layout fwd_entry_layout;
 fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif);
 void fwd_entry_layout_destroy(fwd_entry_layout *layout);
 
+/// Whether quick entries can take these calls.
+bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout);
+
 #endif

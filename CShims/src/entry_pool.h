@@ -40,9 +40,9 @@ typedef struct fwd_entry_slot {
   _Atomic uint32_t memory_size;
 } fwd_entry_slot;
 
-/// Takes a free entry for functions with this kind of result, the one that has been free the longest. NULL if
-/// all are taken.
-fwd_entry_slot *fwd_entry_take(fwd_plan_result result);
+/// Takes a free entry for functions with this kind of result, the one that has been free the
+/// longest: a quick one if the function is for those and one is left. NULL if all are taken.
+fwd_entry_slot *fwd_entry_take(fwd_plan_result result, bool is_quick);
 
 /// The function of an entry.
 void (*fwd_entry_function(const fwd_entry_slot *slot))(void);
@@ -50,8 +50,33 @@ void (*fwd_entry_function(const fwd_entry_slot *slot))(void);
 /// Gives an entry back. Its slot has no closure, and nobody else gets it before all others have been taken.
 void fwd_entry_give_back(fwd_entry_slot *slot);
 
-/// Called by each entry, with `returned` not set; see entry_layout_sysv.c.
+/// Called by each entry that is not quick, with `returned` not set; see entry_layout_sysv.c.
 void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state);
+
+// MARK: Quick entries
+
+/// The registers that quick entries take. The sixth integer register is left to hand on the slot
+/// in, so that an entry is but a jump: all others stay where they are.
+enum { FWD_QUICK_INTEGERS = 5, FWD_QUICK_VECTORS = 2 };
+
+typedef struct fwd_returned_integers {
+  uint64_t integers[2];
+} fwd_returned_integers;
+typedef struct fwd_returned_vectors {
+  double vectors[2];
+} fwd_returned_vectors;
+
+#define FWD_QUICK_PARAMETERS                                                             \
+  uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, uint64_t i4, fwd_entry_slot *slot, \
+      double v0, double v1
+
+// Called by the quick entries, one for each kind of result. Hidden: code of a shared library would
+// not jump there directly otherwise.
+#define FWD_QUICK __attribute__((visibility("hidden")))
+FWD_QUICK fwd_returned_mixed fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS);
+FWD_QUICK fwd_returned_mixed fwd_quick_enter_memory(FWD_QUICK_PARAMETERS);
+FWD_QUICK fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS);
+FWD_QUICK fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS);
 
 #else
 #define FWD_HAS_ENTRY_POOL 0

@@ -24,6 +24,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+// Defines __GLIBC__ too.
+#include <stdint.h>
 
 /// Where a thread announces one use.
 typedef struct fwd_place {
@@ -83,12 +85,27 @@ bool fwd_hazard_may_be_used(const void *announced);
 
 // MARK: Details of the two inline functions
 
+// Code of a shared library would look up where its own variables are if they were not hidden.
+#define FWD_HAZARD_VARIABLE extern __attribute__((visibility("hidden")))
+// Position-independent code calls a function for the address of a thread's variable, and has to
+// save all argument registers around that: not so in this model. glibc keeps room for a few such
+// words in libraries that are loaded later; other systems refuse to load them.
+#if defined(__ELF__) && defined(__GLIBC__)
+#define FWD_HAZARD_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define FWD_HAZARD_THREAD_LOCAL _Thread_local
+#endif
+
+// What is usual stands in a row, with no jump taken: in so little code they take much of the time.
+#define FWD_USUALLY(condition) __builtin_expect(!!(condition), 1)
+#define FWD_RARELY(condition) __builtin_expect(!!(condition), 0)
+
 /// Whether stores need a fence of their own. Set once, before the first thread has places.
-extern bool fwd_hazard_is_fenced;
+FWD_HAZARD_VARIABLE bool fwd_hazard_is_fenced;
 /// Counts retirements.
-extern atomic_size_t fwd_hazard_generation;
+FWD_HAZARD_VARIABLE atomic_size_t fwd_hazard_generation;
 /// The calling thread's first block.
-extern _Thread_local fwd_hazards *fwd_hazards_of_thread;
+FWD_HAZARD_VARIABLE FWD_HAZARD_THREAD_LOCAL fwd_hazards *fwd_hazards_of_thread;
 /// Finds a free place where the first is taken, or there are no blocks yet. NULL if memory is short: the use is
 /// then counted, and nothing is freed meanwhile.
 fwd_place *fwd_hazard_find_place(void);
@@ -97,7 +114,7 @@ void fwd_hazard_leave_unannounced(void);
 void fwd_hazard_reclaim(const void *announced);
 
 static inline void fwd_hazard_store(fwd_place *place, const void *object) {
-  if (fwd_hazard_is_fenced) {
+  if (FWD_RARELY(fwd_hazard_is_fenced)) {
     atomic_exchange_explicit(&place->announced, object, memory_order_seq_cst);
   } else {
     atomic_store_explicit(&place->announced, object, memory_order_release);
@@ -117,10 +134,10 @@ static inline fwd_guard fwd_hazard_enter(const void *announced) {
   guard.generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
   fwd_hazards *mine = fwd_hazards_of_thread;
   guard.place = mine ? &mine->places[0] : NULL;
-  if (!mine || atomic_load_explicit(&guard.place->announced, memory_order_relaxed)) {
+  if (FWD_RARELY(!mine || atomic_load_explicit(&guard.place->announced, memory_order_relaxed))) {
     guard.place = fwd_hazard_find_place();
   }
-  if (guard.place) {
+  if (FWD_USUALLY(guard.place)) {
     // In front of the announcement, which is stored with release: whoever finds that finds this, or
     // that of a later use.
     atomic_store_explicit(&guard.place->generation, guard.generation, memory_order_relaxed);
@@ -132,12 +149,13 @@ static inline fwd_guard fwd_hazard_enter(const void *announced) {
 /// Ends a use. `found` says whether the object was there: a use that came too late may have been in the way of
 /// whoever retired it, and before it came, the count had gone up already.
 static inline void fwd_hazard_leave(fwd_guard guard, bool found) {
-  if (guard.place) {
+  if (FWD_USUALLY(guard.place)) {
     fwd_hazard_store(guard.place, NULL);
   } else {
     fwd_hazard_leave_unannounced();
   }
-  if (!found || atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire) != guard.generation) {
+  size_t generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
+  if (FWD_RARELY(!found || generation != guard.generation)) {
     fwd_hazard_reclaim(guard.announced);
   }
 }

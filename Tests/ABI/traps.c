@@ -543,6 +543,103 @@ static void addresses_are_not_reused_at_once(void) {
   EXPECT(reused);
 }
 
+// MARK: Closures' entries
+
+typedef struct integer_pair {
+  int64_t first, second;
+} integer_pair;
+typedef struct double_pair {
+  double first, second;
+} double_pair;
+typedef struct double_integer {
+  double first;
+  int64_t second;
+} double_integer;
+typedef struct integer_double {
+  int64_t first;
+  double second;
+} integer_double;
+
+// All registers that quick entries take, and all copies that they make: the last pair lies in an odd
+// and an even register.
+typedef double (*crowded)(int64_t, double_integer, integer_double, integer_pair);
+
+static double inner_sum;
+
+static double crowd(crowded function, int64_t base) {
+  return function(base, (double_integer){(double)base + 0.5, base + 1},
+                  (integer_double){base + 2, (double)base + 0.25},
+                  (integer_pair){base + 3, base + 4});
+}
+
+static void take_crowd(void *context, void *const *arguments, void *result) {
+  int64_t base = *(int64_t *)arguments[0];
+  const double_integer *first = arguments[1];
+  const integer_double *second = arguments[2];
+  const integer_pair *third = arguments[3];
+  EXPECT((uintptr_t)third % _Alignof(integer_pair) == 0);
+  // Inside another call the first place for announcements is taken: that is looked for in a call,
+  // around which the registers have to be kept.
+  if (base == 100) inner_sum = crowd((crowded)fwd_closure_function(*(fwd_closure **)context), 200);
+  EXPECT(first->first == (double)base + 0.5 && first->second == base + 1);
+  EXPECT(second->first == base + 2 && second->second == (double)base + 0.25);
+  EXPECT(third->first == base + 3 && third->second == base + 4);
+  *(double *)result = (double)base + 0.125;
+}
+
+static void all_registers_of_quick_entries(void) {
+  fwd_closure *closure = NULL;
+  closure = closure_of("dq{a=dq}{b=qd}{c=qq}", take_crowd, &closure);
+  inner_sum = 0;
+  EXPECT(crowd((crowded)fwd_closure_function(closure), 100) == 100.125);
+  EXPECT(inner_sum == 200.125);
+  fwd_closure_destroy(closure);
+}
+
+/// Adds the argument to what the context points to, as integers.
+static void add_integers(void *context, void *const *arguments, void *result) {
+  int64_t sum = *(int64_t *)context + *(int64_t *)arguments[0];
+  memcpy(result, &sum, sizeof sum);
+}
+
+/// As doubles.
+static void add_doubles(void *context, void *const *arguments, void *result) {
+  double sum = (double)*(int64_t *)context + *(double *)arguments[0];
+  memcpy(result, &sum, sizeof sum);
+}
+
+/// More closures than there are entries of one kind: the quick ones, the others and then libffi's.
+/// What a handler does not write is 0 in all of them.
+static void pools_run_out(void) {
+  enum { kinds = 4, count = 1100 };
+  static const char *const encodings[kinds] = {"qq", "{p=qq}q", "{p=dd}d", "{large=[5q]}q"};
+  static fwd_closure *closures[kinds][count];
+  static int64_t numbers[count];
+  size_t wrong = 0;
+  for (int i = 0; i < count; i++) {
+    numbers[i] = 1000 * i;
+    for (int k = 0; k < kinds; k++) {
+      closures[k][i] = closure_of(encodings[k], k == 2 ? add_doubles : add_integers, &numbers[i]);
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    void (*functions[kinds])(void);
+    for (int k = 0; k < kinds; k++) functions[k] = fwd_closure_function(closures[k][i]);
+    int64_t sum = numbers[i] + 7;
+    integer_pair integers = ((integer_pair(*)(int64_t))functions[1])(7);
+    double_pair doubles = ((double_pair(*)(double))functions[2])(7);
+    large memory = ((large(*)(int64_t))functions[3])(7), expected = {{sum}};
+    if (((int64_t(*)(int64_t))functions[0])(7) != sum) wrong++;
+    if (integers.first != sum || integers.second != 0) wrong++;
+    if (doubles.first != (double)sum || doubles.second != 0) wrong++;
+    if (memcmp(&memory, &expected, sizeof memory) != 0) wrong++;
+  }
+  EXPECT(wrong == 0);
+  for (int k = 0; k < kinds; k++) {
+    for (int i = 0; i < count; i++) fwd_closure_destroy(closures[k][i]);
+  }
+}
+
 // MARK: Threads
 
 enum { thread_count = 3, rounds = 400, calls_in_a_round = 1000 };
@@ -656,6 +753,8 @@ int main(void) {
   stale_results_are_zeroes();
   destroyed_inside_nested_calls();
   addresses_are_not_reused_at_once();
+  all_registers_of_quick_entries();
+  pools_run_out();
   destroyed_while_other_threads_call();
   types_shared_by_threads();
   printf("%zu passed, %zu failed\n", passed, failed);

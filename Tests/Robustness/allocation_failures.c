@@ -133,8 +133,9 @@ static void settle(void) {
     NEED(fwd_signature_create(text, (size_t)length, &signature, NULL) == FWD_OK);
     fwd_signature_destroy(signature);
   }
-  // All at once: more than there are compiled entries, so that libffi's are among them.
-  enum { closure_count = 1024 };
+  // All at once: more than there are compiled entries of both kinds, which are 1024, so that enough
+  // of libffi's are among them to fill its quarantine.
+  enum { closure_count = 1536 };
   static fwd_closure *closures[closure_count];
   for (size_t i = 0; i < closure_count; i++) {
     NEED(fwd_closure_create(plain, (fwd_closure_handler)(uintptr_t)abort, NULL, &closures[i], NULL) == FWD_OK);
