@@ -71,6 +71,8 @@ fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL prox
 /// The method of a selector, else NULL; valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);
+/// The number of a method among those that the proxy was made of.
+size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
 /// Whether some live subscriber implements the method.
 bool fwd_proxy_core_responds(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method);
 

@@ -137,33 +137,6 @@ static inline bool has_addresses(const fwd_encoding *encoding, void *const *argu
 
 // MARK: The call
 
-uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed) {
-  // The usual sizes apart, since a copy of constant size is one load.
-  switch (size) {
-    case 1: {
-      uint8_t value;
-      memcpy(&value, bytes, sizeof value);
-      return is_signed ? (uint64_t)(int64_t)(int8_t)value : value;
-    }
-    case 2: {
-      uint16_t value;
-      memcpy(&value, bytes, sizeof value);
-      return is_signed ? (uint64_t)(int64_t)(int16_t)value : value;
-    }
-    case 4: {
-      uint32_t value;
-      memcpy(&value, bytes, sizeof value);
-      return is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
-    }
-    default: {
-      // Part of an aggregate, which has no sign. Only little-endian ABIs are lowered to such pieces.
-      uint64_t word = 0;
-      memcpy(&word, bytes, size);
-      return word;
-    }
-  }
-}
-
 // libffi's functions take what they do not modify as pointers to non-const.
 static void *unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
 

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "call_interface.h"
+#include "word.h"
 
 // FWD_GENERIC_LOWERING is for testing the generic file on a machine that would not use it.
 #if defined(__x86_64__) && defined(__LP64__) && !defined(_WIN32) && !defined(FWD_GENERIC_LOWERING)
@@ -120,9 +121,6 @@ void fwd_cif_add_piece(fwd_cif *cif, ffi_type *type, fwd_piece piece);
 
 /// Whether a small integer of this kind is sign-extended where it is widened.
 bool fwd_type_is_signed(fwd_type_kind kind);
-
-/// The word in which `size` bytes, fewer than 8, arrive at or leave a function.
-uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed);
 
 /// Another reference, given up by `fwd_cif_destroy`.
 const fwd_cif *fwd_cif_retain(const fwd_cif *cif);

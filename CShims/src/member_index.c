@@ -8,25 +8,41 @@
 
 #include "subscriber_list.h"
 
-// Entries are slots plus one; 0 is free.
-static uint32_t entry_of(const fwd_record *record) { return fwd_slot_of(record->identifier) + 1; }
+// An entry is a slot plus one, and above that some bits of its object's hash, so that records of other
+// objects, which mostly are in no cache, are mostly not looked at. 0 is free.
+enum { entry_slot_bits = 28 };
+static const uint32_t entry_slot_mask = (UINT32_C(1) << entry_slot_bits) - 1;
 
-static fwd_record *record_of(const fwd_subscriber_list *list, uint32_t entry) {
-  return fwd_store_at(&list->store, entry - 1);
+static uint64_t hash_of(const void *object) {
+  // Fibonacci hashing: objects are 16 bytes apart at least, so their low bits are alike.
+  return (uint64_t)(uintptr_t)object * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static size_t home(const fwd_member_index *index, const void *object) {
-  // Fibonacci hashing: objects are 16 bytes apart at least, so their low bits are alike.
-  uint64_t mixed = (uint64_t)(uintptr_t)object * UINT64_C(0x9E3779B97F4A7C15);
-  return (size_t)(mixed >> 32) & (index->bucket_count - 1);
+static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 60) << entry_slot_bits; }
+
+static size_t home_of(const fwd_member_index *index, uint64_t hash) {
+  return (size_t)(hash >> 28) & (index->bucket_count - 1);
+}
+
+static uint32_t entry_of(const fwd_record *record, uint64_t hash) {
+  return (fwd_slot_of(record->identifier) + 1) | tag_of(hash);
+}
+
+static fwd_record *record_of(const fwd_subscriber_list *list, uint32_t entry) {
+  return fwd_store_at(&list->store, (entry & entry_slot_mask) - 1);
+}
+
+static uint64_t hash_of_entry(const fwd_subscriber_list *list, uint32_t entry) {
+  return hash_of(fwd_record_object(record_of(list, entry)));
 }
 
 /// The bucket of an object, or the free one where it would be.
-static size_t find_bucket(const fwd_subscriber_list *list, const void *object) {
+static size_t find_bucket(const fwd_subscriber_list *list, const void *object, uint64_t hash) {
   const fwd_member_index *index = &list->index;
-  size_t bucket = home(index, object);
-  while (index->buckets[bucket] &&
-         fwd_record_object(record_of(list, index->buckets[bucket])) != object) {
+  size_t bucket = home_of(index, hash);
+  for (uint32_t entry; (entry = index->buckets[bucket]);) {
+    bool may_be = (entry & ~entry_slot_mask) == tag_of(hash);
+    if (may_be && fwd_record_object(record_of(list, entry)) == object) break;
     bucket = (bucket + 1) & (index->bucket_count - 1);
   }
   return bucket;
@@ -42,7 +58,7 @@ bool fwd_index_reserve(fwd_subscriber_list *list) {
   if (!larger.buckets) return false;
   for (size_t i = 0; i < index->bucket_count; i++) {
     if (!index->buckets[i]) continue;
-    size_t bucket = home(&larger, fwd_record_object(record_of(list, index->buckets[i])));
+    size_t bucket = home_of(&larger, hash_of_entry(list, index->buckets[i]));
     while (larger.buckets[bucket]) bucket = (bucket + 1) & (larger.bucket_count - 1);
     larger.buckets[bucket] = index->buckets[i];
   }
@@ -55,14 +71,15 @@ void fwd_index_add(fwd_subscriber_list *list, fwd_record *record) {
   record->next = record->previous = FWD_NO_SLOT;
   const void *object = fwd_record_object(record);
   if (!object) return;
-  uint32_t *entry = &list->index.buckets[find_bucket(list, object)];
+  uint64_t hash = hash_of(object);
+  uint32_t *entry = &list->index.buckets[find_bucket(list, object, hash)];
   if (*entry) {
-    record->next = *entry - 1;
+    record->next = (*entry & entry_slot_mask) - 1;
     record_of(list, *entry)->previous = fwd_slot_of(record->identifier);
   } else {
     list->index.count++;
   }
-  *entry = entry_of(record);
+  *entry = entry_of(record, hash);
 }
 
 /// Frees a bucket, and moves those up that could be found only by passing it.
@@ -70,7 +87,7 @@ static void remove_bucket(fwd_subscriber_list *list, size_t hole) {
   fwd_member_index *index = &list->index;
   size_t mask = index->bucket_count - 1;
   for (size_t i = (hole + 1) & mask; index->buckets[i]; i = (i + 1) & mask) {
-    size_t wanted = home(index, fwd_record_object(record_of(list, index->buckets[i])));
+    size_t wanted = home_of(index, hash_of_entry(list, index->buckets[i]));
     // Is the place that it wants behind the hole, in the order of probing?
     if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
     index->buckets[hole] = index->buckets[i];
@@ -89,9 +106,10 @@ void fwd_index_remove(fwd_subscriber_list *list, fwd_record *record) {
     fwd_store_at(&list->store, record->previous)->next = record->next;
     return;
   }
-  size_t bucket = find_bucket(list, object);
+  uint64_t hash = hash_of(object);
+  size_t bucket = find_bucket(list, object, hash);
   if (next) {
-    list->index.buckets[bucket] = entry_of(next);
+    list->index.buckets[bucket] = entry_of(next, hash);
   } else {
     remove_bucket(list, bucket);
   }
@@ -99,6 +117,6 @@ void fwd_index_remove(fwd_subscriber_list *list, fwd_record *record) {
 
 fwd_record *fwd_index_find(const fwd_subscriber_list *list, const void *object) {
   if (list->index.bucket_count == 0) return NULL;
-  uint32_t entry = list->index.buckets[find_bucket(list, object)];
+  uint32_t entry = list->index.buckets[find_bucket(list, object, hash_of(object))];
   return entry ? record_of(list, entry) : NULL;
 }

@@ -114,6 +114,10 @@ const fwd_proxy_method *fwd_proxy_core_method(const fwd_proxy *proxy, fwd_select
   return NULL;
 }
 
+size_t fwd_proxy_method_index(const fwd_proxy_method *method) {
+  return fwd_method_entry_of(method)->index;
+}
+
 const fwd_signature *fwd_proxy_signature(const fwd_proxy *proxy, fwd_selector selector) {
   const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
   return method ? method->signature : NULL;

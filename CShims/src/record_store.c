@@ -45,8 +45,8 @@ static bool grow(fwd_record_store *store) {
   return true;
 }
 
-// Identifiers have 28 bits for the slot.
-static const uint32_t slot_limit = UINT32_C(1) << 28;
+// Identifiers and entries of the index have 28 bits for the slot, the latter for the next number.
+static const uint32_t slot_limit = (UINT32_C(1) << 28) - 1;
 
 fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot) {
   // Acquire: what was done with the records before they were given back.

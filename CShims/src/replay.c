@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// The loops, one for each number of integer and of vector registers. plan_callers_sysv.c says why
-/// such calls are sound; a register more than the function takes is the callee's to ignore.
+/// such calls are sound.
 
 #include "replay.h"
 
@@ -88,7 +88,9 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
   LOOP(weak, n, m, list, DELIVER_WEAK) \
   LOOP(held, n, m, list, DELIVER_HELD)
 #define ENTRY(n, m, list) {weak_##n##_##m, held_##n##_##m},
-#define BY_VECTORS(X, n) X(n, 0, I) X(n, 1, IV) X(n, 2, IV) X(n, 4, IV) X(n, 8, IV)
+#define BY_VECTORS(X, n)                                                      \
+  X(n, 0, I) X(n, 1, IV) X(n, 2, IV) X(n, 3, IV) X(n, 4, IV) X(n, 5, IV)      \
+  X(n, 6, IV) X(n, 7, IV) X(n, 8, IV)
 #if defined(__x86_64__)
 #define ALL(X) \
   BY_VECTORS(X, 1) BY_VECTORS(X, 2) BY_VECTORS(X, 3) BY_VECTORS(X, 4) BY_VECTORS(X, 5) BY_VECTORS(X, 6)
@@ -101,9 +103,6 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
 ALL(BOTH)
 
 static const fwd_replayers loops[] = {ALL(ENTRY)};
-enum { vector_choices = 5 };
-static const uint8_t vector_choice[vector_choices] = {0, 1, 2, 4, 8};
-
 static bool fit_registers(const fwd_move *moves, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (moves[i].size == 0 || moves[i].size > 8) return false;
@@ -117,22 +116,7 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
       !fit_registers(plan->vectors, plan->vector_count)) {
     return (fwd_replayers){NULL, NULL};
   }
-  size_t choice = 0;
-  while (vector_choice[choice] < plan->vector_count) choice++;
-  return loops[(plan->integer_count - 1) * vector_choices + choice];
-}
-
-void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan, void *const *arguments) {
-  for (size_t i = 1; i < plan->integer_count; i++) {
-    replay->integers[i] = fwd_load_any(&plan->integers[i], arguments);
-  }
-  size_t choice = 0;
-  while (vector_choice[choice] < plan->vector_count) choice++;
-  for (size_t i = 0; i < vector_choice[choice]; i++) {
-    // Those that are rounded up to are loaded as zeroes.
-    uint64_t word = i < plan->vector_count ? fwd_load_any(&plan->vectors[i], arguments) : 0;
-    memcpy(&replay->vectors[i], &word, sizeof word);
-  }
+  return loops[(plan->integer_count - 1) * (FWD_PLAN_VECTORS + 1) + plan->vector_count];
 }
 
 #else
@@ -140,10 +124,6 @@ void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan, void *const 
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
   (void)plan;
   return (fwd_replayers){NULL, NULL};
-}
-
-void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan, void *const *arguments) {
-  (void)replay, (void)plan, (void)arguments;
 }
 
 #endif

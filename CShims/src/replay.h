@@ -7,8 +7,11 @@
 #ifndef FWD_SRC_REPLAY_H
 #define FWD_SRC_REPLAY_H
 
+#include <string.h>
+
 #include "call_plan.h"
 #include "record.h"
+#include "word.h"
 
 /// A replay of a void method, and what the loop tells of it.
 typedef struct fwd_replay {
@@ -23,7 +26,7 @@ typedef struct fwd_replay {
   size_t delivered;
   /// Records whose subscription had ended or whose object had died.
   size_t gone;
-  /// The first is the receiver's.
+  /// The first is the receiver's. Those that the function does not take may be anything.
   uint64_t integers[FWD_PLAN_INTEGERS];
   double vectors[FWD_PLAN_VECTORS];
 } fwd_replay;
@@ -42,8 +45,46 @@ typedef struct fwd_replayers {
 /// if there are none.
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 
+/// Where the arguments of an invocation are.
+typedef struct fwd_register_source {
+  /// A frame ...
+  const void *frame;
+  /// ... or pointers to those behind the hidden ones.
+  void *const *arguments;
+  /// Where those behind the hidden ones stand in the frame.
+  const uint32_t *offsets;
+  uint32_t hidden_count;
+  /// What the second hidden one is.
+  fwd_selector selector;
+} fwd_register_source;
+
+/// Loads a register for a move.
+static inline uint64_t fwd_load_register(const fwd_move *move, const fwd_register_source *source) {
+  if (move->argument < source->hidden_count) return (uint64_t)(uintptr_t)source->selector;
+  uint32_t index = move->argument - source->hidden_count;
+  const char *bytes = source->arguments ? source->arguments[index]
+                                        : (const char *)source->frame + source->offsets[index];
+  bytes += move->offset;
+  if (move->size == 8) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+  }
+  return fwd_extend(bytes, move->size, move->is_signed);
+}
+
 /// Loads the registers but for the receiver's.
-void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan, void *const *arguments);
+static inline void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan,
+                                   const fwd_register_source *source) {
+  for (size_t i = 1; i < plan->integer_count; i++) {
+    replay->integers[i] = fwd_load_register(&plan->integers[i], source);
+  }
+  for (size_t i = 0; i < plan->vector_count; i++) {
+    // A float is the low half of a double: the callee does not look at the rest.
+    uint64_t word = fwd_load_register(&plan->vectors[i], source);
+    memcpy(&replay->vectors[i], &word, sizeof word);
+  }
+}
 
 /// From so many records on, what a delivery touches is mostly not in a cache.
 enum { FWD_PREFETCHED_COUNT = 2048, FWD_PREFETCH_DISTANCE = 16 };

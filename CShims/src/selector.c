@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "forwarding.h"
+#include "fwd_selector.h"
 #include "hash.h"
 
 struct fwd_selector_record {
@@ -42,12 +42,15 @@ static size_t usable_length(const char *name) {
   return end ? (size_t)(end - name) : 0;
 }
 
-fwd_selector fwd_selector_find(const char *name) {
-  size_t length = usable_length(name);
-  if (length == 0) return NULL;
+fwd_selector fwd_selector_find_bytes(const char *name, size_t length) {
   uint64_t hash = fwd_hash_bytes(name, length);
   // Acquire: the record that the bucket points to was filled before it was published.
   return find_in(atomic_load_explicit(&buckets[hash % bucket_count], memory_order_acquire), name, length, hash);
+}
+
+fwd_selector fwd_selector_find(const char *name) {
+  size_t length = usable_length(name);
+  return length == 0 ? NULL : fwd_selector_find_bytes(name, length);
 }
 
 fwd_selector fwd_selector_register(const char *name) {

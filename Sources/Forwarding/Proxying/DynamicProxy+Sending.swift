@@ -98,7 +98,7 @@ extension DynamicProxy {
     }
     return collector.answers.map {
       Answer(
-        author: $0.author, subscription: Subscription(proxy: self, identifier: $0.identifier),
+        author: $0.author, subscription: Subscription(anchor: anchor, identifier: $0.identifier),
         value: $0.value)
     }
   }

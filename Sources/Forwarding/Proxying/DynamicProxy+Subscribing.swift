@@ -111,7 +111,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Subscription {
     let dispatch = try joined(table, sharing, named: key)
     let identifier = try subscribers.insert(candidate, dispatch)
-    return Subscription(proxy: self, identifier: identifier)
+    return Subscription(anchor: anchor, identifier: identifier)
   }
 }
 
@@ -121,26 +121,37 @@ extension DynamicProxy {
 /// as long as the process and stay; others are forgotten with their last
 /// subscriber, since what their closures capture may be large.
 internal struct JoinedTables {
-  fileprivate struct Entry {
+  private struct Entry {
     weak let dispatch: DispatchTable?
-    let pinned: DispatchTable?
   }
 
-  fileprivate var entries: [ObjectIdentifier: Entry] = [:]
-  /// The number of entries at which forgotten ones are looked for again.
+  private var pinned: [ObjectIdentifier: DispatchTable] = [:]
+  private var others: [ObjectIdentifier: Entry] = [:]
+  /// The number of others at which forgotten ones are looked for again.
   private var pruneAt = 16
+
+  fileprivate func find(_ key: ObjectIdentifier) -> DispatchTable? {
+    // The copy of a weak reference costs more than the look-up.
+    pinned[key] ?? (others.isEmpty ? nil : others[key]?.dispatch)
+  }
+
+  fileprivate mutating func pin(_ dispatch: DispatchTable, _ key: ObjectIdentifier) {
+    pinned[key] = dispatch
+  }
 
   /// Gives references that are to be given up behind the lock: with them a
   /// table may die.
-  fileprivate mutating func insert(_ entry: Entry, _ key: ObjectIdentifier) -> [DispatchTable] {
+  fileprivate mutating func remember(
+    _ dispatch: DispatchTable, _ key: ObjectIdentifier
+  ) -> [DispatchTable] {
     var living: [DispatchTable] = []
-    if entries.count >= pruneAt {
-      for (key, entry) in entries {
-        if let dispatch = entry.dispatch { living.append(dispatch) } else { entries[key] = nil }
+    if others.count >= pruneAt {
+      for (key, entry) in others {
+        if let dispatch = entry.dispatch { living.append(dispatch) } else { others[key] = nil }
       }
-      pruneAt = max(16, entries.count * 2)
+      pruneAt = max(16, others.count * 2)
     }
-    entries[key] = entry
+    others[key] = Entry(dispatch: dispatch)
     return living
   }
 }
@@ -150,16 +161,15 @@ extension DynamicProxy {
     _ table: FunctionTable, _ sharing: Sharing, named name: ObjectIdentifier?
   ) throws(ForwardingError) -> DispatchTable {
     let key = ObjectIdentifier(table)
-    if sharing != .none, let found = joinedTables.withLock({ $0.entries[key]?.dispatch }) {
-      return found
-    }
+    if sharing != .none, let found = joinedTables.withLock({ $0.find(key) }) { return found }
     let dispatch = try DispatchTable(
       table, requirements, key: name, isSingle: sharing == .none)
     try checkConformance(dispatch.selectors)
-    if sharing != .none {
-      let entry = JoinedTables.Entry(
-        dispatch: dispatch, pinned: sharing == .forever ? dispatch : nil)
-      let living = joinedTables.withLock { $0.insert(entry, key) }
+    switch sharing {
+    case .none: break
+    case .forever: joinedTables.withLock { $0.pin(dispatch, key) }
+    case .whileUsed:
+      let living = joinedTables.withLock { $0.remember(dispatch, key) }
       withExtendedLifetime(living) {}
     }
     return dispatch

@@ -8,6 +8,8 @@ internal import CForwarding
   // Sendable: the shim's methods are immutable, and its list has its own rules.
 
   internal let handle: OpaquePointer
+  /// Set by `adopt`, before the proxy is used.
+  nonisolated(unsafe) internal private(set) var anchor: ProxyAnchor?
   /// What the shim holds without a reference: folds and default results.
   private let retained: [AnyObject]
 
@@ -56,6 +58,7 @@ internal import CForwarding
   ///   thread yet.
   @unsafe internal func adopt(_ proxy: DynamicProxy) {
     unsafe fwd_proxy_core_adopt(handle, Unmanaged.passUnretained(proxy).toOpaque())
+    unsafe anchor = ProxyAnchor(proxy)
   }
 
   deinit {

@@ -19,13 +19,19 @@ internal import CForwarding
   /// The proxy.
   public let proxy: DynamicProxy
 
+  internal let entry: UnsafePointer<fwd_proxy_method>
+
   /// The name.
-  public let selector: MethodSelector
+  public var selector: MethodSelector {
+    // SAFETY: the entry lives as long as the proxy.
+    unsafe MethodSelector(handle: entry.pointee.selector)
+  }
 
   /// The types.
-  public let signature: MethodSignature
-
-  internal let entry: UnsafePointer<fwd_proxy_method>
+  public var signature: MethodSignature {
+    // SAFETY: the entry is one of the proxy's methods.
+    proxy.requirements[unsafe fwd_proxy_method_index(entry)].signature
+  }
 }
 
 extension DynamicProxy {
@@ -34,13 +40,13 @@ extension DynamicProxy {
   /// - Throws: `ForwardingError` with the code `unknownSelector` if no protocol
   ///   declares it.
   public func method(for selector: MethodSelector) throws(ForwardingError) -> ResolvedMethod {
-    guard let entry = unsafe core.method(selector), let signature = signature(for: selector) else {
-      throw ForwardingError(
-        .unknownSelector, selector: selector.name,
-        "no protocol of the proxy declares \"\(selector)\"")
-    }
-    return unsafe ResolvedMethod(
-      proxy: self, selector: selector, signature: signature, entry: entry)
+    guard let entry = unsafe core.method(selector) else { throw Self.unknown(selector.name) }
+    return unsafe ResolvedMethod(proxy: self, entry: entry)
+  }
+
+  @inline(never) private static func unknown(_ name: String) -> ForwardingError {
+    ForwardingError(
+      .unknownSelector, selector: name, "no protocol of the proxy declares \"\(name)\"")
   }
 
   /// Finds a method; nil for one that is unknown and to be ignored.
@@ -139,7 +145,16 @@ extension DynamicProxy {
     _ selector: MethodSelector, frame: UnsafeRawBufferPointer,
     result: UnsafeMutableRawBufferPointer? = nil
   ) throws(ForwardingError) {
-    try unsafe knownMethod(for: selector)?.forward(frame: frame, result: result)
+    guard let entry = unsafe core.method(selector) else {
+      if configuration.unknownSelectors == .ignore { return }
+      throw Self.unknown(selector.name)
+    }
+    // Not through a ResolvedMethod, which would count a reference to the proxy.
+    // SAFETY: as in `ResolvedMethod.forward(frame:result:)`.
+    let status = unsafe fwd_forward_method(
+      core.handle, entry, nil, frame.baseAddress, frame.count, result?.baseAddress,
+      result?.count ?? 0, nil)
+    if status != FWD_OK { throw ForwardingError.last(selector) }
   }
 
   /// Forwards an invocation whose arguments stand behind pointers; see
@@ -158,11 +173,16 @@ extension DynamicProxy {
     named name: String, frame: UnsafeRawBufferPointer,
     result: UnsafeMutableRawBufferPointer? = nil
   ) throws(ForwardingError) {
-    // C would read the name up to a NUL only.
-    guard !name.utf8.contains(0), let found = unsafe fwd_selector_find(name) else {
+    var utf8 = name
+    // SAFETY: the bytes are valid during the call.
+    let found = utf8.withUTF8 { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+        unsafe bytes.baseAddress.flatMap { unsafe fwd_selector_find_bytes($0, bytes.count) }
+      }
+    }
+    guard let found = unsafe found else {
       if configuration.unknownSelectors == .ignore { return }
-      throw ForwardingError(
-        .unknownSelector, selector: name, "no protocol of the proxy declares \"\(name)\"")
+      throw Self.unknown(name)
     }
     try unsafe forward(MethodSelector(handle: found), frame: frame, result: result)
   }

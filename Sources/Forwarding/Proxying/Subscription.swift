@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwarding
+
 /// Names one subscription of one proxy.
 ///
 /// It may be dropped: the subscription goes on until it is cancelled or its
 /// subscriber dies. For one that ends with a value, see `SubscriptionToken`.
 public struct Subscription: Sendable {
-  internal weak let proxy: DynamicProxy?
+  internal let anchor: ProxyAnchor
   internal let identifier: UInt64
+
+  internal var proxy: DynamicProxy? { anchor.proxy }
 
   /// Ends the subscription. A fan-out under way does not call it any more,
   /// unless on another thread it is about to at this moment. Nothing happens if
@@ -26,6 +30,32 @@ public struct Subscription: Sendable {
   /// - Complexity: O(1).
   public var isLive: Bool {
     proxy?.subscribers.isLive(identifier) ?? false
+  }
+}
+
+/// A weak reference to a proxy that all its subscriptions share: it costs each
+/// of them a count, and the proxy no side table, which would slow down whoever
+/// counts references to it.
+@safe internal final class ProxyAnchor: @unchecked Sendable {
+  // Sendable: the word is immutable, and the shim's calls are atomic.
+  private let word: fwd_weak
+
+  /// Refers to a proxy that is alive, or being made.
+  internal init(_ proxy: DynamicProxy) {
+    // SAFETY: the proxy is there during the call. Without memory, there is
+    // no proxy to be found.
+    word = unsafe fwd_weak_create(
+      Unmanaged.passUnretained(proxy).toOpaque(), fwd_weak_kind_in_use())
+  }
+
+  deinit {
+    if word != 0 { fwd_weak_destroy(word) }
+  }
+
+  internal var proxy: DynamicProxy? {
+    // SAFETY: what is taken is a proxy with a reference of our own.
+    guard word != 0, let taken = unsafe fwd_weak_take(word) else { return nil }
+    return unsafe Unmanaged<DynamicProxy>.fromOpaque(taken).takeRetainedValue()
   }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#ifndef FWD_SRC_WORD_H
+#define FWD_SRC_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/// Widens up to eight bytes to a word, as callees expect small integers.
+static inline uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed) {
+  // The usual sizes apart, since a copy of constant size is one load.
+  switch (size) {
+    case 1: {
+      uint8_t value;
+      memcpy(&value, bytes, sizeof value);
+      return is_signed ? (uint64_t)(int64_t)(int8_t)value : value;
+    }
+    case 2: {
+      uint16_t value;
+      memcpy(&value, bytes, sizeof value);
+      return is_signed ? (uint64_t)(int64_t)(int16_t)value : value;
+    }
+    case 4: {
+      uint32_t value;
+      memcpy(&value, bytes, sizeof value);
+      return is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
+    }
+    default: {
+      // Part of an aggregate, which has no sign. Only little-endian ABIs are lowered to such pieces.
+      uint64_t word = 0;
+      memcpy(&word, bytes, size);
+      return word;
+    }
+  }
+}
+
+#endif
