@@ -56,7 +56,8 @@ extension ValueCoder {
 // MARK: - Numbers
 
 /// The kinds that a number of Swift has; nil for other types.
-private func scalarKinds(of type: Any.Type) -> (TypeEncoding.Kind, TypeEncoding.Kind)? {
+@inlinable
+internal func scalarKinds(of type: Any.Type) -> (TypeEncoding.Kind, TypeEncoding.Kind)? {
   // A chain of comparisons of addresses: a cast to a protocol would look its
   // conformance up.
   if type == Int32.self { return (.int, .long) }

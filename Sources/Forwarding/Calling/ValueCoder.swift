@@ -113,7 +113,7 @@ extension ValueCoder {
 
   /// Writes a value to a slot. A reference to an object is the reader's to
   /// release.
-  @usableFromInline
+  @inlinable
   internal func encodeRetained(_ value: Value, into slot: UnsafeMutableRawPointer) {
     unsafe encode(value, into: slot)
     guard isObject else { return }

@@ -98,13 +98,14 @@ extension FunctionTable.Implementation {
 private let callPacked: fwd_packed_function = { context, receiver, arguments, result, error in
   // SAFETY: the context is a packed function that the dispatch table keeps
   // alive, and the pointers are what it expects.
-  let function = unsafe Unmanaged<PackedFunction>.fromOpaque(context!).takeUnretainedValue()
-  do throws(InvocationError) {
-    try unsafe function.call(receiver, arguments, result)
-    return FWD_OK
-  } catch let failure {
-    unsafe error.pointee.fill(FWD_DELIVERY_FAILED, failure.description)
-    return FWD_DELIVERY_FAILED
+  unsafe Unmanaged<PackedFunction>.fromOpaque(context!)._withUnsafeGuaranteedRef { function in
+    do throws(InvocationError) {
+      try unsafe function.call(receiver, arguments, result)
+      return FWD_OK
+    } catch let failure {
+      unsafe error.pointee.fill(FWD_DELIVERY_FAILED, failure.description)
+      return FWD_DELIVERY_FAILED
+    }
   }
 }
 

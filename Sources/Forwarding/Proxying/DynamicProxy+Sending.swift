@@ -11,9 +11,11 @@ extension DynamicProxy {
   /// try proxy.send("finished:", Int64(12))
   /// ```
   ///
-  /// The types are checked against the signature at each call, which costs more
-  /// than the rest of a small fan-out; where that matters, resolve the method
-  /// once (`method(for:)`) and forward a frame.
+  /// The types are checked against the signature at each call. Where all are
+  /// numbers, that costs about 10 ns; where pointers, objects, structs or raw
+  /// values are among them, some hundreds: more than the rest of a small
+  /// fan-out. Where that matters, resolve the method once (`method(for:)`) and
+  /// forward a frame.
   ///
   /// - Throws: `ForwardingError`: `unknownSelector`; `wrongArgumentCount` and
   ///   `typeMismatch` if the arguments or the result are not the signature's,
@@ -23,7 +25,39 @@ extension DynamicProxy {
   /// - Complexity: O(*n*) in the number of subscribers.
   // Where both overloads give Void, the other one is meant.
   @_disfavoredOverload
+  @inlinable
   public func send<each Argument, Output>(
+    _ selector: MethodSelector, _ arguments: repeat each Argument
+  ) throws(ForwardingError) -> Output {
+    guard let target = sendTarget(selector), target.takes(repeat (each Argument).self),
+      let kinds = scalarKinds(of: Output.self),
+      target.result == kinds.0 || target.result == kinds.1
+    else { return try sendChecking(selector, repeat each arguments) }
+    var frame = SendFrame()
+    var room: (UInt64, UInt64) = (0, 0)
+    // SAFETY: the arguments have the types of their slots, and the room is at
+    // least as large and as aligned as any number.
+    let isDone = unsafe withUnsafeMutableBytes(of: &frame) { frame in
+      let base = frame.baseAddress!
+      var index = 0
+      repeat unsafe target.write(each arguments, to: base, at: &index)
+      return unsafe withUnsafeMutableBytes(of: &room) { room in
+        unsafe target.forward(base, room.baseAddress!)
+      }
+    }
+    if !isDone { throw ForwardingError.last(selector) }
+    return unsafe withUnsafeBytes(of: &room) { room in
+      // Any byte but 0 is true.
+      if Output.self == Bool.self {
+        return unsafe unsafeBitCast(room.load(as: UInt8.self) != 0, to: Output.self)
+      }
+      return unsafe room.loadUnaligned(as: Output.self)
+    }
+  }
+
+  /// Forwards arguments of any types.
+  @usableFromInline
+  internal func sendChecking<each Argument, Output>(
     _ selector: MethodSelector, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Output {
     let method = try method(for: selector)
@@ -48,7 +82,26 @@ extension DynamicProxy {
   /// - Throws: `ForwardingError`, as with a result. An unknown selector is
   ///   ignored if the configuration says so.
   /// - Complexity: O(*n*) in the number of subscribers.
+  @inlinable
   public func send<each Argument>(
+    _ selector: MethodSelector, _ arguments: repeat each Argument
+  ) throws(ForwardingError) {
+    guard let target = sendTarget(selector), target.takes(repeat (each Argument).self)
+    else { return try sendDropping(selector, repeat each arguments) }
+    var frame = SendFrame()
+    // SAFETY: the arguments have the types of their slots.
+    let isDone = unsafe withUnsafeMutableBytes(of: &frame) { frame in
+      let base = frame.baseAddress!
+      var index = 0
+      repeat unsafe target.write(each arguments, to: base, at: &index)
+      return unsafe target.forward(base, nil)
+    }
+    if !isDone { throw ForwardingError.last(selector) }
+  }
+
+  /// Forwards arguments of any types.
+  @usableFromInline
+  internal func sendDropping<each Argument>(
     _ selector: MethodSelector, _ arguments: repeat each Argument
   ) throws(ForwardingError) {
     guard let method = try knownMethod(for: selector) else { return }

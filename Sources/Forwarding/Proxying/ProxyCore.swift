@@ -10,6 +10,9 @@ internal import CForwarding
   internal let handle: OpaquePointer
   /// Set by `adopt`, before the proxy is used.
   nonisolated(unsafe) internal private(set) var anchor: ProxyAnchor?
+  /// What typed sends need, by the shim's index of the method.
+  internal let shapes: UnsafeMutablePointer<SendShape>
+  private let slots: UnsafeMutablePointer<SendSlot>
   /// What the shim holds without a reference: folds and default results.
   private let retained: [AnyObject]
 
@@ -50,6 +53,7 @@ internal import CForwarding
       throw TableError(.outOfMemory, "no memory for a proxy")
     }
     unsafe self.handle = handle
+    unsafe (shapes, slots) = SendShape.make(requirements)
   }
 
   /// Says whose C part it is.
@@ -64,6 +68,8 @@ internal import CForwarding
   deinit {
     // SAFETY: nobody has the proxy any more, so no fan-out runs.
     unsafe fwd_proxy_core_destroy(handle)
+    unsafe shapes.deallocate()
+    unsafe slots.deallocate()
   }
 
   /// Calls `body` with each live subscriber (nil for a C context) and its table

@@ -131,6 +131,7 @@ extension ResolvedMethod {
 extension ForwardingError {
   /// The error of the shim's last function on this thread. Asked for only where
   /// one has failed: room for an error costs more than a small fan-out's rest.
+  @usableFromInline
   @inline(never) internal static func last(_ selector: MethodSelector) -> ForwardingError {
     var error = fwd_error()
     unsafe fwd_error_last(&error)
@@ -173,18 +174,11 @@ extension DynamicProxy {
     named name: String, frame: UnsafeRawBufferPointer,
     result: UnsafeMutableRawBufferPointer? = nil
   ) throws(ForwardingError) {
-    var utf8 = name
-    // SAFETY: the bytes are valid during the call.
-    let found = utf8.withUTF8 { bytes in
-      unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
-        unsafe bytes.baseAddress.flatMap { unsafe fwd_selector_find_bytes($0, bytes.count) }
-      }
-    }
-    guard let found = unsafe found else {
+    guard let selector = MethodSelector(known: name) else {
       if configuration.unknownSelectors == .ignore { return }
       throw Self.unknown(name)
     }
-    try unsafe forward(MethodSelector(handle: found), frame: frame, result: result)
+    try unsafe forward(selector, frame: frame, result: result)
   }
 
   /// Forwards an argument frame, and gives nothing back: for void methods, or

@@ -41,6 +41,11 @@ internal import CForwarding
   ///   the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the name.
   public init(validating name: String) throws(InvocationError) {
+    // Mostly it is known. A name that has a NUL in it, or is empty, never is.
+    if let found = MethodSelector(known: name) {
+      self = found
+      return
+    }
     let length = name.utf8.count
     guard length > 0 && length <= MethodSelector.lengthLimit && !name.utf8.contains(0) else {
       throw InvocationError(
@@ -52,6 +57,19 @@ internal import CForwarding
       throw InvocationError(.outOfMemory, selector: name, actual: "no memory for a selector")
     }
     unsafe self.handle = handle
+  }
+
+  /// The selector of a name that has been interned, else nil.
+  internal init?(known name: String) {
+    var utf8 = name
+    // SAFETY: the bytes are valid during the call.
+    let found = utf8.withUTF8 { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+        unsafe bytes.baseAddress.flatMap { unsafe fwd_selector_find_bytes($0, bytes.count) }
+      }
+    }
+    guard let found = unsafe found else { return nil }
+    unsafe self.init(handle: found)
   }
 
   /// The name.

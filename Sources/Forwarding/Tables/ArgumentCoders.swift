@@ -2,10 +2,13 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// How the arguments of a Swift function stand in a call of one signature.
+@usableFromInline
 internal struct ArgumentCoders<each Argument>: Sendable {
-  let selector: MethodSelector
-  let signature: MethodSignature
-  let coders: (repeat ValueCoder<each Argument>)
+  @usableFromInline internal let selector: MethodSelector
+  @usableFromInline internal let signature: MethodSignature
+  @usableFromInline internal let coders: (repeat ValueCoder<each Argument>)
+  /// The first argument behind the receiver and the selector.
+  @usableFromInline internal let first: Int
 
   /// Finds the coders.
   ///
@@ -14,6 +17,7 @@ internal struct ArgumentCoders<each Argument>: Sendable {
   init(_ selector: MethodSelector, _ signature: MethodSignature) throws(InvocationError) {
     self.selector = selector
     self.signature = signature
+    first = signature.firstArgumentIndex
     var given = 0
     repeat Self.count((each Argument).self, &given)
     let expected = signature.arguments.count - signature.firstArgumentIndex
@@ -62,31 +66,25 @@ extension ValueCoder {
 // MARK: - Decoding and encoding
 
 extension ArgumentCoders {
-  /// Reads the arguments behind pointers, one after another.
-  @safe struct Reader {
-    let selector: MethodSelector
-    let signature: MethodSignature
-    let pointers: UnsafePointer<UnsafeMutableRawPointer>
-    var index: Int
-
-    mutating func next<Value>(_ coder: ValueCoder<Value>) throws(InvocationError) -> Value {
-      defer { index += 1 }
-      do throws(ValueMismatch) {
-        // SAFETY: whoever made the reader gave as many pointers as the
-        // signature has arguments, each to a value of its type; there are as
-        // many coders.
-        return try unsafe coder.decode(from: pointers[index])
-      } catch {
-        throw InvocationError(
-          error, selector: selector, signature: signature, argumentIndex: index)
-      }
+  /// Reads one of the arguments behind pointers, and goes on to the next.
+  @inlinable
+  @unsafe internal func next<Value>(
+    _ coder: ValueCoder<Value>, _ pointers: UnsafePointer<UnsafeMutableRawPointer>,
+    _ index: inout Int
+  ) throws(InvocationError) -> Value {
+    defer { index += 1 }
+    do throws(ValueMismatch) {
+      // SAFETY: the caller gives as many pointers as the signature has
+      // arguments, each to a value of its type; there are as many coders.
+      return try unsafe coder.decode(from: pointers[index])
+    } catch {
+      throw completed(error, at: index)
     }
   }
 
-  @unsafe func reader(_ pointers: UnsafePointer<UnsafeMutableRawPointer>) -> Reader {
-    unsafe Reader(
-      selector: selector, signature: signature, pointers: pointers,
-      index: signature.firstArgumentIndex)
+  @usableFromInline
+  @inline(never) internal func completed(_ error: ValueMismatch, at index: Int) -> InvocationError {
+    InvocationError(error, selector: selector, signature: signature, argumentIndex: index)
   }
 
   /// Writes the arguments to an argument frame, one after another. Objects are

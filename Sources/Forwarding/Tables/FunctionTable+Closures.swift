@@ -5,8 +5,9 @@ internal import CForwarding
 
 /// A method whose arguments stand behind pointers: what a typed closure is
 /// turned into.
+@usableFromInline
 @safe internal final class PackedFunction: Sendable {
-  typealias Arguments = UnsafePointer<UnsafeMutableRawPointer>
+  @usableFromInline typealias Arguments = UnsafePointer<UnsafeMutableRawPointer>
 
   /// Takes the receiver, all arguments (the receiver and the selector included)
   /// and room for the result.
@@ -14,6 +15,7 @@ internal import CForwarding
     @Sendable (UnsafeMutableRawPointer?, Arguments, UnsafeMutableRawPointer) throws(InvocationError)
       -> Void
 
+  @usableFromInline
   internal init(
     _ call:
       @escaping @Sendable (UnsafeMutableRawPointer?, Arguments, UnsafeMutableRawPointer)
@@ -35,50 +37,67 @@ extension FunctionTable.Builder where Owner: AnyObject {
   ///
   /// Pointers are valid during the call. An object that is returned is retained
   /// for the caller.
+  // Compiled into the caller, where the types are known: without that each
+  // delivery would build the types of the arguments at run time.
+  @inlinable
   public mutating func on<each Argument, Output>(
     _ selector: String,
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
   ) {
-    add(selector) { selector, signature throws(TableError) in
-      let (arguments, result) = try Self.coders(
+    addPacked(selector) { selector, signature throws(TableError) in
+      let (coders, result) = try Self.coders(
         selector, signature, Output.self, repeat (each Argument).self)
-      return .packed(
-        unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
-          guard let receiver = unsafe receiver else { return }
-          // SAFETY: the receiver is the object that the record holds, of the
-          // class that the table is for; the fan-out keeps it alive during the
-          // call.
-          let owner = unsafe Unmanaged<Owner>.fromOpaque(receiver).takeUnretainedValue()
-          var reader = unsafe arguments.reader(pointers)
-          let output: Output = body(owner, repeat try reader.next(each arguments.coders))
-          unsafe result.encodeRetained(output, into: room)
-        })
+      return unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+        guard let receiver = unsafe receiver else { return }
+        var index = coders.first
+        let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))
+        // SAFETY: the receiver is the object that the record holds, of the
+        // class that the table is for; the fan-out keeps it alive during the
+        // call, so that no reference need be counted.
+        let output = unsafe Unmanaged<Owner>.fromOpaque(receiver)._withUnsafeGuaranteedRef {
+          body($0, repeat each values)
+        }
+        unsafe result.encodeRetained(output, into: room)
+      }
     }
   }
 }
 
 extension FunctionTable.Builder where Owner == Void {
   /// Adds a typed closure, which gets the arguments.
+  @inlinable
   public mutating func on<each Argument, Output>(
     _ selector: String,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) {
-    add(selector) { selector, signature throws(TableError) in
-      let (arguments, result) = try Self.coders(
+    addPacked(selector) { selector, signature throws(TableError) in
+      let (coders, result) = try Self.coders(
         selector, signature, Output.self, repeat (each Argument).self)
-      return .packed(
-        unsafe PackedFunction { _, pointers, room throws(InvocationError) in
-          var reader = unsafe arguments.reader(pointers)
-          let output: Output = body(repeat try reader.next(each arguments.coders))
-          unsafe result.encodeRetained(output, into: room)
-        })
+      return unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+        var index = coders.first
+        let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
+        unsafe result.encodeRetained(output, into: room)
+      }
     }
   }
 }
 
 extension FunctionTable.Builder {
+  @usableFromInline
+  internal mutating func addPacked(
+    _ selector: String,
+    _ bind:
+      @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
+      PackedFunction
+  ) {
+    add(selector) { selector, signature throws(TableError) in
+      .packed(try bind(selector, signature))
+    }
+  }
+
   /// Finds how a closure's arguments and result stand in calls of a method.
-  private static func coders<each Argument, Output>(
+  @usableFromInline
+  internal static func coders<each Argument, Output>(
     _ selector: MethodSelector, _ signature: MethodSignature, _: Output.Type,
     _: repeat (each Argument).Type
   ) throws(TableError) -> (ArgumentCoders<repeat each Argument>, ValueCoder<Output>) {
