@@ -82,6 +82,8 @@ typedef enum fwd_status {
   FWD_CYCLE = 20,
   /// The object has been deallocated.
   FWD_DEAD = 21,
+  /// A stated layout is not one that the type can have, or is of no type of the encoding.
+  FWD_WRONG_LAYOUT = 22,
 } fwd_status;
 
 /// Why a function failed.
@@ -112,6 +114,8 @@ const char *FWD_NONNULL fwd_status_name(fwd_status status);
 /// Signatures whose arguments, or whose result, take more bytes than this are refused with `FWD_OVERFLOW`:
 /// they are copied onto the stack.
 #define FWD_BY_VALUE_LIMIT 65536
+/// More stated layouts for one encoding than this are refused with `FWD_OVERFLOW`.
+#define FWD_STATED_LIMIT 255
 
 // MARK: Types
 
@@ -131,6 +135,56 @@ typedef struct fwd_layout {
 fwd_status fwd_type_layout(const char *FWD_NULLABLE encoding, size_t length,
                            fwd_layout *FWD_NONNULL layout, fwd_error *FWD_NULLABLE error);
 
+// MARK: Layouts that an encoding does not carry
+
+/// Where a member of a stated struct begins: `offset` bytes and `bit_offset` bits from the struct's beginning.
+typedef struct fwd_stated_member {
+  /// As `offsetof` gives it. 0 for members of unions.
+  size_t offset;
+  /// Of a bit-field, which has no `offsetof`; with `offset` 0 it may count from the struct's beginning. Else 0.
+  size_t bit_offset;
+} fwd_stated_member;
+
+/// The layout of a struct or union by name, where its encoding does not carry it: packed, aligned by an
+/// attribute, with bit-fields, or known by name only. It says what the C compiler's `sizeof`, `_Alignof` and
+/// `offsetof` say, and holds wherever the name stands in the encoding.
+///
+/// Nothing is guessed. Without `members` these lie one behind the other if they fill `size` bytes so
+/// (`{P=ci}` of 5 bytes: packed), else as the compiler puts members without attributes; if neither gives this
+/// size and alignment, or if there is a bit-field (but GNU encodings tell the places of these), `members` is
+/// needed. What a type lacks to be passed by value, a signature says when it is made. Never passed so are:
+///
+/// - what is aligned to more than 16 bytes;
+/// - a struct known by name only (spell its fields), but for large ones: over 16 bytes on x86-64, over 64 on
+///   AArch64, and then without SIMD vectors;
+/// - what compilers pass each in their own way: small structs with `_Atomic` members, with unnamed bit-fields,
+///   with ones of over 64 bits, or with a struct at an offset that its own alignment forbids.
+///
+/// On other processors than these two no stated type is passed by value. It is trusted that bit-fields have names
+/// and are not of 128-bit types where the encoding does not show it.
+typedef struct fwd_stated_layout {
+  /// As the encoding has it: `P` of `{P=ci}`. Neither NULL, nor empty, nor `?`.
+  const char *FWD_NULLABLE name;
+  /// A multiple of `alignment`, at least what the members take.
+  size_t size;
+  /// A power of two.
+  size_t alignment;
+  /// One for each member that the encoding has, in order; NULL if they are not stated.
+  const fwd_stated_member *FWD_NULLABLE members;
+  size_t member_count;
+  /// The largest alignment among the members, their own attributes counted and the struct's not; 0 if not
+  /// stated. AArch64 asks for it where an argument of up to 16 bytes, or of a few floating numbers, is aligned
+  /// to 16: 16 if a member is (`_Alignas(16) long a`), and less if only the whole struct is.
+  size_t member_alignment;
+} fwd_stated_layout;
+
+/// As `fwd_type_layout`, with the layouts of `count` structs or unions in it, which are copied. Besides its
+/// failures there is `FWD_WRONG_LAYOUT`: for a size or an offset that the members do not leave room for, an
+/// alignment that is no power of two, a name stated twice, or one that is not in the encoding.
+fwd_status fwd_type_layout_stating(const char *FWD_NULLABLE encoding, size_t length,
+                                   const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
+                                   fwd_layout *FWD_NONNULL layout, fwd_error *FWD_NULLABLE error);
+
 // MARK: Method signatures
 
 /// A result type and argument types, with what it takes to call such a function. Immutable.
@@ -141,6 +195,14 @@ typedef struct fwd_signature fwd_signature;
 fwd_status fwd_signature_create(const char *FWD_NULLABLE encoding, size_t length,
                                 fwd_signature *FWD_NULLABLE *FWD_NONNULL signature,
                                 fwd_error *FWD_NULLABLE error);
+
+/// As `fwd_signature_create`, with the layouts of `count` structs or unions in it, which are copied, and the
+/// further failures of `fwd_type_layout_stating`. Two signatures of one text are not equal if their types'
+/// layouts are not. `count` 0 is `fwd_signature_create`.
+fwd_status fwd_signature_create_stating(const char *FWD_NULLABLE encoding, size_t length,
+                                        const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
+                                        fwd_signature *FWD_NULLABLE *FWD_NONNULL signature,
+                                        fwd_error *FWD_NULLABLE error);
 
 /// Gives up one reference. NULL is ignored.
 void fwd_signature_destroy(fwd_signature *FWD_NULLABLE signature);

@@ -92,6 +92,13 @@ typedef struct fwd_type {
   uint64_t count;
   /// A struct or union of which the encoding gives the name only: `{name}`.
   bool is_opaque;
+  /// A struct or union whose layout the caller has stated.
+  bool is_stated;
+  /// Structs and unions that are stated: the largest alignment among the members, 16 for all above it; 0 if
+  /// it is not known.
+  uint8_t member_alignment;
+  /// Bit-fields in a stated struct: the first bit, in the byte at the layout's offset. They have no layout else.
+  uint8_t bit_offset;
   /// FWD_OK if `layout` holds; else why this type's size cannot be known, in `layout_reason` (a static
   /// string) about the byte `layout_offset` of the text.
   fwd_status layout_status;
@@ -114,6 +121,13 @@ typedef enum fwd_encoding_form {
 /// Reads the `length` bytes at `text`, which are copied. NULL is malformed, as the empty text is.
 fwd_status fwd_encoding_create(const char *FWD_NULLABLE text, size_t length, fwd_encoding_form form,
                                fwd_encoding *FWD_NULLABLE *FWD_NONNULL encoding, fwd_error *FWD_NULLABLE error);
+
+/// The same with the layouts of `count` structs or unions in it, which are copied.
+fwd_status fwd_encoding_create_stating(const char *FWD_NULLABLE text, size_t length, fwd_encoding_form form,
+                                       const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
+                                       fwd_encoding *FWD_NULLABLE *FWD_NONNULL encoding,
+                                       fwd_error *FWD_NULLABLE error);
+
 fwd_encoding *FWD_NONNULL fwd_encoding_retain(fwd_encoding *FWD_NONNULL encoding);
 void fwd_encoding_release(fwd_encoding *FWD_NULLABLE encoding);
 
@@ -134,7 +148,7 @@ size_t fwd_encoding_print(const fwd_encoding *FWD_NONNULL encoding, size_t index
 
 /// Whether two types mean the same: qualifiers, offsets, field and class names do not count; the names of
 /// structs and unions do unless one is anonymous; behind a pointer, one known by name only (or spelled with
-/// no fields) equals any of its name. Not transitive, therefore: `{A=i}` equals `{?=i}`, which equals `{B=i}`.
+/// no fields) equals any of its name; layouts do if one is stated. Not transitive, therefore: `{A=i}` equals `{?=i}`, which equals `{B=i}`.
 bool fwd_encoding_equal(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                         const fwd_encoding *FWD_NONNULL right, size_t right_index);
 

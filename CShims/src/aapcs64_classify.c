@@ -3,6 +3,8 @@
 
 #include "aapcs64_classify.h"
 
+#include "contested.h"
+
 enum {
   quad_size = 16,
   not_homogeneous = -1,
@@ -15,6 +17,8 @@ enum {
 // No type is looked at twice, and depth is limited by the parser. The whole is small, so that counts are.
 static int count_members(const fwd_encoding *encoding, uint32_t index, size_t *member_size) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
+  // It has no size of its own.
+  if (type->kind == FWD_TYPE_BIT_FIELD) return not_homogeneous;
   // Empty structs and arrays are members of nothing; but see fwd_aapcs64_find_contested.
   if (type->layout.size == 0) return 0;
   int count = 0;
@@ -63,22 +67,62 @@ fwd_aapcs64_passing fwd_aapcs64_classify(const fwd_encoding *encoding, uint32_t 
   return (fwd_aapcs64_passing){FWD_AAPCS64_INTEGER, size > 8 ? 2 : 1, 0};
 }
 
-static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index) {
+size_t fwd_aapcs64_alignment(const fwd_type *type) {
+  return type->is_stated && type->member_alignment > 0 ? type->member_alignment : type->layout.alignment;
+}
+
+static bool is_aggregate(const fwd_type *type) {
+  return type->kind == FWD_TYPE_STRUCT || type->kind == FWD_TYPE_UNION || type->kind == FWD_TYPE_COMPLEX;
+}
+
+static bool is_atomic(const fwd_type *type) { return type->qualifiers & FWD_QUALIFIER_ATOMIC; }
+
+static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index, fwd_aapcs64_class class,
+                                    const char **reason) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
+  *reason = fwd_contested_reason(encoding, type);
+  // To neither compiler is an atomic struct or one with an atomic member homogeneous if it would not be else.
+  if (!*reason && class != FWD_AAPCS64_MEMORY && is_atomic(type) && is_aggregate(type)) *reason = fwd_atomic_reason;
+  if (*reason) return index;
   if (type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION && type->kind != FWD_TYPE_ARRAY)
     return FWD_NO_TYPE;
-  if (type->kind == FWD_TYPE_ARRAY && type->count == 0) return index;
+  bool is_homogeneous = class == FWD_AAPCS64_VECTOR;
+  // The reason for these is the caller's.
+  if (is_homogeneous && type->kind == FWD_TYPE_ARRAY && type->count == 0) return index;
   for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
        child = fwd_encoding_type(encoding, child)->next_sibling) {
-    if (fwd_encoding_type(encoding, child)->qualifiers & FWD_QUALIFIER_ATOMIC) return child;
-    uint32_t found = find_contested_part(encoding, child);
+    if (is_homogeneous && is_atomic(fwd_encoding_type(encoding, child))) {
+      *reason = fwd_atomic_reason;
+      return child;
+    }
+    uint32_t found = find_contested_part(encoding, child, class, reason);
     if (found != FWD_NO_TYPE) return found;
   }
   return FWD_NO_TYPE;
 }
 
-uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index) {
-  // Of what is homogeneous to neither, or empty, both think alike.
-  if (fwd_aapcs64_classify(encoding, index).class != FWD_AAPCS64_VECTOR) return FWD_NO_TYPE;
-  return find_contested_part(encoding, index);
+/// Whether a closure has to copy an argument to where it is aligned, which it has room for as far as 16 bytes go.
+static bool is_copied(const fwd_type *type, fwd_aapcs64_class class) {
+  return class != FWD_AAPCS64_MEMORY && type->layout.alignment > fwd_aapcs64_alignment(type) &&
+         type->layout.alignment > 8;
+}
+
+uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index, bool is_argument,
+                                    const char **reason) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  fwd_aapcs64_class class = fwd_aapcs64_classify(encoding, index).class;
+  *reason = NULL;
+  // Larger ones are passed by reference whatever they hold.
+  if (class == FWD_AAPCS64_NO_CLASS || type->layout.size > FWD_AAPCS64_MEMBERS * quad_size) return FWD_NO_TYPE;
+  if (is_argument && class != FWD_AAPCS64_MEMORY && type->is_stated && type->member_alignment == 0 &&
+      type->layout.alignment > 8) {
+    // B.6: an attribute on the whole does not count.
+    *reason = "expected the stated layout to have the members' alignment, by which the argument is passed";
+    return index;
+  }
+  if (is_argument && is_copied(type, class) && type->layout.size > quad_size) {
+    *reason = "expected a struct of several floating numbers to be aligned by its members, not as a whole";
+    return index;
+  }
+  return find_contested_part(encoding, index, class, reason);
 }

@@ -37,9 +37,14 @@ typedef struct fwd_aapcs64_passing {
 /// Classifies the type at `index`, whose layout must be known.
 fwd_aapcs64_passing fwd_aapcs64_classify(const fwd_encoding *encoding, uint32_t index);
 
-/// The part of the type at `index` for which compilers do not agree whether the whole is a homogeneous
-/// aggregate, else FWD_NO_TYPE. To clang nothing is that has an array of 0 elements or an `_Atomic` member; gcc looks at
-/// what they would be.
-uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index);
+/// By which an argument is aligned on the stack, and begins at an even register: B.6, the alignment of the members,
+/// an attribute on the whole struct not counted.
+size_t fwd_aapcs64_alignment(const fwd_type *type);
+
+/// The part of the type at `index` for which it is not known how the whole is passed, or not all compilers pass it
+/// alike, else FWD_NO_TYPE. To clang nothing is a homogeneous aggregate that has an array of 0 elements or an `_Atomic`
+/// member; gcc looks at what they would be. `*reason` says what to do about it; NULL for such an array.
+uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index, bool is_argument,
+                                    const char **reason);
 
 #endif

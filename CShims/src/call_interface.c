@@ -43,6 +43,11 @@ static fwd_status check_type(const fwd_encoding *encoding, const fwd_type *type,
     return fwd_cif_refuse(encoding, type->layout_status, type->layout_offset,
                           type->layout_reason ? type->layout_reason : "expected a type of known size", error);
   }
+  // Stacks, and copies on them, are aligned to 16.
+  if (type->layout.alignment > 16) {
+    return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, type->text_offset,
+                          "expected a type aligned to at most 16 bytes for what is passed by value", error);
+  }
   return FWD_OK;
 }
 
@@ -282,14 +287,20 @@ void fwd_cif_add_piece(fwd_cif *cif, ffi_type *type, fwd_piece piece) {
   cif->piece_count++;
 }
 
-// A closure can hand on the place where a piece lies if the whole argument is there: behind 16 bytes of which
-// one eightbyte is padding, only 8 are.
+// A closure can hand on the place where a piece lies if the whole argument is there, aligned for its type: behind 16
+// bytes of which one eightbyte is padding, only 8 are; and an attribute that aligns a struct need not align the piece.
+static bool is_scattered(const fwd_cif *cif, const fwd_argument_pieces *argument, const fwd_type *type) {
+  if (argument->count == 0 || cif->pieces[argument->first].source == FWD_PIECE_REFERENCE) return false;
+  return cif->pieces[argument->first].size != type->layout.size ||
+         (type->is_stated && cif->piece_types[argument->first]->alignment < type->layout.alignment);
+}
+
 static void find_scattered(fwd_cif *cif, const fwd_encoding *encoding) {
   const fwd_type *type = fwd_encoding_type(encoding, fwd_encoding_type(encoding, 0)->first_child);
   for (uint32_t i = 0; i < cif->argument_count; i++) {
     type = fwd_encoding_type(encoding, type->next_sibling);
     fwd_argument_pieces *argument = &cif->arguments[i];
-    argument->scattered = argument->count > 0 && cif->pieces[argument->first].size != type->layout.size;
+    argument->scattered = is_scattered(cif, argument, type);
     if (argument->scattered) cif->scattered_count++;
   }
 }

@@ -74,7 +74,7 @@ static void add_stack(fwd_call_plan *plan, size_t argument, const fwd_type *type
       .argument = (uint16_t)argument,
       .is_signed = fwd_type_is_signed(type->kind),
       .size = (uint32_t)type->layout.size,
-      .place = take_stack(plan, type->layout.size, type->layout.alignment),
+      .place = take_stack(plan, type->layout.size, fwd_aapcs64_alignment(type)),
   };
 }
 
@@ -119,7 +119,7 @@ static void add_argument(plan_maker *maker, size_t argument, const fwd_encoding 
       break;
     case FWD_AAPCS64_INTEGER:
       // C.8 (C.10 since 2020): an alignment of 16 starts at an even register.
-      if (type->layout.alignment > 8) maker->next_integer = (maker->next_integer + 1) & ~1u;
+      if (fwd_aapcs64_alignment(type) > 8) maker->next_integer = (maker->next_integer + 1) & ~1u;
       if (maker->next_integer + passing.registers <= FWD_PLAN_INTEGERS) {
         add_integers(maker, argument, type, passing.registers);
       } else {
@@ -167,11 +167,12 @@ fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **pl
   plan_maker maker = {.plan = made, .references = (fwd_reference *)(void *)(made->stack + count)};
   made->references = maker.references;
   uint32_t type = root->first_child;
-  bool is_contested = fwd_aapcs64_find_contested(encoding, type) != FWD_NO_TYPE;
+  const char *reason;
+  bool is_contested = fwd_aapcs64_find_contested(encoding, type, false, &reason) != FWD_NO_TYPE;
   set_result(made, encoding, type);
   for (size_t i = 0; i < count; i++) {
     type = fwd_encoding_type(encoding, type)->next_sibling;
-    is_contested = is_contested || fwd_aapcs64_find_contested(encoding, type) != FWD_NO_TYPE;
+    is_contested = is_contested || fwd_aapcs64_find_contested(encoding, type, true, &reason) != FWD_NO_TYPE;
     add_argument(&maker, i, encoding, type);
   }
   if (is_contested) {

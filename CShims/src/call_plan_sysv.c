@@ -92,6 +92,14 @@ static bool split_stack(const fwd_call_plan *plan, const fwd_stack_move *stack, 
   return true;
 }
 
+/// Whether a value in registers takes one for its first eightbyte only, as one that is aligned by an attribute
+/// may (`struct { _Alignas(16) int a; }`). A closure must copy it to where it is aligned and has all its bytes.
+static bool is_half_padding(const fwd_encoding *encoding, uint32_t index) {
+  fwd_sysv_classes classes = fwd_sysv_classify(encoding, index);
+  return fwd_encoding_type(encoding, index)->layout.size > 8 && fwd_sysv_classes_fit_registers(classes) &&
+         classes.eightbyte[1] == FWD_SYSV_NO_CLASS;
+}
+
 fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **plan, fwd_error *error) {
   const fwd_type *root = fwd_encoding_type(encoding, 0);
   size_t count = root->child_count - 1;
@@ -101,10 +109,19 @@ fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **pl
   const fwd_type *result = fwd_encoding_type(encoding, type);
   made.result_size = (uint32_t)result->layout.size;
   made.result = result->layout.size == 0 ? FWD_PLAN_VOID : (uint8_t)result_place(fwd_sysv_classify(encoding, type));
+  if (is_half_padding(encoding, type)) {
+    *plan = NULL;
+    return FWD_OK;
+  }
   // The hidden first argument: its register is loaded by the caller.
   if (made.result == FWD_PLAN_MEMORY) made.integer_count = 1;
   for (size_t i = 0; i < count; i++) {
     type = fwd_encoding_type(encoding, type)->next_sibling;
+    if (is_half_padding(encoding, type)) {
+      // Left to libffi, whose closures copy what is scattered.
+      *plan = NULL;
+      return FWD_OK;
+    }
     add_argument(&made, stack, i, encoding, type);
   }
 

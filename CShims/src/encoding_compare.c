@@ -32,6 +32,26 @@ static bool same_children(const comparison *context, const fwd_type *left, const
   return true;
 }
 
+/// Whether the bytes of two records with the same children lie alike. Without a statement they surely do.
+static bool same_layouts(const comparison *context, const fwd_type *left, const fwd_type *right) {
+  if (!left->is_stated && !right->is_stated) return true;
+  if (left->layout_status != right->layout_status) return false;
+  if (left->layout_status != FWD_OK) return true;
+  if (left->layout.size != right->layout.size || left->layout.alignment != right->layout.alignment) return false;
+  // How the members are aligned shows in a call. Who does not state that states less, but nothing else.
+  if (left->member_alignment != right->member_alignment && left->is_stated && right->is_stated) return false;
+  uint32_t left_index = left->first_child, right_index = right->first_child;
+  while (left_index != FWD_NO_TYPE && right_index != FWD_NO_TYPE) {
+    const fwd_type *left_member = &context->left->types[left_index];
+    const fwd_type *right_member = &context->right->types[right_index];
+    if (left_member->layout.offset != right_member->layout.offset) return false;
+    if (left_member->bit_offset != right_member->bit_offset) return false;
+    left_index = left_member->next_sibling;
+    right_index = right_member->next_sibling;
+  }
+  return true;
+}
+
 static bool same_records(const comparison *context, const fwd_type *left, const fwd_type *right,
                          bool behind_pointer) {
   if (left->name_length && right->name_length &&
@@ -42,7 +62,8 @@ static bool same_records(const comparison *context, const fwd_type *left, const 
   }
   // clang spells a struct that was only declared `{S=}`, as an empty one, and one behind two pointers `{S}`.
   if (behind_pointer && (left->child_count == 0 || right->child_count == 0)) return true;
-  return left->is_opaque == right->is_opaque && same_children(context, left, right, behind_pointer);
+  return left->is_opaque == right->is_opaque && same_children(context, left, right, behind_pointer) &&
+         same_layouts(context, left, right);
 }
 
 static bool same_bit_fields(const comparison *context, const fwd_type *left, const fwd_type *right) {

@@ -63,6 +63,7 @@ const char *fwd_status_name(fwd_status status) {
       [FWD_DUPLICATE] = "FWD_DUPLICATE",
       [FWD_CYCLE] = "FWD_CYCLE",
       [FWD_DEAD] = "FWD_DEAD",
+      [FWD_WRONG_LAYOUT] = "FWD_WRONG_LAYOUT",
   };
   size_t index = (size_t)status;
   return index < sizeof names / sizeof *names && names[index] ? names[index] : "FWD_?";

@@ -41,6 +41,17 @@ static ffi_type *vector_type(fwd_aapcs64_passing passing) {
   }
 }
 
+// One, or several in a struct of which alignment is not theirs: packed, or with members that are aligned to more.
+static ffi_type aligned_vector_type(fwd_aapcs64_passing passing, size_t alignment) {
+  ffi_type **last = passing.member_size == 4   ? &float_elements[FWD_AAPCS64_MEMBERS]
+                    : passing.member_size == 8 ? &double_elements[FWD_AAPCS64_MEMBERS]
+                                               : &quad_elements[FWD_AAPCS64_MEMBERS];
+  return (ffi_type){(size_t)passing.registers * passing.member_size, (unsigned short)alignment, FFI_TYPE_STRUCT,
+                    last - passing.registers};
+}
+
+static size_t at_least_word(size_t alignment) { return alignment < 8 ? 8 : alignment; }
+
 // With an integer in it no struct is homogeneous: up to 16 bytes it goes to x registers.
 static ffi_type block_type(size_t size, size_t alignment) {
   return (ffi_type){size, (unsigned short)alignment, FFI_TYPE_STRUCT, word_elements};
@@ -65,16 +76,23 @@ static void lower_argument(fwd_cif *cif, uint32_t argument, const fwd_encoding *
   switch (passing.class) {
     case FWD_AAPCS64_NO_CLASS:
       break;
-    case FWD_AAPCS64_VECTOR:
-      fwd_cif_add_piece(cif, vector_type(passing), piece);
+    case FWD_AAPCS64_VECTOR: {
+      ffi_type *usual = vector_type(passing);
+      size_t alignment = at_least_word(fwd_aapcs64_alignment(type));
+      if (at_least_word(usual->alignment) != alignment) {
+        piece.block = aligned_vector_type(passing, alignment);
+        usual = NULL;
+      }
+      fwd_cif_add_piece(cif, usual, piece);
       break;
+    }
     case FWD_AAPCS64_MEMORY:
       piece.source = FWD_PIECE_REFERENCE;
       fwd_cif_add_piece(cif, &ffi_type_uint64, piece);
       if (*next_integer < 8) ++*next_integer;
       break;
     case FWD_AAPCS64_INTEGER:
-      if (type->layout.alignment > 8) skip_odd_register(cif, argument, next_integer);
+      if (fwd_aapcs64_alignment(type) > 8) skip_odd_register(cif, argument, next_integer);
       // Nothing goes to registers after what does not fit.
       *next_integer = *next_integer + passing.registers <= 8 ? *next_integer + passing.registers : 8;
       if (size <= 8) {
@@ -82,7 +100,7 @@ static void lower_argument(fwd_cif *cif, uint32_t argument, const fwd_encoding *
           piece.source = fwd_type_is_signed(type->kind) ? FWD_PIECE_SIGN_EXTENDED : FWD_PIECE_ZERO_EXTENDED;
         fwd_cif_add_piece(cif, &ffi_type_uint64, piece);
       } else {
-        piece.block = block_type(size, type->layout.alignment);
+        piece.block = block_type(size, fwd_aapcs64_alignment(type));
         fwd_cif_add_piece(cif, NULL, piece);
       }
       break;
@@ -130,25 +148,24 @@ static fwd_status lower_result(fwd_cif *cif, const fwd_encoding *encoding, uint3
 
 // What compilers pass each in their own way is refused; and small structs with empty arrays too, which x86-64
 // refuses, so that a signature is good everywhere.
-static fwd_status check_agreed(const fwd_encoding *encoding, uint32_t index, fwd_error *error) {
+static fwd_status check_agreed(const fwd_encoding *encoding, uint32_t index, bool is_argument, fwd_error *error) {
   size_t size = fwd_encoding_type(encoding, index)->layout.size;
+  const char *reason = NULL;
   uint32_t found = size > 0 && size <= 16 ? fwd_find_empty_array(encoding, index) : FWD_NO_TYPE;
-  if (found == FWD_NO_TYPE) found = fwd_aapcs64_find_contested(encoding, index);
+  if (found == FWD_NO_TYPE) found = fwd_aapcs64_find_contested(encoding, index, is_argument, &reason);
   if (found == FWD_NO_TYPE) return FWD_OK;
-  const fwd_type *type = fwd_encoding_type(encoding, found);
-  if (type->kind == FWD_TYPE_ARRAY) return fwd_cif_refuse_empty_array(encoding, found, error);
-  return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, type->text_offset,
-                        "an _Atomic member: compilers differ in how they pass such a struct by value", error);
+  if (!reason) return fwd_cif_refuse_empty_array(encoding, found, error);
+  return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, fwd_encoding_type(encoding, found)->text_offset, reason, error);
 }
 
 fwd_status fwd_lower(fwd_cif *cif, const fwd_encoding *encoding, fwd_error *error) {
   unsigned next_integer = 0;
   uint32_t index = fwd_encoding_type(encoding, 0)->first_child;
-  fwd_status status = check_agreed(encoding, index, error);
+  fwd_status status = check_agreed(encoding, index, false, error);
   if (status == FWD_OK) status = lower_result(cif, encoding, index, error);
   for (uint32_t argument = 0; argument < cif->argument_count && status == FWD_OK; argument++) {
     index = fwd_encoding_type(encoding, index)->next_sibling;
-    status = check_agreed(encoding, index, error);
+    status = check_agreed(encoding, index, true, error);
     lower_argument(cif, argument, encoding, index, &next_integer);
   }
   return status;

@@ -71,9 +71,10 @@ static void lower_argument(fwd_cif *cif, uint32_t argument, const fwd_encoding *
     used->integers += integers;
     used->vectors += vectors;
   }
-  // One eightbyte lies on the stack as it lies in a register. Anything larger must not be split between the
-  // two, and what is left of the registers stays free for later arguments.
-  if (in_registers || type->layout.size <= 8) {
+  // One eightbyte lies on the stack as it lies in a register, if it is not there while registers are left: packed.
+  // Anything larger must not be split between the two, and what is left of the registers stays free for later
+  // arguments.
+  if (in_registers || (type->layout.size <= 8 && classes.eightbyte[0] != FWD_SYSV_MEMORY)) {
     add_eightbytes(cif, argument, type, classes);
     return;
   }
@@ -129,14 +130,21 @@ static fwd_status check_empty_arrays(const fwd_encoding *encoding, uint32_t inde
   return found == FWD_NO_TYPE ? FWD_OK : fwd_cif_refuse_empty_array(encoding, found, error);
 }
 
+static fwd_status check_agreed(const fwd_encoding *encoding, uint32_t index, fwd_error *error) {
+  const char *reason = NULL;
+  uint32_t found = fwd_sysv_find_contested(encoding, index, &reason);
+  if (found == FWD_NO_TYPE) return check_empty_arrays(encoding, index, error);
+  return fwd_cif_refuse(encoding, FWD_UNSUPPORTED, fwd_encoding_type(encoding, found)->text_offset, reason, error);
+}
+
 fwd_status fwd_lower(fwd_cif *cif, const fwd_encoding *encoding, fwd_error *error) {
   register_use used = {0, 0};
   uint32_t index = fwd_encoding_type(encoding, 0)->first_child;
-  fwd_status status = check_empty_arrays(encoding, index, error);
+  fwd_status status = check_agreed(encoding, index, error);
   lower_result(cif, encoding, index, &used);
   for (uint32_t argument = 0; argument < cif->argument_count && status == FWD_OK; argument++) {
     index = fwd_encoding_type(encoding, index)->next_sibling;
-    status = check_empty_arrays(encoding, index, error);
+    status = check_agreed(encoding, index, error);
     lower_argument(cif, argument, encoding, index, &used);
   }
   return status;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoding.h"
 #include "error.h"
 #include "hash.h"
 
@@ -156,6 +157,17 @@ fwd_status fwd_signature_create(const char *text, size_t length, fwd_signature *
   return FWD_OK;
 }
 
+fwd_status fwd_signature_create_stating(const char *text, size_t length, const fwd_stated_layout *stated, size_t count,
+                                        fwd_signature **signature, fwd_error *error) {
+  // Neither looked up nor kept: the cache knows signatures by their text.
+  if (count == 0) return fwd_signature_create(text, length, signature, error);
+  if (!signature) return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_signature_create: no place for the signature");
+  fwd_encoding *encoding = NULL;
+  fwd_status status =
+      fwd_encoding_create_stating(text, length, FWD_FORM_METHOD, stated, count, &encoding, error);
+  return status == FWD_OK ? create(encoding, signature, error) : status;
+}
+
 fwd_signature *fwd_signature_retain(fwd_signature *signature) {
   // A new reference is made from an existing one, so nothing needs to be ordered.
   atomic_fetch_add_explicit(&signature->references, 1, memory_order_relaxed);
@@ -239,7 +251,14 @@ fwd_status fwd_signature_drop_hidden(const fwd_signature *signature, fwd_signatu
     memcpy(text + length, fwd_encoding_text(encoding) + type->text_offset, type->text_length);
     length += type->text_length;
   }
-  fwd_status status = fwd_signature_create(text, length, arguments_only, error);
+  fwd_status status;
+  if (encoding->stated) {
+    fwd_encoding *part = NULL;
+    status = fwd_encoding_create_part(encoding, text, length, &part, error);
+    if (status == FWD_OK) status = create(part, arguments_only, error);
+  } else {
+    status = fwd_signature_create(text, length, arguments_only, error);
+  }
   free(text);
   return status;
 }

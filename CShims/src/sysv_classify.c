@@ -3,6 +3,8 @@
 
 #include "sysv_classify.h"
 
+#include "contested.h"
+
 // Rule 4: the class of an eightbyte that two fields share. The order of the tests is the rule's.
 static fwd_sysv_class merge(fwd_sysv_class left, fwd_sysv_class right) {
   if (left == right || right == FWD_SYSV_NO_CLASS) return left;
@@ -18,8 +20,13 @@ static void merge_at(fwd_sysv_classes *classes, size_t offset, fwd_sysv_class cl
   *eightbyte = merge(*eightbyte, class);
 }
 
-// A number or pointer. None but __int128 and long double lies in two eightbytes: the layout aligns it.
+// A number or pointer. None but __int128 and long double lies in two eightbytes, being aligned.
 static void merge_scalar(fwd_sysv_classes *classes, const fwd_type *type, size_t offset) {
+  // Rule 1: what has an unaligned field, a packed struct, is in memory.
+  if (offset % type->layout.alignment != 0) {
+    merge_at(classes, 0, FWD_SYSV_MEMORY);
+    return;
+  }
   switch (type->kind) {
     case FWD_TYPE_FLOAT:
     case FWD_TYPE_DOUBLE:
@@ -36,6 +43,15 @@ static void merge_scalar(fwd_sysv_classes *classes, const fwd_type *type, size_t
       break;
     default:
       merge_at(classes, offset, FWD_SYSV_INTEGER);
+  }
+}
+
+// Bit-fields are integers in each eightbyte that they have bits in, and need not be aligned.
+static void merge_bit_field(fwd_sysv_classes *classes, const fwd_type *type, size_t offset) {
+  if (type->count == 0) return;
+  size_t last = offset + (size_t)((type->bit_offset + type->count - 1) / 8);
+  for (size_t eightbyte = offset / 8; eightbyte <= last / 8; eightbyte++) {
+    merge_at(classes, eightbyte * 8, FWD_SYSV_INTEGER);
   }
 }
 
@@ -59,6 +75,10 @@ static fwd_sysv_classes clean_up(fwd_sysv_classes classes) {
 static fwd_sysv_classes classify_at(const fwd_encoding *encoding, uint32_t index, size_t offset) {
   fwd_sysv_classes classes = {{FWD_SYSV_NO_CLASS, FWD_SYSV_NO_CLASS}}, part;
   const fwd_type *type = fwd_encoding_type(encoding, index);
+  if (type->kind == FWD_TYPE_BIT_FIELD) {
+    merge_bit_field(&classes, type, offset);
+    return classes;
+  }
   if (type->layout.size == 0) return classes;
   switch (type->kind) {
     case FWD_TYPE_STRUCT:
@@ -105,6 +125,58 @@ fwd_sysv_classes fwd_sysv_classify(const fwd_encoding *encoding, uint32_t index)
   // Rule 5(c): over two eightbytes only vectors stay in registers.
   if (type->layout.size > 16) return (fwd_sysv_classes){{FWD_SYSV_MEMORY, FWD_SYSV_NO_CLASS}};
   return classify_at(encoding, index, 0);
+}
+
+// What is at `offset` in a whole of at most 16 bytes, which is in memory or not.
+static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index, size_t offset, bool in_memory,
+                                    const char **reason) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  if ((*reason = fwd_contested_reason(encoding, type))) return index;
+  bool is_record = type->kind == FWD_TYPE_STRUCT || type->kind == FWD_TYPE_UNION;
+  if (!is_record && type->kind != FWD_TYPE_ARRAY) return FWD_NO_TYPE;
+  // clang takes a struct at an offset that its own alignment forbids for an unaligned field; gcc looks at the
+  // scalars in it.
+  if (is_record && !in_memory && offset % type->layout.alignment != 0) {
+    *reason = "expected a struct at an offset that its alignment allows (compilers differ in how they pass this)";
+    return index;
+  }
+  for (uint32_t child = type->first_child; child != FWD_NO_TYPE;) {
+    const fwd_type *part = fwd_encoding_type(encoding, child);
+    if (part->qualifiers & FWD_QUALIFIER_ATOMIC) {
+      *reason = fwd_atomic_reason;
+      return child;
+    }
+    size_t start = type->kind == FWD_TYPE_STRUCT ? part->layout.offset : 0, end = start;
+    // Elements of packed structs lie otherwise each. There are at most 16; those of size 0 are looked at once.
+    if (type->kind == FWD_TYPE_ARRAY) end = type->layout.size;
+    do {
+      uint32_t found = find_contested_part(encoding, child, offset + start, in_memory, reason);
+      if (found != FWD_NO_TYPE) return found;
+      start += part->layout.size;
+    } while (part->layout.size > 0 && start < end);
+    child = part->next_sibling;
+  }
+  return FWD_NO_TYPE;
+}
+
+uint32_t fwd_sysv_find_contested(const fwd_encoding *encoding, uint32_t index, const char **reason) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  // Above this a type is in memory whatever it holds, below it nothing is passed.
+  if (type->layout.size > 16 || type->layout.size == 0) return FWD_NO_TYPE;
+  // To clang, a struct with an _Atomic member is in memory. It passes atomic scalars as others.
+  bool is_aggregate = type->kind == FWD_TYPE_STRUCT || type->kind == FWD_TYPE_UNION || type->kind == FWD_TYPE_COMPLEX;
+  if (is_aggregate && (type->qualifiers & FWD_QUALIFIER_ATOMIC)) {
+    *reason = fwd_atomic_reason;
+    return index;
+  }
+  fwd_sysv_class first = fwd_sysv_classify(encoding, index).eightbyte[0];
+  uint32_t found = find_contested_part(encoding, index, 0, first == FWD_SYSV_MEMORY, reason);
+  if (found == FWD_NO_TYPE && first == FWD_SYSV_NO_CLASS) {
+    // No C type is like this, but what is stated may be.
+    *reason = "expected a member in the first eight bytes of what is passed by value";
+    found = index;
+  }
+  return found;
 }
 
 bool fwd_sysv_classes_fit_registers(fwd_sysv_classes classes) {

@@ -35,6 +35,10 @@ typedef struct fwd_sysv_classes {
 /// Classifies the type at `index`, whose layout must be known. Types of size 0 are NO_CLASS in both.
 fwd_sysv_classes fwd_sysv_classify(const fwd_encoding *encoding, uint32_t index);
 
+/// The part of the type at `index` for which it is not known how the whole is passed, or not all compilers pass it
+/// alike, else FWD_NO_TYPE. `*reason` says what to do about it.
+uint32_t fwd_sysv_find_contested(const fwd_encoding *encoding, uint32_t index, const char **reason);
+
 /// Whether an argument of these classes goes to registers if enough are left. The x87 classes do not: they
 /// are for results.
 bool fwd_sysv_classes_fit_registers(fwd_sysv_classes classes);

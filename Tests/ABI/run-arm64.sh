@@ -73,9 +73,12 @@ flags="$flags -I$shims/include -I$shims/src -I$here -isystem /usr/include/aarch6
   for file in "$shims"/src/*.c; do
     echo "$CC $flags -c $file -o $work/shim_$(basename "$file" .c).o"
   done
-  for file in plan_driver traps traps_aapcs64; do
+  for file in plan_driver traps traps_aapcs64 stated_driver; do
     echo "$CC $flags -Wno-unused-function -c $here/$file.c -o $work/$file.o"
   done
+  functions="-w -Wno-psabi -std=gnu11 -I$here -I$shims/include -DLONG_DOUBLE_BYTES=16 -c $here/stated_functions.c"
+  echo "$CLANG $OPTIMIZE $functions -DPREFIX=clang -o $work/stated.clang.o"
+  echo "$GCC $gcc_at $functions -DPREFIX=gcc -o $work/stated.gcc.o"
   for set in full plain; do
     echo "$CC -w -I$here -c $work/$set/tables.c -o $work/$set/tables.o"
     for chunk in "$work/$set"/chunk_*.c; do
@@ -92,6 +95,7 @@ aarch64-linux-gnu-ar rcs "$work/libshim.a" "$work"/shim_*.o
 link="-static -L$work -lshim -lffi -lpthread"
 aarch64-linux-gnu-gcc -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
 aarch64-linux-gnu-gcc -o "$work/traps_aapcs64" "$work/traps_aapcs64.o" $link
+aarch64-linux-gnu-gcc -o "$work/stated" "$work/stated_driver.o" "$work"/stated.*.o $link -latomic
 for set in full plain; do
   aarch64-linux-gnu-gcc -o "$work/$set/driver" "$work/plan_driver.o" "$work/$set"/*.o $link
 done
@@ -101,7 +105,8 @@ done
 # FWD_CALL: what the drivers call through the call interface goes through libffi; plans they call by themselves.
 passed=0
 failed=0
-for run in "plan traps" "libffi traps" "libffi traps_aapcs64" "libffi full/driver" "libffi plain/driver"; do
+for run in "plan traps" "libffi traps" "plan stated" "libffi stated" "libffi traps_aapcs64" "libffi full/driver" \
+  "libffi plain/driver"; do
   program=${run#* }
   FWD_CALL=${run%% *} qemu-aarch64-static "$work/$program" "${program%/*}" >"$work/output" 2>&1 || true
   sed '$d' "$work/output"

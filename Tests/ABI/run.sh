@@ -43,13 +43,17 @@ python3 "$here/generate.py" "$@"
 
 # The shim's files that need no Swift. One line a command, run two at a time.
 {
-  for file in error encoding encoding_parse encoding_fail layout sysv_classify lowering_sysv lowering_generic \
-    call_interface call_plan_sysv plan_callers_sysv plan_shapes_sysv closure closure_ffi entry_layout_sysv \
-    entry_pool_sysv hazard sanitizer; do
+  for file in error encoding encoding_parse encoding_fail encoding_print encoding_compare stated_layouts layout \
+    contested sysv_classify lowering_sysv lowering_generic call_interface call_plan_sysv plan_callers_sysv \
+    plan_shapes_sysv closure closure_ffi entry_layout_sysv entry_pool_sysv hazard sanitizer signature; do
     echo "$CC $flags -c $shims/src/$file.c -o $work/shim_$file.o"
   done
   echo "$CC $flags -c $here/driver.c -o $work/driver.o"
   echo "$CC $flags -c $here/traps.c -o $work/traps.o"
+  echo "$CC $flags -c $here/stated_driver.c -o $work/stated_driver.o"
+  functions="-w -Wno-psabi -std=gnu11 $OPTIMIZE -I$here -I$shims/include -DLONG_DOUBLE_BYTES=$long_double_bytes"
+  echo "$CLANG $functions -DPREFIX=clang -c $here/stated_functions.c -o $work/stated.clang.o"
+  echo "$GCC $functions -DPREFIX=gcc -c $here/stated_functions.c -o $work/stated.gcc.o"
   echo "$CC -w -I$here -c $work/tables.c -o $work/tables.o"
   for chunk in "$work"/chunk_*.c; do
     functions="-w -Wno-psabi -std=gnu11 $OPTIMIZE -I$here -DLONG_DOUBLE_BYTES=$long_double_bytes -c $chunk"
@@ -62,11 +66,16 @@ tr '\n' '\0' <"$work/commands" | xargs -0 -n 1 -P 2 sh -c
 link="${SANITIZE:+-fsanitize=$SANITIZE} $work/shim_*.o -lffi -lpthread"
 $CC -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
 $CC -o "$work/driver" "$work/driver.o" "$work/tables.o" "$work"/chunk_*.o $link
+$CC -o "$work/stated" "$work/stated_driver.o" "$work"/stated.*.o $link -latomic
+
+# What no other lowering takes.
+programs="traps driver"
+[ -n "$GENERIC" ] || programs="$programs stated"
 
 passed=0
 failed=0
 # Twice: by call plans and closures of the pool, then through libffi. Compiling is what takes the time.
-for program in traps driver; do
+for program in $programs; do
   for method in plans libffi; do
     name="$program, $method"
     FWD_CALL=$method "$work/$program" >"$work/output" 2>&1 || true

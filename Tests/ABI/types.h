@@ -438,6 +438,6 @@ struct atomic_struct_inside { char a; _Atomic(struct chars_3) b; };
   TYPE(refused, struct bit_field_nested) TYPE(refused, struct bit_field_array) \
   TYPE(refused, struct bit_field_unnamed) TYPE(refused, union bit_field_union) \
   TYPE(refused, struct atomic_struct_inside) TYPE(refused, atomic_struct) TYPE(refused, atomic_chars_3) \
-  TYPE(refused, atomic_union) TYPE(refused, atomic_complex)
+  TYPE(refused, atomic_union) TYPE(known, atomic_complex)
 
 #endif

@@ -16,6 +16,23 @@ extension fixture_large: TypeEncodable {
   public static var typeEncoding: String { "{fixture_large=qqqd}" }
 }
 
+extension fixture_packed: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_packed=ci}" }
+  public static var statedLayouts: [StatedLayout] {
+    [StatedLayout("fixture_packed", size: 5, alignment: 1)]
+  }
+}
+
+extension fixture_flags: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_flags=b3b20d}" }
+  public static var statedLayouts: [StatedLayout] {
+    [
+      StatedLayout(
+        "fixture_flags", size: 16, alignment: 8, members: [.bit(0), .bit(3), .offset(8)])
+    ]
+  }
+}
+
 extension fixture_row_1: TypeEncodable {
   public static var typeEncoding: String { "{fixture_row_1=[1C]}" }
 }

@@ -335,16 +335,120 @@ static void check_refusal(const char *text, size_t size, fwd_status status, cons
   fwd_encoding_release(encoding);
 }
 
+// MARK: Stated layouts
+
+// For the target `stated`: the bytes behind the last line break choose what is stated about the structs and unions of
+// the text in front of it.
+#ifdef FWD_FUZZ_STATED
+
+enum { statement_limit = 8, member_limit = 64 };
+
+typedef struct statements {
+  const uint8_t *choices, *end;
+  size_t count;
+  fwd_stated_layout layouts[statement_limit];
+  fwd_stated_member members[statement_limit][member_limit];
+  char names[statement_limit][40];
+} statements;
+
+static size_t choose(statements *self) { return self->choices < self->end ? *self->choices++ : 0; }
+
+/// Mostly what a compiler might say: gaps, alignments, bit-fields one behind the other.
+static void state(statements *self, const fwd_encoding *encoding, const fwd_type *type) {
+  if (type->name_length == 0 || type->name_length >= sizeof self->names[0]) return;
+  char *name = self->names[self->count];
+  memcpy(name, fwd_encoding_text(encoding) + type->name_offset, type->name_length);
+  name[type->name_length] = 0;
+  for (size_t i = 0; i < self->count; i++) {
+    if (strcmp(self->layouts[i].name, name) == 0) return;
+  }
+  fwd_stated_member *members = self->members[self->count];
+  size_t byte = 0, bit = 0, largest = 0, count = 0;
+  for (uint32_t at = type->first_child; at != FWD_NO_TYPE && count < member_limit; count++) {
+    const fwd_type *member = fwd_encoding_type(encoding, at);
+    size_t gap = choose(self), size = member->layout.size < 4096 ? member->layout.size : 4096;
+    if (type->kind == FWD_TYPE_UNION) byte = bit = 0;
+    if (member->kind == FWD_TYPE_BIT_FIELD) {
+      bit += gap % 16;
+      members[count] = (fwd_stated_member){byte, bit};
+      bit += member->count < 4096 ? (size_t)member->count : 4096;
+    } else {
+      byte += (bit + 7) / 8 + gap % 16;
+      bit = 0;
+      if (gap >= 128) byte = (byte + member->layout.alignment - 1) & ~(member->layout.alignment - 1);
+      members[count] = (fwd_stated_member){byte, 0};
+      byte += size;
+    }
+    if (byte + (bit + 7) / 8 > largest) largest = byte + (bit + 7) / 8;
+    at = member->next_sibling;
+  }
+  size_t alignment = (size_t)1 << choose(self) % 6, odd = choose(self);
+  size_t size = (largest + alignment - 1) & ~(alignment - 1);
+  if (count == 0) size += alignment * choose(self);
+  fwd_stated_layout *layout = &self->layouts[self->count++];
+  *layout = (fwd_stated_layout){name, size, alignment, odd % 4 == 0 ? NULL : members, odd % 4 == 0 ? 0 : count, 0};
+  if (odd % 8 >= 4) layout->member_alignment = (size_t)1 << choose(self) % 5;
+  // And what none would.
+  if (odd == 255) layout->size = (size_t)0 - choose(self);
+  if (odd == 254) layout->alignment = choose(self);
+  if (odd == 253) layout->alignment = (size_t)1 << choose(self) % 64, layout->size = layout->alignment;
+  if (odd == 252 && count > 0) members[choose(self) % count].offset = SIZE_MAX - choose(self);
+  if (odd == 251 && count > 0) members[choose(self) % count].bit_offset = SIZE_MAX - choose(self);
+  if (odd == 250) layout->name = "no such name";
+}
+
+static statements stated;
+
+static void choose_statements(const char *text, size_t *size) {
+  stated.count = 0;
+  size_t length = *size;
+  while (length > 0 && text[length - 1] != '\n') length--;
+  stated.choices = (const uint8_t *)text + length;
+  stated.end = (const uint8_t *)text + *size;
+  if (length == 0) return;
+  *size = length - 1;
+  fwd_encoding *encoding = NULL;
+  if (fwd_encoding_create(text, *size, FWD_FORM_METHOD, &encoding, NULL) != FWD_OK) return;
+  for (size_t i = 0; i < fwd_encoding_type_count(encoding) && stated.count < statement_limit; i++) {
+    const fwd_type *type = fwd_encoding_type(encoding, i);
+    if (type->kind == FWD_TYPE_STRUCT || type->kind == FWD_TYPE_UNION) state(&stated, encoding, type);
+  }
+  fwd_encoding_release(encoding);
+}
+
+static fwd_status create_signature(const char *text, size_t size, fwd_signature **signature, fwd_error *error) {
+  return fwd_signature_create_stating(text, size, stated.layouts, stated.count, signature, error);
+}
+
+static void check_stated_refusal(fwd_status status, const fwd_error *error) {
+  REQUIRE(error->status == status && strcmp(error->message, fwd_error_message()) == 0);
+  REQUIRE(status == FWD_WRONG_LAYOUT || (status >= FWD_MALFORMED && status <= FWD_TOO_DEEP));
+}
+
+#else
+enum { statement_limit = 0 };
+static void choose_statements(const char *text, size_t *size) { (void)text, (void)size; }
+static fwd_status create_signature(const char *text, size_t size, fwd_signature **signature, fwd_error *error) {
+  return fwd_signature_create(text, size, signature, error);
+}
+static void check_stated_refusal(fwd_status status, const fwd_error *error) { (void)status, (void)error; }
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *text = (const char *)data;
+  choose_statements(text, &size);
   fwd_signature *signature = NULL, *again = NULL;
   fwd_error error = untouched_error();
-  fwd_status status = fwd_signature_create(text, size, &signature, &error);
-  REQUIRE(fwd_signature_create(text, size, &again, NULL) == status);
+  fwd_status status = create_signature(text, size, &signature, &error);
+  REQUIRE(create_signature(text, size, &again, NULL) == status);
   if (status != FWD_OK) {
     REQUIRE(!signature && !again);
     // The second refusal left the same message.
-    check_refusal(text, size, status, &error);
+    if (statement_limit > 0) {
+      check_stated_refusal(status, &error);
+    } else {
+      check_refusal(text, size, status, &error);
+    }
     return 0;
   }
   require_untouched(&error);

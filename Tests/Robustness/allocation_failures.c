@@ -289,6 +289,33 @@ static fwd_status run_signature(attempt *self) {
 }
 static void undo_signature(attempt *self) { fwd_signature_destroy(self->output); }
 
+static fwd_status run_stated_layout(attempt *self) {
+  static const fwd_stated_member members[] = {{0, 0}, {0, 8}};
+  const fwd_stated_layout stated[] = {{"P", 5, 1, NULL, 0, 0}, {"B", 8, 4, members, 2, 0}};
+  fwd_layout layout = {0, 0, 0};
+  begin();
+  fwd_status status =
+      fwd_type_layout_stating(self->text, strlen(self->text), stated, 2, &layout, &self->error);
+  end();
+  if (layout.alignment) self->output = MADE;
+  return status;
+}
+
+static fwd_status create_stated(attempt *self, const char *text, fwd_signature **signature) {
+  static const fwd_stated_member members[] = {{0, 0}, {0, 8}};
+  const fwd_stated_layout stated[] = {{"P", 5, 1, NULL, 0, 0}, {"B", 8, 4, members, 2, 0}};
+  return fwd_signature_create_stating(text, strlen(text), stated, 2, signature, &self->error);
+}
+static fwd_status run_stated_signature(attempt *self) {
+  begin();
+  fwd_status status = create_stated(self, self->text, (fwd_signature **)&self->output);
+  end();
+  return status;
+}
+static void prepare_stated(attempt *self) {
+  NEED(create_stated(self, self->text, &self->signature) == FWD_OK);
+}
+
 /// A signature whose text without the hidden arguments is in no cache either.
 static void prepare_droppable(attempt *self) {
   static unsigned number;
@@ -331,6 +358,12 @@ static void try_signatures(void) {
     fwd_signature_destroy(signature);
 #endif
   }
+  try_each((attempt){.subject = "fwd_type_layout_stating", .text = "{?={P=ci}{B=b8b20}}", .run = run_stated_layout});
+  const char *stated = "i@:{P=ci}d{B=b8b20}";
+  EXPECT(try_each((attempt){.subject = "fwd_signature_create_stating", .text = stated, .run = run_stated_signature,
+                            .undo = undo_signature}) > 0);
+  EXPECT(try_each((attempt){.subject = "fwd_signature_drop_hidden, stated", .text = stated, .prepare = prepare_stated,
+                            .run = run_drop_hidden, .undo = undo_signature, .finish = finish_signature}) > 0);
   try_each((attempt){.subject = "fwd_signature_drop_hidden", .prepare = prepare_droppable, .run = run_drop_hidden,
                      .undo = undo_signature, .finish = finish_signature});
 }

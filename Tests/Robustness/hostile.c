@@ -251,7 +251,8 @@ static const hostile inputs[] = {
     TEXT("a struct known by name only", UNSUPPORTED, UNSUPPORTED, "{S}"),
     TEXT("such a struct as an argument", MALFORMED, UNSUPPORTED, "v@:{S}"),
     TEXT("a union known by name only", UNSUPPORTED, UNSUPPORTED, "(U)"),
-    TEXT("an atomic struct", UNSUPPORTED, UNSUPPORTED, "A{S=i}"),
+    TEXT("an atomic struct", OK, UNSUPPORTED, "A{S=i}"),
+    TEXT("an atomic struct that some compilers pad", UNSUPPORTED, UNSUPPORTED, "A{S=[3c]}"),
 
     // Many arguments.
     REPEATED("255 arguments", MALFORMED, OK, "v", "i", 255, ""),

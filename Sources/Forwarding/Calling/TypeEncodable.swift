@@ -24,4 +24,13 @@ public protocol TypeEncodable {
   /// The type encoding, such as `{timespec=qq}`. Names of fields may be left
   /// out.
   static var typeEncoding: String { get }
+
+  /// The layouts of structs and unions in the encoding that it does not carry.
+  /// None if the type does not say otherwise.
+  static var statedLayouts: [StatedLayout] { get }
+}
+
+extension TypeEncodable {
+  /// None.
+  public static var statedLayouts: [StatedLayout] { [] }
 }

@@ -29,7 +29,7 @@ extension ValueCoder {
       return ValueCoder(.translated(classTranslator(object)), isObject: true)
     }
     if let stated = Value.self as? any TypeEncodable.Type {
-      try check(stated.typeEncoding, for: encoding)
+      try check(stated.typeEncoding, stating: stated.statedLayouts, for: encoding)
       return ValueCoder(.bitwise)
     }
     // Not over an object: the value would not keep it alive, as references do.
@@ -199,12 +199,12 @@ extension ValueCoder {
   /// Checks that the encoding that `Value` states is `encoding`, and describes
   /// its bytes.
   private static func check(
-    _ text: String, for encoding: TypeEncoding
+    _ text: String, stating stated: [StatedLayout], for encoding: TypeEncoding
   ) throws(ValueMismatch) {
     let own: TypeEncoding
     let layout: TypeLayout
     do throws(EncodingError) {
-      own = try TypeEncoding(text)
+      own = try TypeEncoding(text, stating: stated)
       layout = try own.layout()
     } catch {
       throw .type(

@@ -12,12 +12,17 @@ extension TypeEncoding {
   /// `l` and `L` are 32 bits wide, as in Apple's 64-bit encodings.
   ///
   /// A type whose size cannot be known, such as `b3` or `{stat}`, is read too;
-  /// `layout()` then throws.
+  /// `layout()` then throws. Layouts that an encoding does not carry can be
+  /// stated.
   ///
+  /// - Parameters:
+  ///   - text: The encoding.
+  ///   - stated: Layouts of structs and unions in it, by name.
   /// - Throws: `EncodingError` if the text is malformed, too long, too deep, or
-  ///   has a size that overflows.
-  /// - Complexity: O(*n*) in the length of the text.
-  public init(_ text: String) throws(EncodingError) {
+  ///   has a size that overflows; with the code `wrongLayout` if a stated layout
+  ///   is none that the type can have, or if no type has its name.
+  /// - Complexity: O(*n*) in the length of the text, for each statement.
+  public init(_ text: String, stating stated: [StatedLayout] = []) throws(EncodingError) {
     var handle: OpaquePointer?
     var error = fwd_error()
     var utf8 = text
@@ -25,7 +30,10 @@ extension TypeEncoding {
     // outputs are local variables.
     let status = utf8.withUTF8 { bytes in
       unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
-        unsafe fwd_encoding_create(bytes.baseAddress, bytes.count, FWD_FORM_TYPE, &handle, &error)
+        unsafe StatedLayout.withShim(stated) { stated, count in
+          unsafe fwd_encoding_create_stating(
+            bytes.baseAddress, bytes.count, FWD_FORM_TYPE, stated, count, &handle, &error)
+        }
       }
     }
     guard status == FWD_OK, let handle = unsafe handle else {
@@ -36,7 +44,7 @@ extension TypeEncoding {
   }
 
   /// Gives the size, the alignment and, for a field, the offset of the type, as
-  /// the C compiler has them.
+  /// the C compiler has them, or as they were stated.
   ///
   /// - Throws: `EncodingError` with the code `unsupported` or `overflow` if the
   ///   encoding does not tell the size: bit-fields, structs known by name only,

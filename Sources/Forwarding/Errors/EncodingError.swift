@@ -27,6 +27,9 @@ public struct EncodingError: Error, Equatable, Sendable {
     public static let overflow = Code("overflow")
     /// Types are nested too deep.
     public static let tooDeep = Code("tooDeep")
+    /// A stated layout is none that the type can have, or is of no type of the
+    /// encoding.
+    public static let wrongLayout = Code("wrongLayout")
     /// An allocation failed.
     public static let outOfMemory = Code("outOfMemory")
   }
@@ -37,7 +40,8 @@ public struct EncodingError: Error, Equatable, Sendable {
   /// The text that could not be taken.
   public let encoding: String
 
-  /// The byte of `encoding`, counted from 0 in UTF-8, that could not be taken.
+  /// The byte of `encoding`, counted from 0 in UTF-8, that could not be taken; 0
+  /// where a stated layout is of no type in it.
   public let offset: Int
 
   /// The sentence, and on two further lines the text with a caret under the
@@ -55,6 +59,8 @@ extension EncodingError {
     case FWD_OVERFLOW: code = .overflow
     case FWD_TOO_DEEP: code = .tooDeep
     case FWD_NO_MEMORY: code = .outOfMemory
+    // An empty name is the one value of a statement that the shim takes for none.
+    case FWD_WRONG_LAYOUT, FWD_NULL_ARGUMENT: code = .wrongLayout
     default: code = .malformed
     }
     self.encoding = encoding

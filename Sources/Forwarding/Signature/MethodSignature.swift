@@ -26,9 +26,11 @@ internal import CForwarding
 /// equal if they mean the same, see `TypeEncoding`.
 ///
 /// What an encoding shows that the C calling convention cannot be known from
-/// (bit-fields, structs of which only the name is given) is refused when the
-/// signature is made. Packed and over-aligned structs and variadic functions do
-/// not show in an encoding: do not call them by one.
+/// (bit-fields, structs of which only the name is given), and what compilers
+/// pass each in their own way, is refused when the signature is made. Packed and
+/// over-aligned structs and variadic functions do not show in an encoding: do
+/// not call them by one. For the structs a ``StatedLayout`` can say what is
+/// missing.
 ///
 /// Equality is not transitive where names are left out: `{A=i}` and `{B=i}`
 /// differ, and both equal `{?=i}`. Do not mix these in one set.
@@ -91,6 +93,41 @@ internal import CForwarding
     let status = utf8.withUTF8 { bytes in
       unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
         unsafe fwd_signature_create(bytes.baseAddress, bytes.count, &handle, &error)
+      }
+    }
+    guard status == FWD_OK, let handle = unsafe handle else {
+      throw EncodingError(error, encoding: encoding)
+    }
+    // SAFETY: the handle is a reference that nobody else gives up.
+    unsafe self.init(owning: handle)
+  }
+}
+
+extension MethodSignature {
+  /// Reads a method encoding with structs or unions in it whose layouts it does
+  /// not carry, and are stated.
+  ///
+  /// ```swift
+  /// let header = StatedLayout("Header", size: 5, alignment: 1)
+  /// let signature = try MethodSignature("i{Header=ci}", stating: [header])
+  /// ```
+  ///
+  /// - Throws: `EncodingError` as `init(_:)`, and with the code `wrongLayout` if a
+  ///   stated layout is none that the type can have, or if no type has its name.
+  /// - Complexity: O(*n*) in the length of the text, for each statement. Not
+  ///   looked up, so keep it.
+  public init(_ encoding: String, stating stated: [StatedLayout]) throws(EncodingError) {
+    var handle: OpaquePointer?
+    var error = fwd_error()
+    var utf8 = encoding
+    // SAFETY: the bytes and the statements are valid during the call, which
+    // copies them; the outputs are local variables.
+    let status = utf8.withUTF8 { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+        unsafe StatedLayout.withShim(stated) { stated, count in
+          unsafe fwd_signature_create_stating(
+            bytes.baseAddress, bytes.count, stated, count, &handle, &error)
+        }
       }
     }
     guard status == FWD_OK, let handle = unsafe handle else {

@@ -35,6 +35,20 @@ double fixture_weigh(int8_t a, double b, uint16_t c, float d, int64_t e, double 
 
 // MARK: Structs
 
+fixture_packed fixture_turn_packed(int32_t added, fixture_packed value) {
+  value.kind = (char)(value.kind + added);
+  value.length = -value.length;
+  return value;
+}
+
+fixture_packed fixture_call_packed(fixture_function function, fixture_packed value) {
+  return ((fixture_packed(*)(int32_t, fixture_packed))function)(2, value);
+}
+
+double fixture_weigh_flags(fixture_flags flags, float more) {
+  return flags.kind + flags.count + flags.weight + more;
+}
+
 fixture_point fixture_swap(fixture_point point) { return (fixture_point){point.y, point.x}; }
 
 fixture_mixed fixture_double_mixed(fixture_mixed value, int32_t factor) {

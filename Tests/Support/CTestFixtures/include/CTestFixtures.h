@@ -57,6 +57,26 @@ typedef struct fixture_large {
   double d;
 } fixture_large;
 
+/// Its encoding does not say that it is packed.
+typedef struct __attribute__((packed)) fixture_packed {
+  char kind;
+  int32_t length;
+} fixture_packed;
+
+/// Nor where these bit-fields lie.
+typedef struct fixture_flags {
+  unsigned kind : 3;
+  unsigned count : 20;
+  double weight;
+} fixture_flags;
+
+/// Adds to the kind and negates the length.
+fixture_packed fixture_turn_packed(int32_t added, fixture_packed value);
+/// Calls a function as the one above is, with 2.
+fixture_packed fixture_call_packed(fixture_function function, fixture_packed value);
+/// The sum of all.
+double fixture_weigh_flags(fixture_flags flags, float more);
+
 fixture_point fixture_swap(fixture_point point);
 fixture_mixed fixture_double_mixed(fixture_mixed value, int32_t factor);
 fixture_large fixture_double_large(fixture_large value);
