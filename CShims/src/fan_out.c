@@ -46,6 +46,8 @@ typedef struct emission {
   void *kept;
   /// The first failure of a delivery; nothing else of it is filled while its status is FWD_OK.
   fwd_error failure;
+  /// Whether the arguments have been found; the loop of plain deliveries needs none.
+  bool has_arguments;
   void *receiver;
   fwd_selector selector;
   void *arguments[FWD_ARGUMENT_LIMIT];
@@ -337,7 +339,8 @@ static void take_over(fwd_replay *replay, size_t index) {
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   state->answer = state->kept = &nothing;
-  find_arguments(state);
+  if (!state->has_arguments) find_arguments(state);
+  state->has_arguments = true;
   deliver_to(state, index);
 }
 
@@ -350,6 +353,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_plain(emission *
   const fwd_batch *batch = delivery->batch;
   state->replay.gone = 0;
   state->replay.delivered = 0;
+  state->has_arguments = false;
   state->replay.take_over = take_over;
   state->replay.implementation =
       offsetof(fwd_dispatch_table, implementations) + entry->index * sizeof(fwd_implementation);

@@ -69,6 +69,7 @@ extension ValueCoder {
   /// Reads a value from a slot, which must be aligned for the encoding. The
   /// slot's reference to an object is borrowed: the result has one of its own.
   @inlinable
+  @inline(__always)
   internal func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
     // SAFETY: the encoding's bytes are as many as the type's, any of them a
     // value of it: `matching` has checked.

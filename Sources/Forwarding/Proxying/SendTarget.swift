@@ -28,18 +28,20 @@ internal import CForwarding
   @inlinable
   internal func takes<each Argument>(_: repeat (each Argument).Type) -> Bool {
     var index = 0
-    var fits = true
-    repeat fits = fits && takes((each Argument).self, at: &index)
-    return fits && index == count
+    repeat take((each Argument).self, at: &index)
+    return index == count
   }
 
+  /// Goes on to the next argument, or to one beyond all if it has another type.
   @inlinable
-  internal func takes<Value>(_: Value.Type, at index: inout Int) -> Bool {
-    guard index < count, let kinds = scalarKinds(of: Value.self) else { return false }
+  internal func take<Value>(_: Value.Type, at index: inout Int) {
+    guard index < count, let kinds = scalarKinds(of: Value.self) else {
+      index = count + 1
+      return
+    }
     // SAFETY: there are `count` slots.
     let kind = unsafe slots[index].kind
-    index += 1
-    return kind == kinds.0 || kind == kinds.1
+    index = kind == kinds.0 || kind == kinds.1 ? index + 1 : count + 1
   }
 
   /// Writes an argument to its place.

@@ -29,7 +29,7 @@ extension SubscriberList {
   }
 
   /// The index behind all members of this priority or a higher one.
-  private func place(priority: Int, _ state: State, moving mover: UInt64?) -> Int {
+  internal func place(priority: Int, _ state: State, moving mover: UInt64?) -> Int {
     var index = unsafe fwd_list_count(list)
     guard !state.priorities.isEmpty || priority != 0 else { return index }
     while index > 0 {

@@ -120,37 +120,69 @@ extension SubscriberList {
     guard !candidate.isDead else {
       throw ForwardingError(.dead, "the subscriber is being deinitialised")
     }
+    // What is captured counts no references: most subscribers join at the end,
+    // and pay for nothing else.
+    let subscriber = unsafe candidate.subscriber
+    let duplicates = candidate.duplicates
+    if case .last = candidate.position.place {
+      return try change { state, garbage throws(ForwardingError) in
+        if let earlier = unsafe findEarlier(subscriber, duplicates, dispatch) {
+          try refuse(duplicates)
+          return unsafe fwd_record_identifier(earlier)
+        }
+        let index = place(priority: 0, state, moving: nil)
+        return try unsafe join(subscriber, dispatch, index, &garbage)
+      }
+    }
+    let position = candidate.position
     return try change { state, garbage throws(ForwardingError) in
       // An index counts the living.
-      if candidate.position.isIndex { try prune(&state, &garbage) }
-      if let earlier = unsafe findEarlier(candidate, dispatch) {
-        guard candidate.duplicates == .once else {
-          throw ForwardingError(.duplicate, "the subscriber is in the proxy already")
-        }
-        try unsafe move(earlier, candidate.position, &state, &garbage)
+      if position.isIndex { try prune(&state, &garbage) }
+      if let earlier = unsafe findEarlier(subscriber, duplicates, dispatch) {
+        try refuse(duplicates)
+        try unsafe move(earlier, position, &state, &garbage)
         return unsafe fwd_record_identifier(earlier)
       }
-      let index = try place(candidate.position, state)
-      var subscriber = unsafe candidate.subscriber
-      // SAFETY: this is the list's only writer, the object lives as long as the
-      // candidate, and the table as long as its own object.
-      let identifier = unsafe fwd_list_insert(list, &subscriber, dispatch.handle, index, &garbage.contents)
-      guard identifier != 0 else {
-        throw ForwardingError(.outOfMemory, "no memory for a subscriber")
-      }
-      let priority = candidate.position.priority
-      if priority != 0 { state.priorities[identifier] = priority }
+      let index = try place(position, state)
+      let identifier = try unsafe join(subscriber, dispatch, index, &garbage)
+      if position.priority != 0 { state.priorities[identifier] = position.priority }
       return identifier
     }
   }
 
+  /// Enters a subscriber at an index of the shim's list.
+  private func join(
+    _ subscriber: fwd_subscriber, _ dispatch: DispatchTable, _ index: Int,
+    _ garbage: inout Garbage
+  ) throws(ForwardingError) -> UInt64 {
+    // SAFETY: this is the list's only writer, the object lives as long as the
+    // candidate, and the table as long as its own object.
+    let identifier = unsafe withUnsafePointer(to: subscriber) {
+      unsafe fwd_list_insert(list, $0, dispatch.handle, index, &garbage.contents)
+    }
+    guard identifier != 0 else {
+      throw ForwardingError(.outOfMemory, "no memory for a subscriber")
+    }
+    return identifier
+  }
+
   /// The subscription of the same object with the same table, if there is to
   /// be one only.
-  private func findEarlier(_ candidate: Candidate, _ dispatch: DispatchTable) -> OpaquePointer? {
-    guard candidate.duplicates != .allow, dispatch.mayRepeat,
-      let address = unsafe candidate.address
+  private func findEarlier(
+    _ subscriber: fwd_subscriber, _ duplicates: DynamicProxy.Configuration.Duplicates,
+    _ dispatch: DispatchTable
+  ) -> OpaquePointer? {
+    guard duplicates != .allow, dispatch.mayRepeat, let object = unsafe subscriber.object
     else { return nil }
-    return unsafe fwd_list_find_object(list, address, dispatch.key)
+    return unsafe fwd_list_find_object(list, object, dispatch.key)
+  }
+
+  private func refuse(
+    _ duplicates: DynamicProxy.Configuration.Duplicates
+  ) throws(ForwardingError) {
+    if duplicates != .once {
+      throw ForwardingError(.duplicate, "the subscriber is in the proxy already")
+    }
   }
 
   /// Moves an earlier subscription, if a place is named. A fan-out under way
@@ -167,7 +199,8 @@ extension SubscriberList {
     let place = min(try place(position, state, moving: identifier), unsafe fwd_list_count(list))
     // SAFETY: this is the list's only writer, and both are indices of records:
     // those behind the old place move up.
-    guard unsafe fwd_list_move(list, from, place > from ? place - 1 : place, &garbage.contents) else {
+    let to = place > from ? place - 1 : place
+    guard unsafe fwd_list_move(list, from, to, &garbage.contents) else {
       throw ForwardingError(.outOfMemory, "no memory to move a subscriber")
     }
     state.priorities[identifier] = position.priority == 0 ? nil : position.priority

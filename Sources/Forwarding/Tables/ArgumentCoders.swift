@@ -68,6 +68,7 @@ extension ValueCoder {
 extension ArgumentCoders {
   /// Reads one of the arguments behind pointers, and goes on to the next.
   @inlinable
+  @inline(__always)
   @unsafe internal func next<Value>(
     _ coder: ValueCoder<Value>, _ pointers: UnsafePointer<UnsafeMutableRawPointer>,
     _ index: inout Int
