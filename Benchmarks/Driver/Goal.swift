@@ -41,6 +41,8 @@ public struct Bound {
     case allocations(of: String)
     /// The locks that an iteration of a row takes.
     case locks(of: String)
+    /// The memory that a row leaves behind for each that it counts.
+    case bytes(of: String)
   }
 
   /// What is compared.
@@ -74,7 +76,7 @@ public struct Bound {
     case .ratio(let measured, let base): [measured, base]
     case .speedUp(let measured, let one, let base, let baseOne): [measured, one, base, baseOne]
     case .time(let measured), .allocations(let measured), .locks(let measured),
-      .ratioToRecorded(let measured, _):
+      .bytes(let measured), .ratioToRecorded(let measured, _):
       [measured]
     }
   }
@@ -86,7 +88,7 @@ public struct Bound {
   private var isTime: Bool {
     switch quantity {
     case .ratio, .ratioToRecorded, .speedUp, .time: true
-    case .allocations, .locks: false
+    case .allocations, .locks, .bytes: false
     }
   }
 
@@ -108,6 +110,7 @@ public struct Bound {
     case .time(let measured): return measurements[measured]?.summary.median
     case .allocations(let measured): return measurements[measured]?.allocations
     case .locks(let measured): return measurements[measured]?.locks
+    case .bytes(let measured): return measurements[measured]?.bytes
     }
   }
 

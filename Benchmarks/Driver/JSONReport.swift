@@ -30,6 +30,7 @@ struct JSONReport: Encodable {
     let speedUp: Double?
     let allocations: Double?
     let locks: Double?
+    let bytes: Double?
     let sumsAreRight: Bool
   }
 
@@ -69,7 +70,7 @@ struct JSONReport: Encodable {
           report.ratios(measurement).compactMap { title, ratio in ratio.map { (title, $0.median) } }
         ) { first, _ in first },
         speedUp: report.speedUp(measurement), allocations: measurement.allocations,
-        locks: measurement.locks, sumsAreRight: measurement.isRight)
+        locks: measurement.locks, bytes: measurement.bytes, sumsAreRight: measurement.isRight)
     }
     goals = report.goals.flatMap { goal, judgements in
       zip(goal.bounds, judgements).map { bound, judgement in

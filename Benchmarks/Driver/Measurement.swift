@@ -10,6 +10,9 @@ struct Measurement {
   /// The most that one iteration allocated on a thread, on average over a round:
   /// 0 only if none did. Nil where it cannot be counted.
   private(set) var allocations: Double? = 0
+  /// The most memory that it left behind for one delivery, or whatever else it
+  /// counts; nil where nobody asks.
+  private(set) var bytes: Double?
   private var lockCounts: [Double]? = []
   var iterations = 1
   /// The rounds from one in which the row is measured to the next: long ones
@@ -38,6 +41,9 @@ struct Measurement {
     let count = Double(iterations * row.threads)
     allocations = sample.allocations.flatMap { counted in
       allocations.map { max($0, Double(counted) / count) }
+    }
+    if let left = sample.bytes {
+      bytes = max(bytes ?? 0, Double(left) / Double(iterations * row.deliveries))
     }
     if let counted = sample.locks {
       lockCounts?.append(Double(counted) / count)

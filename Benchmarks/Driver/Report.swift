@@ -52,10 +52,12 @@ extension Report {
 
   private func rowTable(_ group: RowGroup, _ own: [Measurement]) -> [[String]] {
     let hasThreads = own.contains { $0.row.threads > 1 }
+    let hasBytes = own.contains { $0.bytes != nil }
     let unit =
       own.contains { $0.row.size != nil } ? "ns of CPU time per delivery" : "ns of CPU time"
     var head = [unit, "median", "min", "25 %", "75 %", "max"]
     head += group.comparisons.map(\.title) + ["allocations", "locks"]
+    if hasBytes { head.append("bytes each") }
     if hasThreads { head += ["million/s", "speed-up"] }
     var cells = [head + [""]]
     let empty = Array(repeating: "", count: head.count)
@@ -66,12 +68,14 @@ extension Report {
         cells.append([""] + empty)
         cells.append([size.map { "N = \($0)" } ?? ""] + empty)
       }
-      cells.append(line(measurement, hasThreads))
+      cells.append(line(measurement, hasBytes, hasThreads))
     }
     return cells
   }
 
-  private func line(_ measurement: Measurement, _ hasThreads: Bool) -> [String] {
+  private func line(
+    _ measurement: Measurement, _ hasBytes: Bool, _ hasThreads: Bool
+  ) -> [String] {
     let row = measurement.row
     let times = measurement.summary
     var line = [(row.size == nil ? "" : "  ") + row.way]
@@ -79,6 +83,7 @@ extension Report {
       .map { $0.inDigits() }
     line += ratios(measurement).map { $0.ratio?.median.inDigits() ?? "-" }
     line += [measurement.allocations, measurement.locks].map { $0?.inDigits() ?? "?" }
+    if hasBytes { line.append(measurement.bytes?.inDigits() ?? "") }
     if hasThreads {
       let perSecond = times.median > 0 ? Double(row.threads) * 1000 / times.median : 0
       line.append(row.threads > 1 ? perSecond.inDigits() : "")
@@ -131,7 +136,7 @@ extension Bound {
     let number = (isAtLeast ? "at least " : "at most ") + limit.inDigits()
     switch quantity {
     case .ratio, .ratioToRecorded, .speedUp: return "\(number) of \(unit)"
-    case .time, .allocations, .locks: return unit.isEmpty ? number : "\(number) \(unit)"
+    case .time, .allocations, .locks, .bytes: return unit.isEmpty ? number : "\(number) \(unit)"
     }
   }
 }

@@ -96,11 +96,14 @@ public struct Sample {
   public let allocations: UInt64?
   /// Nil where locks cannot be counted.
   public let locks: UInt64?
+  /// The memory that it made and left behind; nil where nobody asks.
+  public let bytes: Int?
   /// Whether the sums are those that had to come out.
   public let isRight: Bool
 
   /// Takes what was measured in C. It is wrong if something else is.
-  public init(_ sample: bench_sample, isRight: Bool = true) {
+  public init(_ sample: bench_sample, bytes: Int? = nil, isRight: Bool = true) {
+    self.bytes = bytes
     nanoseconds = sample.nanoseconds
     allocations = sample.allocations == .max ? nil : sample.allocations
     locks = sample.locks == .max ? nil : sample.locks

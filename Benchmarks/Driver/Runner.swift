@@ -33,7 +33,7 @@ struct Runner {
   /// Finds how often a row is repeated, warms it up, and looks that it is right.
   private func calibrate(_ measurement: inout Measurement) {
     let deliveries = measurement.row.deliveries
-    measurement.check(measurement.row.verify(min(max(20_000 / deliveries, 2), 100)))
+    measurement.check(measurement.row.verify(min(max(20_000 / deliveries, 1), 100)))
     let nanoseconds = nanoseconds * measurement.row.share
     var iterations = deliveries > 1000 ? 1 : 16
     while true {

@@ -40,50 +40,31 @@ public final class Ledger: Receiver, Subscriber, @unchecked Sendable {
 extension Ledger {
   /// C functions, which is what a delivery is fastest by.
   public static let functionTable = FunctionTable(for: Ledger.self) {
-    let notify: @convention(c) (UnsafeMutableRawPointer, Int64, Double) -> Void = {
-      // SAFETY: a receiver is an object of the class, alive during the call.
-      unsafe Unmanaged<Ledger>.fromOpaque($0)._withUnsafeGuaranteedRef { [count = $1, scale = $2] in
-        $0.notify(count, scale)
-      }
+    // SAFETY: a receiver is an object of the class, alive during the call.
+    let notify: NotifyFunction = { receiver, count, scale in
+      unsafe Ledger.of(receiver) { $0.notify(count, scale) }
     }
-    let answer: @convention(c) (UnsafeMutableRawPointer, Int64, Double) -> Int64 = {
-      // SAFETY: as above.
-      unsafe Unmanaged<Ledger>.fromOpaque($0)._withUnsafeGuaranteedRef { [count = $1, scale = $2] in
-        $0.answer(count, scale)
-      }
+    let answer: AnswerFunction = { receiver, count, scale in
+      unsafe Ledger.of(receiver) { $0.answer(count, scale) }
     }
-    let zero: @convention(c) (UnsafeMutableRawPointer, Int64, Double) -> Int64 = {
-      // SAFETY: as above.
-      unsafe Unmanaged<Ledger>.fromOpaque($0)._withUnsafeGuaranteedRef { [count = $1, scale = $2] in
-        $0.notify(count, scale)
-      }
+    let zero: AnswerFunction = { receiver, count, scale in
+      unsafe Ledger.of(receiver) { $0.notify(count, scale) }
       return 0
     }
-    let no: @convention(c) (UnsafeMutableRawPointer, Int64, Double) -> Bool = {
-      // SAFETY: as above.
-      unsafe Unmanaged<Ledger>.fromOpaque($0)._withUnsafeGuaranteedRef { [count = $1, scale = $2] in
-        $0.notify(count, scale)
-      }
+    let no: BoolFunction = { receiver, count, scale in
+      unsafe Ledger.of(receiver) { $0.notify(count, scale) }
       return false
     }
-    let yes: @convention(c) (UnsafeMutableRawPointer, Int64, Double) -> Bool = {
-      // SAFETY: as above.
-      unsafe Unmanaged<Ledger>.fromOpaque($0)._withUnsafeGuaranteedRef { [count = $1, scale = $2] in
-        $0.notify(count, scale)
-      }
+    let yes: BoolFunction = { receiver, count, scale in
+      unsafe Ledger.of(receiver) { $0.notify(count, scale) }
       return true
     }
     let takeLarge: @convention(c) (UnsafeMutableRawPointer, bench_large) -> Void = {
-      // SAFETY: as above.
-      unsafe Unmanaged<Ledger>.fromOpaque($0)._withUnsafeGuaranteedRef { [large = $1] in
-        $0.take(large)
-      }
+      receiver, large in unsafe Ledger.of(receiver) { $0.take(large) }
     }
     let takeMixed: @convention(c) (UnsafeMutableRawPointer, bench_mixed) -> Void = {
-      // SAFETY: as above.
-      unsafe Unmanaged<Ledger>.fromOpaque($0)._withUnsafeGuaranteedRef { [mixed = $1] in
-        $0.notify(mixed.integer, mixed.real)
-      }
+      receiver, mixed in
+      unsafe Ledger.of(receiver) { $0.notify(mixed.integer, mixed.real) }
     }
     // SAFETY: the functions have the types that the messages' encodings say.
     unsafe $0.add([.notify, .notifyUntilHandled], notify)

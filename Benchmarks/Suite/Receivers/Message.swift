@@ -25,6 +25,8 @@ public enum Message: String, CaseIterable, Sendable {
   case any = "any:scale:"
   /// To all, since all say true.
   case all = "all:scale:"
+  /// To nobody, since nobody implements it.
+  case unimplemented = "unimplemented:scale:"
   /// To all, with 24 bytes.
   case large = "large:"
   /// To all, with 16 bytes in two kinds of registers.
@@ -33,7 +35,7 @@ public enum Message: String, CaseIterable, Sendable {
   /// The types.
   public var encoding: String {
     switch self {
-    case .notify, .notifyUntilHandled: "v@qd"
+    case .notify, .notifyUntilHandled, .unimplemented: "v@qd"
     case .answer, .answerAllFirst, .answerAllLast, .answerUntilNonzero, .answerUntil, .answerReduce:
       "q@qd"
     case .any, .all: "B@qd"
@@ -44,7 +46,7 @@ public enum Message: String, CaseIterable, Sendable {
 
   private var policy: ResultPolicy {
     switch self {
-    case .notify, .answer, .large, .mixed: .standard
+    case .notify, .unimplemented, .answer, .large, .mixed: .standard
     case .notifyUntilHandled: .untilHandled
     case .answerAllFirst: .callAll(pick: .first)
     case .answerAllLast: .callAll(pick: .last)

@@ -27,11 +27,9 @@ public final class ThreadedReceiver: Receiver, Sendable {
   /// A table with functions for some messages.
   public static func functionTable(_ messages: [String]) -> FunctionTable {
     FunctionTable(for: ThreadedReceiver.self) { table in
-      let notify: @convention(c) (UnsafeMutableRawPointer, Int64, Double) -> Void = {
+      let notify: NotifyFunction = { receiver, count, scale in
         // SAFETY: a receiver is an object of the class, alive during the call.
-        unsafe Unmanaged<ThreadedReceiver>.fromOpaque($0)._withUnsafeGuaranteedRef {
-          [count = $1, scale = $2] in $0.notify(count, scale)
-        }
+        unsafe ThreadedReceiver.of(receiver) { $0.notify(count, scale) }
       }
       for message in messages {
         // SAFETY: the function has these types.

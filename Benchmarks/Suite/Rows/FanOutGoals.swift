@@ -80,6 +80,9 @@ extension FanOutRows {
           Bound(
             quantity: .time(of: Row.name(Way.subscribing, million)), limit: 2000, unit: "ns each",
             detail: "in under 2 s"),
+          Bound(
+            quantity: .bytes(of: Row.name(Way.subscribing, million)), limit: 64,
+            unit: "bytes each", detail: "memory"),
         ]),
     ]
   }

@@ -13,8 +13,8 @@ public enum FanOutRows {
 
   /// The rows and goals.
   ///
-  /// - Parameter peers: rows of other libraries, for a number of receivers.
-  public static func group(peers: @escaping (Int) -> [Row] = { _ in [] }) -> RowGroup {
+  /// - Parameter peers: rows of other libraries, for some receivers.
+  public static func group(peers: @escaping (Stage) -> [Row] = { _ in [] }) -> RowGroup {
     RowGroup(
       name: name,
       comparisons: [
@@ -25,7 +25,7 @@ public enum FanOutRows {
         sizes.flatMap { size -> [Row] in
           let stage = Stage(size)
           var rows = HandWrittenRows.rows(stage)
-          rows += peers(size)
+          rows += peers(stage)
           rows += ProxyRows.rows(stage)
           rows += EntryRows.rows(stage)
           rows += MembershipRows.rows(stage)

@@ -3,19 +3,21 @@
 
 internal import CFwdBench
 internal import CFwdMeasure
-internal import FwdBenchDriver
-internal import FwdBenchReceivers
+public import FwdBenchDriver
+public import FwdBenchReceivers
 
 /// Made when it is first asked for, and kept until the process ends.
-final class Kept<Value> {
+public final class Kept<Value> {
   private let make: () throws -> Value
   private var made: Value?
 
-  init(_ make: @escaping () throws -> Value) {
+  /// Makes it later.
+  public init(_ make: @escaping () throws -> Value) {
     self.make = make
   }
 
-  func get() throws -> Value {
+  /// Gives it.
+  public func get() throws -> Value {
     if let made { return made }
     let value = try make()
     made = value
@@ -24,21 +26,23 @@ final class Kept<Value> {
 }
 
 /// Emits a number of times and gives the sum of the results.
-typealias Emissions = (Int) throws -> Int64
+public typealias Emissions = (Int) throws -> Int64
 
 extension Row {
   /// A row of fan-outs to a crowd.
   ///
   /// - Parameters:
   ///   - deliveries: of one emission.
+  ///   - received: how many of them arrive; all, if it is not given.
   ///   - answers: the sum of the results of one emission.
   ///   - emissions: prepares, once, and gives the loop to be measured.
-  static func fanOut(
+  public static func fanOut(
     _ way: String, _ size: Int, _ crowd: Kept<any SummedCrowd>, deliveries: Int? = nil,
-    answers: Int64 = 0, _ emissions: @escaping () throws -> Emissions
+    received: Int? = nil, answers: Int64 = 0, _ emissions: @escaping () throws -> Emissions
   ) -> Row {
     let emit = Kept(emissions)
     let deliveries = deliveries ?? size
+    let received = received ?? deliveries
     let run = { (iterations: Int) in
       orWrong {
         let emit = try emit.get()
@@ -47,7 +51,7 @@ extension Row {
         let start = bench_start()
         let sum = try emit(iterations)
         let sample = bench_finish(start, 0, 0)
-        let expected = Int64(iterations * deliveries) * Int64(BENCH_MESSAGE_SUM)
+        let expected = Int64(iterations * received) * Int64(BENCH_MESSAGE_SUM)
         return Sample(
           sample,
           isRight: crowd.sum &- before == expected && sum == answers &* Int64(iterations))
@@ -60,7 +64,7 @@ extension Row {
         _ = crowd.isEven(0)
         let sample = run(iterations)
         // A row that delivers to the first only has no more to show.
-        let isEven = deliveries < size || crowd.isEven(iterations * deliveries / size)
+        let isEven = received % size != 0 || crowd.isEven(iterations * received / size)
         return isEven ? sample : .wrong
       }
     }
@@ -82,6 +86,8 @@ func orWrong(_ body: () throws -> Sample) -> Sample {
   }
 }
 
-/// Whether the sum of what a bench_ function gives is right is the crowd's to
-/// say.
-struct EmissionFailure: Error {}
+/// An emission or its preparation failed, where nobody says why.
+public struct EmissionFailure: Error {
+  /// Makes one.
+  public init() {}
+}

@@ -30,12 +30,16 @@ enum MembershipRows {
         let crowds = (0..<iterations).map { _ in Crowd(stage.size) }
         var lists: [List] = []
         lists.reserveCapacity(iterations)
+        let bytes = bench_allocated_bytes()
         let start = bench_start()
         for crowd in crowds { lists.append(try join(crowd.receivers)) }
         let sample = bench_finish(start, 0, 0)
+        let made = Int(bench_allocated_bytes() &- bytes)
         // The receivers live until here, or the lists would be of the dead.
         return withExtendedLifetime(crowds) {
-          Sample(sample, isRight: lists.allSatisfy { count($0) == stage.size })
+          Sample(
+            sample, bytes: bytes == .max ? nil : made,
+            isRight: lists.allSatisfy { count($0) == stage.size })
         }
       }
     }

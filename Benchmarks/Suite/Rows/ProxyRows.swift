@@ -16,10 +16,11 @@ enum ProxyRows {
 
   /// A row of one message by a resolved method.
   static func resolved(
-    _ way: String, _ stage: Stage, _ message: Message, deliveries: Int? = nil, answer: Int64 = 0,
+    _ way: String, _ stage: Stage, _ message: Message, deliveries: Int? = nil,
+    received: Int? = nil, answer: Int64 = 0,
     by proxy: Kept<DynamicProxy>, to crowd: Kept<any SummedCrowd>
   ) -> Row {
-    .fanOut(way, stage.size, crowd, deliveries: deliveries, answers: answer) {
+    .fanOut(way, stage.size, crowd, deliveries: deliveries, received: received, answers: answer) {
       let method = try proxy.get().method(for: MethodSelector(validating: message.rawValue))
       let arguments = Arguments(message)
       guard message.encoding.hasPrefix("v") else {
@@ -56,6 +57,9 @@ enum ProxyRows {
       resolved("proxy: 24-byte struct", stage, .large, by: stage.weak, to: stage.plain),
       resolved("proxy: {double, int64}", stage, .mixed, by: stage.weak, to: stage.plain),
       pointerArray(stage), forcedLibffi(stage),
+      resolved(
+        "proxy: emission that nobody implements", stage, .unimplemented, deliveries: 1,
+        received: 0, by: stage.weak, to: stage.plain),
     ]
   }
 

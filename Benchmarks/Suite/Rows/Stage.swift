@@ -4,12 +4,13 @@
 internal import CForwarding
 internal import CFwdBench
 internal import Forwarding
-internal import FwdBenchReceivers
+public import FwdBenchReceivers
 
 /// What fan-outs of one size are measured on. Each part is made when a row
 /// first needs it.
-final class Stage {
-  let size: Int
+public final class Stage {
+  /// How many receivers there are.
+  public let size: Int
 
   init(_ size: Int) {
     self.size = size
@@ -17,13 +18,19 @@ final class Stage {
 
   // MARK: - Receivers
 
-  private(set) lazy var crowd = Crowd(size)
-  private(set) lazy var crowdWithSideTables = Crowd(size, hasSideTables: true)
-  private(set) lazy var cCrowd = CCrowd(size)
+  /// Receivers to which no `weak` reference refers.
+  public private(set) lazy var crowd = Crowd(size)
+  /// Receivers for those who refer to them by `weak`.
+  public private(set) lazy var crowdWithSideTables = Crowd(size, hasSideTables: true)
+  /// Receivers written in C.
+  public private(set) lazy var cCrowd = CCrowd(size)
 
-  var plain: Kept<any SummedCrowd> { Kept { self.crowd } }
-  var sideTabled: Kept<any SummedCrowd> { Kept { self.crowdWithSideTables } }
-  var inC: Kept<any SummedCrowd> { Kept { self.cCrowd } }
+  /// `crowd`, for a row.
+  public var plain: Kept<any SummedCrowd> { Kept { self.crowd } }
+  /// `crowdWithSideTables`, for a row.
+  public var sideTabled: Kept<any SummedCrowd> { Kept { self.crowdWithSideTables } }
+  /// `cCrowd`, for a row.
+  public var inC: Kept<any SummedCrowd> { Kept { self.cCrowd } }
 
   /// The receivers in an order that has nothing to do with where they lie; the
   /// same in each run.

@@ -35,6 +35,9 @@ bench_sample bench_start(void);
 /// Gives what it took since `start`.
 bench_sample bench_finish(bench_sample start, uint64_t sum, uint64_t expected_sum);
 
+/// The bytes that the process has allocated and not freed; UINT64_MAX where they cannot be counted.
+uint64_t bench_allocated_bytes(void);
+
 /// Runs `body` on `count` threads (8 at most), which begin at the same moment, and gives what it took. The sum is
 /// that of what the bodies give; that of one that could not be started is missing from it.
 bench_sample bench_on_threads(size_t count, uint64_t (*body)(void *context, size_t thread), void *context,

@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "CFwdMeasure.h"
 #include "counters.h"
 
 #if BENCH_COUNTS
+
+#include <malloc.h>
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -50,8 +53,18 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
 
 uint64_t bench_allocation_count(void) { return allocations; }
 
+uint64_t bench_allocated_bytes(void) {
+#if __GLIBC_PREREQ(2, 33)
+  struct mallinfo2 all = mallinfo2();
+  return all.uordblks + all.hblkhd;
+#else
+  return UINT64_MAX;
+#endif
+}
+
 #else
 
 uint64_t bench_allocation_count(void) { return UINT64_MAX; }
+uint64_t bench_allocated_bytes(void) { return UINT64_MAX; }
 
 #endif

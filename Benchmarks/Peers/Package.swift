@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import PackageDescription
+
+// A package of its own, so that nobody who uses the library resolves what it is compared with. What is not
+// installed is left out: the C and C++ files look for the headers. scripts/bench installs it all.
+
+let package = Package(
+  name: "fwd-bench-peers",
+  dependencies: [
+    .package(name: "swift-forwarding", path: "../.."),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CGObject", pkgConfig: "gobject-2.0", providers: [.apt(["libglib2.0-dev"])]),
+    .systemLibrary(name: "CQtCore", pkgConfig: "Qt5Core", providers: [.apt(["qtbase5-dev"])]),
+    .target(
+      name: "CPeers",
+      dependencies: [
+        "CGObject", "CQtCore", .product(name: "_Benchmarks", package: "swift-forwarding"),
+      ]),
+    .executableTarget(
+      name: "fwd-bench-peers",
+      dependencies: [
+        "CPeers", "OpenCombine", .product(name: "_Benchmarks", package: "swift-forwarding"),
+      ],
+      swiftSettings: [
+        .strictMemorySafety(),
+        .treatWarning("StrictMemorySafety", as: .error),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11,
+  cxxLanguageStandard: .cxx17
+)

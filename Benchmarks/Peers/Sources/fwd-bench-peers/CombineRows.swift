@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import FwdBenchDriver
+internal import FwdBenchReceivers
+internal import FwdBenchRows
+internal import OpenCombine
+
+/// OpenCombine, which is Combine for systems that do not have it.
+enum CombineRows {
+  static func rows(_ stage: Stage) -> [Row] {
+    [
+      .fanOut(Way.openCombineWeak, stage.size, stage.sideTabled) {
+        let subject = Subject(stage.crowdWithSideTables.receivers) { receiver in
+          { [weak receiver] in receiver?.notify($0.count, $0.scale) }
+        }
+        return { subject.emit($0) }
+      },
+      .fanOut("OpenCombine: PassthroughSubject, strong sinks", stage.size, stage.plain) {
+        let subject = Subject(stage.crowd.receivers) { receiver in
+          { receiver.notify($0.count, $0.scale) }
+        }
+        return { subject.emit($0) }
+      },
+    ]
+  }
+
+  private final class Subject {
+    typealias Message = (count: Int64, scale: Double)
+
+    private let subject = PassthroughSubject<Message, Never>()
+    private var subscriptions: [AnyCancellable] = []
+
+    init(_ receivers: [any Receiver], _ sink: (any Receiver) -> (Message) -> Void) {
+      subscriptions = receivers.map { subject.sink(receiveValue: sink($0)) }
+    }
+
+    func emit(_ iterations: Int) -> Int64 {
+      for _ in 0..<iterations { subject.send(currentMessage()) }
+      return 0
+    }
+  }
+}
