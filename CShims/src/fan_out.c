@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "check.h"
 #include "error.h"
 #include "proxy.h"
 #include "signature.h"
@@ -310,7 +311,7 @@ static fwd_status finish(emission *state, fwd_error *error) {
 }
 
 /// For methods with something to decide after each delivery.
-static fwd_status fan_out_deciding(emission *state, fwd_error *error) {
+__attribute__((noinline)) static fwd_status fan_out_deciding(emission *state, fwd_error *error) {
   size_t size = state->entry->result.size;
   // Aligned as malloc's memory is, which is what any type of an encoding needs.
   _Alignas(max_align_t) unsigned char buffer[2][inline_result_size];
@@ -357,9 +358,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_plain(emission *
   state->replay.take_over = take_over;
   state->replay.implementation =
       offsetof(fwd_dispatch_table, implementations) + entry->index * sizeof(fwd_implementation);
-  fwd_register_source source = {delivery->frame, delivery->arguments, entry->offsets,
-                                entry->hidden_count, entry->method.selector};
-  fwd_replay_load(&state->replay, entry->plan, &source);
+  // There when the function takes it.
+  state->replay.words[1] = (uint64_t)(uintptr_t)entry->method.selector;
+  fwd_replay_load(&state->replay, &entry->loads, delivery->frame, delivery->arguments);
   begin(state);
   if (batch) {
     state->replay.records = batch->records;
@@ -367,7 +368,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_plain(emission *
     state->objects = batch->objects;
     entry->replayers.held(&state->replay);
   } else {
-    fwd_reading reading = fwd_list_enter(state->proxy->list);
+    const fwd_reading reading = fwd_list_enter(state->proxy->list);
     state->replay.records = reading.records;
     state->replay.count = reading.count;
     state->objects = NULL;
@@ -380,8 +381,10 @@ static inline __attribute__((always_inline)) fwd_status fan_out_plain(emission *
   return __builtin_expect(state->answers > 0, 1) ? FWD_OK : finish(state, error);
 }
 
-fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method,
-                       const fwd_delivery *delivery, fwd_error *error) {
+static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy,
+                                                                const fwd_proxy_method *method,
+                                                                const fwd_delivery *delivery,
+                                                                fwd_error *error) {
   const fwd_method_entry *entry = fwd_method_entry_of(method);
   emission state;
   state.proxy = proxy;
@@ -390,10 +393,47 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method,
   state.answers = 0;
   state.failure.status = FWD_OK;
   // A method that nobody implements costs no more than this.
-  if (!fwd_list_may_respond(proxy->list, entry->index)) return finish(&state, error);
+  if (!fwd_list_has_tables(proxy->list, entry->index)) return finish(&state, error);
   bool by_loop = entry->replayers.weak && !delivery->collector &&
                  !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
   return by_loop ? fan_out_plain(&state, error) : fan_out_deciding(&state, error);
+}
+
+fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method,
+                       const fwd_delivery *delivery, fwd_error *error) {
+  return fan_out(proxy, method, delivery, error);
+}
+
+/// Fans out a frame that is not aligned as its arguments have to be.
+__attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_method_entry *entry,
+                               fwd_delivery delivery, fwd_error *error) {
+  // No type of an encoding is aligned more strictly than malloc's memory.
+  void *copy = malloc(entry->frame_size);
+  if (!copy) {
+    return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes",
+                    entry->frame_size);
+  }
+  delivery.frame = memcpy(copy, delivery.frame, entry->frame_size);
+  fwd_status status = fan_out(proxy, &entry->method, &delivery, error);
+  free(copy);
+  return status;
+}
+
+fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch,
+                              const void *frame, size_t frame_size, void *result,
+                              size_t result_size, fwd_error *error) {
+  const fwd_method_entry *entry = fwd_method_entry_of(method);
+  if (frame_size != entry->frame_size || (!frame && frame_size > 0)) {
+    return fwd_fail_frame(entry, frame, frame_size, error);
+  }
+  fwd_status status = fwd_check_result(entry, result, result_size, error);
+  if (status != FWD_OK) return status;
+  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
+  // Deliveries read the arguments in place, as values of their types.
+  if (((uintptr_t)frame & (entry->frame_alignment - 1)) != 0) {
+    return fan_out_copy(proxy, entry, delivery, error);
+  }
+  return fan_out(proxy, method, &delivery, error);
 }
 
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "check.h"
 #include "error.h"
 #include "fwd_fan_out.h"
 
@@ -19,65 +20,6 @@ static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const cha
   *method = fwd_proxy_core_method(proxy, selector);
   if (*method || proxy->ignores_unknown_selectors) return FWD_OK;
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);
-}
-
-static fwd_status check_result(const fwd_method_entry *entry, const void *result, size_t size, fwd_error *error) {
-  if (size == entry->result.size && (result || size == 0)) return FWD_OK;
-  if (!result && size == 0) return FWD_OK;
-  if (!result) {
-    return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "the result buffer of \"%.100s\" is NULL, but %zu bytes long",
-                    fwd_selector_name(entry->method.selector), size);
-  }
-  return fwd_fail(error, FWD_WRONG_SIZE, 0, "the result buffer of \"%.100s\" has %zu bytes, expected %zu",
-                  fwd_selector_name(entry->method.selector), size, entry->result.size);
-}
-
-__attribute__((cold, noinline)) static fwd_status fail_frame(const fwd_method_entry *entry,
-                                                             const void *frame, size_t size,
-                                                             fwd_error *error) {
-  const fwd_proxy_method *method = &entry->method;
-  if (size == entry->frame_size) {
-    return fwd_fail(error, FWD_NULL_ARGUMENT, 0,
-                    "the argument frame of \"%.100s\" is NULL, expected %zu bytes",
-                    fwd_selector_name(method->selector), size);
-  }
-  (void)frame;
-  return fwd_fail(error, FWD_WRONG_SIZE, 0,
-                  "the argument frame of \"%.100s\" has %zu bytes, expected %zu for %.60s",
-                  fwd_selector_name(method->selector), size, entry->frame_size,
-                  fwd_encoding_text(fwd_signature_encoding(method->signature)));
-}
-
-/// Fans out a frame that is not aligned as its arguments have to be.
-static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_method_entry *entry,
-                               fwd_delivery delivery, fwd_error *error) {
-  // No type of an encoding is aligned more strictly than malloc's memory.
-  void *copy = malloc(entry->frame_size);
-  if (!copy) {
-    return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes",
-                    entry->frame_size);
-  }
-  delivery.frame = memcpy(copy, delivery.frame, entry->frame_size);
-  fwd_status status = fwd_fan_out(proxy, &entry->method, &delivery, error);
-  free(copy);
-  return status;
-}
-
-fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch,
-                              const void *frame, size_t frame_size, void *result,
-                              size_t result_size, fwd_error *error) {
-  const fwd_method_entry *entry = fwd_method_entry_of(method);
-  if (frame_size != entry->frame_size || (!frame && frame_size > 0)) {
-    return fail_frame(entry, frame, frame_size, error);
-  }
-  fwd_status status = check_result(entry, result, result_size, error);
-  if (status != FWD_OK) return status;
-  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
-  // Deliveries read the arguments in place, as values of their types.
-  if (((uintptr_t)frame & (entry->frame_alignment - 1)) != 0) {
-    return fan_out_copy(proxy, entry, delivery, error);
-  }
-  return fwd_fan_out(proxy, method, &delivery, error);
 }
 
 /// Fans out for a C program. It may give up its last reference to the proxy inside the fan-out.
@@ -169,7 +111,7 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
     }
     aligned = aligned && ((uintptr_t)arguments[i] & (argument_layout(entry, i).alignment - 1)) == 0;
   }
-  status = check_result(entry, result, result_size, NULL);
+  status = fwd_check_result(entry, result, result_size, NULL);
   if (status != FWD_OK) return status;
   if (!aligned) return forward_copied(proxy, entry, arguments, count, result);
   fwd_delivery delivery = {.arguments = arguments, .result = result};

@@ -128,7 +128,8 @@ static inline void fwd_hazard_store(fwd_place *place, const void *object) {
 
 /// Announces a use of what is known by the address `announced`, before looking whether it is there. The use ends
 /// on the same thread.
-static inline fwd_guard fwd_hazard_enter(const void *announced) {
+// Inline in any case: a guard in memory is written in words and read in pairs of them, and has to wait.
+static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(const void *announced) {
   fwd_guard guard = {.announced = announced};
   // Acquire: if this count includes a retirement, the object is seen to be gone.
   guard.generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
@@ -148,7 +149,7 @@ static inline fwd_guard fwd_hazard_enter(const void *announced) {
 
 /// Ends a use. `found` says whether the object was there: a use that came too late may have been in the way of
 /// whoever retired it, and before it came, the count had gone up already.
-static inline void fwd_hazard_leave(fwd_guard guard, bool found) {
+static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard, bool found) {
   if (FWD_USUALLY(guard.place)) {
     fwd_hazard_store(guard.place, NULL);
   } else {

@@ -51,6 +51,9 @@ static void fill_entry(fwd_method_entry *entry, const fwd_proxy_method *method, 
   if (entry->plan && is_plain(method, &entry->result)) {
     entry->replayers = fwd_replayers_find(entry->plan);
   }
+  if (entry->replayers.weak) {
+    entry->loads = fwd_replay_prepare(entry->plan, offsets, entry->hidden_count);
+  }
 }
 
 fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count,

@@ -29,6 +29,7 @@ typedef struct fwd_method_entry {
   const fwd_call_plan *plan;
   /// For void methods that are called alike whatever happens; NULL if there are none.
   fwd_replayers replayers;
+  fwd_register_loads loads;
 } fwd_method_entry;
 
 struct fwd_proxy {

@@ -6,6 +6,8 @@
 
 #include "replay.h"
 
+#include <string.h>
+
 #include "plan_callers.h"
 #include "swift_runtime.h"
 
@@ -23,8 +25,12 @@
 #define CALL(n, m, list) (((void (*)(TYPES_##list(n, m)))function)(VALUES_##list(n, m)))
 
 #define LOAD_INTEGER(i) \
-  uint64_t integer_##i = (i) < integer_count ? replay->integers[i < FWD_PLAN_INTEGERS ? i : 0] : 0;
-#define LOAD_VECTOR(i) double vector_##i = (i) < vector_count ? replay->vectors[i] : 0;
+  uint64_t integer_##i = (i) < integer_count ? replay->words[(i) < integer_count ? (i) : 0] : 0;
+#define LOAD_VECTOR(i)                                                                  \
+  double vector_##i = 0;                                                                \
+  if ((i) < vector_count) {                                                             \
+    memcpy(&vector_##i, &replay->words[(i) < vector_count ? integer_count + (i) : 0], 8); \
+  }
 #define LOAD_REGISTERS                                                                            \
   LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3)                                 \
   LOAD_INTEGER(4) LOAD_INTEGER(5) LOAD_INTEGER(6) LOAD_INTEGER(7)                                 \
@@ -119,7 +125,34 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
   return loops[(plan->integer_count - 1) * (FWD_PLAN_VECTORS + 1) + plan->vector_count];
 }
 
+fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
+                                      uint32_t hidden_count) {
+  fwd_register_loads loads = {.first = hidden_count, .are_words = true};
+  uint32_t integer_count = plan->integer_count, count = integer_count + plan->vector_count;
+  for (uint32_t i = hidden_count; i < count; i++) {
+    // Hidden arguments are pointers, and come first: each has the integer register of its number.
+    const fwd_move *move =
+        i < integer_count ? &plan->integers[i] : &plan->vectors[i - integer_count];
+    uint32_t argument = move->argument - hidden_count;
+    loads.loads[loads.count++] = (fwd_register_load){
+        .offset = offsets[argument] + move->offset,
+        .argument = (uint16_t)argument,
+        .part = move->offset,
+        .size = move->size,
+        .is_signed = move->is_signed,
+    };
+    loads.are_words = loads.are_words && move->size == 8;
+  }
+  return loads;
+}
+
 #else
+
+fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
+                                      uint32_t hidden_count) {
+  (void)plan, (void)offsets, (void)hidden_count;
+  return (fwd_register_loads){.count = 0};
+}
 
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
   (void)plan;

@@ -26,9 +26,9 @@ typedef struct fwd_replay {
   size_t delivered;
   /// Records whose subscription had ended or whose object had died.
   size_t gone;
-  /// The first is the receiver's. Those that the function does not take may be anything.
-  uint64_t integers[FWD_PLAN_INTEGERS];
-  double vectors[FWD_PLAN_VECTORS];
+  /// What the registers hold: the integer ones, of which the first is the receiver's, then the vector
+  /// ones.
+  uint64_t words[FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS];
 } fwd_replay;
 
 typedef void (*fwd_replayer)(fwd_replay *replay);
@@ -45,44 +45,48 @@ typedef struct fwd_replayers {
 /// if there are none.
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 
-/// Where the arguments of an invocation are.
-typedef struct fwd_register_source {
-  /// A frame ...
-  const void *frame;
-  /// ... or pointers to those behind the hidden ones.
-  void *const *arguments;
-  /// Where those behind the hidden ones stand in the frame.
-  const uint32_t *offsets;
-  uint32_t hidden_count;
-  /// What the second hidden one is.
-  fwd_selector selector;
-} fwd_register_source;
+/// Where the word of a register comes from.
+typedef struct fwd_register_load {
+  /// In the frame, in bytes.
+  uint32_t offset;
+  /// Counted behind the hidden arguments, and the place in it.
+  uint16_t argument;
+  uint16_t part;
+  uint8_t size;
+  bool is_signed;
+} fwd_register_load;
 
-/// Loads a register for a move.
-static inline uint64_t fwd_load_register(const fwd_move *move, const fwd_register_source *source) {
-  if (move->argument < source->hidden_count) return (uint64_t)(uintptr_t)source->selector;
-  uint32_t index = move->argument - source->hidden_count;
-  const char *bytes = source->arguments ? source->arguments[index]
-                                        : (const char *)source->frame + source->offsets[index];
-  bytes += move->offset;
-  if (move->size == 8) {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-  }
-  return fwd_extend(bytes, move->size, move->is_signed);
-}
+/// How the registers of a plan are loaded but for those of the hidden arguments.
+typedef struct fwd_register_loads {
+  /// Of the first register: those before it are hidden arguments'.
+  uint32_t first;
+  uint32_t count;
+  /// Whether all are of eight bytes.
+  bool are_words;
+  fwd_register_load loads[FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS];
+} fwd_register_loads;
 
-/// Loads the registers but for the receiver's.
-static inline void fwd_replay_load(fwd_replay *replay, const fwd_call_plan *plan,
-                                   const fwd_register_source *source) {
-  for (size_t i = 1; i < plan->integer_count; i++) {
-    replay->integers[i] = fwd_load_register(&plan->integers[i], source);
+/// Prepares the loads of a plan that there are loops for; `offsets` are those of the arguments behind
+/// the hidden ones.
+fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
+                                      uint32_t hidden_count);
+
+/// Loads the registers from a frame, or from pointers to the arguments (unless they are NULL).
+static inline __attribute__((always_inline)) void fwd_replay_load(fwd_replay *replay,
+                                                                  const fwd_register_loads *loads,
+                                                                  const char *frame,
+                                                                  void *const *arguments) {
+  uint64_t *word = replay->words + loads->first;
+  const fwd_register_load *load = loads->loads, *end = load + loads->count;
+  if (__builtin_expect(loads->are_words && !arguments, 1)) {
+    for (; load < end; load++, word++) memcpy(word, frame + load->offset, sizeof *word);
+    return;
   }
-  for (size_t i = 0; i < plan->vector_count; i++) {
+  for (; load < end; load++, word++) {
+    const char *bytes = arguments ? (const char *)arguments[load->argument] + load->part
+                                  : frame + load->offset;
     // A float is the low half of a double: the callee does not look at the rest.
-    uint64_t word = fwd_load_register(&plan->vectors[i], source);
-    memcpy(&replay->vectors[i], &word, sizeof word);
+    *word = load->size == 8 ? fwd_load_word_of(bytes) : fwd_extend(bytes, load->size, load->is_signed);
   }
 }
 

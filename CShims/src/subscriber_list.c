@@ -121,6 +121,8 @@ static void leave_table(fwd_subscriber_list *list, fwd_dispatch_table *table,
 
 // MARK: Arrays
 
+const fwd_record_array fwd_no_records;
+
 static void release_list(fwd_subscriber_list *list) {
   if (atomic_fetch_sub_explicit(&list->references, 1, memory_order_acq_rel) != 1) return;
   fwd_store_destroy(&list->store);
@@ -287,8 +289,12 @@ static bool place(fwd_subscriber_list *list, fwd_record *record, size_t index, f
     append(array, record);
     return true;
   }
-  // The array has to grow: there will be fewer in it if some have died.
-  end_the_dead(list, garbage);
+  // The array has to grow: there will be fewer in it if some have died. That is looked for each time
+  // that their number has doubled, since it touches all objects.
+  if (count >= list->next_check) {
+    end_the_dead(list, garbage);
+    list->next_check = 2 * (count - list->ended);
+  }
   return rebuild(list, record, count, garbage);
 }
 
@@ -401,7 +407,7 @@ fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *ob
 }
 
 bool fwd_list_may_respond(const fwd_subscriber_list *list, size_t method) {
-  return atomic_load_explicit(&list->tables[method], memory_order_acquire) > 0;
+  return fwd_list_has_tables(list, method);
 }
 
 size_t fwd_list_footprint(const fwd_subscriber_list *list) {

@@ -51,10 +51,15 @@ struct fwd_subscriber_list {
   fwd_member_index index;
   /// Records in the array that have ended.
   size_t ended;
+  /// How many there are when those that have died are looked for, if the array has to grow then.
+  size_t next_check;
   size_t method_count;
   /// The tables with subscribers that implement a method, by method.
   _Atomic uint32_t tables[];
 };
+
+/// The array of lists that have none yet.
+extern __attribute__((visibility("hidden"))) const fwd_record_array fwd_no_records;
 
 fwd_subscriber_list *fwd_list_create(size_t method_count);
 /// Ends all subscriptions, and gives them up at once. Nobody reads.
@@ -72,15 +77,21 @@ typedef struct fwd_reading {
 
 /// Reads, on one thread, until `fwd_list_leave`: without a lock, and without a count that threads
 /// share.
-static inline fwd_reading fwd_list_enter(fwd_subscriber_list *list) {
-  fwd_reading reading = {.guard = fwd_hazard_enter(list)};
-  fwd_record_array *array = atomic_load_explicit(&list->array, memory_order_acquire);
-  if (!array) return reading;
-  reading.records = array->records;
+static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subscriber_list *list) {
+  fwd_guard guard = fwd_hazard_enter(list);
+  const fwd_record_array *array = atomic_load_explicit(&list->array, memory_order_acquire);
+  // An empty one rather than a way of its own for lists that never had any: the parts stay in
+  // registers, where one that is written in words and read in pairs of them would have to wait.
+  if (__builtin_expect(!array, 0)) array = &fwd_no_records;
   // Acquire: the records below the count were filled before it was stored, and `has_weak` with them.
-  reading.count = atomic_load_explicit(&array->count, memory_order_acquire);
-  reading.has_weak = atomic_load_explicit(&array->has_weak, memory_order_relaxed);
-  return reading;
+  size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
+  bool has_weak = atomic_load_explicit(&array->has_weak, memory_order_relaxed);
+  return (fwd_reading){array->records, count, has_weak, guard};
+}
+
+/// As `fwd_list_may_respond`.
+static inline bool fwd_list_has_tables(const fwd_subscriber_list *list, size_t method) {
+  return atomic_load_explicit(&list->tables[method], memory_order_acquire) > 0;
 }
 
 static inline void fwd_list_leave(const fwd_reading *reading) {

@@ -9,6 +9,12 @@
 #include <stdint.h>
 #include <string.h>
 
+static inline uint64_t fwd_load_word_of(const void *bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
 /// Widens up to eight bytes to a word, as callees expect small integers.
 static inline uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed) {
   // The usual sizes apart, since a copy of constant size is one load.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+public import Forwarding
+
 /// Takes deliveries and adds them up. Two classes conform, in a module that the
 /// callers do not see into: of one class that it sees, the compiler calls the
 /// methods directly.
-public protocol Receiver: AnyObject, Sendable {
+public protocol Receiver: Subscriber {
   /// Makes one to which nothing has been delivered.
   init()
 

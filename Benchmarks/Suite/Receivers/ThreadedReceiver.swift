@@ -24,6 +24,9 @@ public final class ThreadedReceiver: Receiver, Sendable {
   /// Nothing: the sum is that of the thread.
   public var sum: Int64 { 0 }
 
+  /// None: they subscribe with tables of their own.
+  public static let functionTable: FunctionTable = FunctionTable(for: ThreadedReceiver.self) { _ in }
+
   /// A table with functions for some messages.
   public static func functionTable(_ messages: [String]) -> FunctionTable {
     FunctionTable(for: ThreadedReceiver.self) { table in

@@ -61,9 +61,7 @@ enum MembershipRows {
       let proxy = try Stage.emptyProxy()
       var members: [(subscriber: any Subscriber, subscription: Subscription)] = []
       for receiver in stage.crowd.receivers {
-        guard let subscriber = receiver as? any Subscriber else { continue }
-        let subscription = try proxy.subscribe(subscriber)
-        members.append((subscriber, subscription))
+        members.append((receiver, try proxy.subscribe(receiver)))
       }
       return Members(proxy, members)
     }

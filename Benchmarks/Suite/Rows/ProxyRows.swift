@@ -136,6 +136,21 @@ enum ProxyRows {
   /// Rows called `Way.batch`: many invocations while the subscribers are held
   /// once. An iteration is one invocation.
   private static func batches(_ stage: Stage) -> [Row] {
-    []
+    [batch(Way.batch, stage, .notify), batch("\(Way.batch), 24-byte struct", stage, .large)]
+  }
+
+  private static func batch(_ way: String, _ stage: Stage, _ message: Message) -> Row {
+    .fanOut(way, stage.size, stage.plain) {
+      let proxy = try stage.weak.get()
+      let method = try proxy.method(for: MethodSelector(validating: message.rawValue))
+      let arguments = Arguments(message)
+      return { iterations in
+        try proxy.withBatch { batch in
+          // SAFETY: the frame is that of the message.
+          for _ in 0..<iterations { try unsafe batch.forward(method, frame: arguments.frame) }
+        }
+        return 0
+      }
+    }
   }
 }

@@ -77,11 +77,7 @@ public final class Stage {
     of receivers: [any Receiver], lifetime: DynamicProxy.Lifetime = .weak
   ) throws -> DynamicProxy {
     let proxy = try emptyProxy()
-    for receiver in receivers {
-      if let subscriber = receiver as? any Subscriber {
-        try proxy.subscribe(subscriber, lifetime: lifetime)
-      }
-    }
+    for receiver in receivers { try proxy.subscribe(receiver, lifetime: lifetime) }
     return proxy
   }
 }

@@ -90,9 +90,7 @@ public func fwd_proxy_subscribe(
   }
   let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
   if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
-  let candidate = unsafe SubscriberList.Candidate(
-    object: nil, receiver: context, hold: FWD_HOLD_NONE, destroy: destroy, position: .last,
-    duplicates: .allow)
+  let candidate = unsafe SubscriberList.Candidate(context: context, destroy: destroy)
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy.
     let made = try unsafe DynamicProxy.of(core: proxy).admit(candidate, table, .none)

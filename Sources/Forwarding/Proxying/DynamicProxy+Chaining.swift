@@ -19,10 +19,12 @@ extension DynamicProxy {
     _ proxy: DynamicProxy, at position: Position = .last, lifetime: Lifetime = .weak
   ) throws(ForwardingError) -> Subscription {
     let table = try chainTable(proxy)
+    // SAFETY: the proxy is alive until the subscription holds it.
     let candidate = unsafe SubscriberList.Candidate(
-      object: proxy, receiver: UnsafeMutableRawPointer(proxy.core.handle),
-      hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG, destroy: nil,
-      position: position, duplicates: configuration.duplicates)
+      Unmanaged.passUnretained(proxy).toOpaque(),
+      receiver: UnsafeMutableRawPointer(proxy.core.handle), lifetime, at: position,
+      duplicates: configuration.duplicates)
+    defer { extendLifetime(proxy) }
     try addLink(to: proxy)
     do throws(ForwardingError) {
       // The same key for all tables of this kind, so that a proxy is found again.

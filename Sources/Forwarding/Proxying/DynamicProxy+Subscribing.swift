@@ -95,11 +95,11 @@ extension DynamicProxy {
     _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
     try table.check(owner)
-    let receiver = unsafe Unmanaged.passUnretained(owner).toOpaque()
+    // SAFETY: the owner is alive until the subscription holds it.
+    let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
     let candidate = unsafe SubscriberList.Candidate(
-      object: owner, receiver: receiver,
-      hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG, destroy: nil,
-      position: position, duplicates: configuration.duplicates)
+      address, receiver: address, lifetime, at: position, duplicates: configuration.duplicates)
+    defer { extendLifetime(owner) }
     return try admit(candidate, table, sharing)
   }
 
@@ -126,13 +126,21 @@ internal struct JoinedTables {
   }
 
   private var pinned: [ObjectIdentifier: DispatchTable] = [:]
+  /// The one of them that was last asked for: subscribers of one class often
+  /// come together.
+  private var last: (key: ObjectIdentifier, dispatch: DispatchTable)?
   private var others: [ObjectIdentifier: Entry] = [:]
   /// The number of others at which forgotten ones are looked for again.
   private var pruneAt = 16
 
-  fileprivate func find(_ key: ObjectIdentifier) -> DispatchTable? {
+  fileprivate mutating func find(_ key: ObjectIdentifier) -> DispatchTable? {
+    if let last, last.key == key { return last.dispatch }
+    if let found = pinned[key] {
+      last = (key, found)
+      return found
+    }
     // The copy of a weak reference costs more than the look-up.
-    pinned[key] ?? (others.isEmpty ? nil : others[key]?.dispatch)
+    return others.isEmpty ? nil : others[key]?.dispatch
   }
 
   fileprivate mutating func pin(_ dispatch: DispatchTable, _ key: ObjectIdentifier) {

@@ -38,8 +38,7 @@ public final class DynamicProxy: Sendable {
   internal let requirements: [ProtocolTable.Requirement]
   internal let core: ProxyCore
   internal let subscribers: SubscriberList
-  /// What subscriptions know the proxy by.
-  internal var anchor: ProxyAnchor { unsafe core.anchor! }
+  internal var anchor: ProxyAnchor { core.anchor }
   /// The tables that have been joined to the protocols, to be used again.
   internal let joinedTables = Lock(JoinedTables())
   /// The proxies that are subscribed to this one, to find circles.

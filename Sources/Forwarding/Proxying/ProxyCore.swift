@@ -8,8 +8,8 @@ internal import CForwarding
   // Sendable: the shim's methods are immutable, and its list has its own rules.
 
   internal let handle: OpaquePointer
-  /// Set by `adopt`, before the proxy is used.
-  nonisolated(unsafe) internal private(set) var anchor: ProxyAnchor?
+  /// What subscriptions know the proxy by.
+  internal let anchor = ProxyAnchor()
   /// What typed sends need, by the shim's index of the method.
   internal let shapes: UnsafeMutablePointer<SendShape>
   private let slots: UnsafeMutablePointer<SendSlot>
@@ -62,7 +62,7 @@ internal import CForwarding
   ///   thread yet.
   @unsafe internal func adopt(_ proxy: DynamicProxy) {
     unsafe fwd_proxy_core_adopt(handle, Unmanaged.passUnretained(proxy).toOpaque())
-    unsafe anchor = ProxyAnchor(proxy)
+    anchor.adopt(proxy)
   }
 
   deinit {

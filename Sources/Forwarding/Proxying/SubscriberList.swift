@@ -80,31 +80,41 @@ internal import CForwarding
 // MARK: - Joining
 
 extension SubscriberList {
-  /// What a new subscription is made of.
+  /// What a new subscription is made of. It counts no references: whoever makes
+  /// it keeps the object alive meanwhile.
   @safe internal struct Candidate {
-    /// The object to hold, or nil for a C context.
-    var object: AnyObject?
-    /// What functions get as their first argument.
-    var receiver: UnsafeMutableRawPointer?
-    var hold: fwd_hold
-    var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-    var position: DynamicProxy.Position
-    var duplicates: DynamicProxy.Configuration.Duplicates
+    fileprivate let subscriber: fwd_subscriber
+    fileprivate let position: DynamicProxy.Position
+    fileprivate let duplicates: DynamicProxy.Configuration.Duplicates
 
-    fileprivate var subscriber: fwd_subscriber {
-      unsafe fwd_subscriber(
-        object: address, hold: hold, receiver: receiver, destroy: destroy)
+    /// A Swift object, whose functions get the receiver.
+    @unsafe internal init(
+      _ object: UnsafeMutableRawPointer, receiver: UnsafeMutableRawPointer,
+      _ lifetime: DynamicProxy.Lifetime, at position: DynamicProxy.Position,
+      duplicates: DynamicProxy.Configuration.Duplicates
+    ) {
+      unsafe subscriber = fwd_subscriber(
+        object: object, hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
+        receiver: receiver, destroy: nil)
+      self.position = position
+      self.duplicates = duplicates
     }
 
-    /// Valid as long as the candidate.
-    fileprivate var address: UnsafeMutableRawPointer? {
-      unsafe object.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+    /// A C context.
+    @unsafe internal init(
+      context: UnsafeMutableRawPointer?,
+      destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    ) {
+      unsafe subscriber = fwd_subscriber(
+        object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy)
+      position = .last
+      duplicates = .allow
     }
 
     /// Whether the object is being deinitialised.
     fileprivate var isDead: Bool {
-      guard let address = unsafe address else { return false }
-      return unsafe fwd_object_is_dying(address)
+      guard let object = unsafe subscriber.object else { return false }
+      return unsafe fwd_object_is_dying(object)
     }
   }
 
@@ -124,27 +134,30 @@ extension SubscriberList {
     // and pay for nothing else.
     let subscriber = unsafe candidate.subscriber
     let duplicates = candidate.duplicates
+    let table = unsafe dispatch.handle
+    let key = unsafe duplicates != .allow && dispatch.mayRepeat ? dispatch.key : nil
+    defer { extendLifetime(dispatch) }
     if case .last = candidate.position.place {
       return try change { state, garbage throws(ForwardingError) in
-        if let earlier = unsafe findEarlier(subscriber, duplicates, dispatch) {
+        if let earlier = unsafe findEarlier(subscriber, key) {
           try refuse(duplicates)
           return unsafe fwd_record_identifier(earlier)
         }
         let index = place(priority: 0, state, moving: nil)
-        return try unsafe join(subscriber, dispatch, index, &garbage)
+        return try unsafe join(subscriber, table, index, &garbage)
       }
     }
     let position = candidate.position
     return try change { state, garbage throws(ForwardingError) in
       // An index counts the living.
       if position.isIndex { try prune(&state, &garbage) }
-      if let earlier = unsafe findEarlier(subscriber, duplicates, dispatch) {
+      if let earlier = unsafe findEarlier(subscriber, key) {
         try refuse(duplicates)
         try unsafe move(earlier, position, &state, &garbage)
         return unsafe fwd_record_identifier(earlier)
       }
       let index = try place(position, state)
-      let identifier = try unsafe join(subscriber, dispatch, index, &garbage)
+      let identifier = try unsafe join(subscriber, table, index, &garbage)
       if position.priority != 0 { state.priorities[identifier] = position.priority }
       return identifier
     }
@@ -152,13 +165,13 @@ extension SubscriberList {
 
   /// Enters a subscriber at an index of the shim's list.
   private func join(
-    _ subscriber: fwd_subscriber, _ dispatch: DispatchTable, _ index: Int,
+    _ subscriber: fwd_subscriber, _ table: OpaquePointer, _ index: Int,
     _ garbage: inout Garbage
   ) throws(ForwardingError) -> UInt64 {
     // SAFETY: this is the list's only writer, the object lives as long as the
     // candidate, and the table as long as its own object.
     let identifier = unsafe withUnsafePointer(to: subscriber) {
-      unsafe fwd_list_insert(list, $0, dispatch.handle, index, &garbage.contents)
+      unsafe fwd_list_insert(list, $0, table, index, &garbage.contents)
     }
     guard identifier != 0 else {
       throw ForwardingError(.outOfMemory, "no memory for a subscriber")
@@ -166,15 +179,13 @@ extension SubscriberList {
     return identifier
   }
 
-  /// The subscription of the same object with the same table, if there is to
-  /// be one only.
+  /// The subscription of the same object with a table of the same key; nil
+  /// without one.
   private func findEarlier(
-    _ subscriber: fwd_subscriber, _ duplicates: DynamicProxy.Configuration.Duplicates,
-    _ dispatch: DispatchTable
+    _ subscriber: fwd_subscriber, _ key: UnsafeRawPointer?
   ) -> OpaquePointer? {
-    guard duplicates != .allow, dispatch.mayRepeat, let object = unsafe subscriber.object
-    else { return nil }
-    return unsafe fwd_list_find_object(list, object, dispatch.key)
+    guard let key = unsafe key, let object = unsafe subscriber.object else { return nil }
+    return unsafe fwd_list_find_object(list, object, key)
   }
 
   private func refuse(
