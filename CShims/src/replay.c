@@ -46,8 +46,9 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
   return ((const fwd_implementation *)(table + implementation))->function;
 }
 
-// The receiver is integer_0. What a `held` of this loop may have in its low bits, `SIMPLE` says: with
-// anything else, and without a function, the delivery is not the loop's.
+// The receiver is integer_0. With other low bits in `held` than a loop's own, and without a function,
+// the delivery is not the loop's. The table is looked at behind `held`: once the subscription has
+// ended it may be gone.
 #define LOOP(name, n, m, list, DELIVER)                                          \
   FWD_CALLS_ANY_TYPE static void name##_##n##_##m(fwd_replay *replay) {          \
     enum { integer_count = n, vector_count = m };                                \
@@ -59,15 +60,17 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
     for (size_t i = 0; i < count; i++) {                                         \
       if (prefetches) fwd_prefetch(records, i, count);                           \
       fwd_record *record = records[i];                                           \
-      void (*function)(void) = function_of(record, implementation);              \
       uintptr_t held = fwd_record_held(record);                                  \
+      void (*function)(void) = NULL;                                             \
       DELIVER(n, m, list)                                                        \
     }                                                                            \
     replay->delivered += delivered;                                              \
   }
 
+#define HAS_FUNCTION (function = function_of(record, implementation))
+
 #define DELIVER_WEAK(n, m, list)                                      \
-  if (__builtin_expect(!function || (held & FWD_HELD_BITS), 0)) {     \
+  if (__builtin_expect((held & FWD_HELD_BITS) || !HAS_FUNCTION, 0)) { \
     replay->take_over(replay, i);                                     \
     continue;                                                         \
   }                                                                   \
@@ -82,7 +85,7 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
   delivered++;
 
 #define DELIVER_HELD(n, m, list)                                      \
-  if (__builtin_expect(!function || (held & FWD_HELD_ENDED), 0)) {    \
+  if (__builtin_expect((held & FWD_HELD_ENDED) || !HAS_FUNCTION, 0)) { \
     replay->take_over(replay, i);                                     \
     continue;                                                         \
   }                                                                   \
