@@ -136,8 +136,9 @@ static bool is_announced(const void *announced, size_t generation) {
     for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
       fwd_place *place = &block->places[i];
       if (atomic_load(&place->announced) != announced) continue;
-      // The count may go round: what is nearer to the front is later.
-      size_t begun = atomic_load_explicit(&place->generation, memory_order_relaxed);
+      // The count may go round: what is nearer to the front is later. Acquire: it may be that of a
+      // later use already, and then the use that was announced lies behind us.
+      size_t begun = atomic_load_explicit(&place->generation, memory_order_acquire);
       if ((ptrdiff_t)(begun - generation) < 0) return true;
     }
   }

@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(const vo
   if (FWD_USUALLY(guard.place)) {
     // In front of the announcement, which is stored with release: whoever finds that finds this, or
     // that of a later use.
-    atomic_store_explicit(&guard.place->generation, guard.generation, memory_order_relaxed);
+    atomic_store_explicit(&guard.place->generation, guard.generation, memory_order_release);
     fwd_hazard_store(guard.place, announced);
   }
   return guard;
