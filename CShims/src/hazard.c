@@ -69,15 +69,19 @@ static bool barrier(void) {
 static void end_thread(void *first) {
   // Other destructors of the thread may still make calls: they take blocks anew.
   fwd_hazards_of_thread = NULL;
+  bool was_used = false;
   for (fwd_hazards *block = first, *more; block; block = more) {
     more = block->more;
     block->more = NULL;
     // A thread that ended inside a use has not taken its announcement back.
-    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) atomic_store(&block->places[i].announced, NULL);
+    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
+      if (atomic_exchange(&block->places[i].announced, NULL)) was_used = true;
+    }
     // Release: the next thread finds the block empty.
     atomic_store_explicit(&block->taken, false, memory_order_release);
   }
-  fwd_hazard_reclaim(NULL);
+  // Only then: what others retire is theirs to free before they go on.
+  if (was_used) fwd_hazard_reclaim(NULL);
 }
 
 static fwd_hazards *take_block(void) {
