@@ -21,6 +21,8 @@
 #include "fwd_closure.h"
 #include "fwd_fan_out.h"
 #include "fwd_signature.h"
+#include "objects.h"
+#include "subscriber_list.h"
 
 // MARK: Allocation
 
@@ -161,6 +163,8 @@ typedef struct attempt {
   bool has_no_error, has_no_message;
   /// Some of its failures have a way round them, and it succeeds.
   bool absorbs;
+  /// A failure may leave room behind in what `finish` frees.
+  bool keeps_room;
 
   const char *text;
   size_t length;
@@ -168,8 +172,13 @@ typedef struct attempt {
   fwd_signature *signature;
   fwd_proxy *proxy;
   fwd_dispatch_table *table;
-  fwd_record *record;
   size_t count;
+  /// Of a list: the places that have ended, and those whose objects have died.
+  size_t ended, dead;
+  /// Of a subscriber that joins.
+  fwd_hold hold;
+  size_t index;
+  bool brings_table;
   fwd_function_form form;
   fwd_error error;
   void *output;
@@ -190,19 +199,21 @@ static fwd_status try_once(attempt *self, size_t which) {
   next_failure = which;
   self->output = UNTOUCHED;
   memset(&self->error, 0x5a, sizeof self->error);
+  long at_first = live;
   if (self->prepare) self->prepare(self);
   long before = live;
   injected = injected_shrink = false;
   fwd_status status = self->run(self);
   if (status != FWD_OK) {
     EXPECT(self->output == UNTOUCHED);
-    EXPECT(live == before);
+    if (!self->keeps_room) EXPECT(live == before);
     if (self->unchanged) self->unchanged(self);
   } else {
     EXPECT(self->output != UNTOUCHED);
     if (self->undo) self->undo(self);
   }
   if (self->finish) self->finish(self);
+  if (self->keeps_room) EXPECT(live == at_first);
   return status;
 }
 
@@ -505,17 +516,17 @@ static void try_selectors(void) {
 
 // MARK: A proxy
 
-enum { method_ping, method_large, method_count };
+enum { method_ping, method_large, method_extra, method_count };
 typedef struct large_result {
   unsigned char bytes[100];
 } large_result;
 
-static const char *const selector_names[method_count] = {"ping", "large:and:"};
-static const char *const encodings[method_count] = {"v@:", "{L=[100C]}@:{?=id}D"};
+static const char *const selector_names[method_count] = {"ping", "large:and:", "extra"};
+static const char *const encodings[method_count] = {"v@:", "{L=[100C]}@:{?=id}D", "v@:"};
 static fwd_selector selectors[method_count];
 static fwd_signature *signatures[method_count];
 
-static size_t calls, reports, table_releases, destroyed;
+static size_t calls, reports, destroyed;
 static fwd_status last_report;
 
 /// What the subscriber whose receiver is 1 does in `ping`.
@@ -528,7 +539,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
 }
 static void met_the_dead(void *owner) { (void)owner; }
 static const fwd_proxy_operations operations = {report, met_the_dead};
-static char proxy_owner;
+static fake_object *proxy_owner;
 
 static fwd_status answer_ping(const void *context, void *receiver, void *const *arguments, void *result,
                               fwd_error *error) {
@@ -547,28 +558,30 @@ static fwd_status answer_large(const void *context, void *receiver, void *const 
   return FWD_OK;
 }
 
-static void count_table_release(void *owner) {
-  (void)owner;
-  table_releases++;
-}
 static void count_destroyed(void *receiver) {
   (void)receiver;
   destroyed++;
 }
 
 static fwd_dispatch_table *make_table(void) {
-  fwd_dispatch_table *table = fwd_dispatch_table_create(method_count, NULL, NULL);
+  fwd_dispatch_table *table = fwd_dispatch_table_create(method_count, NULL);
   NEED(table);
   fwd_dispatch_table_entry(table, method_ping)->packed = answer_ping;
   fwd_dispatch_table_entry(table, method_large)->packed = answer_large;
   return table;
 }
 
-static fwd_record *make_record(size_t number) {
-  fwd_record_parts parts = {.identifier = number, .receiver = (void *)(uintptr_t)number, .destroy = count_destroyed};
-  fwd_record *record = fwd_record_create(&parts, make_table());
-  NEED(record);
-  return record;
+/// Subscribes without a failure.
+static fwd_subscription subscribe(fwd_proxy *proxy, fwd_dispatch_table *table, fake_object *held, fwd_hold hold,
+                            size_t number) {
+  fwd_subscriber subscriber = {.object = held, .hold = hold, .receiver = (void *)(uintptr_t)number};
+  if (hold == FWD_HOLD_NONE) subscriber.destroy = count_destroyed;
+  fwd_garbage garbage = {NULL};
+  fwd_subscription made =
+      fwd_list_insert(fwd_proxy_core_list(proxy), &subscriber, table, FWD_LIST_END, &garbage);
+  NEED(made);
+  fwd_garbage_collect(garbage);
+  return made;
 }
 
 static fwd_proxy *make_core(void) {
@@ -578,18 +591,21 @@ static fwd_proxy *make_core(void) {
     table[i].selector = selectors[i];
     table[i].signature = signatures[i];
   }
-  return fwd_proxy_core_create(table, method_count, false, &proxy_owner, &operations);
+  return fwd_proxy_core_create(table, method_count, false, proxy_owner, &operations);
 }
 
-/// A proxy with subscribers 1 to `count`, in this order.
-static fwd_proxy *make_proxy(size_t count) {
+/// A proxy with subscribers 1 to `count`, in this order, of one table, which is the caller's too.
+static fwd_proxy *make_proxy_of(fwd_dispatch_table *table, size_t count) {
   fwd_proxy *proxy = make_core();
   NEED(proxy);
-  for (size_t i = 0; i < count; i++) {
-    fwd_record *record = make_record(i + 1);
-    NEED(fwd_list_insert(fwd_proxy_core_list(proxy), record, i));
-    fwd_record_release(record);
-  }
+  for (size_t i = 0; i < count; i++) subscribe(proxy, table, NULL, FWD_HOLD_NONE, i + 1);
+  return proxy;
+}
+
+static fwd_proxy *make_proxy(size_t count) {
+  fwd_dispatch_table *table = make_table();
+  fwd_proxy *proxy = make_proxy_of(table, count);
+  fwd_dispatch_table_release(table);
   return proxy;
 }
 
@@ -605,80 +621,177 @@ static fwd_status run_core(attempt *self) {
 static void undo_core(attempt *self) { fwd_proxy_core_destroy(self->output); }
 
 static fwd_status run_table(attempt *self) {
-  table_releases = 0;
   begin();
-  void *made = fwd_dispatch_table_create(method_count, self, count_table_release);
+  void *made = fwd_dispatch_table_create(method_count, self);
   end();
-  EXPECT(table_releases == 0);
   if (made) self->output = made;
   return status_of(made);
 }
-static void undo_table(attempt *self) {
-  fwd_dispatch_table_release(self->output);
-  EXPECT(table_releases == 1);
-}
-
-static void prepare_table(attempt *self) { self->table = make_table(); }
-static fwd_status run_record(attempt *self) {
-  fwd_record_parts parts = {.identifier = 1, .destroy = count_destroyed};
-  destroyed = 0;
-  begin();
-  void *made = fwd_record_create(&parts, self->table);
-  end();
-  EXPECT(destroyed == 0);
-  if (made) {
-    self->output = made;
-    self->table = NULL;
-  }
-  return status_of(made);
-}
-static void undo_record(attempt *self) {
-  fwd_record_release(self->output);
-  EXPECT(destroyed == 1);
-}
-// After a failure the table is still the caller's.
-static void finish_table(attempt *self) { fwd_dispatch_table_release(self->table); }
+static void undo_table(attempt *self) { fwd_dispatch_table_release(self->output); }
 
 // MARK: The list, alone and while it is read
 
+enum { place_limit = 64 };
+
+/// A list as it was before an attempt.
+static struct {
+  size_t count;
+  fwd_subscription identifiers[place_limit];
+  bool is_live[place_limit];
+  size_t live;
+  bool may_respond[method_count];
+  size_t indexed, members, references;
+} listed;
+
+static void remember(const attempt *self) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  listed.count = fwd_list_count(list);
+  NEED(listed.count < place_limit);
+  listed.live = 0;
+  for (size_t i = 0; i < listed.count; i++) {
+    listed.identifiers[i] = fwd_record_identifier(fwd_list_record(list, i));
+    listed.live += listed.is_live[i] = fwd_record_is_live(fwd_list_record(list, i));
+  }
+  for (size_t i = 0; i < method_count; i++) listed.may_respond[i] = fwd_list_may_respond(list, i);
+  listed.indexed = list->index.count;
+  listed.members = self->table->members;
+  listed.references = self->table->references;
+}
+
+/// Who joins, if it is an object.
+static fake_object *joining;
+/// Other objects, of which the first `dead` places from behind had one each.
+static fake_object *dying[place_limit];
+
+static void end_at(fwd_proxy *proxy, size_t index) {
+  fwd_garbage garbage = {NULL};
+  fwd_subscriber_list *list = fwd_proxy_core_list(proxy);
+  fwd_list_end(list, fwd_list_record(list, index), &garbage);
+  fwd_garbage_collect(garbage);
+}
+
 static void prepare_list(attempt *self) {
-  self->proxy = make_proxy(self->count);
-  self->record = make_record(1000);
+  fwd_dispatch_table *table = make_table();
+  self->proxy = make_proxy_of(table, self->count - self->dead);
+  for (size_t i = 0; i < self->dead; i++) {
+    dying[i] = object_create(NULL, NULL);
+    subscribe(self->proxy, table, dying[i], FWD_HOLD_WEAK, 500 + i);
+  }
+  for (size_t i = 0; i < self->dead; i++) swift_release(dying[i]);
+  for (size_t i = 0; i < self->ended; i++) end_at(self->proxy, 2 + 2 * i);
+  if (self->brings_table) {
+    fwd_dispatch_table_release(table);
+    table = make_table();
+    fwd_dispatch_table_entry(table, method_extra)->packed = answer_ping;
+  }
+  self->table = table;
+  joining = object_create(NULL, NULL);
   destroyed = 0;
+  remember(self);
 }
 static void finish_list(attempt *self) {
-  fwd_record_release(self->record);
+  fwd_dispatch_table_release(self->table);
   fwd_proxy_core_destroy(self->proxy);
+  EXPECT(joining->strong == 1 && joining->unowned == 1);
+  swift_release(joining);
 }
 
+/// Nothing tells what was tried, and the next one will not notice it. That objects have died may have
+/// been noted.
 static void list_unchanged(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
-  EXPECT(fwd_list_count(list) == self->count && destroyed == 0);
-  for (size_t i = 0; i < self->count; i++) EXPECT(fwd_record_identifier(fwd_list_record(list, i)) == i + 1);
+  EXPECT(fwd_list_count(list) == listed.count && destroyed == 0);
+  for (size_t i = 0; i < listed.count; i++) {
+    fwd_record *record = fwd_list_record(list, i);
+    EXPECT(fwd_record_identifier(record) == listed.identifiers[i]);
+    EXPECT(fwd_record_is_live(record) == listed.is_live[i]);
+    if (listed.is_live[i]) EXPECT(fwd_list_find(list, listed.identifiers[i]) == record);
+  }
+  for (size_t i = 0; i < method_count; i++) EXPECT(fwd_list_may_respond(list, i) == listed.may_respond[i]);
+  size_t noted = listed.indexed - list->index.count;
+  EXPECT(noted == 0 || noted == self->dead);
+  if (!self->brings_table) EXPECT(self->table->members == listed.members - noted);
+  EXPECT(self->table->references == listed.references);
+  EXPECT(!fwd_list_find_object(list, joining, NULL) && joining->strong == 1 && joining->unowned == 1);
+  EXPECT(!fwd_hazard_may_be_used(list));
   calls = 0;
-  EXPECT(ping(self->proxy) == FWD_OK && calls == self->count);
+  EXPECT(ping(self->proxy) == FWD_OK && calls == listed.live);
 }
 
-static fwd_status insert_at(attempt *self, size_t index) {
+/// Compares the order of the living.
+static void expect_order(const attempt *self, const fwd_subscription *expected, size_t count) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  size_t seen = 0;
+  for (size_t i = 0; i < fwd_list_count(list); i++) {
+    fwd_record *record = fwd_list_record(list, i);
+    if (!fwd_record_is_live(record)) continue;
+    if (!EXPECT(seen < count && fwd_record_identifier(record) == expected[seen])) return;
+    seen++;
+  }
+  EXPECT(seen == count);
+}
+
+static fwd_status run_insert(attempt *self) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  fwd_garbage garbage = {NULL};
+  fwd_subscriber subscriber = {.hold = self->hold, .receiver = (void *)(uintptr_t)1000};
+  if (self->hold == FWD_HOLD_NONE) {
+    subscriber.destroy = count_destroyed;
+  } else {
+    subscriber.object = joining;
+  }
   begin();
-  bool done = fwd_list_insert(list, self->record, index);
+  fwd_subscription made = fwd_list_insert(list, &subscriber, self->table, self->index, &garbage);
+  fwd_garbage_collect(garbage);
   end();
-  if (!done) return FWD_NO_MEMORY;
+  if (!made) return FWD_NO_MEMORY;
   self->output = MADE;
-  EXPECT(fwd_list_count(list) == self->count + 1 && fwd_list_record(list, index) == self->record);
+  fwd_subscription expected[place_limit];
+  size_t count = 0;
+  for (size_t i = 0; i <= listed.count; i++) {
+    if (i == listed.count ? self->index >= i : i == self->index) expected[count++] = made;
+    if (i < listed.count && listed.is_live[i]) expected[count++] = listed.identifiers[i];
+  }
+  expect_order(self, expected, count);
+  fwd_record *record = fwd_list_find(list, made);
+  EXPECT(record && fwd_record_identifier(record) == made);
+  if (self->hold != FWD_HOLD_NONE) EXPECT(fwd_list_find_object(list, joining, NULL) == record);
+  EXPECT(fwd_list_may_respond(list, method_extra) == self->brings_table);
+  EXPECT(fwd_list_may_respond(list, method_ping) && destroyed == 0);
   return FWD_OK;
 }
-static fwd_status run_append(attempt *self) { return insert_at(self, self->count); }
-static fwd_status run_insert_first(attempt *self) { return insert_at(self, 0); }
+
 static fwd_status run_move(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  fwd_garbage garbage = {NULL};
+  size_t from = listed.count - 1 - self->dead;
   begin();
-  bool done = fwd_list_move(list, self->count - 1, 0);
+  bool done = fwd_list_move(list, from, 0, &garbage);
+  fwd_garbage_collect(garbage);
   end();
   if (!done) return FWD_NO_MEMORY;
   self->output = MADE;
-  EXPECT(fwd_record_identifier(fwd_list_record(list, 0)) == self->count);
+  fwd_subscription expected[place_limit];
+  size_t count = 0;
+  if (listed.is_live[from]) expected[count++] = listed.identifiers[from];
+  for (size_t i = 0; i < listed.count; i++) {
+    if (i != from && listed.is_live[i]) expected[count++] = listed.identifiers[i];
+  }
+  expect_order(self, expected, count);
+  EXPECT(fwd_list_count(list) == listed.count);
+  return FWD_OK;
+}
+
+static fwd_status run_prune(attempt *self) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  fwd_garbage garbage = {NULL};
+  begin();
+  bool done = fwd_list_prune(list, &garbage);
+  fwd_garbage_collect(garbage);
+  end();
+  if (!done) return FWD_NO_MEMORY;
+  self->output = MADE;
+  EXPECT(fwd_list_count(list) == listed.live && destroyed == 0);
   return FWD_OK;
 }
 
@@ -689,74 +802,257 @@ static void run_nested(void) { nested_status = nested_run(running); }
 static fwd_status run_in_fan_out(attempt *self) {
   in_ping = run_nested;
   calls = 0;
-  EXPECT(ping(self->proxy) == FWD_OK && calls == self->count);
+  EXPECT(ping(self->proxy) == FWD_OK && calls == listed.live);
   in_ping = NULL;
   return nested_status;
 }
 
-static void try_lists(void) {
-  const size_t counts[] = {0, 1, 7, 8, 40};
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    attempt self = {.count = counts[i], .prepare = prepare_list, .finish = finish_list,
-                    .unchanged = list_unchanged, .has_no_error = true, .has_no_message = true};
-    self.subject = "fwd_list_insert, last";
-    self.run = run_append;
-    try_each(self);
-    self.subject = "fwd_list_insert, first";
-    self.run = run_insert_first;
-    try_each(self);
-    if (counts[i] == 0) continue;
-    self.run = run_in_fan_out;
-    self.subject = "fwd_list_insert, last, in a fan-out";
-    nested_run = run_append;
-    try_each(self);
-    self.subject = "fwd_list_insert, first, in a fan-out";
-    nested_run = run_insert_first;
-    try_each(self);
-    if (counts[i] == 1) continue;
-    self.subject = "fwd_list_move, in a fan-out";
-    nested_run = run_move;
-    try_each(self);
-    self.subject = "fwd_list_move";
-    self.run = run_move;
-    try_each(self);
+/// Tries a change by itself and, if somebody is there to make it, in a fan-out.
+static void try_change(attempt self, const char *subject, const char *nested_subject,
+                       fwd_status (*run)(attempt *self)) {
+  self.subject = subject;
+  self.run = run;
+  try_each(self);
+  if (self.count == 0) return;
+  self.subject = nested_subject;
+  self.run = run_in_fan_out;
+  nested_run = run;
+  try_each(self);
+}
+
+static void try_insertions(attempt self) {
+  for (self.hold = FWD_HOLD_NONE; self.hold <= FWD_HOLD_WEAK; self.hold++) {
+    for (int brings = self.count == 0; brings < 2; brings++) {
+      self.brings_table = brings;
+      self.index = FWD_LIST_END;
+      try_change(self, "fwd_list_insert, last", "fwd_list_insert, last, in a fan-out", run_insert);
+      if (self.count == 0) continue;
+      self.index = 0;
+      try_change(self, "fwd_list_insert, first", "fwd_list_insert, first, in a fan-out", run_insert);
+      self.index = self.count / 2;
+      try_change(self, "fwd_list_insert, between", "fwd_list_insert, between, in a fan-out", run_insert);
+    }
   }
 }
 
-// Leaving cannot fail: without memory for a copy, whoever left is not called either.
-
-static fwd_proxy *removing_proxy;
-static size_t removing_failure;
-static void remove_second(void) {
-  in_ping = NULL;
-  arm(removing_failure);
-  fwd_list_remove(fwd_proxy_core_list(removing_proxy), 1);
-  disarm();
+static void try_lists(void) {
+  // Arrays of 8, 13 and so on are full.
+  const size_t counts[] = {0, 1, 7, 8, 13, 40};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    attempt self = {.count = counts[i], .prepare = prepare_list, .finish = finish_list,
+                    .unchanged = list_unchanged, .has_no_error = true, .has_no_message = true,
+                    .keeps_room = true};
+    size_t most = counts[i] < 7 ? 0 : 2;
+    for (self.ended = 0; self.ended <= most; self.ended += 2) {
+      for (self.dead = 0; self.dead <= most; self.dead += 2) {
+        try_insertions(self);
+        self.brings_table = false;
+        if (counts[i] > 1) try_change(self, "fwd_list_move", "fwd_list_move, in a fan-out", run_move);
+        if (self.ended + self.dead == 0) continue;
+        try_change(self, "fwd_list_prune", "fwd_list_prune, in a fan-out", run_prune);
+      }
+    }
+  }
 }
 
-static void try_removal(void) {
-  check_begin("fwd_list_remove, in a fan-out");
+// MARK: Batches
+
+static void prepare_batch(attempt *self) {
+  prepare_list(self);
+  subscribe(self->proxy, self->table, joining, FWD_HOLD_WEAK, 1000);
+  listed.live++;
+}
+static void batch_unchanged(attempt *self) {
+  // Nobody is held, and nothing that ends waits.
+  EXPECT(joining->strong == 1 && !fwd_hazard_may_be_used(fwd_proxy_core_list(self->proxy)));
+  calls = 0;
+  EXPECT(ping(self->proxy) == FWD_OK && calls == listed.live);
+  end_at(self->proxy, 0);
+  EXPECT(destroyed == 1);
+}
+static fwd_status run_batch(attempt *self) {
+  begin();
+  fwd_status status = fwd_batch_begin(self->proxy, (fwd_batch **)&self->output, &self->error);
+  end();
+  return status;
+}
+static void undo_batch(attempt *self) {
+  fwd_batch *batch = self->output;
+  EXPECT(joining->strong == 2 && fwd_hazard_may_be_used(fwd_proxy_core_list(self->proxy)));
+  calls = 0;
+  EXPECT(fwd_batch_forward(batch, selectors[method_ping], NULL, 0, NULL, 0) == FWD_OK);
+  EXPECT(calls == listed.live);
+  fwd_batch_end(batch);
+  batch_unchanged(self);
+}
+
+static void try_batches(void) {
+  attempt self = {.prepare = prepare_batch, .run = run_batch, .undo = undo_batch,
+                  .finish = finish_list, .unchanged = batch_unchanged};
+  self.subject = "fwd_batch_begin";
+  self.count = 40;
+  EXPECT(try_each(self) == 4);
+  self.dead = self.ended = 2;
+  self.subject = "fwd_batch_begin, some dead";
+  EXPECT(try_each(self) == 4);
+}
+
+// MARK: Ending
+
+// Ending cannot fail: without memory for a copy, whoever has ended is not called either.
+
+typedef struct ending_case {
+  const char *name;
+  void (*run)(fwd_subscriber_list *list, fwd_garbage *garbage);
+  /// How many it ends, and how many of them had been delivered to when the first subscriber did it.
+  size_t ended, called;
+} ending_case;
+
+/// Subscribers 1 to `plain_count`, then an object's, some weak and some strong.
+enum { plain_count = 20, strong_count = 3, weak_count = 20 };
+enum { ending_count = plain_count + strong_count + weak_count };
+
+static void end_one(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  fwd_list_end(list, fwd_list_find(list, listed.identifiers[1]), garbage);
+}
+/// All of the plain ones but the first, and enough of the others: on the way the array is rebuilt.
+static void end_many(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  for (size_t i = 1; i < ending_count - 5; i++) {
+    fwd_list_end(list, fwd_list_find(list, listed.identifiers[i]), garbage);
+  }
+}
+static void end_object(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  EXPECT(fwd_list_end_object(list, joining, garbage) == strong_count + weak_count);
+}
+static void end_all(fwd_subscriber_list *list, fwd_garbage *garbage) { fwd_list_end_all(list, garbage); }
+
+static const ending_case endings[] = {
+    {"fwd_list_end", end_one, 1, 0},
+    {"fwd_list_end, of most", end_many, ending_count - 6, 0},
+    {"fwd_list_end_object", end_object, strong_count + weak_count, 0},
+    {"fwd_list_end_all", end_all, ending_count, 1},
+};
+
+static struct {
+  const ending_case *ending;
+  fwd_proxy *proxy;
+  size_t failure;
+  bool is_nested;
+} trying;
+
+static void run_ending(void) {
+  in_ping = NULL;
+  fwd_subscriber_list *list = fwd_proxy_core_list(trying.proxy);
+  fwd_garbage garbage = {NULL};
+  arm(trying.failure);
+  trying.ending->run(list, &garbage);
+  fwd_garbage_collect(garbage);
+  disarm();
+  if (trying.is_nested) EXPECT(destroyed == 0);
+}
+
+static void try_ending(void) {
+  attempt fixture = {.count = plain_count};
+  prepare_list(&fixture);
+  trying.proxy = fixture.proxy;
+  for (size_t i = 0; i < strong_count + weak_count; i++) {
+    subscribe(trying.proxy, fixture.table, joining, i < strong_count ? FWD_HOLD_STRONG : FWD_HOLD_WEAK, 1000 + i);
+  }
+  remember(&fixture);
+  calls = 0;
+  injected = false;
+  const ending_case *ending = trying.ending;
+  if (trying.is_nested) {
+    in_ping = run_ending;
+    EXPECT(ping(trying.proxy) == FWD_OK);
+    EXPECT(calls == ending_count - ending->ended + ending->called);
+  } else {
+    run_ending();
+  }
+  fwd_subscriber_list *list = fwd_proxy_core_list(trying.proxy);
+  size_t left = ending_count - ending->ended, plain = 0;
+  for (size_t i = 0; i < ending_count; i++) {
+    bool is_there = fwd_list_find(list, listed.identifiers[i]) != NULL;
+    left -= is_there;
+    if (i < plain_count) plain += !is_there;
+  }
+  EXPECT(left == 0 && destroyed == plain);
+  left = ending_count - ending->ended;
+  calls = 0;
+  EXPECT(ping(trying.proxy) == FWD_OK && calls == left);
+  EXPECT(fwd_proxy_subscriber_count(trying.proxy) == left && fixture.table->members == left);
+  EXPECT(fwd_list_may_respond(list, method_ping) == (left > 0));
+  // The list can be changed as listed.
+  subscribe(trying.proxy, fixture.table, NULL, FWD_HOLD_NONE, 4);
+  fwd_garbage garbage = {NULL};
+  EXPECT(fwd_list_prune(list, &garbage) && fwd_list_count(list) == left + 1);
+  fwd_garbage_collect(garbage);
+  calls = 0;
+  EXPECT(ping(trying.proxy) == FWD_OK && calls == left + 1);
+  finish_list(&fixture);
+  EXPECT(destroyed == plain_count + 1);
+}
+
+static void try_endings(void) {
+  for (size_t i = 0; i < 2 * sizeof endings / sizeof *endings; i++) {
+    trying.ending = &endings[i / 2];
+    trying.is_nested = i % 2;
+    check_begin(trying.ending->name);
+    entries++;
+    for (trying.failure = 0;; trying.failure++) {
+      long at_first = live;
+      try_ending();
+      EXPECT(live == at_first);
+      if (!injected) break;
+      failures++;
+    }
+  }
+}
+
+// A thread's first fan-outs want places to announce themselves. Without, they are counted, and what
+// ends waits for all of them.
+
+static size_t deep_failure, depth;
+static fwd_proxy *deep_proxy;
+
+static void go_deeper(void) {
+  if (--depth > 0) {
+    EXPECT(ping(deep_proxy) == FWD_OK);
+  } else {
+    end_at(deep_proxy, 1);
+  }
+  EXPECT(destroyed == 0);
+}
+
+static void *start_deep(void *context) {
+  depth = *(const size_t *)context;
+  arm(deep_failure);
+  EXPECT(ping(deep_proxy) == FWD_OK);
+  disarm();
+  return NULL;
+}
+
+static void fan_out_deep(void) {
+  check_begin("the first fan-outs of a thread");
   entries++;
-  for (size_t which = 0;; which++) {
-    removing_proxy = make_proxy(3);
-    removing_failure = which;
-    destroyed = calls = 0;
-    in_ping = remove_second;
+  size_t levels = 40;
+  for (deep_failure = 0;; deep_failure++) {
+    pthread_t thread;
+    deep_proxy = make_proxy(2);
     injected = false;
-    EXPECT(ping(removing_proxy) == FWD_OK);
-    EXPECT(calls == 2);
-    EXPECT(fwd_proxy_subscriber_count(removing_proxy) == 2);
-    EXPECT(ping(removing_proxy) == FWD_OK && calls == 4);
-    // The list can be changed as before.
-    fwd_record *record = make_record(4);
-    EXPECT(fwd_list_insert(fwd_proxy_core_list(removing_proxy), record, 0));
-    fwd_record_release(record);
-    EXPECT(ping(removing_proxy) == FWD_OK && calls == 7);
-    EXPECT(fwd_proxy_subscriber_count(removing_proxy) == 3);
-    fwd_proxy_core_destroy(removing_proxy);
-    EXPECT(destroyed == 4);
-    if (!injected) return;
+    calls = destroyed = 0;
+    in_ping = go_deeper;
+    NEED(pthread_create(&thread, NULL, start_deep, &levels) == 0);
+    pthread_join(thread, NULL);
+    in_ping = NULL;
+    EXPECT(calls == levels && destroyed == 1);
+    fwd_proxy_core_destroy(deep_proxy);
+    EXPECT(destroyed == 2);
+    // What was made is used again: more are wanted each time, until nothing fails.
+    levels += 10;
+    if (!injected) break;
     failures++;
+    NEED(deep_failure < 100);
   }
 }
 
@@ -802,6 +1098,16 @@ static fwd_status run_forward_named(attempt *self) {
   return forwarded(self, fwd_forward_named(self->proxy, selector_names[method_large], skewed.frame + self->count, 32,
                                            &answer, sizeof answer));
 }
+static fwd_status run_forward_batch(attempt *self) {
+  fwd_batch *batch = fwd_batch_create(self->proxy);
+  NEED(batch);
+  begin();
+  fwd_status status = fwd_batch_forward(batch, selectors[method_large], skewed.frame + self->count, 32, &answer,
+                                        sizeof answer);
+  end();
+  fwd_batch_destroy(batch);
+  return forwarded(self, status);
+}
 static fwd_status run_forward_arguments(attempt *self) {
   void *arguments[] = {skewed.first + self->count, skewed.second + self->count};
   begin();
@@ -821,6 +1127,9 @@ static void try_forwarding(void) {
     self.subject = "fwd_forward_named";
     self.run = run_forward_named;
     EXPECT(try_each(self) == 1 + self.count);
+    self.subject = "fwd_batch_forward";
+    self.run = run_forward_batch;
+    EXPECT(try_each(self) == 1 + self.count);
     self.subject = "fwd_forward_arguments";
     self.run = run_forward_arguments;
     EXPECT(try_each(self) == 1 + self.count);
@@ -831,7 +1140,7 @@ static void try_forwarding(void) {
 
 static fwd_proxy *droppable_proxy(fwd_signature *signature) {
   fwd_proxy_method method = {.selector = selectors[method_ping], .signature = signature};
-  fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, &proxy_owner, &operations);
+  fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, proxy_owner, &operations);
   NEED(proxy);
   return proxy;
 }
@@ -959,7 +1268,13 @@ static void call_without_allocating(void) {
   calls = 0;
   EXPECT(ping(proxy) == FWD_OK && calls == 3);
   EXPECT(fwd_proxy_responds(proxy, selectors[method_ping]) && fwd_proxy_subscriber_count(proxy) == 3);
-  fwd_list_remove(fwd_proxy_core_list(proxy), 1);
+  fwd_subscriber_list *list = fwd_proxy_core_list(proxy);
+  fwd_record *second = fwd_list_record(list, 1);
+  EXPECT(fwd_list_find(list, fwd_record_identifier(second)) == second);
+  fwd_garbage garbage = {NULL};
+  fwd_list_end(list, second, &garbage);
+  fwd_garbage_collect(garbage);
+  EXPECT(!fwd_list_find(list, fwd_record_identifier(second)) && fwd_list_may_respond(list, method_ping));
   EXPECT(ping(proxy) == FWD_OK && calls == 5);
   EXPECT(requests == 0);
   disarm();
@@ -972,6 +1287,7 @@ static void call_without_allocating(void) {
 // MARK: All
 
 static void set_up(void) {
+  proxy_owner = object_create(NULL, NULL);
   for (size_t i = 0; i < method_count; i++) {
     selectors[i] = fwd_selector_register(selector_names[i]);
     NEED(selectors[i]);
@@ -987,6 +1303,7 @@ int main(void) {
   // What a thread's first call takes is used by later threads again: neither is that.
   warm_up();
   try_closures();
+  fan_out_deep();
   settle();
   long before = live;
 
@@ -996,10 +1313,9 @@ int main(void) {
                      .has_no_message = true});
   try_each((attempt){.subject = "fwd_dispatch_table_create", .run = run_table, .undo = undo_table,
                      .has_no_error = true, .has_no_message = true});
-  try_each((attempt){.subject = "fwd_record_create", .prepare = prepare_table, .run = run_record,
-                     .undo = undo_record, .finish = finish_table, .has_no_error = true, .has_no_message = true});
   try_lists();
-  try_removal();
+  try_batches();
+  try_endings();
   try_forwarding();
   try_functions();
   call_function_without_memory();
@@ -1008,6 +1324,7 @@ int main(void) {
   check_begin("what is left");
   settle();
   if (!EXPECT(live == before)) printf("  %ld more than before\n", live - before);
+  EXPECT(objects_allocated == 1 && proxy_owner->strong == 1);
   printf("%zu failures injected into %zu entries\n", failures, entries);
   return check_finish();
 }

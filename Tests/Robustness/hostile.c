@@ -555,14 +555,16 @@ static void forward_large(void) {
   size_t calls = 0;
   fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, &calls, &operations);
   NEED(proxy);
-  for (fwd_subscription i = 1; i <= 3; i++) {
-    fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL, NULL);
-    NEED(table);
-    *fwd_dispatch_table_entry(table, 0) = (fwd_implementation){.packed = answer_large};
-    fwd_record *record = fwd_record_create(&(fwd_record_parts){.identifier = i, .receiver = &calls}, table);
-    NEED(record && fwd_list_insert(fwd_proxy_core_list(proxy), record, i - 1));
-    fwd_record_release(record);
+  fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
+  NEED(table);
+  *fwd_dispatch_table_entry(table, 0) = (fwd_implementation){.packed = answer_large};
+  fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &calls};
+  fwd_garbage garbage = {NULL};
+  for (size_t i = 0; i < 3; i++) {
+    NEED(fwd_list_insert(fwd_proxy_core_list(proxy), &subscriber, table, i, &garbage));
   }
+  fwd_garbage_collect(garbage);
+  fwd_dispatch_table_release(table);
   unsigned char *frame = malloc(size + 1), *result = malloc(size);
   NEED(frame && result);
   for (size_t i = 0; i < size + 1; i++) frame[i] = (unsigned char)(i * 13 + i / 247);
@@ -581,6 +583,61 @@ static void forward_large(void) {
   EXPECT(calls == 9);
   free(frame);
   free(result);
+  fwd_proxy_core_destroy(proxy);
+  fwd_signature_destroy(signature);
+}
+
+/// Identifiers of nobody name nobody, and what is not there is an error or nothing.
+static void subscribe_at_limits(void) {
+  check_begin("identifiers, indices and batches that are none");
+  static const fwd_proxy_operations operations = {report, met_the_dead};
+  fwd_signature *signature;
+  NEED(fwd_signature_create("v@:", 3, &signature, NULL) == FWD_OK);
+  fwd_proxy_method method = {.selector = fwd_selector_register("limit"), .signature = signature};
+  fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, &method, &operations);
+  NEED(proxy);
+  fwd_subscriber_list *list = fwd_proxy_core_list(proxy);
+  const fwd_subscription strange[] = {0, 1, 7, 8, UINT32_MAX, (UINT64_C(1) << 28) - 1, UINT64_C(1) << 28,
+                                      UINT64_MAX};
+  fwd_garbage garbage = {NULL};
+  fwd_subscription identifier = 0;
+  for (int round = 0; round < 2; round++) {
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) EXPECT(!fwd_list_find(list, strange[i]));
+    EXPECT(!fwd_list_find(list, identifier ^ UINT64_C(1) << 63));
+    EXPECT(!fwd_list_find_object(list, &method, NULL) && fwd_list_end_object(list, &method, &garbage) == 0);
+    // A table without any function, at an index far behind the end.
+    fwd_dispatch_table *table = fwd_dispatch_table_create(1, &method);
+    NEED(table);
+    fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &method};
+    identifier = fwd_list_insert(list, &subscriber, table, SIZE_MAX - 1, &garbage);
+    fwd_dispatch_table_release(table);
+    NEED(identifier);
+    EXPECT(fwd_list_find(list, identifier) && !fwd_list_may_respond(list, 0));
+    EXPECT(!fwd_list_find(list, identifier + 1) && !fwd_list_find(list, identifier + 7));
+  }
+  EXPECT(fwd_list_count(list) == 2 && fwd_list_prune(list, &garbage));
+  EXPECT(fwd_forward(proxy, method.selector, NULL, 0, NULL, 0) == FWD_OK);
+  // The end of all, twice.
+  fwd_list_end_all(list, &garbage);
+  fwd_list_end_all(list, &garbage);
+  EXPECT(fwd_list_count(list) == 0 && !fwd_list_find(list, identifier) && garbage.first);
+  fwd_garbage_collect(garbage);
+  fwd_garbage_collect((fwd_garbage){NULL});
+
+  fwd_batch *batch = NULL;
+  fwd_error error;
+  fwd_proxy *volatile no_proxy = NULL;
+  fwd_batch **volatile no_place = NULL;
+  expect_status(fwd_batch_begin(no_proxy, &batch, &error), FWD_NULL_ARGUMENT, &error, 0);
+  expect_status(fwd_batch_begin(proxy, no_place, &error), FWD_NULL_ARGUMENT, &error, 0);
+  EXPECT(!batch);
+  fwd_batch_end(NULL);
+  NEED(fwd_batch_begin(proxy, &batch, &error) == FWD_OK);
+  EXPECT(fwd_batch_forward(batch, method.selector, NULL, 0, NULL, 0) == FWD_OK);
+  EXPECT(fwd_batch_forward(batch, method.selector, NULL, 1, NULL, 0) == FWD_WRONG_SIZE);
+  EXPECT(fwd_batch_forward(batch, fwd_selector_register("not of it"), NULL, 0, NULL, 0) == FWD_UNKNOWN_SELECTOR);
+  EXPECT(fwd_batch_forward(NULL, method.selector, NULL, 0, NULL, 0) == FWD_NULL_ARGUMENT);
+  fwd_batch_end(batch);
   fwd_proxy_core_destroy(proxy);
   fwd_signature_destroy(signature);
 }
@@ -615,6 +672,7 @@ static void *run_all(void *unused) {
   register_selectors();
   call_at_limits(false);
   call_at_limits(true);
+  subscribe_at_limits();
   return NULL;
 }
 

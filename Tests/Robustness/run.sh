@@ -153,8 +153,16 @@ for build in $builds; do
   case $build in debug | release) run_program "$build, allocators" check_allocators "$build" ;; esac
   for program in $(programs_of "$build"); do
     set --
-    if [ "$program" = threads ]; then set -- ${ROUNDS:+"$ROUNDS"} ${SEED:+"$SEED"}; fi
+    case $program in
+      threads) set -- "${ROUNDS:-10000}" ${SEED:+"$SEED"} ;;
+    esac
     run_program "$build, $program" "$temporary/$build/$program" "$@"
+    # Those with objects, once more with references of Swift's own kind.
+    case $program in
+      allocation_failures | threads)
+        run_program "$build, $program, stock references" env FWD_WEAK=stock "$temporary/$build/$program" "$@"
+        ;;
+    esac
   done
 done
 echo "$passed passed, $failed failed"

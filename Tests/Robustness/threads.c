@@ -18,6 +18,8 @@
 #include "fwd_closure.h"
 #include "fwd_fan_out.h"
 #include "fwd_signature.h"
+#include "objects.h"
+#include "subscriber_list.h"
 
 enum { thread_count = 8, shared_count = 16 };
 
@@ -346,12 +348,124 @@ static void use_selector(worker *self) {
 
 // MARK: A proxy
 
-static fwd_proxy *proxy;
-static fwd_selector add_selector, note_selector;
-/// The list has one writer at a time; readers take no part in it.
+enum { method_add, method_note, method_sum, method_count };
+static const char *const selector_names[method_count] = {"add:to:", "note", "sum:"};
+static const char *const encodings[method_count] = {"i@:ii", "v@:", "i@:i"};
+static fwd_selector selectors[method_count];
+
+/// A subscriber: a C context, or what an object has.
+typedef struct guest {
+  uint64_t alive;
+  /// Among those that stay; the others have `passing`.
+  unsigned rank;
+  /// The last fan-out of each thread that it has seen.
+  uint64_t seen[thread_count + 1];
+} guest;
+
+/// Some stay where they are among one another, some stay and are moved, the others come and go.
+enum { fixed_count = 3, staying_count = 6, passing = 99 };
+
+static atomic_long live_guests;
+
+static void guest_destroy(void *context) {
+  guest *self = context;
+  EXPECT(self->alive == is_alive);
+  self->alive = 0;
+  free(self);
+  atomic_fetch_sub_explicit(&live_guests, 1, memory_order_relaxed);
+}
+static void destroy_guest_of(fake_object *object) { guest_destroy(object->tag); }
+
+/// A fan-out under way on this thread, or all those of a batch.
+typedef struct fan {
+  struct fan *outer;
+  size_t method;
+  uint64_t number;
+  /// Who has been called of those that stay, by rank, and how many of the fixed ones.
+  unsigned called, fixed;
+  /// Whom this thread has ended since it began.
+  const void *ended[16];
+  size_t ended_count;
+} fan;
+
+static _Thread_local fan *innermost;
+static _Thread_local worker *me;
+static _Thread_local uint64_t fans_of_thread;
+static _Thread_local unsigned depth;
+
+static void begin_fan(fan *self, size_t method) {
+  self->method = method;
+  self->number = ++fans_of_thread;
+  self->called = self->fixed = 0;
+  self->outer = innermost;
+  innermost = self;
+  depth++;
+}
+
+/// Each of those that stay has been called once, and the fixed ones in order.
+static void end_fan(fan *self) {
+  innermost = self->outer;
+  depth--;
+  if (self->method == method_add) {
+    EXPECT(self->called != 0);
+  } else {
+    EXPECT(self->called == (1u << staying_count) - 1 && self->fixed == fixed_count);
+  }
+}
+
+static void act_inside(void);
+
+static void guest_deliver(void *receiver, fwd_selector selector, size_t method) {
+  guest *self = receiver;
+  fan *current = innermost;
+  EXPECT(self->alive == is_alive && selector == selectors[method] && current->method == method);
+  EXPECT(self->seen[me->number] != current->number);
+  self->seen[me->number] = current->number;
+  for (size_t i = 0; i < current->ended_count; i++) EXPECT(current->ended[i] != receiver);
+  if (self->rank == passing) {
+    if (depth < 3 && next_random(me) % 64 == 0) act_inside();
+    return;
+  }
+  EXPECT((current->called & 1u << self->rank) == 0);
+  current->called |= 1u << self->rank;
+  if (self->rank < fixed_count) EXPECT(self->rank == current->fixed++);
+}
+
+static int guest_add(void *receiver, fwd_selector selector, int left, int right) {
+  // The first answer is all that is wanted: whoever it is, the fan-out has its answer.
+  guest_deliver(receiver, selector, method_add);
+  innermost->called |= 1u << staying_count;
+  return left + right;
+}
+static void guest_note(void *receiver, fwd_selector selector) { guest_deliver(receiver, selector, method_note); }
+static int guest_sum(void *receiver, fwd_selector selector, int value) {
+  guest_deliver(receiver, selector, method_sum);
+  return value + 1;
+}
+static fwd_status guest_note_packed(const void *context, void *receiver, void *const *arguments, void *result,
+                                    fwd_error *error) {
+  (void)context, (void)arguments, (void)result, (void)error;
+  guest_deliver(receiver, selectors[method_note], method_note);
+  return FWD_OK;
+}
+
+enum { pool_count = 16, crowd_limit = 40 };
+
+/// A proxy with what its writer knows of it. There is one writer at a time; readers take no part.
+typedef struct stage {
+  fwd_proxy *proxy;
+  fwd_subscriber_list *list;
+  fwd_subscription staying[staying_count];
+  /// The objects of those that stay.
+  fake_object *kept[staying_count];
+  /// Objects of others, to die some time.
+  _Atomic(fake_object *) pool[pool_count];
+  fwd_dispatch_table *table;
+} stage;
+
+static stage shared_stage;
 static pthread_mutex_t writer_lock = PTHREAD_MUTEX_INITIALIZER;
-static fwd_subscription next_identifier = 1;
-static char proxy_owner;
+static fake_object *proxy_owner;
 
 static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   (void)owner, (void)selector, (void)error;
@@ -359,65 +473,218 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
 }
 static void met_the_dead(void *owner) { (void)owner; }
 
-static int subscriber_add(void *receiver, fwd_selector selector, int left, int right) {
-  token_use(receiver);
-  EXPECT(selector == add_selector);
-  return left + right;
-}
-static void subscriber_note(void *receiver, fwd_selector selector) {
-  token_use(receiver);
-  EXPECT(selector == note_selector);
+/// With all methods; with `random`, perhaps without some.
+static fwd_dispatch_table *make_table(uint64_t random) {
+  fwd_dispatch_table *table = fwd_dispatch_table_create(method_count, NULL);
+  NEED(table);
+  if (random % 8 != 1) fwd_dispatch_table_entry(table, method_add)->function = (void (*)(void))guest_add;
+  if (random % 8 == 2) {
+    fwd_dispatch_table_entry(table, method_note)->packed = guest_note_packed;
+  } else if (random % 8 != 3) {
+    fwd_dispatch_table_entry(table, method_note)->function = (void (*)(void))guest_note;
+  }
+  if (random % 8 != 4) fwd_dispatch_table_entry(table, method_sum)->function = (void (*)(void))guest_sum;
+  return table;
 }
 
-static fwd_record *make_record(void) {
-  fwd_dispatch_table *table = fwd_dispatch_table_create(2, NULL, NULL);
-  NEED(table);
-  fwd_dispatch_table_entry(table, 0)->function = (void (*)(void))subscriber_add;
-  fwd_dispatch_table_entry(table, 1)->function = (void (*)(void))subscriber_note;
-  fwd_record_parts parts = {.identifier = next_identifier++, .receiver = token_create(), .destroy = token_destroy};
-  fwd_record *record = fwd_record_create(&parts, table);
-  NEED(record);
-  return record;
+static fwd_subscription insert(stage *on, fwd_hold hold, unsigned rank, size_t index, fake_object **object,
+                               uint64_t random, fwd_garbage *garbage) {
+  guest *made = calloc(1, sizeof *made);
+  NEED(made);
+  made->alive = is_alive;
+  made->rank = rank;
+  atomic_fetch_add_explicit(&live_guests, 1, memory_order_relaxed);
+  fwd_subscriber subscriber = {.hold = hold, .receiver = made};
+  if (hold == FWD_HOLD_NONE) {
+    subscriber.destroy = guest_destroy;
+  } else {
+    subscriber.object = *object = object_create(destroy_guest_of, made);
+  }
+  // One of its own, or that of many.
+  bool is_shared = random % 3 == 0;
+  fwd_dispatch_table *table = is_shared ? on->table : make_table(rank == passing ? random / 3 : 0);
+  fwd_subscription identifier = fwd_list_insert(on->list, &subscriber, table, index, garbage);
+  NEED(identifier);
+  if (!is_shared) fwd_dispatch_table_release(table);
+  return identifier;
+}
+
+static void come(stage *on, size_t count, uint64_t random, fwd_garbage *garbage) {
+  fwd_hold hold = (fwd_hold)(random % 3);
+  fake_object *object = NULL;
+  size_t index = random / 4 % 2 ? FWD_LIST_END : random / 8 % (count + 1);
+  insert(on, hold, passing, index, &object, random / 16, garbage);
+  // The strong one lives by its subscription from now on, the weak one by the pool.
+  if (hold == FWD_HOLD_STRONG) swift_release(object);
+  if (hold != FWD_HOLD_WEAK) return;
+  fake_object *old = atomic_exchange(&on->pool[random / 64 % pool_count], object);
+  if (old) swift_release(old);
+}
+
+static bool stays(const stage *on, const fwd_record *record, size_t limit) {
+  for (size_t i = 0; i < limit; i++) {
+    if (fwd_record_identifier(record) == on->staying[i]) return true;
+  }
+  return false;
+}
+
+static void note_end(const void *receiver) {
+  for (fan *each = innermost; each; each = each->outer) {
+    if (each->ended_count < sizeof each->ended / sizeof *each->ended) each->ended[each->ended_count++] = receiver;
+  }
+}
+
+static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
+  size_t count = fwd_list_count(on->list), choice = random % 16;
+  random /= 16;
+  if (count < 2 * staying_count || (count < crowd_limit && choice < 7)) {
+    come(on, count, random, garbage);
+    return;
+  }
+  fwd_record *record = fwd_list_record(on->list, random % count);
+  if (choice == 7 || choice == 8) {
+    if (!stays(on, record, fixed_count)) {
+      EXPECT(fwd_list_move(on->list, random % count, random / 64 % count, garbage));
+    }
+  } else if (choice == 9) {
+    EXPECT(fwd_list_prune(on->list, garbage));
+    EXPECT(fwd_list_count(on->list) <= count);
+  } else if (!stays(on, record, staying_count)) {
+    fwd_subscription identifier = fwd_record_identifier(record);
+    const void *receiver = record->receiver, *object = fwd_list_find(on->list, identifier) == record
+                                                           ? fwd_record_object(record)
+                                                           : NULL;
+    // What a dead object had may be another's by now, who is called.
+    bool was_live = fwd_record_is_live(record);
+    if (choice == 10 && object) {
+      EXPECT(fwd_list_end_object(on->list, object, garbage) == 1);
+    } else if (fwd_list_find(on->list, identifier) == record) {
+      fwd_list_end(on->list, record, garbage);
+    } else {
+      return;
+    }
+    EXPECT(!fwd_list_find(on->list, identifier));
+    if (was_live) note_end(receiver);
+  }
 }
 
 static void change_list(worker *self) {
-  fwd_subscriber_list *list = fwd_proxy_core_list(proxy);
+  fwd_garbage garbage = {NULL};
   pthread_mutex_lock(&writer_lock);
-  size_t count = fwd_list_count(list);
-  uint64_t random = next_random(self);
-  // One stays, so that there is always an answer.
-  if (count < 4 || (count < 40 && random % 2)) {
-    fwd_record *record = make_record();
-    EXPECT(fwd_list_insert(list, record, random % 3 ? count : random % (count + 1)));
-    fwd_record_release(record);
-  } else if (random % 5 == 0) {
-    EXPECT(fwd_list_move(list, 1 + random % (count - 1), 1 + random / 64 % (count - 1)));
-  } else {
-    fwd_list_remove(list, 1 + random % (count - 1));
-  }
+  change(&shared_stage, next_random(self), &garbage);
   pthread_mutex_unlock(&writer_lock);
+  fwd_garbage_collect(garbage);
+}
+
+static void kill_guest(worker *self) {
+  fake_object *object = atomic_exchange(&shared_stage.pool[next_random(self) % pool_count], NULL);
+  if (object) swift_release(object);
+}
+
+static fwd_status call(stage *on, fwd_batch *batch, size_t method, int value) {
+  struct {
+    int left, right;
+  } frame = {value, 7};
+  int result = 0;
+  size_t size = method == method_add ? sizeof frame : method == method_sum ? sizeof frame.left : 0;
+  fwd_status status =
+      batch ? fwd_batch_forward(batch, selectors[method], size ? &frame : NULL, size, size ? &result : NULL,
+                                size ? sizeof result : 0)
+            : fwd_forward(on->proxy, selectors[method], size ? &frame : NULL, size, size ? &result : NULL,
+                          size ? sizeof result : 0);
+  EXPECT(status == FWD_OK);
+  if (method == method_add) EXPECT(result == value + 7);
+  if (method == method_sum) EXPECT(result == value + 1);
+  return status;
+}
+
+static void forward_on(stage *on, worker *self) {
+  fan current = {.ended_count = 0};
+  begin_fan(&current, next_random(self) % method_count);
+  call(on, NULL, current.method, (int)(next_random(self) % 1000));
+  end_fan(&current);
 }
 
 static void forward(worker *self) {
-  struct {
-    int left, right;
-  } frame = {(int)(next_random(self) % 1000), 7};
-  int sum = 0;
-  EXPECT(fwd_forward(proxy, add_selector, &frame, sizeof frame, &sum, sizeof sum) == FWD_OK);
-  EXPECT(sum == frame.left + 7);
-  EXPECT(fwd_forward_named(proxy, "note", NULL, 0, NULL, 0) == FWD_OK);
-  EXPECT(fwd_proxy_responds(proxy, note_selector) && fwd_proxy_subscriber_count(proxy) > 0);
+  forward_on(&shared_stage, self);
+  fan current = {.ended_count = 0};
+  begin_fan(&current, method_note);
+  EXPECT(fwd_forward_named(shared_stage.proxy, "note", NULL, 0, NULL, 0) == FWD_OK);
+  end_fan(&current);
+  EXPECT(fwd_proxy_responds(shared_stage.proxy, selectors[method_note]));
+  EXPECT(fwd_proxy_subscriber_count(shared_stage.proxy) >= staying_count);
+}
+
+static void forward_batch_on(stage *on, worker *self, void (*between)(worker *self)) {
+  fwd_batch *batch;
+  fan current = {.ended_count = 0};
+  NEED(fwd_batch_begin(on->proxy, &batch, NULL) == FWD_OK);
+  for (unsigned i = 0; i < 4; i++) {
+    begin_fan(&current, next_random(self) % method_count);
+    call(on, batch, current.method, (int)i);
+    // What is ended now is ended for all of the batch.
+    if (between) between(self);
+    end_fan(&current);
+  }
+  fwd_batch_end(batch);
+}
+static void forward_batch(worker *self) { forward_batch_on(&shared_stage, self, change_list); }
+
+static void act_inside(void) {
+  switch (next_random(me) % 4) {
+    case 0: forward_on(&shared_stage, me); break;
+    case 1: forward_batch(me); break;
+    case 2: kill_guest(me); break;
+    default: change_list(me); break;
+  }
 }
 
 static void forward_by_function(worker *self) {
   fwd_closure *closure;
   token *owner = token_create();
-  const fwd_proxy_method *method = fwd_proxy_core_method(proxy, add_selector);
-  NEED(fwd_proxy_closure_create(proxy, method, FWD_FUNCTION_ARGUMENTS, token_destroy, owner, &closure, NULL) == FWD_OK);
+  const fwd_proxy_method *method = fwd_proxy_core_method(shared_stage.proxy, selectors[method_add]);
+  NEED(fwd_proxy_closure_create(shared_stage.proxy, method, FWD_FUNCTION_ARGUMENTS, token_destroy, owner, &closure,
+                                NULL) == FWD_OK);
   int (*add)(int, int) = (int (*)(int, int))fwd_closure_function(closure);
   int left = (int)(next_random(self) % 1000);
+  fan current = {.ended_count = 0};
+  begin_fan(&current, method_add);
   EXPECT(add(left, 8) == left + 8);
+  end_fan(&current);
   fwd_closure_destroy(closure);
+}
+
+static void make_stage(stage *on) {
+  static const fwd_proxy_operations operations = {report, met_the_dead};
+  fwd_proxy_method methods[method_count];
+  memset(methods, 0, sizeof methods);
+  for (size_t i = 0; i < method_count; i++) {
+    methods[i].selector = selectors[i];
+    NEED(fwd_signature_create(encodings[i], strlen(encodings[i]), &methods[i].signature, NULL) == FWD_OK);
+  }
+  methods[method_sum].policy = FWD_RESULT_ALL_LAST;
+  on->proxy = fwd_proxy_core_create(methods, method_count, false, proxy_owner, &operations);
+  NEED(on->proxy);
+  for (size_t i = 0; i < method_count; i++) fwd_signature_destroy(methods[i].signature);
+  on->list = fwd_proxy_core_list(on->proxy);
+  on->table = make_table(0);
+  fwd_garbage garbage = {NULL};
+  for (unsigned i = 0; i < staying_count; i++) {
+    on->staying[i] = insert(on, (fwd_hold)(i % 3), i, FWD_LIST_END, &on->kept[i], i, &garbage);
+  }
+  fwd_garbage_collect(garbage);
+}
+
+static void end_stage(stage *on) {
+  fwd_proxy_core_destroy(on->proxy);
+  fwd_dispatch_table_release(on->table);
+  for (size_t i = 0; i < staying_count; i++) {
+    if (on->kept[i]) swift_release(on->kept[i]);
+  }
+  for (size_t i = 0; i < pool_count; i++) {
+    fake_object *object = atomic_load(&on->pool[i]);
+    if (object) swift_release(object);
+  }
 }
 
 // MARK: Alone with the library
@@ -434,8 +701,6 @@ typedef struct shared_object {
 } shared_object;
 static shared_object objects[alone_count];
 static pthread_barrier_t start;
-
-static void release_table_owner(void *owner) { free(owner); }
 
 /// Signatures that the library keeps no reference of: their text, by a long frame size, is too long for its cache.
 static fwd_signature *make_long_signature(void) {
@@ -454,11 +719,9 @@ static void make_objects(void) {
     shared_object *object = &objects[i];
     object->signature = make_long_signature();
     NEED(fwd_encoding_create("{S=i^{T=d}}", 11, FWD_FORM_TYPE, &object->encoding, NULL) == FWD_OK);
-    void *owner = malloc(1);
-    NEED(owner);
-    object->table = fwd_dispatch_table_create(2, owner, release_table_owner);
+    object->table = fwd_dispatch_table_create(2, object);
     NEED(object->table);
-    fwd_dispatch_table_entry(object->table, 1)->context = owner;
+    fwd_dispatch_table_entry(object->table, 1)->context = object;
     for (unsigned t = 1; t < thread_count; t++) {
       fwd_signature_retain(object->signature);
       fwd_encoding_retain(object->encoding);
@@ -511,6 +774,38 @@ static void register_new(void) {
   }
 }
 
+/// A list that one thread writes and the others read: what it publishes is whole, and what it gives
+/// up waits for them.
+static stage alone_stage;
+static atomic_uint alone_joined, alone_finished;
+
+static void write_alone(worker *self) {
+  while (atomic_load_explicit(&alone_finished, memory_order_relaxed) < thread_count - 1) {
+    fwd_garbage garbage = {NULL};
+    change(&alone_stage, next_random(self), &garbage);
+    fwd_garbage_collect(garbage);
+  }
+}
+
+static void read_list(void) {
+  unsigned number = atomic_fetch_add_explicit(&alone_joined, 1, memory_order_relaxed);
+  worker self = {.random = (seed + number) * 0x9E3779B97F4A7C15u | 1, .number = number};
+  me = &self;
+  // No nested changes: there is one writer.
+  depth = 3;
+  if (number == 0) {
+    write_alone(&self);
+    return;
+  }
+  for (unsigned i = 0; i < alone_count; i++) {
+    forward_on(&alone_stage, &self);
+    forward_batch_on(&alone_stage, &self, NULL);
+    EXPECT(fwd_proxy_subscriber_count(alone_stage.proxy) >= staying_count);
+    EXPECT(fwd_proxy_responds(alone_stage.proxy, selectors[method_note]));
+  }
+  atomic_fetch_add_explicit(&alone_finished, 1, memory_order_relaxed);
+}
+
 static void (*alone)(void);
 static void *work_alone(void *context) {
   check_current = context;
@@ -545,13 +840,16 @@ static activity activities[] = {
     {switch_ways, 1, {.name = "switching between libffi and plans"}},
     {use_selector, 4, {.name = "registering selectors"}},
     {change_list, 8, {.name = "subscribing and unsubscribing"}},
+    {kill_guest, 2, {.name = "the death of a subscriber"}},
     {forward, 8, {.name = "forwarding"}},
+    {forward_batch, 3, {.name = "forwarding by a batch"}},
     {forward_by_function, 4, {.name = "forwarding by a function pointer"}},
 };
 enum { activity_count = sizeof activities / sizeof *activities };
 
 static void *work(void *context) {
   worker *self = context;
+  me = self;
   unsigned total = 0;
   for (size_t i = 0; i < activity_count; i++) total += activities[i].weight;
   for (unsigned round = 0; round < rounds; round++) {
@@ -571,16 +869,13 @@ static void set_up(worker *self) {
     shared_signatures[i].signature = make_signature(i);
   }
   for (size_t i = 0; i < shared_count; i++) shared_closures[i].closure = make_closure(self);
-  static const fwd_proxy_operations operations = {report, met_the_dead};
-  add_selector = fwd_selector_register("add:to:");
-  note_selector = fwd_selector_register("note");
-  fwd_proxy_method methods[2] = {{.selector = add_selector}, {.selector = note_selector}};
-  NEED(fwd_signature_create("i@:ii", 5, &methods[0].signature, NULL) == FWD_OK);
-  NEED(fwd_signature_create("v@:", 3, &methods[1].signature, NULL) == FWD_OK);
-  proxy = fwd_proxy_core_create(methods, 2, false, &proxy_owner, &operations);
-  NEED(proxy);
-  for (size_t i = 0; i < 2; i++) fwd_signature_destroy(methods[i].signature);
-  change_list(self);
+  proxy_owner = object_create(NULL, NULL);
+  for (size_t i = 0; i < method_count; i++) {
+    selectors[i] = fwd_selector_register(selector_names[i]);
+    NEED(selectors[i]);
+  }
+  make_stage(&shared_stage);
+  make_stage(&alone_stage);
 }
 
 static void tear_down(void) {
@@ -588,7 +883,10 @@ static void tear_down(void) {
     drop_closure(shared_closures[i].closure);
     fwd_signature_destroy(shared_signatures[i].signature);
   }
-  fwd_proxy_core_destroy(proxy);
+  end_stage(&shared_stage);
+  end_stage(&alone_stage);
+  EXPECT(proxy_owner->strong == 1);
+  swift_release(proxy_owner);
 }
 
 static void tell_of_hanging(int signal_number) {
@@ -605,7 +903,8 @@ int main(int count, char **values) {
   if (count > 1) rounds = (unsigned)strtoul(values[1], NULL, 10);
   seed = count > 2 ? strtoull(values[2], NULL, 10) : (uint64_t)time(NULL);
   printf("%u rounds, seed %llu\n", rounds, (unsigned long long)seed);
-  worker main_worker = {.random = seed * 2 + 1};
+  worker main_worker = {.random = seed * 2 + 1, .number = thread_count};
+  me = &main_worker;
   set_up(&main_worker);
   worker workers[thread_count];
   for (unsigned i = 0; i < thread_count; i++) {
@@ -619,10 +918,12 @@ int main(int count, char **values) {
   run_alone("signatures that the last of several threads frees", drop_signatures);
   run_alone("encodings that the last of several threads frees", drop_encodings);
   run_alone("dispatch tables that the last of several threads frees", drop_tables);
+  run_alone("a list that one thread writes and others read", read_list);
   run_alone("finding what another thread registers", register_new);
   check_begin("what is left at the end");
   tear_down();
   // Whatever was owned has been released, once.
-  EXPECT(atomic_load(&live_tokens) == 0);
+  EXPECT(atomic_load(&live_tokens) == 0 && atomic_load(&live_guests) == 0);
+  EXPECT(atomic_load(&objects_allocated) == 0);
   return check_finish();
 }
