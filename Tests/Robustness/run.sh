@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests the C target against hostile encodings, short memory and many threads:
+# Tests the C target against hostile encodings, short memory and many threads, and the list of subscribers
+# against a model of it:
 #
 #     Tests/Robustness/run.sh [BUILD...]
 #
@@ -14,7 +15,8 @@
 # In the environment:
 #   CC        the compiler (the clang beside swift, or else clang)
 #   ROUNDS    rounds of each thread in threads.c
-#   SEED      its seed
+#   EPISODES  of list_model.c
+#   SEED      the seed of both
 
 set -eu
 . "$(dirname -- "$0")/../../scripts/lib.sh"
@@ -68,7 +70,7 @@ programs_of() {
   case $1 in
     debug) echo "hostile allocation_failures" ;;
     thread) echo "threads" ;;
-    *) echo "hostile allocation_failures threads" ;;
+    *) echo "hostile allocation_failures list_model threads" ;;
   esac
 }
 
@@ -155,11 +157,12 @@ for build in $builds; do
     set --
     case $program in
       threads) set -- "${ROUNDS:-10000}" ${SEED:+"$SEED"} ;;
+      list_model) set -- "${EPISODES:-250}" ${SEED:+"$SEED"} ;;
     esac
     run_program "$build, $program" "$temporary/$build/$program" "$@"
     # Those with objects, once more with references of Swift's own kind.
     case $program in
-      allocation_failures | threads)
+      allocation_failures | list_model | threads)
         run_program "$build, $program, stock references" env FWD_WEAK=stock "$temporary/$build/$program" "$@"
         ;;
     esac
