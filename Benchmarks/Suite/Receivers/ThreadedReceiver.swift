@@ -25,7 +25,8 @@ public final class ThreadedReceiver: Receiver, Sendable {
   public var sum: Int64 { 0 }
 
   /// None: they subscribe with tables of their own.
-  public static let functionTable: FunctionTable = FunctionTable(for: ThreadedReceiver.self) { _ in }
+  public static let functionTable: FunctionTable = FunctionTable(for: ThreadedReceiver.self) { _ in
+  }
 
   /// A table with functions for some messages.
   public static func functionTable(_ messages: [String]) -> FunctionTable {
