@@ -69,20 +69,24 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
 
 #define HAS_FUNCTION (function = function_of(record, implementation))
 
-#define DELIVER_WEAK(n, m, list)                                      \
-  if (__builtin_expect((held & FWD_HELD_BITS) || !HAS_FUNCTION, 0)) { \
-    replay->take_over(replay, i);                                     \
-    continue;                                                         \
-  }                                                                   \
-  void *object = swift_tryRetain((void *)held);                       \
-  if (__builtin_expect(!object, 0)) {                                 \
-    replay->gone++;                                                   \
-    continue;                                                         \
-  }                                                                   \
-  integer_0 = (uint64_t)(uintptr_t)record->receiver;                  \
-  CALL(n, m, list);                                                   \
-  swift_release(object);                                              \
-  delivered++;
+#define DELIVER_WEAK(n, m, list)                                               \
+  integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
+  if (__builtin_expect(!(held & FWD_HELD_BITS) && HAS_FUNCTION, 1)) {           \
+    void *object = swift_tryRetain((void *)held);                              \
+    if (__builtin_expect(!object, 0)) {                                        \
+      replay->gone++;                                                          \
+      continue;                                                                \
+    }                                                                          \
+    CALL(n, m, list);                                                          \
+    swift_release(object);                                                     \
+    delivered++;                                                               \
+  } else if (!(held & (FWD_HELD_ENDED | FWD_HELD_STOCK)) && HAS_FUNCTION) {    \
+    /* Not weak: among the weak ones, what is held otherwise lives anyhow. */  \
+    CALL(n, m, list);                                                          \
+    delivered++;                                                               \
+  } else {                                                                     \
+    replay->take_over(replay, i);                                              \
+  }
 
 #define DELIVER_HELD(n, m, list)                                      \
   if (__builtin_expect((held & FWD_HELD_ENDED) || !HAS_FUNCTION, 0)) { \
