@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Forwarding
+internal import Synchronization
+
+extension Worker {
+  /// Changes who is subscribed, or where.
+  func change() {
+    switch random.below(16) {
+    case 0...10: changeSlot()
+    case 11, 12: moveSteady()
+    case 13: look()
+    default: changeLoose()
+    }
+  }
+
+  func somePosition() -> DynamicProxy.Position {
+    switch random.below(10) {
+    case 0: .first
+    case 1: .index(random.below(Stage.mainCount))
+    case 2: .before(stage.steady[0].member)
+    case 3: .after(stage.steady[Stage.fixedCount - 1].member)
+    case 4: .priority(random.below(5) - 2)
+    default: .last
+    }
+  }
+
+  /// Fills an empty place, or ends who is in it.
+  private func changeSlot() {
+    let slot = stage.slots[random.below(Stage.slotCount)]
+    let left = slot.withLock { slot in
+      defer { slot = nil }
+      return slot
+    }
+    if let left {
+      if left.endsWithMember && random.isOneOf(2) {
+        left.drop()
+        tally.dropped += 1
+      } else {
+        left.cancel(&random)
+        tally.cancelled += 1
+      }
+      return
+    }
+    violations.unfailing("a subscription") {
+      let kind = Membership.Kind.allCases.randomElement(using: &random)!
+      let member = Member(isPartial: kind == .weakClosures && random.isOneOf(2))
+      let made = try Membership(member, kind, in: stage.main, at: somePosition())
+      tally.joined += 1
+      // Another thread may have filled it in the meantime.
+      let other = slot.withLock { slot in
+        defer { slot = made }
+        return slot
+      }
+      other?.cancel(&random)
+    }
+  }
+
+  /// Moves one of those that stay and have no fixed order: a fan-out under way
+  /// still calls it once.
+  private func moveSteady() {
+    let movable = Stage.fixedCount..<Stage.mainCount
+    let membership = stage.steady[movable.lowerBound + random.below(movable.count)]
+    violations.unfailing("a move") { try membership.move(to: somePosition()) }
+    tally.moved += 1
+  }
+
+  /// Looks at the main proxy.
+  private func look() {
+    let main = stage.main
+    switch random.below(4) {
+    case 0: violations.check(main.count > Stage.mainCount, "the proxy counts \(main.count)")
+    case 1: violations.check(main.responds(to: "weigh:fan:"), "nobody responds")
+    case 2:
+      let objects = main.liveSubscribers
+      violations.check(objects.count >= Stage.mainCount - 1, "\(objects.count) objects are live")
+    default:
+      let steady = stage.steady[0].member
+      violations.check(main.contains(steady), "a member that stays is not in the proxy")
+    }
+  }
+
+  /// Fills the loose proxy, or throws all out.
+  private func changeLoose() {
+    if random.isOneOf(24) {
+      stage.loose.unsubscribeAll()
+      return
+    }
+    violations.unfailing("a subscription to the loose proxy") {
+      let kinds: [Membership.Kind] = [.strong, .context, .chainedStrong, .weak]
+      let kind = kinds.randomElement(using: &random)!
+      _ = try Membership(Member(), kind, in: stage.loose)
+      tally.joined += 1
+    }
+  }
+}
