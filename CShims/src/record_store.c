@@ -8,26 +8,27 @@
 
 #include "subscriber_list.h"
 
-// Slab k has 8 << k records, up to 4,096 (160 KB).
-enum { first_slab_bits = 3, last_slab_bits = 12 };
-static const uint32_t growing_slabs = last_slab_bits - first_slab_bits;
+// Eight slabs of each size, from 8 records to 4,096 (160 KB): the last one, which may be empty but for one
+// record, is a ninth of all at most.
+enum { slab_bits = 3, level_bits = 3, last_level = 9 };
+static const uint32_t first_slots = UINT32_C(1) << (slab_bits + level_bits);
 
 static uint32_t slab_size(uint32_t slab) {
-  return UINT32_C(1) << (slab < growing_slabs ? slab + first_slab_bits : last_slab_bits);
+  uint32_t level = slab >> level_bits;
+  return UINT32_C(1) << (slab_bits + (level < last_level ? level : last_level));
 }
 
 /// The slab of a slot; makes `*slot` the place in it.
 static uint32_t locate(uint32_t *slot) {
-  // The slots of the growing slabs, with 8 added, have as many bits as their slab.
-  uint32_t shifted = *slot + (UINT32_C(1) << first_slab_bits);
-  if (shifted < UINT32_C(1) << last_slab_bits) {
-    uint32_t bits = 31 - (uint32_t)__builtin_clz(shifted);
-    *slot = shifted - (UINT32_C(1) << bits);
-    return bits - first_slab_bits;
+  // Level k has as many slots as all before it and the first one's again: with those added, the highest
+  // bit of a slot says which level it is of.
+  uint32_t shifted = *slot + first_slots, level = last_level;
+  if (shifted < first_slots << last_level) {
+    level = 31 - (uint32_t)__builtin_clz(shifted) - (slab_bits + level_bits);
   }
-  uint32_t behind = shifted - (UINT32_C(1) << last_slab_bits);
-  *slot = behind & ((UINT32_C(1) << last_slab_bits) - 1);
-  return growing_slabs + (behind >> last_slab_bits);
+  uint32_t inside = shifted - (first_slots << level), bits = slab_bits + level;
+  *slot = inside & ((UINT32_C(1) << bits) - 1);
+  return (level << level_bits) + (inside >> bits);
 }
 
 /// Adds a slab. False if memory is short.
