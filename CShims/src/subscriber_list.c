@@ -37,12 +37,15 @@ uint32_t fwd_slot_of(fwd_subscription identifier) {
   return (uint32_t)(identifier & ((UINT64_C(1) << slot_bits) - 1));
 }
 
-static fwd_subscription next_identifier(uint32_t slot) {
-  uint64_t count;
-  do {
-    count = atomic_fetch_add_explicit(&subscriptions, 1, memory_order_relaxed) + 1;
-  } while ((count << slot_bits) == 0);
-  return count << slot_bits | slot;
+/// Takes the next number of all subscriptions; from some at a time, since threads share the count.
+static fwd_subscription next_identifier(fwd_subscriber_list *list, uint32_t slot) {
+  enum { at_a_time = 32 };
+  if (list->next_number % at_a_time == 0) {
+    list->next_number = atomic_fetch_add_explicit(&subscriptions, at_a_time, memory_order_relaxed);
+    // 0 is none.
+    if (list->next_number << slot_bits == 0) list->next_number++;
+  }
+  return list->next_number++ << slot_bits | slot;
 }
 
 fwd_subscription fwd_record_identifier(const fwd_record *record) { return record->identifier; }
@@ -304,7 +307,7 @@ static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscri
   uint32_t slot;
   fwd_record *record = fwd_store_take(&list->store, &slot);
   if (!record) return NULL;
-  record->identifier = next_identifier(slot);
+  record->identifier = next_identifier(list, slot);
   record->receiver = subscriber->receiver;
   record->table = table;
   if (!hold(record, subscriber)) {

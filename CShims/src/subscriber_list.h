@@ -49,6 +49,8 @@ struct fwd_subscriber_list {
   _Atomic size_t references;
   fwd_record_store store;
   fwd_member_index index;
+  /// For the next subscription, unless it is the first of a block: see `next_identifier`.
+  uint64_t next_number;
   /// Records in the array that have ended.
   size_t ended;
   /// How many there are when those that have died are looked for, if the array has to grow then.
