@@ -20,7 +20,6 @@
 fwd_batch *FWD_NULLABLE fwd_batch_create(fwd_proxy *FWD_NONNULL proxy);
 /// Ends it, on the same thread. Subscribers may deinitialise here.
 void fwd_batch_destroy(fwd_batch *FWD_NULLABLE batch);
-fwd_proxy *FWD_NONNULL fwd_batch_proxy(const fwd_batch *FWD_NONNULL batch);
 
 // MARK: Fanning out
 

@@ -56,8 +56,6 @@ void fwd_batch_destroy(fwd_batch *batch) {
   free(batch);
 }
 
-fwd_proxy *fwd_batch_proxy(const fwd_batch *batch) { return batch->proxy; }
-
 // MARK: For C programs
 
 fwd_status fwd_batch_begin(fwd_proxy *proxy, fwd_batch **batch, fwd_error *error) {

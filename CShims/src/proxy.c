@@ -8,7 +8,6 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "fwd_fan_out.h"
 #include "signature.h"
 
 // MARK: Creation
@@ -124,61 +123,4 @@ size_t fwd_proxy_method_index(const fwd_proxy_method *method) {
 const fwd_signature *fwd_proxy_signature(const fwd_proxy *proxy, fwd_selector selector) {
   const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
   return method ? method->signature : NULL;
-}
-
-// MARK: Capabilities
-
-static bool record_responds(const fwd_record *record, size_t index) {
-  // First, since the table of a subscription that has ended may be gone.
-  if (fwd_record_held(record) & FWD_HELD_ENDED) return false;
-  const fwd_implementation *implementation = fwd_record_implementation(record, index);
-  if (fwd_implementation_is_empty(implementation) || !fwd_record_is_live(record)) return false;
-  fwd_taken taken;
-  if (!fwd_record_take(record, &taken)) return false;
-  // A proxy has all methods, but responds to those that its own subscribers have.
-  bool responds = implementation->packed != fwd_forward_packed ||
-                  fwd_proxy_core_responds(record->receiver, implementation->context);
-  fwd_record_drop(taken);
-  return responds;
-}
-
-bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
-  size_t index = fwd_method_entry_of(method)->index;
-  if (!fwd_list_may_respond(proxy->list, index)) return false;
-  fwd_reading reading = fwd_list_enter(proxy->list);
-  bool responds = false;
-  for (size_t i = 0; i < reading.count && !responds; i++) {
-    responds = record_responds(reading.records[i], index);
-  }
-  fwd_list_leave(&reading);
-  return responds;
-}
-
-bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
-  const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
-  return method && fwd_proxy_core_responds(proxy, method);
-}
-
-size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
-  if (!proxy) return 0;
-  fwd_reading reading = fwd_list_enter(proxy->list);
-  size_t count = 0;
-  for (size_t i = 0; i < reading.count; i++) count += fwd_record_is_live(reading.records[i]);
-  fwd_list_leave(&reading);
-  return count;
-}
-
-void fwd_proxy_core_visit(fwd_proxy *proxy,
-                          bool (*visit)(void *context, void *object,
-                                        const fwd_dispatch_table *table),
-                          void *context) {
-  fwd_reading reading = fwd_list_enter(proxy->list);
-  bool goes_on = true;
-  for (size_t i = 0; i < reading.count && goes_on; i++) {
-    fwd_taken taken;
-    if (!fwd_record_take(reading.records[i], &taken)) continue;
-    goes_on = visit(context, taken.object, reading.records[i]->table);
-    fwd_record_drop(taken);
-  }
-  fwd_list_leave(&reading);
 }

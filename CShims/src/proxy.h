@@ -38,7 +38,7 @@ struct fwd_proxy {
   fwd_subscriber_list *list;
   bool ignores_unknown_selectors;
   size_t method_count;
-  /// A power of two above twice the count; entries are method indices plus one, 0 is free.
+  /// A power of two, at least twice the count; entries are method indices plus one, 0 is free.
   size_t slot_count;
   uint32_t *slots;
   /// The offsets of all methods.

@@ -10,19 +10,7 @@
 
 #include "dispatch_table.h"
 #include "fwd_list.h"
-
-/// What stands in the low bits of `held`. None of them: the address of an object that is held weakly.
-enum {
-  /// The address of an `fwd_end` that holds the object.
-  FWD_HELD_STRONG = 1,
-  /// The address of an `fwd_end` of a subscriber without an object.
-  FWD_HELD_NONE = 2,
-  /// A weak reference of Swift's own kind.
-  FWD_HELD_STOCK = 4,
-  /// The subscription has ended. The other bits stay as they were.
-  FWD_HELD_ENDED = 8,
-  FWD_HELD_BITS = 15,
-};
+#include "held.h"
 
 /// Records never move while they can be reached, and are reached by the arrays that fan-outs read:
 /// so that a subscription ends in one place for all of them.
@@ -41,6 +29,17 @@ struct fwd_record {
 
 _Static_assert(sizeof(struct fwd_record) == 40, "what a subscriber costs is kept in view");
 
+/// None of the slots: the end of `next` and `previous`.
+#define FWD_NO_SLOT UINT32_MAX
+
+/// Identifiers are 36 bits that number all subscriptions of the process, then the slot.
+enum { FWD_SLOT_BITS = 28 };
+
+/// The slot that a subscription's identifier names.
+static inline uint32_t fwd_slot_of(fwd_subscription identifier) {
+  return (uint32_t)(identifier & ((UINT64_C(1) << FWD_SLOT_BITS) - 1));
+}
+
 /// What has to happen promptly after the end of a subscription that is not weak.
 typedef struct fwd_end {
   fwd_retired retired;
@@ -58,8 +57,10 @@ static inline uintptr_t fwd_record_held(const fwd_record *record) {
   return atomic_load_explicit(&record->held, memory_order_acquire);
 }
 
-static inline bool fwd_held_is_weak(uintptr_t held) {
-  return (held & (FWD_HELD_STRONG | FWD_HELD_NONE)) == 0;
+/// The object that a record holds, dead or alive; NULL for one without. The writer's to ask.
+static inline const void *fwd_record_object(const fwd_record *record) {
+  uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
+  return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
 }
 
 static inline const fwd_implementation *fwd_record_implementation(const fwd_record *record,

@@ -4,9 +4,9 @@
 /// Where records lie: slabs that never move, the later ones larger, so that neighbours in the list
 /// are neighbours in memory. A slot is the number of a place, counted through all slabs.
 
-#include <stdlib.h>
+#include "record_store.h"
 
-#include "subscriber_list.h"
+#include <stdlib.h>
 
 // Eight slabs of each size, from 8 records to 4,096 (160 KB): the last one, which may be empty but for one
 // record, is a ninth of all at most.
@@ -46,8 +46,8 @@ static bool grow(fwd_record_store *store) {
   return true;
 }
 
-// Identifiers and entries of the index have 28 bits for the slot, the latter for the next number.
-static const uint32_t slot_limit = (UINT32_C(1) << 28) - 1;
+// Identifiers and entries of the index have as many bits for the slot, the latter for the next number.
+static const uint32_t slot_limit = (UINT32_C(1) << FWD_SLOT_BITS) - 1;
 
 fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot) {
   // Acquire: what was done with the records before they were given back.

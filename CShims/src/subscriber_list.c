@@ -29,13 +29,7 @@ void fwd_garbage_collect(fwd_garbage garbage) {
 
 // MARK: Records
 
-/// Identifiers: 36 bits that count all subscriptions of the process, then the slot.
-static const unsigned slot_bits = 28;
 static _Atomic uint64_t subscriptions;
-
-uint32_t fwd_slot_of(fwd_subscription identifier) {
-  return (uint32_t)(identifier & ((UINT64_C(1) << slot_bits) - 1));
-}
 
 /// Takes the next number of all subscriptions; from some at a time, since threads share the count.
 static fwd_subscription next_identifier(fwd_subscriber_list *list, uint32_t slot) {
@@ -43,17 +37,12 @@ static fwd_subscription next_identifier(fwd_subscriber_list *list, uint32_t slot
   if (list->next_number % at_a_time == 0) {
     list->next_number = atomic_fetch_add_explicit(&subscriptions, at_a_time, memory_order_relaxed);
     // 0 is none.
-    if (list->next_number << slot_bits == 0) list->next_number++;
+    if (list->next_number << FWD_SLOT_BITS == 0) list->next_number++;
   }
-  return list->next_number++ << slot_bits | slot;
+  return list->next_number++ << FWD_SLOT_BITS | slot;
 }
 
 fwd_subscription fwd_record_identifier(const fwd_record *record) { return record->identifier; }
-
-const void *fwd_record_object(const fwd_record *record) {
-  uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
-  return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
-}
 
 bool fwd_record_is_live(const fwd_record *record) {
   uintptr_t held = fwd_record_held(record);
@@ -181,7 +170,7 @@ static void append(fwd_record_array *array, fwd_record *record) {
 
 /// Ends a subscription; its record stays in the array.
 static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
-  fwd_index_remove(list, record);
+  fwd_index_remove(&list->index, &list->store, record);
   list->ended++;
   // Release: see `fwd_record_held`.
   uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
@@ -324,7 +313,7 @@ static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscri
 
 fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
                                  fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
-  if (!fwd_index_reserve(list) || !prepare_use(table)) return 0;
+  if (!fwd_index_reserve(&list->index, &list->store) || !prepare_use(table)) return 0;
   // Counted first, so that the table is not given up with a dead subscriber of it.
   if (table->members++ == 0) count_methods(list, table, 1);
   fwd_record *record = join(list, subscriber, table, index, garbage);
@@ -332,7 +321,7 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber
     leave_table(list, table, garbage);
     return 0;
   }
-  fwd_index_add(list, record);
+  fwd_index_add(&list->index, &list->store, record);
   return record->identifier;
 }
 
@@ -348,7 +337,8 @@ void fwd_list_end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *ga
 
 size_t fwd_list_end_object(fwd_subscriber_list *list, const void *object, fwd_garbage *garbage) {
   size_t count = 0;
-  for (fwd_record *record; (record = fwd_index_find(list, object)); count++) {
+  fwd_record *record;
+  for (; (record = fwd_index_find(&list->index, &list->store, object)); count++) {
     fwd_list_end(list, record, garbage);
   }
   return count;
@@ -400,7 +390,7 @@ fwd_record *fwd_list_find(const fwd_subscriber_list *list, fwd_subscription iden
 
 fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *object,
                                  const void *key) {
-  fwd_record *first = NULL, *record = fwd_index_find(list, object);
+  fwd_record *first = NULL, *record = fwd_index_find(&list->index, &list->store, object);
   // The newest comes first.
   while (record) {
     if (!key || record->table->key == key) first = record;

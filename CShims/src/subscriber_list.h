@@ -7,7 +7,8 @@
 #define FWD_SRC_SUBSCRIBER_LIST_H
 
 #include "hazard.h"
-#include "record.h"
+#include "member_index.h"
+#include "record_store.h"
 
 /// A published array. Records are appended in place, behind the count that readers have seen; every
 /// other change makes a new array.
@@ -23,25 +24,6 @@ typedef struct fwd_record_array {
   size_t dropped_count;
   fwd_record *records[];
 } fwd_record_array;
-
-/// Slots of records that are being used or may be again; see record_store.c.
-typedef struct fwd_record_store {
-  fwd_record **slabs;
-  uint32_t slab_count;
-  /// Slots that were never used begin here.
-  uint32_t fresh;
-  /// Slots to be used again, linked through `receiver`; the writer's.
-  fwd_record *unused;
-  /// The same, from whoever has given records up.
-  _Atomic(fwd_record *) given_back;
-} fwd_record_store;
-
-/// Finds the subscriptions of an object; see member_index.c.
-typedef struct fwd_member_index {
-  uint32_t *buckets;
-  size_t bucket_count;
-  size_t count;
-} fwd_member_index;
 
 struct fwd_subscriber_list {
   _Atomic(fwd_record_array *) array;
@@ -99,34 +81,5 @@ static inline bool fwd_list_has_tables(const fwd_subscriber_list *list, size_t m
 static inline void fwd_list_leave(const fwd_reading *reading) {
   fwd_hazard_leave(reading->guard, true);
 }
-
-// MARK: Parts
-
-/// Takes a slot for a record. NULL if memory is short.
-fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
-/// Gives a slot back that nobody has seen; the writer's.
-void fwd_store_return(fwd_record_store *store, fwd_record *record);
-/// Gives a slot back, on any thread.
-void fwd_store_give_back(fwd_record_store *store, fwd_record *record);
-/// The record of a slot, or NULL for one that never was taken.
-fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot);
-size_t fwd_store_footprint(const fwd_record_store *store);
-void fwd_store_destroy(fwd_record_store *store);
-
-#define FWD_NO_SLOT UINT32_MAX
-
-/// The slot that a subscription's identifier names.
-uint32_t fwd_slot_of(fwd_subscription identifier);
-
-/// The object that a record holds, dead or alive; NULL for one without.
-const void *fwd_record_object(const fwd_record *record);
-
-/// Makes room for one more object. False if memory is short.
-bool fwd_index_reserve(fwd_subscriber_list *list);
-/// Enters a record as the newest of its object. There is room.
-void fwd_index_add(fwd_subscriber_list *list, fwd_record *record);
-void fwd_index_remove(fwd_subscriber_list *list, fwd_record *record);
-/// The newest record of an object, or NULL.
-fwd_record *fwd_index_find(const fwd_subscriber_list *list, const void *object);
 
 #endif

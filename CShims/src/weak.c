@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record.h"
+#include "held.h"
 #include "swift_runtime.h"
 
 /// A stock reference. Swift's runtime puts its own into the first words.

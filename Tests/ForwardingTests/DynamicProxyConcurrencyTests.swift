@@ -130,7 +130,7 @@ import Testing
     }
     try proxy.send("count:", Int64(0))
     #expect(population.living == 0)
-    #expect(proxy.count == 0)
+    #expect(proxy.subscribers.places == 0)
   }
 
   @Test func `the last one to leave a fan-out gives up whom it held`() throws {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
-internal import Synchronization
-
 /// Names one subscription of one proxy.
 ///
 /// It may be dropped: the subscription goes on until it is cancelled or its
@@ -19,7 +16,9 @@ public struct Subscription: Sendable {
   /// it has ended.
   ///
   /// - Returns: whether it was this call that ended it.
-  /// - Complexity: O(1), amortised.
+  /// - Complexity: O(1), amortised: the list is compacted when more than half
+  ///   of it (and more than 16) has ended, or by the next fan-out that meets
+  ///   the ended one, which then is O(*n*).
   @discardableResult
   public func cancel() -> Bool {
     proxy?.subscribers.remove(identifier) ?? false
@@ -31,35 +30,6 @@ public struct Subscription: Sendable {
   /// - Complexity: O(1).
   public var isLive: Bool {
     proxy?.subscribers.isLive(identifier) ?? false
-  }
-}
-
-/// A weak reference to a proxy that all its subscriptions share: it costs each
-/// of them a count, and the proxy no side table, which would slow down whoever
-/// counts references to it.
-@safe internal final class ProxyAnchor: Sendable {
-  /// The shim's weak reference; 0 before there is a proxy, or without memory
-  /// for it.
-  private let word = Atomic<fwd_weak>(0)
-
-  /// Refers to the proxy that has made it, once.
-  internal func adopt(_ proxy: DynamicProxy) {
-    // SAFETY: the proxy is there during the call.
-    let reference = unsafe fwd_weak_create(
-      Unmanaged.passUnretained(proxy).toOpaque(), fwd_weak_kind_in_use())
-    word.store(reference, ordering: .releasing)
-  }
-
-  deinit {
-    let reference = word.load(ordering: .acquiring)
-    if reference != 0 { fwd_weak_destroy(reference) }
-  }
-
-  internal var proxy: DynamicProxy? {
-    let reference = word.load(ordering: .acquiring)
-    // SAFETY: what is taken is a proxy with a reference of our own.
-    guard reference != 0, let taken = unsafe fwd_weak_take(reference) else { return nil }
-    return unsafe Unmanaged<DynamicProxy>.fromOpaque(taken).takeRetainedValue()
   }
 }
 

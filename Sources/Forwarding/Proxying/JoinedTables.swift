@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Joined tables by the address of the table. Those of `Subscriber` classes live
+/// as long as the process and stay; others are forgotten with their last
+/// subscriber, since what their closures capture may be large.
+internal struct JoinedTables {
+  private struct Entry {
+    weak let dispatch: DispatchTable?
+  }
+
+  private var pinned: [ObjectIdentifier: DispatchTable] = [:]
+  /// The one of them that was last asked for: subscribers of one class often
+  /// come together.
+  private var last: (key: ObjectIdentifier, dispatch: DispatchTable)?
+  private var others: [ObjectIdentifier: Entry] = [:]
+  /// The number of others at which forgotten ones are looked for again.
+  private var pruneAt = 16
+
+  internal mutating func find(_ key: ObjectIdentifier) -> DispatchTable? {
+    if let last, last.key == key { return last.dispatch }
+    if let found = pinned[key] {
+      last = (key, found)
+      return found
+    }
+    // The copy of a weak reference costs more than the look-up.
+    return others.isEmpty ? nil : others[key]?.dispatch
+  }
+
+  internal mutating func pin(_ dispatch: DispatchTable, _ key: ObjectIdentifier) {
+    pinned[key] = dispatch
+  }
+
+  /// Gives references that are to be given up behind the lock: with them a
+  /// table may die.
+  internal mutating func remember(
+    _ dispatch: DispatchTable, _ key: ObjectIdentifier
+  ) -> [DispatchTable] {
+    var living: [DispatchTable] = []
+    if others.count >= pruneAt {
+      for (key, entry) in others {
+        if let dispatch = entry.dispatch { living.append(dispatch) } else { others[key] = nil }
+      }
+      pruneAt = max(16, others.count * 2)
+    }
+    others[key] = Entry(dispatch: dispatch)
+    return living
+  }
+}
