@@ -376,13 +376,14 @@ fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE
                                void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
                                fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
 
-/// Ends a subscription: a fan-out under way on this thread does not call it any more.
+/// Ends a subscription: a fan-out under way on this thread does not call it any more. O(1), amortised.
 fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
 
-/// The number of live subscribers.
+/// The number of live subscribers. They are counted each time: O(n).
 size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NONNULL proxy);
 
-/// Whether some live subscriber implements the method.
+/// Whether some live subscriber implements the method. O(1) if no subscription has it, else O(n) to the first
+/// that lives.
 bool fwd_proxy_responds(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector);
 
 /// Gives the signature that the proxy's tables declare for the selector, else NULL. Valid as long as the proxy.
@@ -392,23 +393,31 @@ const fwd_signature *FWD_NULLABLE fwd_proxy_signature(const fwd_proxy *FWD_NONNU
 /// Forwards an invocation whose arguments stand in a frame: at natural alignment in order, the receiver and
 /// the selector left out, `frame_size` bytes as `fwd_signature_frame_size` gives. `result` has `result_size`
 /// bytes: exactly the result's, or NULL and 0 if it is not wanted.
+///
+/// The proxy is retained meanwhile, so that a subscriber may release it. With that it costs about 39 ns for one
+/// subscriber and 13 ns a delivery for many, if they are Swift objects that are held weakly; for C subscribers
+/// alone, 11 ns less each. It takes no lock, and allocates nothing for results of up to 64 bytes and frames aligned
+/// as their arguments are, unless it meets subscribers that have died or left and takes them out of the list.
 fwd_status fwd_forward(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
                        const void *FWD_NULLABLE frame, size_t frame_size,
                        void *FWD_NULLABLE result, size_t result_size);
 
 /// Forwards an invocation whose arguments stand behind pointers: as `fwd_call` takes them, but without the
-/// receiver and the selector. `count` says how many there are.
+/// receiver and the selector. `count` says how many there are. It costs as much as `fwd_forward`; if one of them is
+/// not aligned for its type, they are copied to memory that is allocated.
 fwd_status fwd_forward_arguments(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
                                  void *FWD_NONNULL const *FWD_NULLABLE arguments, size_t count,
                                  void *FWD_NULLABLE result, size_t result_size);
 
-/// The same as `fwd_forward`, with the selector's name. Slower: the name is looked up at each call.
+/// The same as `fwd_forward`, with the selector's name, which is not registered if it is unknown. Slower: the name
+/// is hashed and looked up at each call, 16 ns for a short one.
 fwd_status fwd_forward_named(fwd_proxy *FWD_NONNULL proxy, const char *FWD_NULLABLE selector,
                              const void *FWD_NULLABLE frame, size_t frame_size,
                              void *FWD_NULLABLE result, size_t result_size);
 
 /// The subscribers of a proxy, held to be delivered to many times, as an event loop does that finds
-/// many events at once: the price of a weak reference is paid once.
+/// many events at once: the price of a weak reference is paid once, and a delivery costs 2 ns rather
+/// than 13.
 ///
 /// They are those that live when the batch begins. Who unsubscribes is not called any more; who
 /// subscribes later is not called. Objects live until the batch ends at least.
@@ -441,7 +450,8 @@ typedef enum fwd_function_form {
 } fwd_function_form;
 
 /// Makes a C function pointer that forwards `selector` into the proxy, for an API that takes a callback. It
-/// retains the proxy; end it with `fwd_closure_destroy`. What a call could not do goes to the proxy's
+/// retains the proxy, once and not for each call; end it with `fwd_closure_destroy`. A call costs about 28 ns for
+/// one subscriber, where `fwd_forward` costs 39. What a call could not do goes to the proxy's
 /// `on_error`, and the caller gets the method's default result, else zeroes.
 fwd_status fwd_proxy_function(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                               fwd_function_form form, fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,

@@ -53,15 +53,17 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
                                  fwd_dispatch_table *FWD_NONNULL table, size_t index,
                                  fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends a subscription: no fan-out calls it from now on, those under way included. O(1), amortised.
+/// Ends a subscription: no fan-out calls it from now on, those under way included. O(1), amortised. The
+/// record, and with it the memory of an object that is held weakly, stays until the list is compacted:
+/// here if more than half of it has ended, and more than 16; else by `fwd_list_prune`.
 void fwd_list_end(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
                   fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends all subscriptions of an object. Gives how many there were.
+/// Ends all subscriptions of an object. Gives how many there were. O(1) each, amortised.
 size_t fwd_list_end_object(fwd_subscriber_list *FWD_NONNULL list, const void *FWD_NONNULL object,
                            fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends all subscriptions.
+/// Ends all subscriptions. O(n).
 void fwd_list_end_all(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONNULL garbage);
 
 /// Forgets those that have ended, and ends those whose objects have died. O(n). False if memory is

@@ -106,7 +106,8 @@ extension DynamicProxy {
     /// Told when a method gains its first responder or loses its last, after
     /// the fact and under no lock. That a weak subscriber has died is noticed
     /// at the next change of membership that prunes, or by the next fan-out
-    /// that meets it.
+    /// that meets it. With an observer each change of membership is O(*m*) in
+    /// the number of methods.
     public var onCapabilityChange: (@Sendable (MethodSelector, _ responds: Bool) -> Void)?
 
     /// The result of methods without a responder, by selector, as a protocol

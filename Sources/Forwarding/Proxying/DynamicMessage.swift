@@ -14,7 +14,9 @@ extension DynamicProxy {
   /// Nothing is checked at compile time. Arguments are boxed, and integers and
   /// floating-point numbers are converted if their value allows; a `String` may
   /// stand for a C string (`*`) during the call. This is the slowest way to
-  /// forward; `send` is faster, and a resolved method faster still.
+  /// forward: an emission with two numbers takes about 800 ns and eight
+  /// allocations before the first delivery. `send` is faster, and a resolved
+  /// method faster still; see <doc:FanOut>.
   public var dynamic: DynamicMessenger { DynamicMessenger(proxy: self) }
 }
 

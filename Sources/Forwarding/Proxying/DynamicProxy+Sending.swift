@@ -12,10 +12,11 @@ extension DynamicProxy {
   /// ```
   ///
   /// The types are checked against the signature at each call. Where all are
-  /// numbers, that costs about 10 ns; where pointers, objects, structs or raw
+  /// numbers, that costs about 20 ns; where pointers, objects, structs or raw
   /// values are among them, some hundreds: more than the rest of a small
   /// fan-out. Where that matters, resolve the method once (`method(for:)`) and
-  /// forward a frame.
+  /// forward a frame. A selector that is written as a literal is looked up at
+  /// each call, about 20 ns; one in a `let` is not.
   ///
   /// - Throws: `ForwardingError`: `unknownSelector`; `wrongArgumentCount` and
   ///   `typeMismatch` if the arguments or the result are not the signature's,
@@ -113,7 +114,8 @@ extension DynamicProxy {
   }
 
   /// Forwards a method to all responders, whatever its policy, and gives every
-  /// result with its author.
+  /// result with its author. This is slow, about 1,500 ns for one subscriber
+  /// and 270 ns a delivery for 64: each result is decoded and kept.
   ///
   /// ```swift
   /// for answer in try proxy.collect("height:", as: Double.self, Int64(row)) { … answer.author, answer.value }
