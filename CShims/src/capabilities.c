@@ -34,15 +34,24 @@ bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
 
 bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
   const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
-  return method && fwd_proxy_core_responds(proxy, method);
+  if (!method) return false;
+  // What is given up meanwhile may have the caller's last reference to the proxy.
+  void *owner = proxy->owner;
+  fwd_object_retain(owner);
+  bool responds = fwd_proxy_core_responds(proxy, method);
+  fwd_object_release(owner);
+  return responds;
 }
 
 size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   if (!proxy) return 0;
+  void *owner = proxy->owner;
+  fwd_object_retain(owner);
   fwd_reading reading = fwd_list_enter(proxy->list);
   size_t count = 0;
   for (size_t i = 0; i < reading.count; i++) count += fwd_record_is_live(reading.records[i]);
   fwd_list_leave(&reading);
+  fwd_object_release(owner);
   return count;
 }
 

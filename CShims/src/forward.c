@@ -22,22 +22,33 @@ static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const cha
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);
 }
 
+/// Gives up the reference that a C program's call had, which may be the last one to the proxy. What that
+/// runs may fail in its own ways: the message stays that of the call.
+static fwd_status release_owner(void *owner, fwd_status status) {
+  if (status == FWD_OK) {
+    fwd_object_release(owner);
+    return status;
+  }
+  fwd_error error;
+  fwd_error_last(&error);
+  fwd_object_release(owner);
+  fwd_error_set(NULL, error.status, error.offset, error.message);
+  return status;
+}
+
 /// Fans out for a C program. It may give up its last reference to the proxy inside the fan-out.
 static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery) {
   void *owner = proxy->owner;
   fwd_object_retain(owner);
-  fwd_status status = fwd_fan_out(proxy, method, delivery, NULL);
-  fwd_object_release(owner);
-  return status;
+  return release_owner(owner, fwd_fan_out(proxy, method, delivery, NULL));
 }
 
 static fwd_status forward_frame(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame,
                                 size_t frame_size, void *result, size_t result_size) {
   void *owner = proxy->owner;
   fwd_object_retain(owner);
-  fwd_status status = fwd_forward_method(proxy, method, NULL, frame, frame_size, result, result_size, NULL);
-  fwd_object_release(owner);
-  return status;
+  return release_owner(owner, fwd_forward_method(proxy, method, NULL, frame, frame_size, result,
+                                                 result_size, NULL));
 }
 
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,

@@ -28,6 +28,7 @@ _Thread_local fwd_hazards *fwd_hazards_of_thread;
 static _Atomic(fwd_hazards *) all;
 /// Uses that found no place. As long as there are any nothing is freed.
 static atomic_size_t unannounced;
+static _Thread_local size_t unannounced_of_thread;
 
 // MARK: The barrier
 
@@ -50,8 +51,10 @@ static pthread_key_t at_thread_end;
 static bool has_key;
 
 static void end_thread(void *first);
+static void set_up_retired(void);
 
 static void set_up(void) {
+  set_up_retired();
   has_key = pthread_key_create(&at_thread_end, end_thread) == 0;
   fwd_hazard_is_fenced = !all_threads_barrier();
 }
@@ -123,6 +126,7 @@ fwd_place *fwd_hazard_find_place(void) {
   }
   if (!block) {
     atomic_fetch_add(&unannounced, 1);
+    unannounced_of_thread++;
     return NULL;
   }
   *link = block;
@@ -130,74 +134,153 @@ fwd_place *fwd_hazard_find_place(void) {
 }
 
 void fwd_hazard_leave_unannounced(void) {
+  unannounced_of_thread--;
   // What was retired meanwhile has waited for this.
   if (atomic_fetch_sub(&unannounced, 1) == 1) fwd_hazard_reclaim(NULL);
 }
 
-/// Whether a thread announces an address for a use that began before a generation. After a barrier.
-static bool is_announced(const void *announced, size_t generation) {
+/// Looks for the use of an address that began first. After a barrier. False if there is none.
+static bool find_oldest(const void *announced, size_t *oldest) {
+  bool found = false;
   for (fwd_hazards *block = atomic_load(&all); block; block = block->next) {
     for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
       fwd_place *place = &block->places[i];
       if (atomic_load(&place->announced) != announced) continue;
-      // The count may go round: what is nearer to the front is later. Acquire: it may be that of a
-      // later use already, and then the use that was announced lies behind us.
+      // Acquire: it may be that of a later use already, and then the use that was announced lies
+      // behind us. The count may go round: what is nearer to the front is later.
       size_t begun = atomic_load_explicit(&place->generation, memory_order_acquire);
-      if ((ptrdiff_t)(begun - generation) < 0) return true;
+      if (!found || (ptrdiff_t)(begun - *oldest) < 0) *oldest = begun;
+      found = true;
     }
   }
-  return false;
+  return found;
 }
 
 bool fwd_hazard_may_be_used(const void *announced) {
-  return !barrier() || atomic_load(&unannounced) > 0 || is_announced(announced, atomic_load(&fwd_hazard_generation) + 1);
+  size_t oldest;
+  return !barrier() || atomic_load(&unannounced) > 0 || find_oldest(announced, &oldest);
 }
 
 // MARK: Retiring
 
-static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(fwd_retired *) retired_first;
+/// What has been retired, by address: what one address is announced for waits in a queue, and does not get
+/// in the way of others.
+typedef struct retired_queue {
+  _Alignas(64) pthread_mutex_t lock;
+  _Atomic(fwd_retired *) first;
+  fwd_retired *last;
+} retired_queue;
+
+enum { queue_bits = 6, queue_count = 1 << queue_bits };
+static retired_queue queues[queue_count];
+
+static retired_queue *queue_of(const void *announced) {
+  return &queues[((uint64_t)(uintptr_t)announced * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - queue_bits)];
+}
 
 void fwd_retire_all(fwd_retired *first) {
-  // Once they are in the list, another thread may free them.
+  pthread_once(&once, set_up);
+  // Once they are in the queue, another thread may free them.
   const void *announced = first->announced;
-  pthread_mutex_lock(&retired_lock);
-  // Counted in the lock, so that nobody finds one that has no generation; a use that sees the count
-  // finds what was retired gone, and when it ends, finds it in the list.
-  size_t generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_relaxed) + 1;
+  retired_queue *queue = queue_of(announced);
+  pthread_mutex_lock(&queue->lock);
+  // A use that sees this count finds what was retired gone. One that saw an earlier count is told apart
+  // by it, and finds when it ends that the count has moved.
+  size_t generation = atomic_fetch_add(&fwd_hazard_generation, 1) + 1;
   fwd_retired *last = first;
   for (;; last = last->next) {
     last->generation = generation;
     if (!last->next) break;
   }
-  last->next = atomic_load_explicit(&retired_first, memory_order_relaxed);
-  atomic_store(&retired_first, first);
-  atomic_store(&fwd_hazard_generation, generation);
-  pthread_mutex_unlock(&retired_lock);
+  if (atomic_load_explicit(&queue->first, memory_order_relaxed)) {
+    queue->last->next = first;
+  } else {
+    atomic_store(&queue->first, first);
+  }
+  queue->last = last;
+  pthread_mutex_unlock(&queue->lock);
   fwd_hazard_reclaim(announced);
 }
 
-void fwd_hazard_reclaim(const void *announced) {
-  // Mostly there is nothing: who was there first has done it.
-  if (!atomic_load(&retired_first)) return;
-  fwd_retired *unused = NULL;
-  pthread_mutex_lock(&retired_lock);
-  if (barrier() && atomic_load(&unannounced) == 0) {
-    fwd_retired *kept = NULL, *next;
-    for (fwd_retired *retired = atomic_load(&retired_first); retired; retired = next) {
-      next = retired->next;
-      bool is_ours = !announced || retired->announced == announced;
-      fwd_retired **list = is_ours && !is_announced(retired->announced, retired->generation) ? &unused : &kept;
-      retired->next = *list;
-      *list = retired;
+/// Takes what is not used any more out of a queue: what is announced by one address, or all (NULL). What
+/// stands behind something that one address is still used for is later, and is not looked at.
+static fwd_retired *take_unused(retired_queue *queue, const void *announced) {
+  fwd_retired *unused = NULL, **unused_end = &unused, *previous = NULL, *next;
+  size_t oldest = 0;
+  bool is_used = announced && find_oldest(announced, &oldest);
+  for (fwd_retired *retired = atomic_load(&queue->first); retired; retired = next) {
+    next = retired->next;
+    bool is_ours = !announced || retired->announced == announced;
+    if (!announced) is_used = find_oldest(retired->announced, &oldest);
+    if (!is_ours || (is_used && (ptrdiff_t)(oldest - retired->generation) < 0)) {
+      if (is_ours && announced) break;
+      previous = retired;
+      continue;
     }
-    atomic_store(&retired_first, kept);
+    if (previous) {
+      previous->next = next;
+    } else {
+      atomic_store(&queue->first, next);
+    }
+    if (queue->last == retired) queue->last = previous;
+    *unused_end = retired;
+    unused_end = &retired->next;
   }
-  pthread_mutex_unlock(&retired_lock);
+  *unused_end = NULL;
+  return unused;
+}
+
+static void reclaim(retired_queue *queue, const void *announced) {
+  // Mostly there is nothing: who was there first has done it.
+  if (!atomic_load(&queue->first)) return;
+  fwd_retired *unused = NULL;
+  pthread_mutex_lock(&queue->lock);
+  if (barrier() && atomic_load(&unannounced) == 0) unused = take_unused(queue, announced);
+  pthread_mutex_unlock(&queue->lock);
   // Outside the lock: what is freed may run foreign code.
   while (unused) {
     fwd_retired *next = unused->next;
     unused->free(unused);
     unused = next;
   }
+}
+
+void fwd_hazard_reclaim(const void *announced) {
+  if (announced) {
+    reclaim(queue_of(announced), announced);
+  } else {
+    for (size_t i = 0; i < queue_count; i++) reclaim(&queues[i], NULL);
+  }
+}
+
+// MARK: fork(2)
+
+static void before_fork(void) {
+  for (size_t i = 0; i < queue_count; i++) pthread_mutex_lock(&queues[i].lock);
+}
+
+static void after_fork(void) {
+  for (size_t i = 0; i < queue_count; i++) pthread_mutex_unlock(&queues[i].lock);
+}
+
+/// In the child there is only the thread that forked: what others had announced nobody uses.
+static void after_fork_in_child(void) {
+  for (fwd_hazards *block = atomic_load(&all); block; block = block->next) {
+    bool is_mine = false;
+    for (fwd_hazards *mine = fwd_hazards_of_thread; mine; mine = mine->more) {
+      is_mine = is_mine || mine == block;
+    }
+    if (is_mine) continue;
+    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) atomic_store(&block->places[i].announced, NULL);
+    block->more = NULL;
+    atomic_store(&block->taken, false);
+  }
+  atomic_store(&unannounced, unannounced_of_thread);
+  after_fork();
+}
+
+static void set_up_retired(void) {
+  for (size_t i = 0; i < queue_count; i++) pthread_mutex_init(&queues[i].lock, NULL);
+  // Without it, a child that forwards frees later, or never.
+  (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

@@ -24,7 +24,8 @@ struct proxy_closure {
 static void handle_call(void *context, void *const *arguments, void *result) {
   const struct proxy_closure *closure = context;
   fwd_delivery delivery = {.arguments = arguments + closure->skipped, .result = result};
-  fwd_error error = {.status = FWD_OK};
+  fwd_error error;
+  error.status = FWD_OK;
   if (fwd_fan_out(closure->proxy, &closure->entry->method, &delivery, &error) != FWD_OK &&
       (error.status == FWD_NO_RESPONDER || error.status == FWD_NO_MEMORY)) {
     // Failures of deliveries have been reported where they happened. The C caller cannot be told: it gets zeroes.

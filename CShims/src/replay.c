@@ -80,7 +80,7 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
     CALL(n, m, list);                                                          \
     swift_release(object);                                                     \
     delivered++;                                                               \
-  } else if (!(held & (FWD_HELD_ENDED | FWD_HELD_STOCK)) && HAS_FUNCTION) {    \
+  } else if (fwd_held_is_steady(held) && HAS_FUNCTION) {                       \
     /* Not weak: among the weak ones, what is held otherwise lives anyhow. */  \
     CALL(n, m, list);                                                          \
     delivered++;                                                               \

@@ -276,18 +276,17 @@ static bool place(fwd_subscriber_list *list, fwd_record *record, size_t index, f
   fwd_record_array *array = current(list);
   size_t count = count_of(array);
   if (index > count) index = count;
-  if (index < count) return rebuild(list, record, index, garbage);
-  if (array && count < array->capacity) {
+  if (array && index == count && count < array->capacity) {
     append(array, record);
     return true;
   }
-  // The array has to grow: there will be fewer in it if some have died. That is looked for each time
-  // that their number has doubled, since it touches all objects.
-  if (count >= list->next_check) {
+  // There is to be another array: with fewer in it if some have died. That is looked for each time that
+  // their number has doubled, since it touches all objects.
+  if (count - list->ended >= list->next_check) {
     end_the_dead(list, garbage);
     list->next_check = 2 * (count - list->ended);
   }
-  return rebuild(list, record, count, garbage);
+  return rebuild(list, record, index, garbage);
 }
 
 /// Makes a record and puts it into the array. NULL if memory is short.
@@ -330,7 +329,7 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber
 void fwd_list_end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
   end(list, record, garbage);
   // Half of the array for nothing, and it is worth a copy. Without memory for one they stay.
-  if (list->ended > 16 && list->ended * 2 > count_of(current(list))) {
+  if (list->ended * 2 > count_of(current(list))) {
     rebuild(list, NULL, 0, garbage);
   }
 }

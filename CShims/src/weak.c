@@ -31,7 +31,7 @@ static struct stock *stock_of(fwd_weak reference) {
   return (struct stock *)(reference & ~(uintptr_t)FWD_HELD_BITS);
 }
 
-static bool is_stock(fwd_weak reference) { return (reference & FWD_HELD_STOCK) != 0; }
+static bool is_stock(fwd_weak reference) { return fwd_held_is_stock(reference); }
 
 static bool stock_is_asked_for;
 
@@ -49,7 +49,8 @@ fwd_weak_kind fwd_weak_kind_in_use(void) {
 }
 
 fwd_weak fwd_weak_create(void *object, fwd_weak_kind kind) {
-  if (kind == FWD_WEAK_UNOWNED) {
+  // An object at an address with low bits, of which there is none, would be taken for something else.
+  if (kind == FWD_WEAK_UNOWNED && ((uintptr_t)object & FWD_HELD_BITS) == 0) {
     swift_unownedRetain(object);
     return (fwd_weak)object;
   }

@@ -67,6 +67,7 @@ void *__real_mmap(void *address, size_t size, int protection, int flags, int fil
 int __real_munmap(void *address, size_t size);
 int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __real_pthread_setspecific(pthread_key_t key, const void *value);
+int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 void *__real_ffi_closure_alloc(size_t size, void **code);
 void __real_ffi_closure_free(void *closure);
 
@@ -109,6 +110,9 @@ int __wrap_munmap(void *address, size_t size) {
 }
 int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
   return is_refused() ? EAGAIN : __real_pthread_key_create(key, destructor);
+}
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
+  return is_refused() ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
 }
 int __wrap_pthread_setspecific(pthread_key_t key, const void *value) {
   return is_refused() ? ENOMEM : __real_pthread_setspecific(key, value);

@@ -84,7 +84,7 @@ extra_of() {
 
 # Every function through which the target gets memory; allocation_failures.c has a wrapper for each.
 allocating="malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap"
-allocating="$allocating ffi_closure_alloc ffi_closure_free pthread_key_create pthread_setspecific"
+allocating="$allocating ffi_closure_alloc ffi_closure_free pthread_key_create pthread_setspecific pthread_atfork"
 wraps=
 for function in $allocating; do wraps="$wraps -Wl,--wrap=$function"; done
 

@@ -17,8 +17,15 @@ internal import CForwarding
     /// The subscriptions with a priority other than 0, so that the others need
     /// not look for their place.
     fileprivate(set) var priorities: [UInt64: Int] = [:]
-    /// Per method, what the observer of capabilities was last told.
+    /// The number of priorities at which those of ended subscriptions are looked
+    /// for.
+    fileprivate var forgetAt = 16
+    /// Per method, whether somebody responds, as far as it has been noted.
     fileprivate var responds: [Bool]
+    /// What the observer of capabilities is still to be told, in order.
+    fileprivate var untold: [(method: Int, responds: Bool)] = []
+    /// Whether a thread is telling.
+    fileprivate var isTelling = false
   }
 
   /// Owns the shim's list: who has this object alone, has that too.
@@ -45,26 +52,47 @@ internal import CForwarding
     _ body: (inout State, inout Garbage) throws(ForwardingError) -> Value
   ) throws(ForwardingError) -> Value {
     var garbage = Garbage()
-    var flips: [(method: Int, responds: Bool)] = []
+    var tells = false
     defer {
       garbage.collect()
-      for (method, responds) in flips { onChange?(methods[method], responds) }
+      if tells { tell() }
     }
     return try state.withLock { state throws(ForwardingError) in
       defer {
-        if onChange != nil { note(&flips, &state) }
+        if onChange != nil { tells = note(&state) }
       }
       return try body(&state, &garbage)
     }
   }
 
   /// Notes which methods have gained their first responder or lost their last.
-  private func note(_ flips: inout [(method: Int, responds: Bool)], _ state: inout State) {
+  /// Gives whether the caller is to tell.
+  private func note(_ state: inout State) -> Bool {
     for method in methods.indices {
       let responds = unsafe fwd_list_may_respond(list, method)
       if responds == state.responds[method] { continue }
       state.responds[method] = responds
-      flips.append((method, responds))
+      state.untold.append((method, responds))
+    }
+    if state.untold.isEmpty || state.isTelling { return false }
+    state.isTelling = true
+    return true
+  }
+
+  /// Tells the observer of all that has been noted, also by other threads and by
+  /// the observer itself meanwhile: so it is told in the order of the changes,
+  /// and what it is told last is so.
+  private func tell() {
+    while true {
+      let next = state.withLock { state -> (method: Int, responds: Bool)? in
+        if state.untold.isEmpty {
+          state.isTelling = false
+          return nil
+        }
+        return state.untold.removeFirst()
+      }
+      guard let next else { return }
+      onChange?(methods[next.method], next.responds)
     }
   }
 }
@@ -158,7 +186,10 @@ extension SubscriberList {
       }
       let index = try place(position, state)
       let identifier = try unsafe join(subscriber, table, index, &garbage)
-      if position.priority != 0 { state.priorities[identifier] = position.priority }
+      if position.priority != 0 {
+        state.priorities[identifier] = position.priority
+        if state.priorities.count >= state.forgetAt { forgetPriorities(&state) }
+      }
       return identifier
     }
   }
@@ -274,6 +305,7 @@ extension SubscriberList {
   private func forgetPriorities(_ state: inout State) {
     if state.priorities.isEmpty { return }
     state.priorities = state.priorities.filter { unsafe fwd_list_find(list, $0.key) != nil }
+    state.forgetAt = max(16, 2 * state.priorities.count)
   }
 }
 
