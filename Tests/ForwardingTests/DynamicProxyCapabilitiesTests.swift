@@ -224,4 +224,35 @@ import Testing
     #expect(method.signature.text == "i@:i" && method.selector == "score:")
     #expect(method.proxy === proxy)
   }
+
+  /// Calls a closure when it dies.
+  private final class Last: Sendable {
+    let onDeath: @Sendable () -> Void
+    init(_ onDeath: @escaping @Sendable () -> Void) { self.onDeath = onDeath }
+    deinit { onDeath() }
+  }
+
+  @Test func `changes are told in their order, also those made while others are told`() throws {
+    let told = Box<[String]>([])
+    let proxy = try DynamicProxy.pinging {
+      $0.conformance = .lenient
+      $0.onCapabilityChange = { selector, responds in
+        told.value += ["\(selector.name)\(responds)"]
+      }
+    }
+    let holder = Box<DynamicProxy?>(proxy)
+    let successor = Bystander()
+    // The last responder's death brings the next one.
+    try proxy.subscribe(
+      Last {
+        _ = try? holder.value?.subscribe(successor) {
+          $0.on("finish") { (_: Bystander) in }
+        }
+      }, lifetime: .strong
+    ) { $0.on("finish") { (_: Last) in } }
+    proxy.unsubscribeAll()
+    #expect(told.value == ["finishtrue", "finishfalse", "finishtrue"])
+    #expect(proxy.responds(to: "finish"))
+    holder.value = nil
+  }
 }

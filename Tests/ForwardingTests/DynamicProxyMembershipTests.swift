@@ -394,4 +394,31 @@ import Testing
     #expect(population.living <= 128)
     #expect(proxy.count == 0)
   }
+
+  @Test("the dead do not pile up, wherever others join", arguments: [0, 1, 2])
+  func deadBehindOthers(place: Int) throws {
+    let positions: [DynamicProxy.Position] = [.first, .last, .priority(5)]
+    let proxy = try DynamicProxy.pinging { $0.conformance = .lenient }
+    let keeper = Bystander()
+    try proxy.subscribe(keeper) { $0.on("finish") { (_: Bystander) in } }
+    for _ in 0..<500 {
+      // Nobody meets them: they do not implement what is forwarded.
+      try proxy.subscribe(Bystander(), at: positions[place]) {
+        $0.on("finish") { (_: Bystander) in }
+      }
+      try proxy.ping()
+    }
+    #expect(proxy.count == 1)
+    #expect(proxy.subscribers.places < 40)
+  }
+
+  @Test func `who has left is forgotten without a fan-out`() throws {
+    let proxy = try DynamicProxy.pinging { $0.conformance = .lenient }
+    let listener = Bystander()
+    for _ in 0..<3 {
+      let subscription = try proxy.subscribe(listener) { $0.on("finish") { (_: Bystander) in } }
+      subscription.cancel()
+      #expect(proxy.subscribers.places == 0)
+    }
+  }
 }
