@@ -22,6 +22,10 @@ internal import CForwarding
 /// - A subscriber that joins during a fan-out takes part from the next one on.
 ///   One that leaves is not called any more. Forwarding inside a forwarding is
 ///   allowed.
+/// - What a cancelled subscription held is given up as soon as nobody reads the
+///   list of subscribers: by who cancelled it, or by the last fan-out, batch or
+///   question (such as ``count``) that had begun before, on that one's thread.
+///   So do not hold a lock there that a subscriber's `deinit` takes.
 /// - A proxy may be used from any thread, and no lock is held while a
 ///   subscriber runs. Two fan-outs on two threads call a subscriber at the same
 ///   time, so it is `Sendable`.
