@@ -24,10 +24,14 @@ typedef fwd_status (*fwd_packed_function)(const void *FWD_NULLABLE context,
 
 /// How one method of a subscriber is reached: by a C function of the method's signature, or packed.
 /// Neither means that it is not implemented.
+///
+/// A thunk is both: where registers are loaded for many functions, by a void method, `function` is
+/// called, and finds the context in the integer register behind those of the signature, or where the
+/// calling convention puts a further integer. Everywhere else `packed` is called.
 typedef struct fwd_implementation {
   void (*FWD_NULLABLE function)(void);
   fwd_packed_function FWD_NULLABLE packed;
-  /// For `packed`; lives as long as the table's owner.
+  /// For `packed` and for thunks; lives as long as the table's owner.
   const void *FWD_NULLABLE context;
 } fwd_implementation;
 

@@ -164,7 +164,8 @@ static fwd_status nobody_answered(fwd_proxy *proxy, const fwd_method_entry *entr
 static fwd_status deliver(emission *state, const fwd_implementation *implementation,
                           fwd_error *error) {
   const fwd_method_entry *entry = state->entry;
-  if (!implementation->function) {
+  // Of a thunk this is the form that is told its context here.
+  if (implementation->packed) {
     return implementation->packed(implementation->context, state->receiver, state->arguments,
                                   state->answer, error);
   }

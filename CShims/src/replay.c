@@ -18,11 +18,13 @@
 #define INTEGER_VALUE(i) integer_##i
 #define VECTOR_VALUE(i) vector_##i
 
-#define TYPES_I(n, m) FWD_LIST_##n(INTEGER_TYPE)
-#define TYPES_IV(n, m) FWD_LIST_##n(INTEGER_TYPE), FWD_LIST_##m(VECTOR_TYPE)
-#define VALUES_I(n, m) FWD_LIST_##n(INTEGER_VALUE)
-#define VALUES_IV(n, m) FWD_LIST_##n(INTEGER_VALUE), FWD_LIST_##m(VECTOR_VALUE)
-#define CALL(n, m, list) (((void (*)(TYPES_##list(n, m)))function)(VALUES_##list(n, m)))
+// Behind the method's own integers stands the context, as one more: a thunk takes it, and to any
+// other function it is a surplus argument, which it does not look at.
+#define TYPES_I(n, m) FWD_LIST_##n(INTEGER_TYPE), const void *
+#define TYPES_IV(n, m) TYPES_I(n, m), FWD_LIST_##m(VECTOR_TYPE)
+#define VALUES_I(n, m) FWD_LIST_##n(INTEGER_VALUE), method->context
+#define VALUES_IV(n, m) VALUES_I(n, m), FWD_LIST_##m(VECTOR_VALUE)
+#define CALL(n, m, list) (((void (*)(TYPES_##list(n, m)))method->function)(VALUES_##list(n, m)))
 
 #define LOAD_INTEGER(i) \
   uint64_t integer_##i = (i) < integer_count ? replay->words[(i) < integer_count ? (i) : 0] : 0;
@@ -41,9 +43,9 @@
   (void)vector_0, (void)vector_1, (void)vector_2, (void)vector_3, (void)vector_4, (void)vector_5; \
   (void)vector_6, (void)vector_7;
 
-static inline void (*function_of(const fwd_record *record, size_t implementation))(void) {
+static inline const fwd_implementation *method_of(const fwd_record *record, size_t implementation) {
   const char *table = (const char *)record->table;
-  return ((const fwd_implementation *)(table + implementation))->function;
+  return (const fwd_implementation *)(table + implementation);
 }
 
 // The receiver is integer_0. With other low bits in `held` than a loop's own, and without a function,
@@ -61,13 +63,13 @@ static inline void (*function_of(const fwd_record *record, size_t implementation
       if (prefetches) fwd_prefetch(records, i, count);                           \
       fwd_record *record = records[i];                                           \
       uintptr_t held = fwd_record_held(record);                                  \
-      void (*function)(void) = NULL;                                             \
+      const fwd_implementation *method;                                          \
       DELIVER(n, m, list)                                                        \
     }                                                                            \
     replay->delivered += delivered;                                              \
   }
 
-#define HAS_FUNCTION (function = function_of(record, implementation))
+#define HAS_FUNCTION ((method = method_of(record, implementation))->function)
 
 #define DELIVER_WEAK(n, m, list)                                               \
   integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \

@@ -59,7 +59,7 @@ public struct ForwardingError: Error, Equatable, Sendable {
   /// What was given, what was expected, and where.
   public let description: String
 
-  internal init(_ code: Code, selector: String? = nil, _ description: String) {
+  package init(_ code: Code, selector: String? = nil, _ description: String) {
     self.code = code
     self.selector = selector
     self.description = description

@@ -50,7 +50,7 @@ public struct TableError: Error, Equatable, Sendable {
   /// What is wrong with the encoding, for the code `invalidEncoding`.
   public let encodingError: EncodingError?
 
-  internal init(
+  package init(
     _ code: Code, table: String? = nil, selector: String? = nil, _ description: String,
     encodingError: EncodingError? = nil
   ) {

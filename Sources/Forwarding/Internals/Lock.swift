@@ -6,15 +6,15 @@ internal import Synchronization
 
 /// The package's one lock, with the state that it protects. Foreign code never
 /// runs under it.
-@safe internal final class Lock<State>: Sendable {
+@safe package final class Lock<State>: Sendable {
   private let mutex: Mutex<State>
 
-  internal init(_ state: sending State) {
+  package init(_ state: sending State) {
     mutex = Mutex(state)
   }
 
   /// Runs `body` with the state, alone.
-  internal func withLock<Result: ~Copyable, Failure: Error>(
+  package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try mutex.withLock { (state: inout sending State) throws(Failure) -> sending Result in

@@ -85,6 +85,11 @@ extension FunctionTable.Implementation {
     case .shim(let function):
       return unsafe fwd_implementation(
         function: nil, packed: function.function, context: function.context)
+    case .thunk(let function, let packed):
+      // SAFETY: as above; whoever wrote the thunk knows that it gets a context.
+      return unsafe fwd_implementation(
+        function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
+        packed: packed.function, context: packed.context)
     case .packed(let function):
       functions.append(function)
       return unsafe fwd_implementation(

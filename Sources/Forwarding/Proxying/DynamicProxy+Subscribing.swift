@@ -90,7 +90,7 @@ extension DynamicProxy {
     case forever
   }
 
-  @unsafe private func unsafeSubscribe(
+  @unsafe internal func unsafeSubscribe(
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
     _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {

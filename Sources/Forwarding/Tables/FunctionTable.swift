@@ -42,6 +42,9 @@ public final class FunctionTable: Sendable {
     /// A function of the shim that takes the arguments behind pointers, with
     /// its context.
     case shim(ShimFunction)
+    /// The same, and a C function of that signature for void methods, which gets
+    /// the context behind the arguments.
+    case thunk(FunctionAddress, ShimFunction)
   }
 
   internal let methods: [MethodSelector: Method]

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// A method of a proxy whose life is someone else's concern, so that using it
+/// counts no reference: what typed proxies forward through.
+@safe package struct MethodTarget {
+  private let core: OpaquePointer
+  private let entry: UnsafePointer<fwd_proxy_method>
+
+  /// Finds a method that a protocol of the proxy declares.
+  ///
+  /// - Precondition: the proxy outlives the target.
+  @unsafe package init(_ proxy: DynamicProxy, _ selector: MethodSelector) {
+    guard let entry = unsafe proxy.core.method(selector) else {
+      preconditionFailure("no protocol of the proxy declares \"\(selector)\"")
+    }
+    unsafe core = proxy.core.handle
+    unsafe self.entry = entry
+  }
+
+  /// Forwards a frame that is aligned for the method. False if that failed.
+  ///
+  /// - Parameters:
+  ///   - frame: the arguments; no byte behind the last is read.
+  ///   - result: room for the result, or nil if it is not wanted.
+  @unsafe package func forward(
+    _ frame: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?
+  ) -> Bool {
+    var delivery = unsafe fwd_delivery()
+    unsafe delivery.frame = frame
+    unsafe delivery.result = result
+    return unsafe withUnsafePointer(to: delivery) {
+      unsafe fwd_fan_out(core, entry, $0, nil) == FWD_OK
+    }
+  }
+
+  /// Why the last fan-out of this thread failed.
+  package static func lastError(_ selector: MethodSelector) -> ForwardingError { .last(selector) }
+}
+
+extension DynamicProxy {
+  /// Subscribes an object that need not be `Sendable` with a table that lives as
+  /// long as the process.
+  ///
+  /// The caller promises that the object is called only where it may be.
+  @unsafe package func unsafeSubscribe(
+    _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime
+  ) throws(ForwardingError) -> Subscription {
+    try unsafe unsafeSubscribe(object, table: table, at: position, lifetime: lifetime, .forever)
+  }
+}
