@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import CompilerPluginSupport
 import PackageDescription
 
 let swiftSettings: [SwiftSetting] = [
@@ -11,10 +12,23 @@ let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// The command line's -warnings-as-errors would reach swift-syntax too, where it
+// contradicts the package manager's own flags.
+let macroSettings =
+  swiftSettings
+  + (Context.environment["FWD_WARNINGS_AS_ERRORS"] != nil ? [.treatAllWarnings(as: .error)] : [])
+
+/// A module of swift-syntax, for targets that are empty without the trait.
+func swiftSyntax(_ module: String) -> Target.Dependency {
+  .product(name: module, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
+
 let package = Package(
   name: "swift-forwarding",
   products: [
     .library(name: "Forwarding", targets: ["Forwarding"]),
+    // Typed proxies for Swift protocols. Empty without the trait "Macros".
+    .library(name: "ForwardingMacros", targets: ["ForwardingMacros"]),
     // forwarding.h for C targets. Proxies need the Swift module at link time; calls and closures do not.
     .library(name: "CForwarding", targets: ["CForwarding"]),
     // For Benchmarks/Peers only, a package of its own. The names of its targets are among those of every client.
@@ -24,17 +38,45 @@ let package = Package(
         "FwdBenchDriver", "FwdBenchReceivers", "FwdBenchRows", "CFwdBench", "CFwdMeasure",
       ]),
   ],
+  traits: [
+    .trait(
+      name: "Macros",
+      description:
+        "The typed front end, ForwardingMacros. Brings swift-syntax in, for the build only.")
+  ],
+  dependencies: [
+    // Neither cloned nor pinned without the trait: whatever uses it is conditioned.
+    .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0")
+  ],
   targets: [
     .systemLibrary(
       name: "CLibFFI", path: "CLibFFI", pkgConfig: "libffi",
       providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
     .target(name: "CForwarding", dependencies: ["CLibFFI"], path: "CShims"),
     .target(name: "Forwarding", dependencies: ["CForwarding"], swiftSettings: swiftSettings),
+    .macro(
+      name: "ForwardingMacrosPlugin",
+      dependencies: [
+        swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxBuilder"),
+        swiftSyntax("SwiftSyntaxMacros"), swiftSyntax("SwiftDiagnostics"),
+        swiftSyntax("SwiftCompilerPlugin"),
+      ], swiftSettings: macroSettings),
+    .target(
+      name: "ForwardingMacros", dependencies: ["ForwardingMacrosPlugin", "Forwarding"],
+      swiftSettings: macroSettings),
     .target(
       name: "CTestFixtures", dependencies: ["CForwarding"], path: "Tests/Support/CTestFixtures"),
     .testTarget(
       name: "ForwardingTests", dependencies: ["Forwarding", "CForwarding", "CTestFixtures"],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ForwardingMacrosTests",
+      dependencies: [
+        "ForwardingMacrosPlugin", "ForwardingMacros", "Forwarding", "CForwarding",
+        swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
+        swiftSyntax("SwiftSyntaxMacroExpansion"),
+        swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),
+      ], swiftSettings: macroSettings),
     .target(name: "CFwdMeasure", path: "Benchmarks/Driver/CFwdMeasure"),
     .target(
       name: "FwdBenchDriver", dependencies: ["CFwdMeasure"], path: "Benchmarks/Driver",

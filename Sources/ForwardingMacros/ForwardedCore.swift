@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  public import Forwarding
+
+  /// What a typed proxy has in it: the untyped one, with its methods resolved.
+  @_documentation(visibility: internal)
+  @safe public final class ForwardedCore<Listener, Conformer>: @unchecked Sendable {
+    // Sendable: immutable after `init`. That listeners need not be is the
+    // typed proxy's concern, who alone subscribes them.
+
+    @usableFromInline internal let proxy: DynamicProxy
+    @usableFromInline internal let family: ForwardedProtocol<Listener, Conformer>
+    private let targets: UnsafeMutableBufferPointer<MethodTarget>
+
+    /// Makes a proxy of the default configuration.
+    public convenience init(_ family: ForwardedProtocol<Listener, Conformer>) {
+      do throws(TableError) {
+        try self.init(family, DynamicProxy.Configuration())
+      } catch {
+        preconditionFailure("a proxy for \(Listener.self): \(error)")
+      }
+    }
+
+    /// Makes a proxy.
+    ///
+    /// - Throws: `TableError` if the configuration has a policy that does not fit
+    ///   its method, or one for a method whose result is not in a register.
+    public init(
+      _ family: ForwardedProtocol<Listener, Conformer>, _ configuration: DynamicProxy.Configuration
+    ) throws(TableError) {
+      for method in family.methods
+      where method.isResultHidden && configuration.results[method.selector] != nil {
+        throw TableError(
+          .policyMismatch, table: family.table.name, selector: method.selector.name,
+          """
+          the configuration: "\(method.selector)" gives its result in memory, or has none and \
+          throws; it takes no other policy
+          """)
+      }
+      self.family = family
+      let proxy = try DynamicProxy(adopting: family.table, configuration: configuration)
+      self.proxy = proxy
+      unsafe targets = .allocate(capacity: family.methods.count)
+      for (index, method) in family.methods.enumerated() {
+        unsafe targets.initializeElement(at: index, to: MethodTarget(proxy, method.selector))
+      }
+    }
+
+    deinit { unsafe targets.deallocate() }
+
+    /// Subscribes a listener.
+    internal func subscribe(
+      _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
+    ) throws(ForwardingError) -> Subscription {
+      guard let table = family.functionTable(for: listener) else {
+        guard let other = family.subscriber(listener) as? DynamicProxy else {
+          preconditionFailure("a typed proxy without an untyped one")
+        }
+        return try proxy.subscribe(other, at: position, lifetime: lifetime)
+      }
+      let object = ForwardedProtocol<Listener, Conformer>.Words(listener).object
+      // SAFETY: the typed proxy stays where its listeners may be called, or is
+      // Sendable as they are.
+      return try unsafe proxy.unsafeSubscribe(
+        object, pinning: table, at: position, lifetime: lifetime)
+    }
+  }
+
+  // MARK: - Forwarding
+
+  extension ForwardedCore {
+    /// Forwards a frame. False if that failed: the error is the thread's last.
+    @usableFromInline
+    @unsafe internal func forward(
+      _ method: Int, _ frame: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?
+    ) -> Bool {
+      // SAFETY: the macro's code gives indices of methods, and frames of their
+      // types. The proxy lives as long as this object, which the caller has.
+      unsafe targets[method].forward(frame, result)
+    }
+
+    /// Why `forward` failed.
+    @usableFromInline
+    @inline(never)
+    internal func lastError(_ method: Int) -> ForwardingError {
+      MethodTarget.lastError(family.methods[method].selector)
+    }
+
+    /// Tells the error handler what a method that does not throw cannot tell its
+    /// caller. That nobody responds is no error: there is a default.
+    @usableFromInline
+    @inline(never)
+    internal func note(_ error: ForwardingError) {
+      if error.code != .noResponder { proxy.configuration.onError(error) }
+    }
+
+    @usableFromInline
+    @inline(never)
+    internal func mismatch<Value>(
+      _ method: Int, _: Value.Type, _ actual: String = "null"
+    ) -> ForwardingError {
+      let selector = family.methods[method].selector.name
+      return ForwardingError(
+        .typeMismatch, selector: selector,
+        "the result of \"\(selector)\" is \(actual), expected \(String(reflecting: Value.self))")
+    }
+  }
+
+  // MARK: - Methods without a result
+
+  extension ForwardedCore {
+    /// Forwards a method.
+    @inlinable
+    @unsafe public func send<Frame>(_ method: Int, _ frame: Frame) {
+      let isDone = unsafe withUnsafePointer(to: frame) { unsafe forward(method, $0, nil) }
+      if !isDone { proxy.configuration.onError(lastError(method)) }
+    }
+
+    /// Forwards a method that throws, until one has thrown.
+    ///
+    /// - Throws: what the listener threw, or `ForwardingError`.
+    @inlinable
+    @unsafe public func sendThrowing<Frame>(_ method: Int, _ frame: Frame) throws {
+      _ = try unsafe catching { thrown throws(ForwardingError) in
+        try unsafe direct(method, frame, thrown, as: Bool.self)
+      }
+    }
+  }
+
+  // MARK: - Methods with a result
+
+  extension ForwardedCore {
+    /// Forwards a method for its result; nil if there is none.
+    @inlinable
+    @unsafe public func ask<Frame, Value: ForwardedDirect>(
+      _ method: Int, _ frame: Frame, as type: Value.Type
+    ) -> Value? {
+      noting { () throws(ForwardingError) in try unsafe direct(method, frame, (), as: type) }
+    }
+    /// Forwards a method for its result; nil if there is none.
+    @inlinable
+    @unsafe public func ask<Frame, Value: AnyObject>(
+      _ method: Int, _ frame: Frame, as type: Value.Type
+    ) -> Value? {
+      noting { () throws(ForwardingError) in try unsafe object(method, frame, (), as: type) }
+    }
+    /// Forwards a method for its result; nil if there is none.
+    @inlinable
+    @unsafe public func ask<Frame, Value: AnyObject>(
+      _ method: Int, _ frame: Frame, as _: Value?.Type
+    ) -> Value?? {
+      noting { () throws(ForwardingError) in
+        .some(try unsafe object(method, frame, (), as: Value.self))
+      }
+    }
+    /// Forwards a method for its result; nil if there is none.
+    @inlinable
+    @unsafe public func ask<Frame, Value>(
+      _ method: Int, _ frame: Frame, as type: Value.Type
+    ) -> Value? {
+      noting { () throws(ForwardingError) in try unsafe indirect(method, frame, (), as: type) }
+    }
+
+    /// Forwards a method that throws for its result; nil if there is none.
+    @inlinable
+    @unsafe public func askThrowing<Frame, Value: ForwardedDirect>(
+      _ method: Int, _ frame: Frame, as type: Value.Type
+    ) throws -> Value? {
+      try unsafe catching { thrown throws(ForwardingError) in
+        try unsafe direct(method, frame, thrown, as: type)
+      }
+    }
+    /// Forwards a method that throws for its result; nil if there is none.
+    @inlinable
+    @unsafe public func askThrowing<Frame, Value: AnyObject>(
+      _ method: Int, _ frame: Frame, as type: Value.Type
+    ) throws -> Value? {
+      try unsafe catching { thrown throws(ForwardingError) in
+        try unsafe object(method, frame, thrown, as: type)
+      }
+    }
+    /// Forwards a method that throws for its result; nil if there is none.
+    @inlinable
+    @unsafe public func askThrowing<Frame, Value: AnyObject>(
+      _ method: Int, _ frame: Frame, as _: Value?.Type
+    ) throws -> Value?? {
+      try unsafe catching { thrown throws(ForwardingError) in
+        .some(try unsafe object(method, frame, thrown, as: Value.self))
+      }
+    }
+    /// Forwards a method that throws for its result; nil if there is none.
+    @inlinable
+    @unsafe public func askThrowing<Frame, Value>(
+      _ method: Int, _ frame: Frame, as type: Value.Type
+    ) throws -> Value? {
+      try unsafe catching { thrown throws(ForwardingError) in
+        try unsafe indirect(method, frame, thrown, as: type)
+      }
+    }
+
+    /// The result of a method that has no default.
+    ///
+    /// - Throws: `ForwardingError` with the code `noResponder` if there is none.
+    @inlinable
+    public func answer<Value>(_ method: Int, _ value: Value?) throws(ForwardingError) -> Value {
+      guard let value else { throw noResponder(method) }
+      return value
+    }
+
+    @usableFromInline
+    @inline(never)
+    internal func noResponder(_ method: Int) -> ForwardingError {
+      Self.noResponder(family.methods[method].selector)
+    }
+
+    private static func noResponder(_ selector: MethodSelector) -> ForwardingError {
+      ForwardingError(
+        .noResponder, selector: selector.name,
+        "no live subscriber implements \"\(selector)\", and it has no default result")
+    }
+  }
+
+  // MARK: - Errors
+
+  extension ForwardedCore {
+    @inlinable
+    @inline(__always)
+    internal func noting<Value>(_ body: () throws(ForwardingError) -> Value?) -> Value? {
+      do throws(ForwardingError) {
+        return try body()
+      } catch {
+        note(error)
+        return nil
+      }
+    }
+
+    /// Calls `body` with the address for an error. One that is there in the end is
+    /// thrown, and the rest of the result dropped.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func catching<Value>(
+      _ body: (UInt) throws(ForwardingError) -> Value?
+    ) throws -> Value? {
+      var thrown: (any Error)?
+      var value: Value?
+      do throws(ForwardingError) {
+        value = try unsafe withUnsafeMutablePointer(to: &thrown) { thrown throws(ForwardingError) in
+          try body(UInt(bitPattern: thrown))
+        }
+      } catch {
+        if thrown == nil && error.code != .noResponder { throw error }
+      }
+      if let thrown { throw thrown }
+      return value
+    }
+  }
+
+  // MARK: - By the kind of a result
+
+  extension ForwardedCore {
+    /// A result that C has too. `tail` stands behind the frame.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func direct<Frame, Tail, Value: ForwardedDirect>(
+      _ method: Int, _ frame: Frame, _ tail: Tail, as type: Value.Type
+    ) throws(ForwardingError) -> Value {
+      let value: Value? = try unsafe register(method, (frame, tail)) { unsafe Value._read($0) }
+      guard let value else { throw mismatch(method, type) }
+      return value
+    }
+
+    /// A result that is an object, whose class is checked: the encoding does not
+    /// tell it. Nil if it is null.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func object<Frame, Tail, Value: AnyObject>(
+      _ method: Int, _ frame: Frame, _ tail: Tail, as type: Value.Type
+    ) throws(ForwardingError) -> Value? {
+      // SAFETY: a result is null or an object with a reference for the caller.
+      let object: AnyObject? = try unsafe register(method, (frame, tail)) { slot in
+        unsafe slot.load(as: Unmanaged<AnyObject>?.self)?.takeRetainedValue()
+      }
+      guard let object else { return nil }
+      guard let value = object as? Value else {
+        throw mismatch(method, type, ForwardedSlot.ofClass(object))
+      }
+      return value
+    }
+
+    /// A result that comes back by the address of an optional. Nil if nobody has
+    /// put one there.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func indirect<Frame, Tail, Value>(
+      _ method: Int, _ frame: Frame, _ tail: Tail, as _: Value.Type
+    ) throws(ForwardingError) -> Value? {
+      var value: Value?
+      try unsafe withUnsafeMutablePointer(to: &value) { value throws(ForwardingError) in
+        try unsafe register(method, (frame, UInt(bitPattern: value), tail)) { _ in }
+      }
+      return value
+    }
+
+    /// Forwards a frame and reads what comes back in the register.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func register<Frame, Output>(
+      _ method: Int, _ frame: Frame, _ read: (UnsafeRawPointer) -> Output
+    ) throws(ForwardingError) -> Output {
+      var room: UInt64 = 0
+      return try unsafe withUnsafeMutablePointer(to: &room) { room throws(ForwardingError) in
+        let isDone = unsafe withUnsafePointer(to: frame) { unsafe forward(method, $0, room) }
+        if !isDone { throw lastError(method) }
+        return unsafe read(UnsafeRawPointer(room))
+      }
+    }
+  }
+#endif

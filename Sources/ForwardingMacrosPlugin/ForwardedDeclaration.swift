@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  internal import SwiftDiagnostics
+  internal import SwiftSyntax
+  internal import SwiftSyntaxBuilder
+
+  // Reads a protocol, and finds what cannot be forwarded. Each diagnostic stands
+  // on the token that is to blame.
+
+  /// A protocol as it was read.
+  internal struct ForwardedDeclaration {
+    internal let name: String
+    /// `public ` and the like, with the space.
+    internal let access: String
+    internal let methods: [Method]
+
+    internal var optionals: [Method] { methods.filter(\.isOptional) }
+
+    /// Reads a protocol; nil if something is wrong with it.
+    internal init?(
+      _ declaration: some DeclSyntaxProtocol, attribute: AttributeSyntax, _ faults: inout Faults
+    ) {
+      guard let declaration = declaration.as(ProtocolDeclSyntax.self) else {
+        faults.add("not-a-protocol", at: attribute, "'@Forwarded' is for protocols")
+        return nil
+      }
+      name = declaration.name.text
+      access = Self.access(declaration.modifiers)
+      Self.checkHead(declaration, &faults)
+      var methods: [Method] = []
+      for member in declaration.memberBlock.members {
+        guard let method = Self.read(member.decl, &faults) else { continue }
+        methods.append(method.method)
+        Self.checkNames(methods, method.name, &faults)
+      }
+      if methods.isEmpty && faults.isEmpty {
+        faults.add(
+          "empty", at: declaration.name,
+          "protocol '\(declaration.name.text)' has no methods to be forwarded")
+      }
+      self.methods = methods
+      if !faults.isEmpty { return nil }
+    }
+
+    /// A type at file scope that is private may be used in the whole file, but its
+    /// members must say so.
+    private static func access(_ modifiers: DeclModifierListSyntax) -> String {
+      for modifier in modifiers {
+        switch modifier.name.tokenKind {
+        case .keyword(.public): return "public "
+        case .keyword(.package): return "package "
+        case .keyword(.fileprivate), .keyword(.private): return "fileprivate "
+        default: continue
+        }
+      }
+      return ""
+    }
+
+    // MARK: The protocol
+
+    private static func checkHead(_ declaration: ProtocolDeclSyntax, _ faults: inout Faults) {
+      checkIsolation(declaration.attributes, &faults)
+      if let clause = declaration.primaryAssociatedTypeClause {
+        faults.add("associated-type", at: clause, "'@Forwarded' takes no associated types")
+      }
+      if let clause = declaration.genericWhereClause {
+        faults.add("where", at: clause, "'@Forwarded' takes no 'where' clause")
+      }
+      var isForClasses = false
+      for inherited in declaration.inheritanceClause?.inheritedTypes ?? [] {
+        switch inherited.type.trimmedDescription {
+        case "AnyObject": isForClasses = true
+        case "Sendable", "Swift.Sendable": continue
+        default:
+          faults.add(
+            "inheritance", at: inherited.type,
+            "'@Forwarded' does not see the requirements that '\(declaration.name.text)' inherits "
+              + "from '\(inherited.type.trimmedDescription)'")
+        }
+      }
+      if isForClasses { return }
+      faults.add(
+        "not-for-classes", at: declaration.name,
+        "listeners are held weakly, so '\(declaration.name.text)' must inherit from 'AnyObject'",
+        fixIts: [addingAnyObject(declaration)])
+    }
+
+    private static func addingAnyObject(_ declaration: ProtocolDeclSyntax) -> FixIt {
+      var fixed = declaration
+      let object = InheritedTypeSyntax(type: TypeSyntax("AnyObject"))
+      if var clause = declaration.inheritanceClause {
+        let first = object.with(\.trailingComma, .commaToken(trailingTrivia: .space))
+        clause.inheritedTypes = InheritedTypeListSyntax([first] + Array(clause.inheritedTypes))
+        fixed.inheritanceClause = clause
+      } else {
+        fixed.name.trailingTrivia = []
+        fixed.inheritanceClause = InheritanceClauseSyntax(
+          colon: .colonToken(trailingTrivia: .space),
+          inheritedTypes: InheritedTypeListSyntax([
+            object.with(\.trailingTrivia, declaration.name.trailingTrivia)
+          ]))
+      }
+      return .replacing("add-anyobject", "inherit from 'AnyObject'", declaration, by: fixed)
+    }
+
+    /// Methods of an actor cannot be called from a C function.
+    private static func checkIsolation(
+      _ attributes: AttributeListSyntax, _ faults: inout Faults
+    ) {
+      for case .attribute(let attribute) in attributes {
+        let name = attribute.attributeName.trimmedDescription
+        guard name.hasSuffix("Actor") || name == "concurrent" else { continue }
+        faults.add(
+          "isolation", at: attribute,
+          "'@Forwarded' does not forward to an actor: remove '@\(name)'")
+      }
+    }
+
+    // MARK: Members
+
+    private static func read(
+      _ member: DeclSyntax, _ faults: inout Faults
+    ) -> (method: Method, name: TokenSyntax)? {
+      switch member.as(DeclSyntaxEnum.self) {
+      case .functionDecl(let function):
+        return read(function, &faults).map { ($0, function.name) }
+      case .variableDecl(let variable):
+        if let attribute = variable.attributes.first(named: "Optional") {
+          faults.add(
+            "optional-property", at: attribute,
+            "'@Optional' is for methods: a property has no call that could be left out")
+        } else {
+          faults.add(
+            "property", at: variable.bindingSpecifier, "'@Forwarded' forwards no properties")
+        }
+      case .subscriptDecl(let member):
+        faults.add("subscript", at: member.subscriptKeyword, "'@Forwarded' forwards no subscripts")
+      case .initializerDecl(let member):
+        faults.add("init", at: member.initKeyword, "'@Forwarded' forwards no initializers")
+      case .associatedTypeDecl(let member):
+        faults.add(
+          "associated-type", at: member.associatedtypeKeyword,
+          "'@Forwarded' takes no associated types")
+      case .ifConfigDecl(let member):
+        faults.add(
+          "conditional", at: member.clauses.first?.poundKeyword ?? .poundToken(),
+          "'@Forwarded' does not see which methods are compiled")
+      case .typeAliasDecl: break
+      default:
+        faults.add("member", at: member, "'@Forwarded' forwards methods only")
+      }
+      return nil
+    }
+
+    private static func checkNames(
+      _ methods: [Method], _ name: TokenSyntax, _ faults: inout Faults
+    ) {
+      guard let last = methods.last else { return }
+      for method in methods.dropLast() {
+        if method.selector == last.selector {
+          faults.add(
+            "duplicate", at: name,
+            "'\(last.fullName)' and '\(method.fullName)' have the same selector, "
+              + "'\(last.selector)'")
+          return
+        }
+        if method.caseName == last.caseName {
+          faults.add(
+            "duplicate", at: name,
+            "'\(last.fullName)' and '\(method.fullName)' would both be the case '\(last.caseName)'")
+          return
+        }
+      }
+    }
+  }
+
+  extension AttributeListSyntax {
+    /// The attribute of a name.
+    internal func first(named name: String) -> AttributeSyntax? {
+      for case .attribute(let attribute) in self
+      where attribute.attributeName.trimmedDescription == name { return attribute }
+      return nil
+    }
+  }
+#endif
