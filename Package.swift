@@ -85,13 +85,17 @@ let package = Package(
       name: "CFwdBench", dependencies: ["CForwarding", "CLibFFI", "CFwdMeasure"],
       path: "Benchmarks/Suite/CFwdBench"),
     .target(
-      name: "FwdBenchReceivers", dependencies: ["CFwdBench", "Forwarding"],
+      name: "FwdBenchReceivers",
+      dependencies: [
+        "CFwdBench", "Forwarding",
+        .target(name: "ForwardingMacros", condition: .when(traits: ["Macros"])),
+      ],
       path: "Benchmarks/Suite/Receivers", swiftSettings: swiftSettings),
     .target(
       name: "FwdBenchRows",
       dependencies: [
         "FwdBenchDriver", "FwdBenchReceivers", "CFwdBench", "CForwarding", "CFwdMeasure",
-        "Forwarding",
+        "Forwarding", .target(name: "ForwardingMacros", condition: .when(traits: ["Macros"])),
       ],
       path: "Benchmarks/Suite/Rows", swiftSettings: swiftSettings),
     .executableTarget(

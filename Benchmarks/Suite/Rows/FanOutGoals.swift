@@ -7,7 +7,7 @@ extension FanOutRows {
   /// The table of goals. Where it names no number, 64 subscribers are
   /// meant.
   static var goals: [Goal] {
-    timeGoals + sizeGoals + [
+    timeGoals + typedGoals + sizeGoals + [
       Goal(
         group: name, title: "two threads, disjoint subscribers: speed-up",
         bounds: [
@@ -57,6 +57,17 @@ extension FanOutRows {
         "strong", ratio(Way.strong, Way.strongReferences, 0.25, "a loop over [any P], strong")),
       goal("by name, N = 1", ratio(Way.name, Way.resolved, 2.5, "by resolved method", size: 1)),
     ]
+  }
+
+  private static var typedGoals: [Goal] {
+    #if Macros
+      [
+        goal(
+          "typed delivery", ratio(Way.typedProxy, Way.resolved, 1.15, "an untyped one"))
+      ]
+    #else
+      []
+    #endif
   }
 
   private static var sizeGoals: [Goal] {

@@ -11,7 +11,7 @@ internal import FwdBenchReceivers
 /// one gets there.
 enum ProxyRows {
   static func rows(_ stage: Stage) -> [Row] {
-    kinds(stage) + policies(stage) + batches(stage)
+    kinds(stage) + typed(stage) + policies(stage) + batches(stage)
   }
 
   /// A row of one message by a resolved method.
@@ -61,6 +61,24 @@ enum ProxyRows {
         "proxy: emission that nobody implements", stage, .unimplemented, deliveries: 1,
         received: 0, by: stage.weak, to: stage.plain),
     ]
+  }
+
+  private static func typed(_ stage: Stage) -> [Row] {
+    #if Macros
+      let row = Row.fanOut(Way.typedProxy, stage.size, stage.plain) {
+        let proxy = try stage.typed.get()
+        return { iterations in
+          for _ in 0..<iterations {
+            let (count, scale) = currentMessage()
+            proxy.notify(count, scale)
+          }
+          return 0
+        }
+      }
+      return [row]
+    #else
+      return []
+    #endif
   }
 
   private static func pointerArray(_ stage: Stage) -> Row {

@@ -6,6 +6,10 @@ internal import CFwdBench
 internal import Forwarding
 public import FwdBenchReceivers
 
+#if Macros
+  internal import ForwardingMacros
+#endif
+
 /// What fan-outs of one size are measured on. Each part is made when a row
 /// first needs it.
 public final class Stage {
@@ -68,6 +72,16 @@ public final class Stage {
     }
     return proxy
   }
+
+  #if Macros
+    private(set) lazy var typed = Kept {
+      let proxy = TypedReceiverProxy()
+      for receiver in self.crowd.receivers {
+        if let receiver = receiver as? any TypedReceiver { proxy.subscribe(receiver) }
+      }
+      return proxy
+    }
+  #endif
 
   static func emptyProxy() throws -> DynamicProxy {
     try DynamicProxy(adopting: Message.protocolTable())

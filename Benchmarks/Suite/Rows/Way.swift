@@ -15,6 +15,8 @@ public enum Way {
   static let selector = "proxy: selector"
   static let name = "proxy: name"
   static let typedSend = "proxy: typed send"
+  /// Only with the trait "Macros".
+  static let typedProxy = "typed proxy"
   static let functionPointer = "proxy: C function pointer"
   static let sideTables = "proxy: receivers with a side table"
   static let strong = "proxy: strong"
