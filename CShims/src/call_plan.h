@@ -22,6 +22,10 @@ enum { FWD_PLAN_INTEGERS = 8, FWD_PLAN_VECTORS = 8 };
 enum { FWD_PLAN_INTEGERS = 8, FWD_PLAN_VECTORS = 8 };
 #endif
 
+/// For code that every call goes through: where it begins in the middle of a cache line, each call may have to
+/// wait for two.
+#define FWD_ALIGNED_CODE __attribute__((aligned(64)))
+
 /// Moves up to eight bytes of an argument to a register, or sixteen to a vector register of AArch64. Size 0 is
 /// a register that nothing is moved to: it holds the address of a copy, or is skipped.
 typedef struct fwd_move {

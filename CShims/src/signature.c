@@ -300,7 +300,8 @@ __attribute__((cold, noinline)) static fwd_status call_by_libffi(const fwd_signa
 
 // A call within a call costs as much as the loading of six arguments, so there is but one: this function leaves by
 // jumps.
-fwd_status fwd_call(const fwd_signature *signature, void (*function)(void), void *const *arguments, void *result) {
+FWD_ALIGNED_CODE fwd_status fwd_call(const fwd_signature *signature, void (*function)(void),
+                                     void *const *arguments, void *result) {
   if (!signature || !function) return fail_call(signature);
   // Relaxed: a switch for those who compare the two, ordered with nothing.
   if (atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
