@@ -10,6 +10,15 @@
 #include "error.h"
 #include "fwd_fan_out.h"
 
+/// Frees a batch that holds nobody; some of its parts may be missing.
+static void free_batch(fwd_batch *batch) {
+  if (!batch) return;
+  free(batch->records);
+  free(batch->objects);
+  free(batch->is_owned);
+  free(batch);
+}
+
 fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
   fwd_reading reading = fwd_list_enter(proxy->list);
   fwd_batch *batch = calloc(1, sizeof *batch);
@@ -20,12 +29,7 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
     batch->is_owned = malloc((reading.count + 1) * sizeof *batch->is_owned);
   }
   if (!batch || !batch->records || !batch->objects || !batch->is_owned) {
-    if (batch) {
-      free(batch->records);
-      free(batch->objects);
-      free(batch->is_owned);
-    }
-    free(batch);
+    free_batch(batch);
     fwd_list_leave(&reading);
     return NULL;
   }
@@ -50,10 +54,7 @@ void fwd_batch_destroy(fwd_batch *batch) {
     fwd_record_drop((fwd_taken){batch->objects[i], batch->is_owned[i]});
   }
   fwd_hazard_leave(batch->guard, true);
-  free(batch->records);
-  free(batch->objects);
-  free(batch->is_owned);
-  free(batch);
+  free_batch(batch);
 }
 
 // MARK: For C programs

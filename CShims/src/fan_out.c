@@ -410,8 +410,10 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method,
 }
 
 /// Fans out a frame that is not aligned as its arguments have to be.
-__attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_method_entry *entry,
-                               fwd_delivery delivery, fwd_error *error) {
+__attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy,
+                                                         const fwd_method_entry *entry,
+                                                         fwd_delivery delivery,
+                                                         fwd_error *error) {
   // No type of an encoding is aligned more strictly than malloc's memory.
   void *copy = malloc(entry->frame_size);
   if (!copy) {

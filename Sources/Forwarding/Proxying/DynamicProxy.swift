@@ -152,9 +152,10 @@ extension DynamicProxy {
 
   /// The signature that the protocols declare for a selector, or nil.
   ///
-  /// - Complexity: O(*m*) in the number of methods.
+  /// - Complexity: O(1).
   public func signature(for selector: MethodSelector) -> MethodSignature? {
-    requirements.first { $0.selector == selector }?.signature
+    guard let entry = unsafe core.method(selector) else { return nil }
+    return unsafe ResolvedMethod(proxy: self, entry: entry).signature
   }
 }
 
