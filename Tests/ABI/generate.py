@@ -58,20 +58,22 @@ SIZE_LIMIT = 512
 class Type:
     """A type: how C and an encoding spell it. Its size is only used to choose among types."""
 
-    def __init__(self, c, encoding, size, alignment, small, map_name, has_empty_array=False, complex_arrays=()):
+    def __init__(
+        self, c, encoding, size, alignment, small, map_name, has_empty_array=False, complexes=None, complex_arrays=()
+    ):
         self.c, self.encoding, self.size, self.alignment = c, encoding, size, alignment
         self.small, self.map_name, self.has_empty_array = small, map_name, has_empty_array
-        # Where arrays of complex integers begin in it, and the size of their elements.
-        self.complex_arrays = complex_arrays
-
-    def is_complex_integer(self):
-        return any(self.encoding == scalar[1] for scalar in COMPLEX_INTEGER)
+        # Where the complex integers lie in it, and how large they are; and those of them that are in the first
+        # element of an array.
+        if complexes is None:
+            complexes = [(0, size)] if any(encoding == scalar[1] for scalar in COMPLEX_INTEGER) else []
+        self.complexes, self.complex_arrays = complexes, complex_arrays
 
     def is_lost_by_gcc(self):
         """
         Whether gcc 12 loses bytes of such arguments, between its own functions, too: it classifies an array by its
-        first element, and where that is a complex integer that lies in two eightbytes, it passes only the lower half
-        of the second one.
+        first element, and where that is, or has, a complex integer that lies in two eightbytes, it passes only the
+        lower half of the second one.
         """
         return self.size <= 16 and any(offset % 8 + size > 8 for offset, size in self.complex_arrays)
 
@@ -128,6 +130,7 @@ class Generator:
             room = target if union else target - size
             if room <= 0:
                 break
+            known = len(self.definitions)
             if depth < DEPTH - 1 and self.rng.random() < 0.25:
                 field = self.aggregate(depth + 1, self.rng.randint(1, room), leaves)
             else:
@@ -145,6 +148,7 @@ class Generator:
                 bytes_ *= dimension
             offset = 0 if union else -(-size // field.alignment) * field.alignment
             if offset + bytes_ > target:
+                del self.definitions[known:]
                 continue
             fields.append((field, dimensions))
             size = max(size, offset + bytes_)
@@ -161,7 +165,7 @@ class Generator:
         self.serial += 1
         tag = f"{'U' if union else 'S'}{self.serial}"
         keyword = "union" if union else "struct"
-        members, marks, encodings, complex_arrays = [], [], [], []
+        members, marks, encodings, complexes, complex_arrays = [], [], [], [], []
         end = 0
         for i, (field, dimensions) in enumerate(fields):
             suffix = "".join(f"[{d}]" for d in dimensions)
@@ -172,12 +176,15 @@ class Generator:
                 count *= dimension
             offset = 0 if union else -(-end // field.alignment) * field.alignment
             end = offset + count * field.size
-            if dimensions and count and field.is_complex_integer():
-                complex_arrays.append((offset, field.size))
-            for nested in field.complex_arrays:
-                complex_arrays += [(offset + k * field.size + nested[0], nested[1]) for k in range(min(count, 16))]
+            for k in range(min(count, 16)):
+                start = offset + k * field.size
+                complexes += [(start + place, size_) for place, size_ in field.complexes]
+                of_arrays = field.complexes if dimensions and k == 0 else field.complex_arrays
+                complex_arrays += [(start + place, size_) for place, size_ in of_arrays]
             place = "part" if union else f"m + offsetof({keyword} {tag}, f{i})"
-            mark = f"for (size_t i = 0; i < {count}; i++) {field.map_name}({place} + i * sizeof({field.c}));"
+            mark = f"{field.map_name}({place});"
+            if count != 1:
+                mark = f"for (size_t i = 0; i < {count}; i++) {field.map_name}({place} + i * sizeof({field.c}));"
             if union:
                 size_of = f"{count} * sizeof({field.c})"
                 part = f"unsigned char part[sizeof(union {tag}) + 1] = {{0}};"
@@ -187,7 +194,7 @@ class Generator:
             marks.append(f"settle(m, sizeof(union {tag}));")
         self.definitions.append(
             f"{keyword} {tag} {{ {' '.join(members)} }};\n"
-            f"static void map_{tag}(unsigned char *m) {{ (void)m; {' '.join(marks)} }}\n"
+            f"MAP(map_{tag}, {' '.join(marks)})\n"
         )
         name = tag if self.rng.random() < 0.5 else "?"
         opening, closing = "()" if union else "{}"
@@ -196,7 +203,7 @@ class Generator:
             field.has_empty_array or 0 in dimensions or (dimensions and field.size == 0)
             for field, dimensions in fields
         )
-        return Type(f"{keyword} {tag}", encoding, size, alignment, 0, f"map_{tag}", empty, complex_arrays)
+        return Type(f"{keyword} {tag}", encoding, size, alignment, 0, f"map_{tag}", empty, complexes, complex_arrays)
 
     # MARK: Functions
 
@@ -213,7 +220,9 @@ class Generator:
         leaves = None
         if self.plain:
             leaves = FLOATING if self.rng.random() < 0.5 else [s for s in SCALARS if s[1] not in "fd"]
+        known = len(self.definitions)
         while True:
+            del self.definitions[known:]
             value = self.aggregate(0, target, leaves)
             # Arrays of no elements are refused, since compilers differ: see fwd_find_empty_array. On some
             # arrays of elements of size 0 clang 21 divides by 0.
@@ -272,30 +281,41 @@ HEADER = """\
 #define JOIN(prefix, name) prefix##_##name
 #define EXPAND(prefix, name) JOIN(prefix, name)
 #define NAME(name) EXPAND(PREFIX, name)
-static inline void map_0(unsigned char *m) { (void)m; }
-static inline void map_1(unsigned char *m) { memset(m, 1, 1); }
-static inline void map_2(unsigned char *m) { memset(m, 1, 2); }
-static inline void map_4(unsigned char *m) { memset(m, 1, 4); }
-static inline void map_8(unsigned char *m) { memset(m, 1, 8); }
-static inline void map_16(unsigned char *m) { memset(m, 1, 16); }
-static inline void map_32(unsigned char *m) { memset(m, 1, 32); }
+/* The maps say which bytes carry value. They are nine tenths of the text, so one of the two objects has them. */
+#ifdef __clang__
+#define SLOW __attribute__((noinline, optnone, unused))
+#else
+#define SLOW __attribute__((noinline, optimize("O0"), unused))
+#endif
+#ifdef WITH_MAPS
+#define MAP(name, ...) SLOW void name(unsigned char *m) { (void)m; __VA_ARGS__ }
+#else
+#define MAP(name, ...) void name(unsigned char *m);
+#endif
+SLOW static void map_0(unsigned char *m) { (void)m; }
+SLOW static void map_1(unsigned char *m) { memset(m, 1, 1); }
+SLOW static void map_2(unsigned char *m) { memset(m, 1, 2); }
+SLOW static void map_4(unsigned char *m) { memset(m, 1, 4); }
+SLOW static void map_8(unsigned char *m) { memset(m, 1, 8); }
+SLOW static void map_16(unsigned char *m) { memset(m, 1, 16); }
+SLOW static void map_32(unsigned char *m) { memset(m, 1, 32); }
 /* A member of a union: 4 marks a byte that is padding in one of them. */
-static inline void overlay(unsigned char *m, const unsigned char *part, size_t size) {
+SLOW static void overlay(unsigned char *m, const unsigned char *part, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if (part[i] == 0) m[i] |= 4;
     if ((part[i] & 3) > (m[i] & 3)) m[i] = (m[i] & ~3) | (part[i] & 3);
     m[i] |= part[i] & abi_contested;
   }
 }
-static inline void settle(unsigned char *m, size_t size) {
+SLOW static void settle(unsigned char *m, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if ((m[i] & 4) && (m[i] & 3)) m[i] |= abi_contested;
     m[i] &= ~4;
   }
 }
-static inline void map_bool(unsigned char *m) { *m = 2; }
-static inline void map_long_double(unsigned char *m) { memset(m, 1, LONG_DOUBLE_BYTES); }
-static inline void map_complex_long_double(unsigned char *m) {
+SLOW static void map_bool(unsigned char *m) { *m = 2; }
+SLOW static void map_long_double(unsigned char *m) { memset(m, 1, LONG_DOUBLE_BYTES); }
+SLOW static void map_complex_long_double(unsigned char *m) {
   map_long_double(m);
   map_long_double(m + sizeof(long double));
 }

@@ -83,7 +83,7 @@ flags="$flags -I$shims/include -I$shims/src -I$here -isystem /usr/include/aarch6
     echo "$CC -w -I$here -c $work/$set/tables.c -o $work/$set/tables.o"
     for chunk in "$work/$set"/chunk_*.c; do
       functions="-w -Wno-psabi -std=gnu11 -I$here -DLONG_DOUBLE_BYTES=16 -c $chunk"
-      echo "$CLANG $OPTIMIZE $functions -DPREFIX=clang -o ${chunk%.c}.clang.o"
+      echo "$CLANG $OPTIMIZE $functions -DPREFIX=clang -DWITH_MAPS -o ${chunk%.c}.clang.o"
       echo "$GCC $gcc_at $functions -DPREFIX=gcc -o ${chunk%.c}.gcc.o"
     done
   done

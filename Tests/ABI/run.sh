@@ -57,7 +57,7 @@ python3 "$here/generate.py" "$@"
   echo "$CC -w -I$here -c $work/tables.c -o $work/tables.o"
   for chunk in "$work"/chunk_*.c; do
     functions="-w -Wno-psabi -std=gnu11 $OPTIMIZE -I$here -DLONG_DOUBLE_BYTES=$long_double_bytes -c $chunk"
-    echo "$CLANG $functions -DPREFIX=clang -o ${chunk%.c}.clang.o"
+    echo "$CLANG $functions -DPREFIX=clang -DWITH_MAPS -o ${chunk%.c}.clang.o"
     echo "$GCC $functions -DPREFIX=gcc -o ${chunk%.c}.gcc.o"
   done
 } >"$work/commands"
