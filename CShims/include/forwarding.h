@@ -337,7 +337,7 @@ typedef struct fwd_method_options {
 typedef struct fwd_proxy_options {
   const fwd_method_options *FWD_NULLABLE methods;
   size_t method_count;
-  /// Whether an unknown selector is ignored rather than an error.
+  /// Whether an unknown selector is ignored, with the result zero, rather than an error.
   bool ignores_unknown_selectors;
   /// Called with what a fan-out could not do; what it points to is valid during the call.
   void (*FWD_NULLABLE on_error)(void *FWD_NULLABLE context, fwd_selector FWD_NULLABLE selector,

@@ -22,6 +22,12 @@ static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const cha
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);
 }
 
+/// What an unknown selector gives: zero, if it is to be ignored.
+static fwd_status ignored(fwd_status status, void *result, size_t result_size) {
+  if (status == FWD_OK && result) memset(result, 0, result_size);
+  return status;
+}
+
 /// Gives up the reference that a C program's call had, which may be the last one to the proxy. What that
 /// runs may fail in its own ways: the message stays that of the call.
 static fwd_status release_owner(void *owner, fwd_status status) {
@@ -55,7 +61,7 @@ fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *fram
                        size_t result_size) {
   const fwd_proxy_method *method;
   fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
-  if (!method) return status;
+  if (!method) return ignored(status, result, result_size);
   return forward_frame(proxy, method, frame, frame_size, result, result_size);
 }
 
@@ -64,7 +70,7 @@ fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *fra
   const fwd_proxy_method *method;
   // Looked up, not registered: names that come from outside must not fill the table.
   fwd_status status = find_method(proxy, fwd_selector_find(name), name ? name : "", &method);
-  if (!method) return status;
+  if (!method) return ignored(status, result, result_size);
   return forward_frame(proxy, method, frame, frame_size, result, result_size);
 }
 
@@ -73,7 +79,7 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
   const fwd_proxy_method *method;
   fwd_proxy *proxy = batch ? batch->proxy : NULL;
   fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
-  if (!method) return status;
+  if (!method) return ignored(status, result, result_size);
   // The batch keeps the proxy.
   return fwd_forward_method(proxy, method, batch, frame, frame_size, result, result_size, NULL);
 }
@@ -106,7 +112,7 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
                                  void *result, size_t result_size) {
   const fwd_proxy_method *method;
   fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
-  if (!method) return status;
+  if (!method) return ignored(status, result, result_size);
   const fwd_method_entry *entry = fwd_method_entry_of(method);
   size_t expected = entry->argument_count - entry->hidden_count;
   if (count != expected) {

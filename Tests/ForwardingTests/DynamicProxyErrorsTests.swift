@@ -110,11 +110,27 @@ import Testing
     try proxy.dynamic.unknown(1)
     let invocation = try Invocation("unknown:", try MethodSignature("i@:i"))
     try proxy.forward(invocation)
-    #expect(!invocation.hasResult)
+    #expect(try invocation.result(as: Int32.self) == 0)
     try proxy.forward("unknown:", ArgumentFrame(try MethodSignature("v@:i")))
-    // A result cannot be made up.
-    let error = #expect(throws: ForwardingError.self) { let _: Int32 = try proxy.send("unknown") }
+    // The result is zero, whatever stood there.
+    #expect(try proxy.send("unknown") == Int32(0))
+    #expect(try proxy.send("unknown") == 0.0)
+    #expect(try proxy.send("unknown") == false)
+    let pointer: UnsafeRawPointer? = unsafe try proxy.send("unknown")
+    #expect(unsafe pointer == nil)
+    let object: Journal? = try proxy.send("unknown")
+    #expect(object == nil)
+    #expect(try proxy.send("unknown", Int32(3)) == Zero.none)
+    var bytes: [UInt8] = [1, 2, 3]
+    try unsafe bytes.withUnsafeMutableBytes { bytes in
+      try unsafe proxy.forward(
+        "unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0), result: bytes)
+    }
+    #expect(bytes == [0, 0, 0])
+    // Of a class there is no zero.
+    let error = #expect(throws: ForwardingError.self) { let _: Journal = try proxy.send("unknown") }
     #expect(error?.code == .unknownSelector)
+    #expect(throws: ForwardingError.self) { let _: Nonzero = try proxy.send("unknown") }
     #expect(throws: ForwardingError.self) { _ = try proxy.functionPointer(for: "unknown:") }
     #expect(journal.take().isEmpty)
     withExtendedLifetime(token) {}
@@ -447,3 +463,6 @@ import Testing
     }
   }
 }
+
+private enum Zero: Int32 { case none }
+private enum Nonzero: Int32 { case one = 1 }

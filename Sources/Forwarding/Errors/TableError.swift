@@ -29,6 +29,8 @@ public struct TableError: Error, Equatable, Sendable {
     public static let missingMethod = Code("missingMethod")
     /// No protocol declares the method.
     public static let unknownMethod = Code("unknownMethod")
+    /// A proxy adopts more or fewer protocols than its configuration asks for.
+    public static let wrongProtocolCount = Code("wrongProtocolCount")
     /// A pointer that must not be null is.
     public static let nullPointer = Code("nullPointer")
     /// An allocation failed.

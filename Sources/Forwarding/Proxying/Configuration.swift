@@ -17,7 +17,8 @@ extension DynamicProxy {
     public enum UnknownSelectors: Sendable, Hashable {
       /// It is an error.
       case fail
-      /// It is ignored.
+      /// It is ignored, and its result is zero: all bytes of a buffer, and what
+      /// `DynamicProxy.send` gives.
       case ignore
     }
 
@@ -87,7 +88,18 @@ extension DynamicProxy {
     public var responding = Responding.subscribers
     /// What `conforms(to:)` asks.
     public var conforming = Conforming.adopted
-    /// Result policies that override those of the protocols, by selector.
+    /// How many protocols the proxy must adopt.
+    public var adoption = Adoption.any
+    /// What happens to a subscriber that is refused.
+    public var refusals = Refusals.fail
+    /// What happens if the anchor of a position is not subscribed.
+    public var unknownAnchors = UnknownAnchors.fail
+    /// What happens if a subscriber is placed beside itself.
+    public var ownAnchors = OwnAnchors.stay
+    /// Who is called for a method with a result whose protocol names no policy.
+    public var standardResult = StandardResult.first
+    /// Result policies that override those of the protocols, by selector, and
+    /// `standardResult`.
     public var results: [MethodSelector: ResultPolicy] = [:]
     /// Told what a fan-out could not do and no caller can be told: a subscriber
     /// that could not take its arguments, or a failure behind a C function

@@ -45,7 +45,10 @@ public struct DynamicMessage: Sendable {
   public func dynamicallyCall<Output>(
     withKeywordArguments arguments: KeyValuePairs<String, Any>
   ) throws(ForwardingError) -> Output {
-    let method = try proxy.method(for: try selector(arguments))
+    let selector = try selector(arguments)
+    guard let method = try proxy.knownMethod(for: selector) else {
+      return try DynamicProxy.zero(selector)
+    }
     let invocation = try forward(method, arguments.map(\.value))
     do throws(InvocationError) {
       return try invocation.result(as: Output.self)

@@ -12,7 +12,8 @@ extension DynamicProxy {
   /// closure does that sends on to a proxy is its author's to see to.
   ///
   /// - Throws: `ForwardingError` with the code `cycle` if this proxy would,
-  ///   directly or through others, forward to itself; otherwise as for other
+  ///   directly or through others, forward to itself, unless
+  ///   `Configuration.refusals` says that it is ignored; otherwise as for other
   ///   subscribers.
   @discardableResult
   public func subscribe(
@@ -25,7 +26,11 @@ extension DynamicProxy {
       receiver: UnsafeMutableRawPointer(proxy.core.handle), lifetime, at: position,
       duplicates: configuration.duplicates)
     defer { extendLifetime(proxy) }
-    try addLink(to: proxy)
+    do throws(ForwardingError) {
+      try addLink(to: proxy)
+    } catch {
+      return Subscription(anchor: anchor, identifier: try configuration.settle(error))
+    }
     do throws(ForwardingError) {
       // The same key for all tables of this kind, so that a proxy is found again.
       let key = ObjectIdentifier(DynamicProxy.self)

@@ -18,7 +18,11 @@ extension DynamicProxy {
   /// forward a frame. A selector that is written as a literal is looked up at
   /// each call, about 20 ns; one in a `let` is not.
   ///
-  /// - Throws: `ForwardingError`: `unknownSelector`; `wrongArgumentCount` and
+  /// If the configuration ignores unknown selectors, such a one gives zero: the
+  /// number 0, false, nil, or a struct of zeros.
+  ///
+  /// - Throws: `ForwardingError`: `unknownSelector`, also if it is to be ignored
+  ///   and the result's type has no zero; `wrongArgumentCount` and
   ///   `typeMismatch` if the arguments or the result are not the signature's,
   ///   before anybody is called; `noResponder` if nobody responds and there is
   ///   no default; `deliveryFailed` if those who did could not take the
@@ -61,7 +65,9 @@ extension DynamicProxy {
   internal func sendChecking<each Argument, Output>(
     _ selector: MethodSelector, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Output {
-    let method = try method(for: selector)
+    guard let method = try knownMethod(for: selector) else {
+      return try Self.zero(selector)
+    }
     let (coders, result) = try Self.coders(method, Output.self, repeat (each Argument).self)
     let room = ResultRoom(size: method.signature.resultLayout.size)
     // SAFETY: the frame is of the signature, and the room of the result's size.
@@ -76,6 +82,17 @@ extension DynamicProxy {
       throw ForwardingError(
         InvocationError(error, selector: selector, signature: method.signature))
     }
+  }
+
+  /// What an unknown selector that is ignored gives.
+  internal static func zero<Output>(_ selector: MethodSelector) throws(ForwardingError) -> Output {
+    if let zero = zeroValue(of: Output.self) { return zero }
+    throw ForwardingError(
+      .unknownSelector, selector: selector.name,
+      """
+      no protocol of the proxy declares "\(selector)"; that is to be ignored, but there is no zero \
+      of type \(Output.self) to give
+      """)
   }
 
   /// Forwards a method with typed arguments; a result is dropped.

@@ -14,7 +14,8 @@ extension DynamicProxy {
   /// - Throws: `ForwardingError` if the table lacks a required method or
   ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if the
   ///   anchor of the position is not subscribed, or if the configuration
-  ///   refuses duplicates.
+  ///   refuses duplicates. What `Configuration.refusals` and `unknownAnchors`
+  ///   say is no error is none.
   /// - Complexity: amortised O(1) at the end, else O(*n*) in the number of
   ///   subscribers.
   @discardableResult
@@ -109,8 +110,13 @@ extension DynamicProxy {
     _ candidate: SubscriberList.Candidate, _ table: FunctionTable, _ sharing: Sharing,
     key: ObjectIdentifier? = nil
   ) throws(ForwardingError) -> Subscription {
-    let dispatch = try joined(table, sharing, named: key)
-    let identifier = try subscribers.insert(candidate, dispatch)
+    let identifier: UInt64
+    do throws(ForwardingError) {
+      let dispatch = try joined(table, sharing, named: key)
+      identifier = try subscribers.insert(candidate, dispatch)
+    } catch {
+      identifier = try configuration.settle(error)
+    }
     return Subscription(anchor: anchor, identifier: identifier)
   }
 }

@@ -57,7 +57,8 @@ public final class DynamicProxy: Sendable {
   ///
   /// - Throws: `TableError` if two protocols declare a method with different
   ///   signatures, or a policy of the configuration does not fit its method or
-  ///   names a method that no protocol declares.
+  ///   names a method that no protocol declares, or the configuration asks for
+  ///   another number of protocols.
   public convenience init(
     adopting protocols: ProtocolTable..., configuration: Configuration = Configuration()
   ) throws(TableError) {
@@ -70,13 +71,13 @@ public final class DynamicProxy: Sendable {
   public init(
     adopting protocols: [ProtocolTable], configuration: Configuration = Configuration()
   ) throws(TableError) {
+    try configuration.check(protocols)
     self.protocols = protocols
     self.configuration = configuration
     requirements = try ProtocolTable.merge(protocols)
     core = try ProxyCore(requirements, configuration)
     subscribers = SubscriberList(
-      core: core, methods: requirements.map(\.selector),
-      onChange: configuration.onCapabilityChange)
+      core: core, methods: requirements.map(\.selector), configuration)
     unsafe core.adopt(self)
   }
 }

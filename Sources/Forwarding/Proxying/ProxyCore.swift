@@ -155,7 +155,9 @@ extension DynamicProxy.Configuration {
   fileprivate func fitted(
     _ requirement: ProtocolTable.Requirement
   ) throws(TableError) -> ResultPolicy.Fitted {
-    guard let policy = results[requirement.selector] else { return requirement.fitted }
+    guard let policy = results[requirement.selector] ?? standardPolicy(of: requirement) else {
+      return requirement.fitted
+    }
     do throws(ValueMismatch) {
       return try policy.fit(requirement.signature.result)
     } catch {
@@ -164,6 +166,17 @@ extension DynamicProxy.Configuration {
       throw TableError(
         .policyMismatch, selector: requirement.selector.name, "the configuration: \(reason)")
     }
+  }
+}
+
+extension DynamicProxy.Configuration {
+  /// The policy of a method that has none of its own; nil for the usual one.
+  private func standardPolicy(of requirement: ProtocolTable.Requirement) -> ResultPolicy? {
+    guard standardResult == .last, case .standard = requirement.resultPolicy.rule else {
+      return nil
+    }
+    // That of a void method is the usual one.
+    return .callAll(pick: .last)
   }
 }
 

@@ -10,6 +10,10 @@ extension SubscriberList {
   internal func place(
     _ position: DynamicProxy.Position, _ state: State, moving mover: UInt64? = nil
   ) throws(ForwardingError) -> Int {
+    var position = position
+    if unknownAnchors == .ends, let anchor = position.anchor, unsafe find(anchor) == nil {
+      position = position.withoutAnchor
+    }
     switch position.place {
     case .last: return place(priority: 0, state, moving: mover)
     case .first: return 0
@@ -42,10 +46,8 @@ extension SubscriberList {
     return index
   }
 
-  /// The record of an anchor.
-  internal func resolve(
-    _ anchor: DynamicProxy.Position.Anchor
-  ) throws(ForwardingError) -> OpaquePointer {
+  /// The record of an anchor, or nil if it is not there, or not live.
+  internal func find(_ anchor: DynamicProxy.Position.Anchor) -> OpaquePointer? {
     let record: OpaquePointer?
     switch anchor {
     case .subscription(let subscription):
@@ -53,7 +55,15 @@ extension SubscriberList {
     case .object(let object):
       unsafe record = fwd_list_find_object(list, object.address, nil)
     }
-    guard let record = unsafe record, unsafe fwd_record_is_live(record) else {
+    guard let record = unsafe record, unsafe fwd_record_is_live(record) else { return nil }
+    return unsafe record
+  }
+
+  /// The record of an anchor.
+  private func resolve(
+    _ anchor: DynamicProxy.Position.Anchor
+  ) throws(ForwardingError) -> OpaquePointer {
+    guard let record = unsafe find(anchor) else {
       throw ForwardingError(.notSubscribed, "the anchor of the position is not subscribed")
     }
     return unsafe record
@@ -73,6 +83,16 @@ extension DynamicProxy.Position {
     switch place {
     case .before(let anchor), .after(let anchor): anchor
     default: nil
+    }
+  }
+
+  /// Where a position beside an anchor is that is not there: before it is the
+  /// end, behind it the front.
+  internal var withoutAnchor: DynamicProxy.Position {
+    switch place {
+    case .before: .last
+    case .after: .first
+    default: self
     }
   }
 }

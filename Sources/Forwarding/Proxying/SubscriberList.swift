@@ -33,15 +33,19 @@ internal import CForwarding
   private let methods: [MethodSelector]
   private let state: Lock<State>
   private let onChange: (@Sendable (MethodSelector, Bool) -> Void)?
+  /// What becomes of positions beside strangers, and beside oneself.
+  internal let unknownAnchors: DynamicProxy.Configuration.UnknownAnchors
+  internal let ownAnchors: DynamicProxy.Configuration.OwnAnchors
 
   /// Writes the list of a proxy's C part.
   internal init(
-    core: ProxyCore, methods: [MethodSelector],
-    onChange: (@Sendable (MethodSelector, Bool) -> Void)?
+    core: ProxyCore, methods: [MethodSelector], _ configuration: DynamicProxy.Configuration
   ) {
     self.core = core
     self.methods = methods
-    self.onChange = onChange
+    onChange = configuration.onCapabilityChange
+    unknownAnchors = configuration.unknownAnchors
+    ownAnchors = configuration.ownAnchors
     state = Lock(State(responds: Array(repeating: false, count: methods.count)))
   }
 
@@ -234,8 +238,12 @@ extension SubscriberList {
     _ garbage: inout Garbage
   ) throws(ForwardingError) {
     if case .last = position.place { return }
-    // A place beside itself is the place that it has.
-    if let anchor = position.anchor, try unsafe resolve(anchor) == record { return }
+    var position = position
+    if let anchor = position.anchor, unsafe find(anchor) == record {
+      // A place beside itself is the place that it has.
+      if ownAnchors == .stay { return }
+      position = position.withoutAnchor
+    }
     let from = unsafe fwd_list_index(list, record)
     let identifier = unsafe fwd_record_identifier(record)
     let place = min(try place(position, state, moving: identifier), unsafe fwd_list_count(list))

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+extension DynamicProxy {
+  /// Answers to all questions of a ``Configuration`` as another system gave
+  /// them, for programs that are moved from it.
+  ///
+  /// ```swift
+  /// var configuration = DynamicProxy.Configuration(.proxyListener)
+  /// configuration.onError = { log("\($0)") }
+  /// let proxy = try DynamicProxy(adopting: playerDelegate, configuration: configuration)
+  /// ```
+  ///
+  /// What differs from the default configuration:
+  ///
+  /// | question | KSDelegateForwarding | MultiDelegate | ProxyListener | Matrioska | ProtocolProxy |
+  /// |---|---|---|---|---|---|
+  /// | `adoption` | | `.some` | `.one` | | |
+  /// | `conformance` | `.lenient` | strict: `.all`, else `.lenient` | `.all` | `.lenient` | `.lenient` |
+  /// | `duplicates` | `.allow` | | | `.allow` | |
+  /// | `refusals` | `.ignore` | | `.ignore` | | |
+  /// | `unknownAnchors` | | `.ends` | | | |
+  /// | `ownAnchors` | | `.ends` | | | |
+  /// | `unknownSelectors` | | `.ignore` | `.ignore` | | |
+  /// | `noResponder` | | `.ignore` | `.ignore` | | |
+  /// | `responding` | | | `.declared` | | |
+  /// | `conforming` | | | | `.subscribers` | |
+  /// | `standardResult` | | | `.last` | | |
+  ///
+  /// A preset does what its system does, but not what was a defect there: no
+  /// preset crashes, skips a subscriber, calls one that has left, or gives a
+  /// result of the wrong type. The same object is always the same by its
+  /// identity, also where a system compared by equality.
+  ///
+  /// Typed proxies take presets by `init(configuration:)`.
+  public enum Preset: Sendable, Hashable {
+    /// KSDelegateForwarding: an object is called as often as it has subscribed,
+    /// nobody asks whether it conforms, and a proxy that is to be subscribed to
+    /// itself is ignored.
+    case ksDelegateForwarding
+    /// ILABMultiDelegate: one or more protocols; the first responder's result;
+    /// places relative to a stranger are the ends of the list; what nobody
+    /// responds to is ignored, with the result zero.
+    ///
+    /// `strict` asks subscribers for all that the protocols require.
+    case multiDelegate(strict: Bool = true)
+    /// MSProxyListener: one protocol, which alone decides what the proxy responds
+    /// to; subscribers that do not conform are ignored; all responders are
+    /// called, and the last one's result counts; what nobody responds to, and
+    /// what no protocol declares, is ignored, with the result zero.
+    case proxyListener
+    /// LBDelegateMatrioska: an object is called as often as it stands in the
+    /// list, and what the proxy responds and conforms to is what some live
+    /// subscriber does. See `DynamicProxy.init(adopting:forwardingTo:configuration:)`.
+    case delegateMatrioska
+    /// Bond's ProtocolProxy: handlers of single methods may subscribe, whatever
+    /// else a protocol requires.
+    case protocolProxy
+  }
+}
+
+extension DynamicProxy.Configuration {
+  /// Makes the configuration of another system; see ``DynamicProxy/Preset``.
+  public init(_ preset: DynamicProxy.Preset) {
+    self.init()
+    switch preset {
+    case .ksDelegateForwarding:
+      conformance = .lenient
+      duplicates = .allow
+      refusals = .ignore
+    case .multiDelegate(let strict):
+      adoption = .some
+      conformance = strict ? .all : .lenient
+      unknownAnchors = .ends
+      ownAnchors = .ends
+      unknownSelectors = .ignore
+      noResponder = .ignore
+    case .proxyListener:
+      adoption = .one
+      conformance = .all
+      refusals = .ignore
+      unknownSelectors = .ignore
+      noResponder = .ignore
+      responding = .declared
+      standardResult = .last
+    case .delegateMatrioska:
+      conformance = .lenient
+      duplicates = .allow
+      conforming = .subscribers
+    case .protocolProxy:
+      conformance = .lenient
+    }
+  }
+}
