@@ -16,7 +16,7 @@ internal func zeroValue<Value>(of _: Value.Type) -> Value? {
     return nil
   }
   return unsafe withUnsafeTemporaryAllocation(
-    byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment
+    byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment
   ) { memory in
     unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
     // SAFETY: all bytes of a number or a Bool may be zero, and those of a type
@@ -28,5 +28,7 @@ internal func zeroValue<Value>(of _: Value.Type) -> Value? {
 private func zeroCase<Representable: RawRepresentable>(
   of _: Representable.Type
 ) -> Representable? {
-  zeroValue(of: Representable.RawValue.self).flatMap(Representable.init(rawValue:))
+  // No raw values of raw values: they might never end.
+  if Representable.RawValue.self is any RawRepresentable.Type { return nil }
+  return zeroValue(of: Representable.RawValue.self).flatMap(Representable.init(rawValue:))
 }
