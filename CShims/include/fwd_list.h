@@ -39,6 +39,8 @@ typedef struct fwd_subscriber {
   void *FWD_NULLABLE receiver;
   /// Called with `receiver` after the end of the subscription, if given. FWD_HOLD_NONE only.
   void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE receiver);
+  /// After how many deliveries the subscription ends; 0 for no limit.
+  size_t limit;
 } fwd_subscriber;
 
 /// The place behind all others.
@@ -66,14 +68,23 @@ size_t fwd_list_end_object(fwd_subscriber_list *FWD_NONNULL list, const void *FW
 /// Ends all subscriptions. O(n).
 void fwd_list_end_all(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONNULL garbage);
 
-/// Forgets those that have ended, and ends those whose objects have died. O(n). False if memory is
-/// short: then they stay until the next time.
+/// Forgets those that have ended, and ends those whose objects have died or whose deliveries are used
+/// up. O(n). False if memory is short: then they stay until the next time.
 bool fwd_list_prune(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONNULL garbage);
 
 /// Puts the record at `from` where `to` is in the list without it. Each fan-out sees it once, those
 /// under way where it was. False if memory is short. O(n).
 bool fwd_list_move(fwd_subscriber_list *FWD_NONNULL list, size_t from, size_t to,
                    fwd_garbage *FWD_NONNULL garbage);
+
+/// Has a subscription passed over from now on, until it has been unblocked as often as it has been
+/// blocked. It keeps its place, and is no responder. False if memory is short. O(1), but O(m) in the
+/// number of methods when a table's last responder is blocked.
+bool fwd_list_block(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record);
+
+/// Undoes `fwd_list_block` once. False if the subscription is not blocked. As O(1) as that.
+bool fwd_list_unblock(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
+                      fwd_garbage *FWD_NONNULL garbage);
 
 /// The number of places, those of ended subscriptions included.
 size_t fwd_list_count(const fwd_subscriber_list *FWD_NONNULL list);
@@ -89,13 +100,13 @@ size_t fwd_list_index(const fwd_subscriber_list *FWD_NONNULL list,
 fwd_record *FWD_NULLABLE fwd_list_find(const fwd_subscriber_list *FWD_NONNULL list,
                                        fwd_subscription identifier);
 
-/// The first subscription of an object, alive or not, that has not ended; with a table of `key`,
-/// unless that is NULL. O(1) in the number of other objects.
+/// The first subscription of an object, alive or not, that has not ended, nor used its deliveries up; with
+/// a table of `key`, unless that is NULL. O(1) in the number of other objects.
 fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NONNULL list,
                                               const void *FWD_NONNULL object,
                                               const void *FWD_NULLABLE key);
 
-/// Whether some subscription implements a method, be its object alive or not. O(1).
+/// Whether some subscription that is not blocked implements a method, be its object alive or not. O(1).
 bool fwd_list_may_respond(const fwd_subscriber_list *FWD_NONNULL list, size_t method);
 
 /// The bytes that the list takes: for whoever measures.
@@ -103,9 +114,12 @@ size_t fwd_list_footprint(const fwd_subscriber_list *FWD_NONNULL list);
 
 fwd_subscription fwd_record_identifier(const fwd_record *FWD_NONNULL record);
 
-/// Whether the subscription has neither ended nor lost its object, as far as can be told without
-/// taking a reference.
+/// Whether the subscription has neither ended, nor used its deliveries up, nor lost its object, as far as
+/// can be told without taking a reference.
 bool fwd_record_is_live(const fwd_record *FWD_NONNULL record);
+
+/// Whether the subscription has been blocked.
+bool fwd_record_is_blocked(const fwd_record *FWD_NONNULL record);
 
 #if defined(__clang__)
 #pragma clang diagnostic pop

@@ -8,7 +8,8 @@
 
 static bool record_responds(const fwd_record *record, size_t index) {
   // First, since the table of a subscription that has ended may be gone.
-  if (fwd_record_held(record) & FWD_HELD_ENDED) return false;
+  uintptr_t held = fwd_record_held(record);
+  if (fwd_held_has_ended(held) || fwd_held_is_blocked(held)) return false;
   const fwd_implementation *implementation = fwd_record_implementation(record, index);
   if (fwd_implementation_is_empty(implementation) || !fwd_record_is_live(record)) return false;
   fwd_taken taken;

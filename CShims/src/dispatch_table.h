@@ -22,6 +22,8 @@ struct fwd_dispatch_table {
   void *owner;
   /// The subscriptions that have it and have not ended; the list's writer's.
   size_t members;
+  /// Those of them that are not blocked; the writer's.
+  size_t responders;
   /// While there are some, or one is joining; the writer's.
   fwd_table_use *use;
   size_t count;

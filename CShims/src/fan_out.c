@@ -192,19 +192,24 @@ __attribute__((cold, noinline)) static void note_failure(emission *state, const 
 static bool deliver_to(emission *state, size_t index) {
   const fwd_record *record = state->replay.records[index];
   const fwd_method_entry *entry = state->entry;
+  uintptr_t held = fwd_record_held(record);
   // First, since the table of a subscription that has ended may be gone.
-  if (fwd_record_held(record) & FWD_HELD_ENDED) {
+  if (fwd_held_has_ended(held)) {
     state->replay.gone += !state->objects;
     return true;
   }
   const fwd_implementation *implementation = fwd_record_implementation(record, entry->index);
-  if (fwd_implementation_is_empty(implementation)) return true;
+  if (fwd_implementation_is_empty(implementation) || fwd_held_is_blocked(held)) return true;
   fwd_taken taken;
   if (state->objects) {
     // Held by the batch.
     taken = (fwd_taken){state->objects[index], false};
   } else if (!fwd_record_take(record, &taken)) {
     state->replay.gone++;
+    return true;
+  }
+  if (!fwd_held_count_delivery(held, &state->replay.gone)) {
+    fwd_record_drop(taken);
     return true;
   }
   state->receiver = record->receiver;

@@ -10,12 +10,12 @@
 
 #include "dispatch_table.h"
 #include "fwd_list.h"
-#include "held.h"
+#include "gate.h"
 
 /// Records never move while they can be reached, and are reached by the arrays that fan-outs read:
 /// so that a subscription ends in one place for all of them.
 struct fwd_record {
-  /// Whom the subscription holds, and how; `FWD_HELD_ENDED` once it has ended. Written by the list's
+  /// Whom the subscription holds, and how, and whether it has ended; see held.h. Written by the list's
   /// writer.
   _Atomic uintptr_t held;
   void *receiver;
@@ -57,9 +57,10 @@ static inline uintptr_t fwd_record_held(const fwd_record *record) {
   return atomic_load_explicit(&record->held, memory_order_acquire);
 }
 
-/// The object that a record holds, dead or alive; NULL for one without. The writer's to ask.
+/// The object that a record holds which has not ended, dead or alive; NULL for one without. The writer's
+/// to ask.
 static inline const void *fwd_record_object(const fwd_record *record) {
-  uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
+  uintptr_t held = fwd_held_behind_gate(atomic_load_explicit(&record->held, memory_order_relaxed));
   return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
 }
 
@@ -75,11 +76,12 @@ typedef struct fwd_taken {
   bool is_owned;
 } fwd_taken;
 
-/// Takes hold of a subscriber whose record the caller can reach. False if the subscription has ended
-/// or its object has begun to deinitialise.
+/// Takes hold of a subscriber whose record the caller can reach, be it blocked or not. False if the
+/// subscription has ended or its object has begun to deinitialise.
 static inline bool fwd_record_take(const fwd_record *record, fwd_taken *taken) {
   uintptr_t held = fwd_record_held(record);
-  if (held & FWD_HELD_ENDED) return false;
+  if (fwd_held_has_ended(held) || fwd_held_is_used_up(held)) return false;
+  held = fwd_held_behind_gate(held);
   if (fwd_held_is_weak(held)) {
     *taken = (fwd_taken){fwd_weak_take(held), true};
     return taken->object != NULL;

@@ -90,13 +90,13 @@ static inline const fwd_implementation *method_of(const fwd_record *record, size
     replay->take_over(replay, i);                                              \
   }
 
-#define DELIVER_HELD(n, m, list)                                      \
-  if (__builtin_expect((held & FWD_HELD_ENDED) || !HAS_FUNCTION, 0)) { \
-    replay->take_over(replay, i);                                     \
-    continue;                                                         \
-  }                                                                   \
-  integer_0 = (uint64_t)(uintptr_t)record->receiver;                  \
-  CALL(n, m, list);                                                   \
+#define DELIVER_HELD(n, m, list)                                          \
+  if (__builtin_expect((held & FWD_HELD_IRREGULAR) || !HAS_FUNCTION, 0)) { \
+    replay->take_over(replay, i);                                         \
+    continue;                                                             \
+  }                                                                       \
+  integer_0 = (uint64_t)(uintptr_t)record->receiver;                      \
+  CALL(n, m, list);                                                       \
   delivered++;
 
 #define BOTH(n, m, list)           \

@@ -20,11 +20,11 @@ typedef struct fwd_replay {
   /// Where the method's implementation stands in a dispatch table, in bytes.
   size_t implementation;
   /// Takes the deliveries that are not the loop's: to implementations that are not plain functions,
-  /// and by references that are not plain.
+  /// by references that are not plain, and through gates.
   void (*take_over)(struct fwd_replay *replay, size_t index);
   /// Deliveries made.
   size_t delivered;
-  /// Records whose subscription had ended or whose object had died.
+  /// Records whose subscription had ended, or does with this delivery, or whose object had died.
   size_t gone;
   /// What the registers hold: the integer ones, of which the first is the receiver's, then the vector
   /// ones.

@@ -17,12 +17,6 @@
 
 // MARK: Garbage
 
-static void leave_behind(fwd_garbage *garbage, fwd_retired *retired, const void *announced,
-                         void (*release)(fwd_retired *retired)) {
-  *retired = (fwd_retired){.next = garbage->first, .announced = announced, .free = release};
-  garbage->first = retired;
-}
-
 void fwd_garbage_collect(fwd_garbage garbage) {
   if (garbage.first) fwd_retire_all(garbage.first);
 }
@@ -46,12 +40,17 @@ fwd_subscription fwd_record_identifier(const fwd_record *record) { return record
 
 bool fwd_record_is_live(const fwd_record *record) {
   uintptr_t held = fwd_record_held(record);
-  return !(held & FWD_HELD_ENDED) && !(fwd_held_is_weak(held) && fwd_weak_has_died(held));
+  if (fwd_held_has_ended(held) || fwd_held_is_used_up(held)) return false;
+  held = fwd_held_behind_gate(held);
+  return !(fwd_held_is_weak(held) && fwd_weak_has_died(held));
 }
 
-static bool has_ended(const fwd_record *record) {
-  return (atomic_load_explicit(&record->held, memory_order_relaxed) & FWD_HELD_ENDED) != 0;
+/// The word of a record, for the writer.
+static uintptr_t held_by(const fwd_record *record) {
+  return atomic_load_explicit(&record->held, memory_order_relaxed);
 }
+
+static bool has_ended(const fwd_record *record) { return fwd_held_has_ended(held_by(record)); }
 
 /// Gives up an ended subscription that was not weak.
 static void finish_end(fwd_end *end) {
@@ -66,7 +65,7 @@ static void free_end(fwd_retired *retired) {
 
 /// Gives up what an ended record still has, and its slot.
 static void free_record(fwd_subscriber_list *list, fwd_record *record) {
-  uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
+  uintptr_t held = held_by(record);
   if (fwd_held_is_weak(held)) fwd_weak_destroy(held);
   fwd_store_give_back(&list->store, record);
 }
@@ -101,14 +100,21 @@ static void count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *t
   }
 }
 
+void fwd_list_add_responder(fwd_subscriber_list *list, fwd_dispatch_table *table) {
+  if (table->responders++ == 0) count_methods(list, table, 1);
+}
+
+void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *table) {
+  if (--table->responders == 0) count_methods(list, table, (uint32_t)-1);
+}
+
 /// Forgets one subscriber of a table; with the last one the table may go.
 static void leave_table(fwd_subscriber_list *list, fwd_dispatch_table *table,
                         fwd_garbage *garbage) {
   if (--table->members > 0) return;
-  count_methods(list, table, (uint32_t)-1);
   fwd_table_use *use = table->use;
   table->use = NULL;
-  leave_behind(garbage, &use->retired, list, free_use);
+  fwd_leave_behind(garbage, &use->retired, list, free_use);
 }
 
 // MARK: Arrays
@@ -155,13 +161,14 @@ static void publish(fwd_subscriber_list *list, fwd_record_array *array, fwd_garb
   atomic_store_explicit(&list->array, array, memory_order_release);
   if (!old) return;
   atomic_fetch_add_explicit(&list->references, 1, memory_order_relaxed);
-  leave_behind(garbage, &old->retired, list, free_array);
+  fwd_leave_behind(garbage, &old->retired, list, free_array);
 }
 
 static void append(fwd_record_array *array, fwd_record *record) {
   size_t count = count_of(array);
   array->records[count] = record;
-  bool is_weak = fwd_held_is_weak(atomic_load_explicit(&record->held, memory_order_relaxed));
+  // Also behind a gate, which may go.
+  bool is_weak = fwd_held_is_weak(fwd_held_behind_gate(held_by(record)));
   if (is_weak) atomic_store_explicit(&array->has_weak, true, memory_order_relaxed);
   atomic_store_explicit(&array->count, count + 1, memory_order_release);
 }
@@ -172,11 +179,13 @@ static void append(fwd_record_array *array, fwd_record *record) {
 static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
   fwd_index_remove(&list->index, &list->store, record);
   list->ended++;
+  uintptr_t before = held_by(record), held = fwd_held_behind_gate(before);
+  if (!fwd_held_is_blocked(before)) fwd_list_drop_responder(list, record->table);
   // Release: see `fwd_record_held`.
-  uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
-  atomic_store_explicit(&record->held, held | FWD_HELD_ENDED, memory_order_release);
+  atomic_store_explicit(&record->held, fwd_held_ended(held), memory_order_release);
+  if (fwd_held_is_gated(before)) fwd_gate_leave(fwd_gate_of(before), list, garbage);
   if (!fwd_held_is_weak(held)) {
-    leave_behind(garbage, &fwd_record_end(held)->retired, list, free_end);
+    fwd_leave_behind(garbage, &fwd_record_end(held)->retired, list, free_end);
   }
   leave_table(list, record->table, garbage);
 }
@@ -234,6 +243,20 @@ bool fwd_list_prune(fwd_subscriber_list *list, fwd_garbage *garbage) {
 
 // MARK: Joining
 
+/// Undoes `hold` for a record that nobody has seen.
+static void unhold(fwd_record *record) {
+  uintptr_t before = held_by(record), held = fwd_held_behind_gate(before);
+  if (fwd_held_is_gated(before)) free(fwd_gate_of(before));
+  if (fwd_held_is_weak(held)) {
+    fwd_weak_destroy(held);
+    return;
+  }
+  // The caller has the object, too.
+  fwd_end *end = fwd_record_end(held);
+  fwd_object_release(end->object);
+  free(end);
+}
+
 /// Fills `held`. False if memory is short.
 static bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
   uintptr_t held;
@@ -255,20 +278,14 @@ static bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
     }
   }
   atomic_store_explicit(&record->held, held, memory_order_relaxed);
-  return held != 0;
-}
-
-/// Undoes `hold` for a record that nobody has seen.
-static void unhold(fwd_record *record) {
-  uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
-  if (fwd_held_is_weak(held)) {
-    fwd_weak_destroy(held);
-    return;
+  if (held == 0 || subscriber->limit == 0) return held != 0;
+  fwd_gate *gate = fwd_gate_create(held, subscriber->limit);
+  if (!gate) {
+    unhold(record);
+    return false;
   }
-  // The caller has the object, too.
-  fwd_end *end = fwd_record_end(held);
-  fwd_object_release(end->object);
-  free(end);
+  atomic_store_explicit(&record->held, fwd_held_through(gate), memory_order_relaxed);
+  return true;
 }
 
 /// Puts a record into the array. False if memory is short.
@@ -314,9 +331,11 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber
                                  fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
   if (!fwd_index_reserve(&list->index, &list->store) || !prepare_use(table)) return 0;
   // Counted first, so that the table is not given up with a dead subscriber of it.
-  if (table->members++ == 0) count_methods(list, table, 1);
+  table->members++;
+  fwd_list_add_responder(list, table);
   fwd_record *record = join(list, subscriber, table, index, garbage);
   if (!record) {
+    fwd_list_drop_responder(list, table);
     leave_table(list, table, garbage);
     return 0;
   }
@@ -337,7 +356,8 @@ void fwd_list_end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *ga
 size_t fwd_list_end_object(fwd_subscriber_list *list, const void *object, fwd_garbage *garbage) {
   size_t count = 0;
   fwd_record *record;
-  for (; (record = fwd_index_find(&list->index, &list->store, object)); count++) {
+  while ((record = fwd_index_find(&list->index, &list->store, object))) {
+    count += !fwd_held_is_used_up(held_by(record));
     fwd_list_end(list, record, garbage);
   }
   return count;
@@ -392,7 +412,8 @@ fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *ob
   fwd_record *first = NULL, *record = fwd_index_find(&list->index, &list->store, object);
   // The newest comes first.
   while (record) {
-    if (!key || record->table->key == key) first = record;
+    bool is_used_up = fwd_held_is_used_up(held_by(record));
+    if (!is_used_up && (!key || record->table->key == key)) first = record;
     record = record->next == FWD_NO_SLOT ? NULL : fwd_store_at(&list->store, record->next);
   }
   return first;
@@ -425,8 +446,11 @@ void fwd_list_destroy(fwd_subscriber_list *list) {
   fwd_record_array *array = current(list);
   for (size_t i = 0; i < count_of(array); i++) {
     fwd_record *record = array->records[i];
-    uintptr_t held = atomic_load_explicit(&record->held, memory_order_relaxed);
-    if (!(held & FWD_HELD_ENDED)) {
+    uintptr_t before = held_by(record), held = fwd_held_behind_gate(before);
+    if (!fwd_held_has_ended(before)) {
+      // Before what may run foreign code.
+      atomic_store_explicit(&record->held, fwd_held_ended(held), memory_order_relaxed);
+      if (fwd_held_is_gated(before)) free(fwd_gate_of(before));
       if (--record->table->members == 0) finish_use(record->table->use);
       if (!fwd_held_is_weak(held)) finish_end(fwd_record_end(held));
     }

@@ -38,7 +38,7 @@ struct fwd_subscriber_list {
   /// How many there are when those that have died are looked for, if the array has to grow then.
   size_t next_check;
   size_t method_count;
-  /// The tables with subscribers that implement a method, by method.
+  /// The tables with subscribers that implement a method and are not blocked, by method.
   _Atomic uint32_t tables[];
 };
 
@@ -48,6 +48,19 @@ extern __attribute__((visibility("hidden"))) const fwd_record_array fwd_no_recor
 fwd_subscriber_list *fwd_list_create(size_t method_count);
 /// Ends all subscriptions, and gives them up at once. Nobody reads.
 void fwd_list_destroy(fwd_subscriber_list *list);
+
+// MARK: Changing
+
+/// Puts what a change has left to the rest of it.
+static inline void fwd_leave_behind(fwd_garbage *garbage, fwd_retired *retired,
+                                    const void *announced, void (*release)(fwd_retired *retired)) {
+  *retired = (fwd_retired){.next = garbage->first, .announced = announced, .free = release};
+  garbage->first = retired;
+}
+
+/// Says that a table has one responder more, or one less; the writer's.
+void fwd_list_add_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
+void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
 
 // MARK: Reading
 

@@ -52,19 +52,20 @@
 
     /// Subscribes a listener.
     internal func subscribe(
-      _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
+      _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime,
+      times: Int?
     ) throws(ForwardingError) -> Subscription {
       guard let table = family.functionTable(for: listener) else {
         guard let other = family.subscriber(listener) as? DynamicProxy else {
           preconditionFailure("a typed proxy without an untyped one")
         }
-        return try proxy.subscribe(other, at: position, lifetime: lifetime)
+        return try proxy.subscribe(other, at: position, lifetime: lifetime, times: times)
       }
       let object = ForwardedProtocol<Listener, Conformer>.Words(listener).object
       // SAFETY: the typed proxy stays where its listeners may be called, or is
       // Sendable as they are.
       return try unsafe proxy.unsafeSubscribe(
-        object, pinning: table, at: position, lifetime: lifetime)
+        object, pinning: table, at: position, lifetime: lifetime, times: times)
     }
   }
 

@@ -45,21 +45,24 @@
     ///
     /// - Parameters:
     ///   - listener: any object that conforms to the protocol. Another typed
-    ///     proxy is subscribed as `DynamicProxy.subscribe(_:at:lifetime:)` does
+    ///     proxy is subscribed as `DynamicProxy.subscribe(_:at:lifetime:times:)` does
     ///     with proxies.
     ///   - lifetime: whether the proxy keeps the listener alive; by default it
     ///     does not.
+    ///   - times: after how many calls, of whichever methods, the subscription
+    ///     ends; nil for no limit.
     /// - Returns: the subscription, or nil if the listener was refused; the
     ///   configuration's error handler is then told why. That is for a duplicate
     ///   if the configuration refuses those, a listener that is being
-    ///   deinitialised, a circle of proxies, and want of memory.
+    ///   deinitialised, a circle of proxies, less than one of `times`, and want
+    ///   of memory.
     /// - Complexity: amortised O(1).
     @discardableResult
     public func subscribe(
-      _ listener: Listener, lifetime: DynamicProxy.Lifetime = .weak
+      _ listener: Listener, lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) -> Subscription? {
       do throws(ForwardingError) {
-        return try _forwarding.subscribe(listener, at: .last, lifetime: lifetime)
+        return try _forwarding.subscribe(listener, at: .last, lifetime: lifetime, times: times)
       } catch {
         _forwarding.proxy.configuration.onError(error)
         return nil
@@ -75,9 +78,9 @@
     @discardableResult
     public func subscribe(
       _ listener: Listener, at position: DynamicProxy.Position,
-      lifetime: DynamicProxy.Lifetime = .weak
+      lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) throws(ForwardingError) -> Subscription {
-      try _forwarding.subscribe(listener, at: position, lifetime: lifetime)
+      try _forwarding.subscribe(listener, at: position, lifetime: lifetime, times: times)
     }
 
     /// Ends all subscriptions of a listener.

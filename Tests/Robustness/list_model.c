@@ -59,6 +59,11 @@ typedef struct member {
   subject *subject;
   const table *table;
   bool has_ended;
+  /// How often it has been blocked.
+  unsigned blocks;
+  /// Deliveries that it may still get, if it is limited.
+  bool is_limited;
+  size_t remaining;
   unsigned destroyed;
   struct member *next;
 } member;
@@ -90,6 +95,8 @@ static void *keep(size_t size) {
 }
 
 static bool is_dead(const member *self) { return self->subject && self->subject->has_died; }
+static bool is_used_up(const member *self) { return self->is_limited && self->remaining == 0; }
+static bool is_live(const member *self) { return !is_dead(self) && !is_used_up(self); }
 
 // MARK: Deliveries
 
@@ -106,12 +113,15 @@ static expectation *innermost;
 static size_t depth, deliveries;
 
 static bool is_gone(const expectation *self, const member *subscriber) {
-  if (subscriber->has_ended) return true;
+  if (subscriber->has_ended || is_used_up(subscriber)) return true;
   return !self->is_batch && subscriber->hold == FWD_HOLD_WEAK && is_dead(subscriber);
 }
 
+/// Those who are not called now. Who is blocked now may not be when its turn comes.
 static void skip_gone(expectation *self) {
-  while (self->next < self->count && is_gone(self, self->members[self->next])) self->next++;
+  for (; self->next < self->count; self->next++) {
+    if (!is_gone(self, self->members[self->next]) && self->members[self->next]->blocks == 0) break;
+  }
 }
 
 static void act(void);
@@ -122,10 +132,12 @@ static void take_delivery(void *receiver, size_t method) {
   deliveries++;
   NEED(expected && expected->method == method);
   EXPECT(!subscriber->has_ended && subscriber->destroyed == 0 && subscriber->table->implements[method]);
+  EXPECT(subscriber->blocks == 0 && !is_used_up(subscriber));
   if (subscriber->subject) EXPECT(object_check(subscriber->subject->object)->strong > 0);
   skip_gone(expected);
   NEED(expected->next < expected->count && expected->members[expected->next] == subscriber);
   expected->next++;
+  if (subscriber->is_limited) subscriber->remaining--;
   if (depth < 3 && chance(6)) act();
 }
 
@@ -224,7 +236,7 @@ static void begin_batch(void) {
   NEED(fwd_batch_begin(proxy, &self->handle, NULL) == FWD_OK);
   self->count = 0;
   for (size_t i = 0; i < count; i++) {
-    if (!is_dead(order[i])) self->members[self->count++] = order[i];
+    if (is_live(order[i])) self->members[self->count++] = order[i];
   }
   open_batches++;
   batches_begun++;
@@ -238,7 +250,7 @@ static void forward_batch(void) {
   expectation run = {.members = expected, .method = method, .is_batch = true, .outer = innermost};
   for (size_t i = 0; i < self->count; i++) {
     member *subscriber = self->members[i];
-    if (!subscriber->has_ended && subscriber->table->implements[method]) expected[run.count++] = subscriber;
+    if (!is_gone(&run, subscriber) && subscriber->table->implements[method]) expected[run.count++] = subscriber;
   }
   innermost = &run;
   depth++;
@@ -260,7 +272,7 @@ static void end_batch(void) {
 
 static member *live_member(size_t place) {
   fwd_record *record = fwd_list_record(list, place);
-  if (fwd_record_held(record) & FWD_HELD_ENDED) {
+  if (fwd_held_has_ended(fwd_record_held(record))) {
     EXPECT(!fwd_list_find(list, fwd_record_identifier(record)));
     return NULL;
   }
@@ -275,7 +287,11 @@ static void check_order(void) {
     NEED(seen < count && order[seen] == subscriber);
     fwd_record *record = fwd_list_find(list, subscriber->identifier);
     EXPECT(record && record->receiver == subscriber && record == fwd_list_record(list, i));
-    EXPECT(fwd_record_is_live(record) == !is_dead(subscriber));
+    EXPECT(fwd_record_is_live(record) == is_live(subscriber));
+    EXPECT(fwd_record_is_blocked(record) == (subscriber->blocks > 0));
+    // Who needs no gate has none.
+    bool needs_gate = subscriber->blocks > 0 || subscriber->is_limited;
+    EXPECT(fwd_held_is_gated(fwd_record_held(record)) == needs_gate);
     seen++;
   }
   EXPECT(seen == count);
@@ -285,7 +301,7 @@ static void check_order(void) {
 static const member *first_of(const void *address, const void *key) {
   const member *first = NULL;
   for (size_t i = 0; i < count; i++) {
-    if (!order[i]->subject || order[i]->subject->object != address) continue;
+    if (!order[i]->subject || order[i]->subject->object != address || is_used_up(order[i])) continue;
     if (key && order[i]->table->key != key) continue;
     if (!first || order[i]->identifier < first->identifier) first = order[i];
   }
@@ -321,9 +337,9 @@ static void check_methods(void) {
   for (size_t method = 0; method < method_count; method++) {
     bool may = false, live = false;
     for (size_t i = 0; i < count; i++) {
-      if (!order[i]->table->implements[method]) continue;
+      if (!order[i]->table->implements[method] || order[i]->blocks > 0) continue;
       may = true;
-      live = live || !is_dead(order[i]);
+      live = live || is_live(order[i]);
     }
     EXPECT(fwd_list_may_respond(list, method) == may);
     EXPECT(fwd_proxy_responds(proxy, selectors[method]) == live);
@@ -333,7 +349,7 @@ static void check_methods(void) {
 /// With nothing under way: what has ended has been given up.
 static void check_references(void) {
   size_t live = 0;
-  for (size_t i = 0; i < count; i++) live += !is_dead(order[i]);
+  for (size_t i = 0; i < count; i++) live += is_live(order[i]);
   EXPECT(fwd_proxy_subscriber_count(proxy) == live);
   for (member *each = all_members; each; each = each->next) {
     // Another one may have its slot.
@@ -381,10 +397,10 @@ static void note_end(member *self) {
   memmove(&order[i], &order[i + 1], (--count - i) * sizeof *order);
 }
 
-/// Takes note of those that the list may have found dead.
+/// Takes note of those that the list may have found dead, or used up.
 static void note_the_dead(void) {
   for (size_t i = count; i-- > 0;) {
-    if (is_dead(order[i]) && !fwd_list_find(list, order[i]->identifier)) note_end(order[i]);
+    if (!is_live(order[i]) && !fwd_list_find(list, order[i]->identifier)) note_end(order[i]);
   }
 }
 
@@ -445,9 +461,11 @@ static void insert(size_t size_limit) {
   member *made = keep(sizeof *made);
   made->hold = (fwd_hold)below(3);
   made->table = joined;
+  made->is_limited = chance(20);
+  if (made->is_limited) made->remaining = 1 + below(4);
   made->next = all_members;
   all_members = made;
-  fwd_subscriber subscriber = {.hold = made->hold, .receiver = made};
+  fwd_subscriber subscriber = {.hold = made->hold, .receiver = made, .limit = made->remaining};
   if (made->hold == FWD_HOLD_NONE) {
     subscriber.destroy = note_destroyed;
   } else {
@@ -487,8 +505,8 @@ static void end_object(void) {
   size_t expected = 0, ended = fwd_list_end_object(list, self->object, &garbage);
   for (size_t i = count; i-- > 0;) {
     if (!order[i]->subject || order[i]->subject->object != self->object) continue;
+    expected += !is_used_up(order[i]);
     note_end(order[i]);
-    expected++;
   }
   EXPECT(ended == expected && !fwd_list_find_object(list, self->object, NULL));
   fwd_garbage_collect(garbage);
@@ -506,7 +524,7 @@ static void prune(void) {
   fwd_garbage garbage = {NULL};
   EXPECT(fwd_list_prune(list, &garbage));
   note_the_dead();
-  for (size_t i = 0; i < count; i++) EXPECT(!is_dead(order[i]));
+  for (size_t i = 0; i < count; i++) EXPECT(is_live(order[i]));
   EXPECT(fwd_list_count(list) == count);
   fwd_garbage_collect(garbage);
 }
@@ -537,6 +555,26 @@ static void move(void) {
   fwd_garbage_collect(garbage);
 }
 
+static void block(void) {
+  if (count == 0) return;
+  member *self = order[below(count)];
+  EXPECT(fwd_list_block(list, fwd_list_find(list, self->identifier)));
+  self->blocks++;
+}
+
+static void unblock(void) {
+  if (count == 0) return;
+  // Mostly of those that are blocked.
+  size_t place = below(count);
+  for (size_t i = 0; i < count && order[place]->blocks == 0 && chance(95); i++) place = (place + 1) % count;
+  member *self = order[place];
+  fwd_garbage garbage = {NULL};
+  bool was_blocked = fwd_list_unblock(list, fwd_list_find(list, self->identifier), &garbage);
+  EXPECT(was_blocked == (self->blocks > 0));
+  self->blocks -= self->blocks > 0;
+  fwd_garbage_collect(garbage);
+}
+
 static void kill(void) {
   subject *self = subjects[below(subject_limit)];
   if (!self || !self->is_kept) return;
@@ -550,8 +588,12 @@ static size_t size_limit;
 static unsigned ending_percent;
 
 static void act(void) {
-  unsigned choice = (unsigned)below(100);
-  if (choice < 40) {
+  unsigned choice = (unsigned)below(110);
+  if (choice >= 105) {
+    unblock();
+  } else if (choice >= 100) {
+    block();
+  } else if (choice < 40) {
     if (chance(ending_percent)) {
       end_one();
     } else {

@@ -358,6 +358,9 @@ typedef struct guest {
   uint64_t alive;
   /// Among those that stay; the others have `passing`.
   unsigned rank;
+  /// How many deliveries it may get, if it is limited, and how many have begun.
+  size_t limit;
+  atomic_size_t deliveries;
   /// The last fan-out of each thread that it has seen.
   uint64_t seen[thread_count + 1];
 } guest;
@@ -422,6 +425,8 @@ static void guest_deliver(void *receiver, fwd_selector selector, size_t method) 
   EXPECT(self->seen[me->number] != current->number);
   self->seen[me->number] = current->number;
   for (size_t i = 0; i < current->ended_count; i++) EXPECT(current->ended[i] != receiver);
+  size_t number = atomic_fetch_add_explicit(&self->deliveries, 1, memory_order_relaxed) + 1;
+  EXPECT(self->limit == 0 || number <= self->limit);
   if (self->rank == passing) {
     if (depth < 3 && next_random(me) % 64 == 0) act_inside();
     return;
@@ -494,7 +499,9 @@ static fwd_subscription insert(stage *on, fwd_hold hold, unsigned rank, size_t i
   made->alive = is_alive;
   made->rank = rank;
   atomic_fetch_add_explicit(&live_guests, 1, memory_order_relaxed);
-  fwd_subscriber subscriber = {.hold = hold, .receiver = made};
+  // Some of those who come and go may be called a few times only.
+  made->limit = rank == passing && random / 7 % 4 == 0 ? 1 + random / 28 % 5 : 0;
+  fwd_subscriber subscriber = {.hold = hold, .receiver = made, .limit = made->limit};
   if (hold == FWD_HOLD_NONE) {
     subscriber.destroy = guest_destroy;
   } else {
@@ -549,6 +556,15 @@ static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
   } else if (choice == 9) {
     EXPECT(fwd_list_prune(on->list, garbage));
     EXPECT(fwd_list_count(on->list) <= count);
+  } else if (choice >= 11 && choice <= 13 && !stays(on, record, staying_count)) {
+    // Calls of those that come and go are not counted, so that they may be passed over.
+    if (fwd_list_find(on->list, fwd_record_identifier(record)) != record) return;
+    bool was_blocked = fwd_record_is_blocked(record);
+    if (choice == 13) {
+      EXPECT(fwd_list_unblock(on->list, record, garbage) == was_blocked);
+    } else {
+      EXPECT(fwd_list_block(on->list, record) && fwd_record_is_blocked(record));
+    }
   } else if (!stays(on, record, staying_count)) {
     fwd_subscription identifier = fwd_record_identifier(record);
     const void *receiver = record->receiver, *object = fwd_list_find(on->list, identifier) == record
@@ -557,7 +573,10 @@ static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
     // What a dead object had may be another's by now, who is called.
     bool was_live = fwd_record_is_live(record);
     if (choice == 10 && object) {
-      EXPECT(fwd_list_end_object(on->list, object, garbage) == 1);
+      // None for one whose deliveries are used up, perhaps by now.
+      bool is_gated = fwd_held_is_gated(fwd_record_held(record));
+      size_t ended = fwd_list_end_object(on->list, object, garbage);
+      EXPECT(ended == 1 || (ended == 0 && is_gated));
     } else if (fwd_list_find(on->list, identifier) == record) {
       fwd_list_end(on->list, record, garbage);
     } else {

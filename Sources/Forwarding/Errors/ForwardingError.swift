@@ -40,6 +40,8 @@ public struct ForwardingError: Error, Equatable, Sendable {
     public static let duplicate = Code("duplicate")
     /// A position is past the end.
     public static let indexOutOfRange = Code("indexOutOfRange")
+    /// A subscription was to end after less than one delivery.
+    public static let invalidLimit = Code("invalidLimit")
     /// The subscription would make a proxy forward to itself.
     public static let cycle = Code("cycle")
     /// The subscriber is being deinitialised.
@@ -129,7 +131,7 @@ extension ForwardingError.Code {
     case .unknownSelector: FWD_UNKNOWN_SELECTOR
     case .noResponder: FWD_NO_RESPONDER
     case .wrongSize: FWD_WRONG_SIZE
-    case .wrongArgumentCount, .indexOutOfRange: FWD_OUT_OF_RANGE
+    case .wrongArgumentCount, .indexOutOfRange, .invalidLimit: FWD_OUT_OF_RANGE
     case .nullPointer: FWD_NULL_ARGUMENT
     case .typeMismatch: FWD_TYPE_MISMATCH
     case .outOfMemory: FWD_NO_MEMORY

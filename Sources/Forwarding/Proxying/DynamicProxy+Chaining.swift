@@ -8,23 +8,33 @@ extension DynamicProxy {
   /// one is given. It counts as one responder for each method that both
   /// declare, with its own policies.
   ///
+  /// With a number of `times`, each invocation that reaches the proxy counts,
+  /// be it that none of its own subscribers responds.
+  ///
   /// Circles are found among proxies that are subscribed in this way. What a
   /// closure does that sends on to a proxy is its author's to see to.
   ///
+  /// - Parameters:
+  ///   - proxy: who is to be forwarded to.
+  ///   - position: the place in the order of delivery.
+  ///   - lifetime: whether this proxy keeps the other one alive.
+  ///   - times: after how many invocations the subscription ends.
   /// - Throws: `ForwardingError` with the code `cycle` if this proxy would,
   ///   directly or through others, forward to itself, unless
   ///   `Configuration.refusals` says that it is ignored; otherwise as for other
   ///   subscribers.
   @discardableResult
   public func subscribe(
-    _ proxy: DynamicProxy, at position: Position = .last, lifetime: Lifetime = .weak
+    _ proxy: DynamicProxy, at position: Position = .last, lifetime: Lifetime = .weak,
+    times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
+    let limit = try DeliveryLimit(times)
     let table = try chainTable(proxy)
     // SAFETY: the proxy is alive until the subscription holds it.
     let candidate = unsafe SubscriberList.Candidate(
       Unmanaged.passUnretained(proxy).toOpaque(),
       receiver: UnsafeMutableRawPointer(proxy.core.handle), lifetime, at: position,
-      duplicates: configuration.duplicates)
+      limit: limit, duplicates: configuration.duplicates)
     defer { extendLifetime(proxy) }
     do throws(ForwardingError) {
       try addLink(to: proxy)

@@ -11,30 +11,39 @@ extension DynamicProxy {
   ///   - position: the place in the order of delivery.
   ///   - lifetime: whether the proxy keeps the subscriber alive; by default it
   ///     does not.
+  ///   - times: after how many deliveries, of whichever methods, the
+  ///     subscription ends: 1 for once. Nil for no limit. A delivery counts when
+  ///     it begins, so that there are no more, whatever is forwarded inside of
+  ///     one or on other threads; during the last one the subscription has ended
+  ///     already. Where a duplicate gives the earlier subscription, that one's
+  ///     limit stays.
   /// - Throws: `ForwardingError` if the table lacks a required method or
   ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if the
-  ///   anchor of the position is not subscribed, or if the configuration
-  ///   refuses duplicates. What `Configuration.refusals` and `unknownAnchors`
-  ///   say is no error is none.
+  ///   anchor of the position is not subscribed, if the configuration refuses
+  ///   duplicates, or if `times` is less than 1 (`invalidLimit`). What
+  ///   `Configuration.refusals` and `unknownAnchors` say is no error is none.
   /// - Complexity: amortised O(1) at the end, else O(*n*) in the number of
   ///   subscribers.
   @discardableResult
   public func subscribe(
-    _ subscriber: some Subscriber, at position: Position = .last, lifetime: Lifetime = .weak
+    _ subscriber: some Subscriber, at position: Position = .last, lifetime: Lifetime = .weak,
+    times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
     try unsafe unsafeSubscribe(
       subscriber, table: type(of: subscriber).functionTable, at: position, lifetime: lifetime,
-      .forever)
+      times: times, .forever)
   }
 
   /// Subscribes an object with a function table of one's own.
   ///
-  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
-    _ owner: Owner, table: FunctionTable, at position: Position = .last, lifetime: Lifetime = .weak
+    _ owner: Owner, table: FunctionTable, at position: Position = .last, lifetime: Lifetime = .weak,
+    times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
-    try unsafe unsafeSubscribe(owner, table: table, at: position, lifetime: lifetime)
+    try unsafe unsafeSubscribe(
+      owner, table: table, at: position, lifetime: lifetime, times: times)
   }
 
   /// Subscribes closures for as long as an object lives. They get the object as
@@ -43,22 +52,23 @@ extension DynamicProxy {
   /// Each call is a subscription of its own, also with an object that is
   /// subscribed already.
   ///
-  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable>(
     _ owner: Owner, at position: Position = .last, lifetime: Lifetime = .weak,
-    _ build: (inout FunctionTable.Builder<Owner>) -> Void
+    times: Int? = nil, _ build: (inout FunctionTable.Builder<Owner>) -> Void
   ) throws(ForwardingError) -> Subscription {
     try unsafe unsafeSubscribe(
-      owner, table: FunctionTable(for: Owner.self, build), at: position, lifetime: lifetime,
-      .none)
+      owner, table: FunctionTable(for: Owner.self, build), at: position,
+      lifetime: lifetime, times: times, .none)
   }
 
   /// Subscribes closures until the token is cancelled or dies. Keep the token.
   ///
-  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   public func subscribe(
-    at position: Position = .last, _ build: (inout FunctionTable.Builder<Void>) -> Void
+    at position: Position = .last, times: Int? = nil,
+    _ build: (inout FunctionTable.Builder<Void>) -> Void
   ) throws(ForwardingError) -> SubscriptionToken {
     var builder = FunctionTable.Builder<Void>()
     build(&builder)
@@ -67,20 +77,21 @@ extension DynamicProxy {
     // The token is the subscriber: with it the subscription dies.
     token.adopt(
       try unsafe unsafeSubscribe(
-        token, table: table, at: position, lifetime: .weak, .none))
+        token, table: table, at: position, lifetime: .weak, times: times, .none))
     return token
   }
 
   /// Subscribes an object that is not `Sendable`. The caller promises that the
   /// proxy is used on one thread at a time while the object is subscribed.
   ///
-  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+  /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   @unsafe @discardableResult
   public func unsafeSubscribe(
     _ owner: AnyObject, table: FunctionTable, at position: Position = .last,
-    lifetime: Lifetime = .weak
+    lifetime: Lifetime = .weak, times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
-    try unsafe unsafeSubscribe(owner, table: table, at: position, lifetime: lifetime, .whileUsed)
+    try unsafe unsafeSubscribe(
+      owner, table: table, at: position, lifetime: lifetime, times: times, .whileUsed)
   }
 
   /// Whether other subscribers will come with a table.
@@ -93,13 +104,15 @@ extension DynamicProxy {
 
   @unsafe internal func unsafeSubscribe(
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
-    _ sharing: Sharing
+    times: Int?, _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
+    let limit = try DeliveryLimit(times)
     try table.check(owner)
     // SAFETY: the owner is alive until the subscription holds it.
     let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
     let candidate = unsafe SubscriberList.Candidate(
-      address, receiver: address, lifetime, at: position, duplicates: configuration.duplicates)
+      address, receiver: address, lifetime, at: position, limit: limit,
+      duplicates: configuration.duplicates)
     defer { extendLifetime(owner) }
     return try admit(candidate, table, sharing)
   }

@@ -46,8 +46,10 @@ extension DynamicProxy {
   ///
   /// The caller promises that the object is called only where it may be.
   @unsafe package func unsafeSubscribe(
-    _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime
+    _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime,
+    times: Int?
   ) throws(ForwardingError) -> Subscription {
-    try unsafe unsafeSubscribe(object, table: table, at: position, lifetime: lifetime, .forever)
+    try unsafe unsafeSubscribe(
+      object, table: table, at: position, lifetime: lifetime, times: times, .forever)
   }
 }

@@ -52,7 +52,7 @@ internal import CForwarding
   internal var list: OpaquePointer { unsafe fwd_proxy_core_list(core.handle) }
 
   /// Changes the list, then does what must not be done under the lock.
-  private func change<Value: Sendable>(
+  internal func change<Value: Sendable>(
     _ body: (inout State, inout Garbage) throws(ForwardingError) -> Value
   ) throws(ForwardingError) -> Value {
     var garbage = Garbage()
@@ -103,7 +103,7 @@ internal import CForwarding
 
 /// What a change has left for when the lock has been given up.
 @safe internal struct Garbage {
-  fileprivate var contents = unsafe fwd_garbage()
+  internal var contents = unsafe fwd_garbage()
 
   /// Gives it up; this may run any code.
   fileprivate func collect() { unsafe fwd_garbage_collect(contents) }
@@ -123,11 +123,11 @@ extension SubscriberList {
     @unsafe internal init(
       _ object: UnsafeMutableRawPointer, receiver: UnsafeMutableRawPointer,
       _ lifetime: DynamicProxy.Lifetime, at position: DynamicProxy.Position,
-      duplicates: DynamicProxy.Configuration.Duplicates
+      limit: DeliveryLimit, duplicates: DynamicProxy.Configuration.Duplicates
     ) {
       unsafe subscriber = fwd_subscriber(
         object: object, hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
-        receiver: receiver, destroy: nil)
+        receiver: receiver, destroy: nil, limit: limit.count)
       self.position = position
       self.duplicates = duplicates
     }
@@ -138,7 +138,7 @@ extension SubscriberList {
       destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     ) {
       unsafe subscriber = fwd_subscriber(
-        object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy)
+        object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy, limit: 0)
       position = .last
       duplicates = .allow
     }
@@ -320,6 +320,11 @@ extension SubscriberList {
 // MARK: - Looking
 
 extension SubscriberList {
+  /// Asks the list, alone.
+  internal func withState<Value: Sendable>(_ body: (State) -> Value) -> Value {
+    state.withLock { body($0) }
+  }
+
   /// Whether the subscription has neither ended nor lost its subscriber.
   internal func isLive(_ identifier: UInt64) -> Bool {
     state.withLock { _ in

@@ -24,12 +24,49 @@ public struct Subscription: Sendable {
     proxy?.subscribers.remove(identifier) ?? false
   }
 
-  /// Whether the proxy and the subscriber live, and the subscription has not
-  /// been cancelled.
+  /// Whether the proxy and the subscriber live, and the subscription has neither
+  /// been cancelled nor had as many deliveries as it was made for.
   ///
   /// - Complexity: O(1).
   public var isLive: Bool {
     proxy?.subscribers.isLive(identifier) ?? false
+  }
+}
+
+// MARK: - Blocking
+
+extension Subscription {
+  /// Has the subscription passed over until it has been unblocked as often as it
+  /// has been blocked. It keeps its place and is a member, but does not respond
+  /// meanwhile: `responds(to:)` and the observer of capabilities are told so.
+  ///
+  /// A fan-out under way does not call it any more, unless on another thread it
+  /// is about to at this moment. A delivery under way goes on. What is not
+  /// delivered meanwhile is not made up for.
+  ///
+  /// - Returns: whether it is blocked now: not if it has ended, or memory is
+  ///   short.
+  /// - Complexity: O(1), and O(*m*) in the number of methods for the first and
+  ///   the last of those that share a function table.
+  @discardableResult
+  public func block() -> Bool {
+    proxy?.subscribers.block(identifier) ?? false
+  }
+
+  /// Undoes ``block()`` once.
+  ///
+  /// - Returns: whether there was something to undo.
+  /// - Complexity: as `block()`.
+  @discardableResult
+  public func unblock() -> Bool {
+    proxy?.subscribers.unblock(identifier) ?? false
+  }
+
+  /// Whether the subscription goes on, but is blocked.
+  ///
+  /// - Complexity: O(1).
+  public var isBlocked: Bool {
+    proxy?.subscribers.isBlocked(identifier) ?? false
   }
 }
 
