@@ -44,6 +44,11 @@ internal struct DeliveryLimit {
   /// 0 for no limit.
   internal let count: Int
 
+  /// As many as there come.
+  internal static let none = DeliveryLimit(count: 0)
+
+  private init(count: Int) { self.count = count }
+
   /// Takes what a caller asks for.
   ///
   /// - Throws: `ForwardingError` with the code `invalidLimit` if that is less

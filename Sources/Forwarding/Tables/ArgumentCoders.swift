@@ -10,21 +10,24 @@ internal struct ArgumentCoders<each Argument>: Sendable {
   /// The first argument behind the receiver and the selector.
   @usableFromInline internal let first: Int
 
-  /// Finds the coders.
+  /// Finds the coders: of all arguments, or of the first few.
   ///
   /// - Throws: `InvocationError` if the number of arguments, or the type of
   ///   one, is not the signature's.
-  init(_ selector: MethodSelector, _ signature: MethodSignature) throws(InvocationError) {
+  init(
+    _ selector: MethodSelector, _ signature: MethodSignature, mayBeFewer: Bool = false
+  ) throws(InvocationError) {
     self.selector = selector
     self.signature = signature
     first = signature.firstArgumentIndex
     var given = 0
     repeat Self.count((each Argument).self, &given)
     let expected = signature.arguments.count - signature.firstArgumentIndex
-    guard given == expected else {
+    guard given == expected || (mayBeFewer && given < expected) else {
       throw InvocationError(
         .wrongArgumentCount, selector: selector.name, encoding: signature.text,
-        expected: "\(expected) argument\(expected == 1 ? "" : "s") (\(signature))",
+        expected:
+          "\(mayBeFewer ? "at most " : "")\(expected) argument\(expected == 1 ? "" : "s") (\(signature))",
         actual: "\(given)")
     }
     var index = signature.firstArgumentIndex

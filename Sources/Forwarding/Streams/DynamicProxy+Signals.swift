@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+extension DynamicProxy {
+  /// Makes a signal of the invocations of a method without a result.
+  ///
+  /// Each signal that is made so has a subscription and a closure of its own,
+  /// also of a method that has one already.
+  ///
+  /// - Parameters:
+  ///   - selector: the method's name.
+  ///   - buffering: what each iterator keeps while it does not wait.
+  ///   - map: makes an element of the arguments, on the thread of the
+  ///     invocation, once for all observers. It may have fewer parameters than
+  ///     the method. Pointers are valid during the call only. It is kept as
+  ///     long as the signal, its copies and its iterators are.
+  /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
+  ///   the parameters are not the method's, or it has a result.
+  // Compiled into the caller, where the types are known, as the closures of
+  // function tables are.
+  @inlinable
+  public func signal<each Argument, Element: Sendable>(
+    for selector: MethodSelector, buffering: SignalBuffering = .unbounded,
+    _ map: @escaping @Sendable (repeat each Argument) -> Element
+  ) throws(ForwardingError) -> MethodSignal<Element> {
+    let coders = try leadingCoders(selector, repeat (each Argument).self)
+    try checkHasNoResult(selector)
+    let function = unsafe PackedFunction { receiver, pointers, _ throws(InvocationError) in
+      guard let receiver = unsafe receiver else { return }
+      var index = coders.first
+      let element = unsafe map(repeat try coders.next(each coders.coders, pointers, &index))
+      // SAFETY: the receiver is the registration that the record holds.
+      unsafe Unmanaged<SignalRegistration<Element>>.fromOpaque(receiver)
+        ._withUnsafeGuaranteedRef { $0.emitter(element) }
+    }
+    return try signal(selector, buffering, function)
+  }
+
+  /// Makes a signal of the invocations of a method whose result the closure
+  /// gives.
+  ///
+  /// The signal is one of the method's responders, at its place among the
+  /// subscribers: by the default policy it is called only if it is the first.
+  ///
+  /// ```swift
+  /// let moves = try proxy.signal(for: "mayMoveTo:", of: Int64.self) { (emit, row: Int64) -> Bool in
+  ///   emit(row)
+  ///   return row < 10
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - selector: the method's name.
+  ///   - element: the type of the elements.
+  ///   - buffering: what each iterator keeps while it does not wait.
+  ///   - body: gets the emitter, for any number of elements, and the arguments,
+  ///     all or the first few; gives the method's result. Pointers are valid
+  ///     during the call only. It is kept as long as the signal, its copies and
+  ///     its iterators are.
+  /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
+  ///   the parameters or the result are not the method's.
+  @inlinable
+  public func signal<each Argument, Element: Sendable, Output>(
+    for selector: MethodSelector, of element: Element.Type,
+    buffering: SignalBuffering = .unbounded,
+    _ body: @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) -> Output
+  ) throws(ForwardingError) -> MethodSignal<Element> {
+    let coders = try leadingCoders(selector, repeat (each Argument).self)
+    let result = try resultCoder(selector, Output.self)
+    let function = unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+      guard let receiver = unsafe receiver else { return }
+      var index = coders.first
+      let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))
+      // SAFETY: as above.
+      let output = unsafe Unmanaged<SignalRegistration<Element>>.fromOpaque(receiver)
+        ._withUnsafeGuaranteedRef { body($0.emitter, repeat each values) }
+      unsafe result.encodeRetained(output, into: room)
+    }
+    return try signal(selector, buffering, function)
+  }
+
+  @usableFromInline
+  internal func signal<Element: Sendable>(
+    _ selector: MethodSelector, _ buffering: SignalBuffering, _ function: PackedFunction
+  ) throws(ForwardingError) -> MethodSignal<Element> {
+    MethodSignal(try SignalSource(self, selector, function), buffering)
+  }
+
+  @usableFromInline
+  internal func checkHasNoResult(_ selector: MethodSelector) throws(ForwardingError) {
+    let signature = try method(for: selector).signature
+    if signature.result.kind == .void { return }
+    throw ForwardingError(
+      .signatureMismatch, selector: selector.name,
+      """
+      "\(selector)" has a result, \(signature.result.inWords), which the closure of a signal has to \
+      give: use signal(for:of:)
+      """)
+  }
+}
