@@ -47,6 +47,8 @@ typedef struct fwd_proxy_method {
   const void *FWD_NULLABLE default_result;
 } fwd_proxy_method;
 
+struct fwd_delivery;
+
 /// What the C part asks of a proxy's Swift part.
 typedef struct fwd_proxy_operations {
   /// Reports what a fan-out could not do.
@@ -54,6 +56,14 @@ typedef struct fwd_proxy_operations {
                              const fwd_error *FWD_NONNULL error);
   /// Says that a fan-out met subscribers that have died or left.
   void (*FWD_NONNULL met_the_dead)(void *FWD_NONNULL owner);
+  /// For `fwd_proxy_core_set_forwards`: hands a delivery on that nobody has answered, or gives
+  /// FWD_NO_RESPONDER; and whether it would not give that.
+  fwd_status (*FWD_NULLABLE forward_unhandled)(void *FWD_NONNULL owner,
+                                               fwd_selector FWD_NONNULL selector,
+                                               const struct fwd_delivery *FWD_NONNULL delivery,
+                                               fwd_error *FWD_NULLABLE error);
+  bool (*FWD_NULLABLE forwards_unhandled)(void *FWD_NONNULL owner,
+                                          fwd_selector FWD_NONNULL selector);
 } fwd_proxy_operations;
 
 /// Makes the C part of a proxy. `methods` is copied, its signatures are retained. `owner` is the Swift object
@@ -73,7 +83,9 @@ const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_
                                                            fwd_selector FWD_NULLABLE selector);
 /// The number of a method among those that the proxy was made of.
 size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
-/// Whether some live subscriber implements the method.
+/// Says whether what nobody answers is handed on, by `forward_unhandled`.
+void fwd_proxy_core_set_forwards(fwd_proxy *FWD_NONNULL proxy, bool forwards);
+/// Whether some live subscriber implements the method, or it would be handed on.
 bool fwd_proxy_core_responds(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method);
 
 /// Calls `visit` with each live subscriber in order, which is held meanwhile: the object (NULL for a

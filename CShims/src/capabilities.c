@@ -21,7 +21,7 @@ static bool record_responds(const fwd_record *record, size_t index) {
   return responds;
 }
 
-bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
+static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   size_t index = fwd_method_entry_of(method)->index;
   if (!fwd_list_may_respond(proxy->list, index)) return false;
   fwd_reading reading = fwd_list_enter(proxy->list);
@@ -31,6 +31,12 @@ bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   }
   fwd_list_leave(&reading);
   return responds;
+}
+
+bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
+  if (subscriber_responds(proxy, method)) return true;
+  return atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire) &&
+         proxy->operations->forwards_unhandled(proxy->owner, method->selector);
 }
 
 bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {

@@ -304,8 +304,26 @@ static void emit(emission *state) {
   tell_of_the_dead(state);
 }
 
+/// Hands on what nobody has answered, to the proxy's forward target. FWD_NO_RESPONDER if there is none.
+__attribute__((cold, noinline)) static fwd_status hand_on(emission *state, fwd_error *error) {
+  fwd_proxy *proxy = state->proxy;
+  // Whoever was asked and failed has handled it.
+  if (state->failure.status != FWD_OK ||
+      !atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire)) {
+    return FWD_NO_RESPONDER;
+  }
+  fwd_delivery delivery = *state->delivery;
+  delivery.batch = NULL;
+  return proxy->operations->forward_unhandled(proxy->owner, state->entry->method.selector, &delivery,
+                                              error);
+}
+
 /// Gives the result of a fan-out to who asked for it.
 static fwd_status finish(emission *state, fwd_error *error) {
+  if (state->answers == 0) {
+    fwd_status status = hand_on(state, error);
+    if (status != FWD_NO_RESPONDER) return status;
+  }
   // A collector has seen all there was; that may be nothing.
   if (state->delivery->collector) return FWD_OK;
   if (state->answers == 0) {

@@ -105,6 +105,10 @@ void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner) { proxy->owner = owner;
 
 void *fwd_proxy_core_owner(const fwd_proxy *proxy) { return proxy->owner; }
 
+void fwd_proxy_core_set_forwards(fwd_proxy *proxy, bool forwards) {
+  atomic_store_explicit(&proxy->forwards_unhandled, forwards, memory_order_release);
+}
+
 fwd_subscriber_list *fwd_proxy_core_list(fwd_proxy *proxy) { return proxy->list; }
 
 const fwd_proxy_method *fwd_proxy_core_method(const fwd_proxy *proxy, fwd_selector selector) {

@@ -44,6 +44,8 @@ struct fwd_proxy {
   /// The offsets of all methods.
   uint32_t *offsets;
   fwd_method_entry *methods;
+  /// Whether the operations are asked where nobody responds.
+  _Atomic bool forwards_unhandled;
 };
 
 static inline const fwd_method_entry *fwd_method_entry_of(const fwd_proxy_method *method) {

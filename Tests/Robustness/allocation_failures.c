@@ -542,7 +542,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   last_report = error->status;
 }
 static void met_the_dead(void *owner) { (void)owner; }
-static const fwd_proxy_operations operations = {report, met_the_dead};
+static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
 static fake_object *proxy_owner;
 
 static fwd_status answer_ping(const void *context, void *receiver, void *const *arguments, void *result,

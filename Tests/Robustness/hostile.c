@@ -547,7 +547,7 @@ static void forward_large(void) {
   check_begin("a fan-out of 64 KB frames and results");
   enum { size = FWD_BY_VALUE_LIMIT - 16 };
   static const char encoding[] = "{L=[65520C]}@:{L=[65520C]}";
-  static const fwd_proxy_operations operations = {report, met_the_dead};
+  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
   fwd_signature *signature;
   NEED(fwd_signature_create(encoding, sizeof encoding - 1, &signature, NULL) == FWD_OK);
   fwd_proxy_method method = {.selector = fwd_selector_register("large:"), .signature = signature,
@@ -590,7 +590,7 @@ static void forward_large(void) {
 /// Identifiers of nobody name nobody, and what is not there is an error or nothing.
 static void subscribe_at_limits(void) {
   check_begin("identifiers, indices and batches that are none");
-  static const fwd_proxy_operations operations = {report, met_the_dead};
+  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
   fwd_signature *signature;
   NEED(fwd_signature_create("v@:", 3, &signature, NULL) == FWD_OK);
   fwd_proxy_method method = {.selector = fwd_selector_register("limit"), .signature = signature};

@@ -625,7 +625,7 @@ static void act(void) {
 }
 
 static void make_proxy(void) {
-  static const fwd_proxy_operations operations = {report, met_the_dead};
+  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
   fwd_proxy_method methods[method_count];
   memset(methods, 0, sizeof methods);
   for (size_t i = 0; i < method_count; i++) {

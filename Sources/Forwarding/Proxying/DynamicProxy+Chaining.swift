@@ -123,6 +123,10 @@ extension DynamicProxy {
       held.append(next)
       if link.isPending || contains(next), next.reaches(other, &visited, &held) { return true }
     }
+    for next in forwardSlot.annexes {
+      held.append(next)
+      if next.reaches(other, &visited, &held) { return true }
+    }
     return false
   }
 

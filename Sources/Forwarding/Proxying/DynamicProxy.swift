@@ -52,6 +52,10 @@ public final class DynamicProxy: Sendable {
   internal let joinedTables = Lock(JoinedTables())
   /// The proxies that are subscribed to this one, to find circles.
   internal let chained = Lock<[Link]>([])
+  /// Who gets what no subscriber handles.
+  internal let forwardSlot = ForwardSlot()
+  /// The methods that are fed.
+  internal let feeds = Lock<[MethodSelector: Feed]>([:])
 
   /// Makes a proxy for some protocols.
   ///
@@ -77,7 +81,7 @@ public final class DynamicProxy: Sendable {
     requirements = try ProtocolTable.merge(protocols)
     core = try ProxyCore(requirements, configuration)
     subscribers = SubscriberList(
-      core: core, methods: requirements.map(\.selector), configuration)
+      core: core, methods: requirements.map(\.selector), forwarding: forwardSlot, configuration)
     unsafe core.adopt(self)
   }
 }
@@ -112,7 +116,7 @@ extension DynamicProxy {
   public func contains(_ object: AnyObject) -> Bool { subscribers.contains(object) }
 
   /// Whether a forwarded invocation would reach someone: by default, whether
-  /// some live subscriber implements the method. See
+  /// some live subscriber or the forward target implements the method. See
   /// `Configuration.responding`.
   ///
   /// - Complexity: O(1) if no subscription has the method. Otherwise it looks
@@ -147,7 +151,7 @@ extension DynamicProxy {
         }
         return !isFound
       }
-      return isFound
+      return isFound || forwardSlot.conforms(to: table)
     }
   }
 

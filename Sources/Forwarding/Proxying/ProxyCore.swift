@@ -141,6 +141,14 @@ private enum ProxyOperations {
         },
         met_the_dead: { owner in
           unsafe DynamicProxy.of(owner: owner).subscribers.prune()
+        },
+        forward_unhandled: { owner, selector, delivery, error in
+          let slot = unsafe DynamicProxy.of(owner: owner).forwardSlot
+          return unsafe slot.forward(MethodSelector(handle: selector), delivery, error)
+        },
+        forwards_unhandled: { owner, selector in
+          let slot = unsafe DynamicProxy.of(owner: owner).forwardSlot
+          return unsafe slot.responds(MethodSelector(handle: selector))
         }))
     return unsafe Table(pointer: UnsafePointer(pointer))
   }()

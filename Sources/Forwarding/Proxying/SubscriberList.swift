@@ -32,6 +32,8 @@ internal import CForwarding
   private let core: ProxyCore
   private let methods: [MethodSelector]
   private let state: Lock<State>
+  /// Who responds where nobody of the list does.
+  private let forwarding: ForwardSlot
   private let onChange: (@Sendable (MethodSelector, Bool) -> Void)?
   /// What becomes of positions beside strangers, and beside oneself.
   internal let unknownAnchors: DynamicProxy.Configuration.UnknownAnchors
@@ -39,10 +41,12 @@ internal import CForwarding
 
   /// Writes the list of a proxy's C part.
   internal init(
-    core: ProxyCore, methods: [MethodSelector], _ configuration: DynamicProxy.Configuration
+    core: ProxyCore, methods: [MethodSelector], forwarding: ForwardSlot,
+    _ configuration: DynamicProxy.Configuration
   ) {
     self.core = core
     self.methods = methods
+    self.forwarding = forwarding
     onChange = configuration.onCapabilityChange
     unknownAnchors = configuration.unknownAnchors
     ownAnchors = configuration.ownAnchors
@@ -69,11 +73,17 @@ internal import CForwarding
     }
   }
 
+  /// Notes that the forward target, or what it responds to, has changed.
+  internal func noteForwarding() {
+    try? change { _, _ throws(ForwardingError) in }
+  }
+
   /// Notes which methods have gained their first responder or lost their last.
   /// Gives whether the caller is to tell.
   private func note(_ state: inout State) -> Bool {
     for method in methods.indices {
-      let responds = unsafe fwd_list_may_respond(list, method)
+      let responds =
+        unsafe fwd_list_may_respond(list, method) || forwarding.mayRespond(method)
       if responds == state.responds[method] { continue }
       state.responds[method] = responds
       state.untold.append((method, responds))

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+extension DynamicProxy {
+  /// What a forward target gets.
+  public enum ForwardScope: Sendable, Hashable {
+    /// What no live subscriber of the proxy implements. A subscriber that
+    /// implements a method but cannot take the arguments has handled it.
+    case unhandled
+    /// All: it is called as a subscriber is that stands behind all others, by
+    /// the method's policy. So by the default policy it gets a method with a
+    /// result only if nobody else responds.
+    case everything
+  }
+}
+
+/// Who gets what no subscriber handles.
+///
+/// The target stands in a proxy of its own, the annex, with the same methods
+/// and policies: what it implements is joined, kept and called as everywhere.
+@safe internal final class ForwardSlot: Sendable {
+  /// One target that was set.
+  @safe internal final class Target: @unchecked Sendable {
+    // Sendable: immutable. The object is handed out only.
+    fileprivate weak let object: AnyObject?
+    /// For targets that stand in an annex.
+    fileprivate let annex: DynamicProxy?
+    /// Where it is subscribed: to the annex, or to the proxy itself.
+    fileprivate let subscription: Subscription
+    fileprivate let scope: DynamicProxy.ForwardScope
+
+    internal init(
+      _ object: AnyObject, annex: DynamicProxy?, _ subscription: Subscription,
+      _ scope: DynamicProxy.ForwardScope
+    ) {
+      self.object = object
+      self.annex = annex
+      self.subscription = subscription
+      self.scope = scope
+    }
+  }
+
+  private struct State {
+    var target: Target?
+    /// Those of targets that are about to be set: whoever looks for circles has
+    /// to know them.
+    var pending: [DynamicProxy] = []
+  }
+
+  private let state = Lock(State())
+
+  /// The target of the moment that gets what is not handled.
+  private var annex: DynamicProxy? {
+    state.withLock { $0.target.flatMap { $0.scope == .unhandled ? $0.annex : nil } }
+  }
+
+  /// The proxies that this one hands on to, or is about to.
+  internal var annexes: [DynamicProxy] {
+    state.withLock { state in state.pending + (state.target?.annex.map { [$0] } ?? []) }
+  }
+
+  internal var object: AnyObject? {
+    let target = state.withLock { $0.target }
+    return target?.object
+  }
+
+  // MARK: Setting
+
+  internal func add(pending annex: DynamicProxy) {
+    state.withLock { $0.pending.append(annex) }
+  }
+
+  internal func remove(pending annex: DynamicProxy) {
+    state.withLock { state in state.pending.removeAll { $0 === annex } }
+  }
+
+  /// Sets the target, and ends the earlier one.
+  internal func set(_ target: Target?, of proxy: DynamicProxy) {
+    let earlier = state.withLock { state in
+      defer { state.target = target }
+      // SAFETY: the caller has the proxy, whose C part this is.
+      unsafe fwd_proxy_core_set_forwards(proxy.core.handle, target?.scope == .unhandled)
+      return state.target
+    }
+    earlier?.subscription.cancel()
+    proxy.subscribers.noteForwarding()
+  }
+
+  // MARK: Asking
+
+  /// Whether the target implements the method of a number, be it alive or not.
+  /// No code of others runs: the state keeps the annex meanwhile.
+  internal func mayRespond(_ method: Int) -> Bool {
+    state.withLock { state in
+      guard let target = state.target, target.scope == .unhandled, let annex = target.annex else {
+        return false
+      }
+      return unsafe fwd_list_may_respond(annex.subscribers.list, method)
+    }
+  }
+
+  internal func responds(_ selector: MethodSelector) -> Bool {
+    annex?.responds(to: selector) ?? false
+  }
+
+  internal func conforms(to table: ProtocolTable) -> Bool {
+    annex?.conforms(to: table) ?? false
+  }
+
+  // MARK: Forwarding
+
+  /// Hands a delivery on.
+  @unsafe internal func forward(
+    _ selector: MethodSelector, _ delivery: UnsafePointer<fwd_delivery>,
+    _ error: UnsafeMutablePointer<fwd_error>?
+  ) -> fwd_status {
+    var asked: DynamicProxy?
+    // One that another takes the place of meanwhile has not answered for it.
+    while let annex, annex !== asked, let method = unsafe annex.core.method(selector) {
+      // SAFETY: the annex has the same methods, and is kept during the call.
+      let status = unsafe fwd_fan_out(annex.core.handle, method, delivery, error)
+      if status != FWD_NO_RESPONDER { return status }
+      asked = annex
+    }
+    return FWD_NO_RESPONDER
+  }
+}
