@@ -47,6 +47,14 @@ extension DynamicProxy {
       case fail
     }
 
+    /// What ``DynamicProxy/unsubscribe(_:)`` ends.
+    public enum Removal: Sendable, Hashable {
+      /// All subscriptions of the object.
+      case all
+      /// The oldest of them.
+      case first
+    }
+
     /// What happens when no live subscriber implements a method.
     public enum NoResponder: Sendable, Hashable {
       /// A void method is ignored. One with a result gives its default, else it
@@ -82,6 +90,8 @@ extension DynamicProxy {
     public var conformance = Conformance.implemented
     /// What happens when an object subscribes again with the same table.
     public var duplicates = Duplicates.once
+    /// What `unsubscribe(_:)` ends.
+    public var removal = Removal.all
     /// What happens when no live subscriber implements a method.
     public var noResponder = NoResponder.standard
     /// What `responds(to:)` asks.

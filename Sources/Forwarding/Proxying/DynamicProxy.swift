@@ -168,7 +168,7 @@ extension DynamicProxy {
 
 extension DynamicProxy {
   /// Ends all subscriptions of an object: those of its table, and the closures
-  /// that are tied to it.
+  /// that are tied to it. Where `Configuration.removal` says so, only the oldest.
   ///
   /// - Returns: whether there was one.
   /// - Complexity: O(*k*) in the number of the object's own subscriptions,
@@ -176,7 +176,7 @@ extension DynamicProxy {
   ///   subscriptions with a priority, if there are some.
   @discardableResult
   public func unsubscribe(_ object: AnyObject) -> Bool {
-    subscribers.remove(object: object) > 0
+    subscribers.remove(object: object, configuration.removal) > 0
   }
 
   /// Ends all subscriptions.

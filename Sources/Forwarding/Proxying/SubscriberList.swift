@@ -284,11 +284,20 @@ extension SubscriberList {
     return removed ?? false
   }
 
-  /// Ends all subscriptions of an object. Gives how many there were.
-  internal func remove(object: AnyObject) -> Int {
+  /// Ends the subscriptions of an object, or the oldest. Gives how many it has
+  /// ended.
+  internal func remove(
+    object: AnyObject, _ removal: DynamicProxy.Configuration.Removal
+  ) -> Int {
     let removed = try? change { state, garbage throws(ForwardingError) in
       // SAFETY: the address only names the object.
       let address = unsafe Unmanaged.passUnretained(object).toOpaque()
+      if removal == .first {
+        guard let record = unsafe fwd_list_find_object(list, address, nil) else { return 0 }
+        state.priorities[unsafe fwd_record_identifier(record)] = nil
+        unsafe fwd_list_end(list, record, &garbage.contents)
+        return 1
+      }
       let count = unsafe fwd_list_end_object(list, address, &garbage.contents)
       forgetPriorities(&state)
       return count
