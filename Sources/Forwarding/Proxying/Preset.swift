@@ -18,6 +18,7 @@ extension DynamicProxy {
   /// | `adoption` | | `.some` | `.one` | | |
   /// | `conformance` | `.lenient` | strict: `.all`, else `.lenient` | `.all` | `.lenient` | `.lenient` |
   /// | `duplicates` | `.allow` | | | `.allow` | |
+  /// | `removal` | `.first` | | | | |
   /// | `refusals` | `.ignore` | | `.ignore` | | |
   /// | `unknownAnchors` | | `.ends` | | | |
   /// | `ownAnchors` | | `.ends` | | | |
@@ -67,6 +68,7 @@ extension DynamicProxy.Configuration {
     case .ksDelegateForwarding:
       conformance = .lenient
       duplicates = .allow
+      removal = .first
       refusals = .ignore
     case .multiDelegate(let strict):
       adoption = .some
