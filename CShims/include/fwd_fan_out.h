@@ -40,6 +40,8 @@ typedef struct fwd_delivery {
   /// Whether it is part of the fan-out that runs on this thread: if a subscriber marks it as handled, that
   /// one has been handled too.
   bool is_nested;
+  /// Whether those who intercept the method have it already.
+  bool is_intercepted;
   /// The subscribers to deliver to; NULL for those of the moment.
   fwd_batch *FWD_NULLABLE batch;
   /// Instead of the method's policy, if given.

@@ -106,7 +106,13 @@ fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NON
                                               const void *FWD_NONNULL object,
                                               const void *FWD_NULLABLE key);
 
-/// Whether some subscription that is not blocked implements a method, be its object alive or not. O(1).
+/// Says whether fan-outs of a method are intercepted (see `fwd_proxy_operations.intercept`), and whether
+/// those who intercept it respond to it. O(1).
+void fwd_list_intercept(fwd_subscriber_list *FWD_NONNULL list, size_t method, bool is_intercepted,
+                        bool responds);
+
+/// Whether some subscription that is not blocked implements a method, be its object alive or not, or
+/// somebody who intercepts it responds. O(1).
 bool fwd_list_may_respond(const fwd_subscriber_list *FWD_NONNULL list, size_t method);
 
 /// The bytes that the list takes: for whoever measures.

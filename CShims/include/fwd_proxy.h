@@ -64,6 +64,12 @@ typedef struct fwd_proxy_operations {
                                                fwd_error *FWD_NULLABLE error);
   bool (*FWD_NULLABLE forwards_unhandled)(void *FWD_NONNULL owner,
                                           fwd_selector FWD_NONNULL selector);
+  /// Makes a delivery of a method that is intercepted, and fans it out or not, with `is_intercepted` and
+  /// `is_nested` set. Otherwise as `fwd_fan_out`. NULL where nothing is intercepted.
+  fwd_status (*FWD_NULLABLE intercept)(void *FWD_NONNULL owner,
+                                       const struct fwd_proxy_method *FWD_NONNULL method,
+                                       const struct fwd_delivery *FWD_NONNULL delivery,
+                                       fwd_error *FWD_NULLABLE error);
 } fwd_proxy_operations;
 
 /// Makes the C part of a proxy. `methods` is copied, its signatures are retained. `owner` is the Swift object

@@ -23,7 +23,9 @@ static bool record_responds(const fwd_record *record, size_t index) {
 
 static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   size_t index = fwd_method_entry_of(method)->index;
-  if (!fwd_list_may_respond(proxy->list, index)) return false;
+  uint32_t tables = fwd_list_tables(proxy->list, index);
+  if (tables & FWD_ANSWERED) return true;
+  if (!fwd_tables_have_some(tables)) return false;
   fwd_reading reading = fwd_list_enter(proxy->list);
   bool responds = false;
   for (size_t i = 0; i < reading.count && !responds; i++) {

@@ -140,6 +140,8 @@ static fwd_status nobody_answered(fwd_proxy *proxy, const fwd_method_entry *entr
   if (failure->status != FWD_OK) {
     return fwd_fail(error, failure->status, failure->offset, "%s", failure->message);
   }
+  // Those who intercept a void method respond to it.
+  if (delivery->is_intercepted && size == 0) return FWD_OK;
   fwd_no_responder rule = method->no_responder;
   bool fails = rule == FWD_NO_RESPONDER_FAIL || (rule == FWD_NO_RESPONDER_STANDARD && size > 0);
   // An empty "any" is false and an empty "all" is true.
@@ -409,6 +411,17 @@ static inline __attribute__((always_inline)) fwd_status fan_out_plain(emission *
   return __builtin_expect(state->answers > 0, 1) ? FWD_OK : finish(state, error);
 }
 
+/// Has those who intercept a method make its delivery.
+__attribute__((cold, noinline)) static fwd_status intercept(emission *state, fwd_error *error) {
+  fwd_proxy *proxy = state->proxy;
+  // What they mark as handled is this invocation, not one that it may run inside of.
+  begin(state);
+  fwd_status status =
+      proxy->operations->intercept(proxy->owner, &state->entry->method, state->delivery, error);
+  end(state);
+  return status;
+}
+
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy,
                                                                 const fwd_proxy_method *method,
                                                                 const fwd_delivery *delivery,
@@ -420,8 +433,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
   state.delivery = delivery;
   state.answers = 0;
   state.failure.status = FWD_OK;
-  // A method that nobody implements costs no more than this.
-  if (!fwd_list_has_tables(proxy->list, entry->index)) return finish(&state, error);
+  uint32_t tables = fwd_list_tables(proxy->list, entry->index);
+  // One comparison for both: the highest bit is that of interception.
+  if (__builtin_expect((int32_t)tables <= 0, 0)) {
+    if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(&state, error);
+    // A method that nobody implements costs no more than this.
+    if (!fwd_tables_have_some(tables)) return finish(&state, error);
+  }
   bool by_loop = entry->replayers.weak && !delivery->collector &&
                  !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
   return by_loop ? fan_out_plain(&state, error) : fan_out_deciding(&state, error);

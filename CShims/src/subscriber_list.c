@@ -420,7 +420,14 @@ fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *ob
 }
 
 bool fwd_list_may_respond(const fwd_subscriber_list *list, size_t method) {
-  return fwd_list_has_tables(list, method);
+  return (fwd_list_tables(list, method) & ~FWD_INTERCEPTED) != 0;
+}
+
+void fwd_list_intercept(fwd_subscriber_list *list, size_t method, bool is_intercepted, bool responds) {
+  uint32_t flags = is_intercepted ? FWD_INTERCEPTED | (responds ? FWD_ANSWERED : 0) : 0;
+  uint32_t kept = ~(FWD_INTERCEPTED | FWD_ANSWERED), old = fwd_list_tables(list, method);
+  // The writer is alone: nobody else changes the word. Release: see `fwd_list_tables`.
+  atomic_store_explicit(&list->tables[method], (old & kept) | flags, memory_order_release);
 }
 
 size_t fwd_list_footprint(const fwd_subscriber_list *list) {

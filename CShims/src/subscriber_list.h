@@ -38,9 +38,15 @@ struct fwd_subscriber_list {
   /// How many there are when those that have died are looked for, if the array has to grow then.
   size_t next_check;
   size_t method_count;
-  /// The tables with subscribers that implement a method and are not blocked, by method.
+  /// The tables with subscribers that implement a method and are not blocked, by method; and above
+  /// that, in one word, so that a fan-out has no more to load, FWD_INTERCEPTED and FWD_ANSWERED.
   _Atomic uint32_t tables[];
 };
+
+/// Fan-outs of the method are intercepted.
+#define FWD_INTERCEPTED UINT32_C(0x80000000)
+/// Those who intercept it respond; with FWD_INTERCEPTED only.
+#define FWD_ANSWERED UINT32_C(0x40000000)
 
 /// The array of lists that have none yet.
 extern __attribute__((visibility("hidden"))) const fwd_record_array fwd_no_records;
@@ -86,9 +92,14 @@ static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subs
   return (fwd_reading){array->records, count, has_weak, guard};
 }
 
-/// As `fwd_list_may_respond`.
-static inline bool fwd_list_has_tables(const fwd_subscriber_list *list, size_t method) {
-  return atomic_load_explicit(&list->tables[method], memory_order_acquire) > 0;
+/// The word of a method. Acquire: who finds a responder, or an interceptor, finds whom.
+static inline uint32_t fwd_list_tables(const fwd_subscriber_list *list, size_t method) {
+  return atomic_load_explicit(&list->tables[method], memory_order_acquire);
+}
+
+/// Whether some subscription implements a method, whoever intercepts it.
+static inline bool fwd_tables_have_some(uint32_t tables) {
+  return (tables & ~(FWD_INTERCEPTED | FWD_ANSWERED)) != 0;
 }
 
 static inline void fwd_list_leave(const fwd_reading *reading) {

@@ -270,6 +270,16 @@ extension ArgumentFrame {
     unsafe keeper.retain(signature, frame: base)
   }
 
+  /// Keeps the objects that the arguments are at present, and no strings.
+  internal mutating func keepObjects() {
+    for argument in signature.arguments where argument.encoding.kind == .object {
+      guard let offset = argument.frameOffset else { continue }
+      // SAFETY: the offset lies in the frame, where there is an object or null.
+      _ = unsafe keeper.slotChanged(
+        base + offset, of: argument, isObject: true, count: signature.arguments.count)
+    }
+  }
+
   /// Whether `retainArguments()` was called.
   public var argumentsRetained: Bool { keeper.retains }
 

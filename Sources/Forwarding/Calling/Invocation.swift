@@ -118,6 +118,17 @@ internal import CForwarding
     unsafe storeSelector()
   }
 
+  /// Creates an invocation from pointers to all arguments of a call, of a
+  /// signature that has a receiver. There is no target; objects are kept.
+  @unsafe internal convenience init(
+    _ selector: MethodSelector, _ signature: MethodSignature,
+    copyingArguments arguments: UnsafePointer<UnsafeMutableRawPointer>
+  ) {
+    var frame = unsafe ArgumentFrame(signature, copying: arguments)
+    frame.keepObjects()
+    self.init(checked: selector, frame)
+  }
+
   private convenience init(copying other: Invocation) {
     // What `init` checks, `other` has passed.
     self.init(checked: other.selector, other.frame.copy())
@@ -390,6 +401,22 @@ extension Invocation {
     return try withExtendedLifetime(self) { () throws(InvocationError) in
       try body(unsafe UnsafeRawBufferPointer(start: resultBytes, count: resultSize).bytes)
     }
+  }
+
+  /// Takes bytes as the result. If they are an object, `isOwned` says whether
+  /// its reference is to be taken over.
+  @unsafe internal func unsafeSetResult(from bytes: UnsafeRawPointer, isOwned: Bool) {
+    // SAFETY: the caller has a result of this type there.
+    unsafe resultBytes.copyMemory(from: bytes, byteCount: resultSize)
+    unsafe resultChanged(isOwned: isOwned)
+  }
+
+  /// Copies the bytes of the result, zeroes if there is none. An object in them
+  /// is the reader's to release.
+  @unsafe internal func unsafeCopyRetainedResult(to room: UnsafeMutableRawPointer) {
+    // SAFETY: the caller has room for it; `keptResult` keeps the object.
+    unsafe room.copyMemory(from: resultBytes, byteCount: resultSize)
+    if let keptResult { _ = unsafe Unmanaged.passRetained(keptResult) }
   }
 
   private func checkResult() throws(InvocationError) {

@@ -253,6 +253,8 @@ extension DynamicProxy {
   /// As many bytes as the result has.
   let bytes: UnsafeMutableRawBufferPointer
   var base: UnsafeRawPointer { unsafe UnsafeRawPointer(memory.baseAddress!) }
+  /// At least a word, so that there is an address for results of no bytes.
+  var start: UnsafeMutableRawPointer { unsafe memory.baseAddress! }
 }
 
 // MARK: - Collecting

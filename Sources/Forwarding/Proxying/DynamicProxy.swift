@@ -50,6 +50,8 @@ public final class DynamicProxy: Sendable {
   internal var anchor: ProxyAnchor { core.anchor }
   /// The tables that have been joined to the protocols, to be used again.
   internal let joinedTables = Lock(JoinedTables())
+  /// Those who intercept methods, by the shim's index of the method.
+  internal let interceptions = Lock<[Int: InterceptionChain]>([:])
   /// The proxies that are subscribed to this one, to find circles.
   internal let chained = Lock<[Link]>([])
   /// Who gets what no subscriber handles.

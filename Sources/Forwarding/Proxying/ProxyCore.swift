@@ -149,6 +149,16 @@ private enum ProxyOperations {
         forwards_unhandled: { owner, selector in
           let slot = unsafe DynamicProxy.of(owner: owner).forwardSlot
           return unsafe slot.responds(MethodSelector(handle: selector))
+        },
+        intercept: { owner, method, delivery, error in
+          // SAFETY: as above; the delivery is valid during the call.
+          let proxy = unsafe DynamicProxy.of(owner: owner)
+          do throws(ForwardingError) {
+            try unsafe proxy.deliver(method, delivery.pointee)
+            return FWD_OK
+          } catch let failure {
+            return unsafe fail(error, failure.code.status, failure.description)
+          }
         }))
     return unsafe Table(pointer: UnsafePointer(pointer))
   }()

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// An invocation of a method that is intercepted goes, whichever way it came in,
+///
+/// 1. to those *before* it, in order of registration;
+/// 2. through those *around* it, the one that was registered first outermost;
+/// 3. to the one *instead* of the subscribers, or else to the subscribers;
+/// 4. to those *after* it, in order of registration, if that was done without an
+///    error.
+///
+/// Those before and after see the arguments of the caller and the result that it
+/// gets. No lock is held while they run; they may forward, subscribe, and cancel
+/// themselves and others: whoever has been cancelled is not called any more, and
+/// whoever is registered meanwhile is called from the next invocation on.
+///
+/// A method responds by those around it or instead of its subscribers; a void
+/// one also by those before and after, so that hosts which ask first do call. An
+/// error that nobody responds is then none.
+///
+/// A closure that captures the proxy keeps it, until its token is cancelled or
+/// dies. Methods that nobody intercepts pay nothing.
+extension DynamicProxy {
+  /// Has a closure called before each invocation of a method, void or not.
+  ///
+  /// ```swift
+  /// let token = try proxy.before("move:by:") { (joint: Int32) in log(joint) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - selector: the method.
+  ///   - body: gets the arguments, or the first few of them: it may have fewer
+  ///     parameters. Pointers are valid during the call. Arguments that are no
+  ///     values of its types at run time are reported to the configuration's
+  ///     error handler instead.
+  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
+  ///   method, `signatureMismatch` if the parameters are not the method's.
+  public func before<each Argument>(
+    _ selector: MethodSelector, _ body: @escaping @Sendable (repeat each Argument) -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    try tap(selector, .before, body)
+  }
+
+  /// Has a closure called before each invocation of a method, with the
+  /// invocation as an object. It is a copy: nobody sees what is changed in it.
+  ///
+  /// - Throws: `ForwardingError` with the code `unknownSelector`.
+  public func before(
+    _ selector: MethodSelector, _ body: @escaping @Sendable (Invocation) -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    try intercept(selector, .before) { _ in .observer(body) }
+  }
+
+  /// Has a closure called after each invocation of a method that went without an
+  /// error, be it that nobody responded.
+  ///
+  /// - Parameters:
+  ///   - selector: the method.
+  ///   - body: as for `before`.
+  /// - Throws: `ForwardingError`, as `before`.
+  public func after<each Argument>(
+    _ selector: MethodSelector, _ body: @escaping @Sendable (repeat each Argument) -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    try tap(selector, .after, body)
+  }
+
+  /// Has a closure called after each invocation of a method that went without an
+  /// error, with the invocation as an object, which has the result. It is a
+  /// copy: nobody sees what is changed in it. There is no result in it for
+  /// `collect`, where each answer has its author.
+  ///
+  /// ```swift
+  /// let token = try proxy.after("height:") { (invocation: Invocation) in
+  ///   log(try? invocation.result(as: Double.self))
+  /// }
+  /// ```
+  ///
+  /// - Throws: `ForwardingError` with the code `unknownSelector`.
+  public func after(
+    _ selector: MethodSelector, _ body: @escaping @Sendable (Invocation) -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    try intercept(selector, .after) { _ in .observer(body) }
+  }
+
+  /// Has a closure called instead of the subscribers. There can be one for each
+  /// method. To `collect` it gives one answer, without an author.
+  ///
+  /// - Parameters:
+  ///   - selector: the method.
+  ///   - replacing: whether it is to replace the one that there may be.
+  ///   - body: gets the arguments, all of them, and gives the result. Arguments
+  ///     that are no values of its types at run time are an error,
+  ///     `deliveryFailed`.
+  /// - Throws: `ForwardingError`: `duplicate` if there is one already;
+  ///   `unknownSelector`, `signatureMismatch`.
+  public func instead<each Argument, Output>(
+    _ selector: MethodSelector, replacing: Bool = false,
+    _ body: @escaping @Sendable (repeat each Argument) -> Output
+  ) throws(ForwardingError) -> InterceptionToken {
+    try intercept(selector, .instead, replacing: replacing) { signature throws(TableError) in
+      let (coders, result) = try FunctionTable.Builder<Void>.coders(
+        selector, signature, Output.self, repeat (each Argument).self)
+      return .stub(
+        unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+          var index = coders.first
+          let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
+          unsafe result.encodeRetained(output, into: room)
+        })
+    }
+  }
+
+  /// Has a closure called around each invocation of a method: it goes on by
+  /// calling `proceed`, or not. Before that it may change the arguments, and
+  /// afterwards the result, in the invocation.
+  ///
+  /// ```swift
+  /// let token = try proxy.around("move:by:") { invocation, proceed in
+  ///   try invocation.setArgument(0.5, at: 3)
+  ///   try proceed()
+  /// }
+  /// ```
+  ///
+  /// One that does not proceed leaves a method with a result to what it sets as
+  /// that, or else to the method's default, without which it is an error
+  /// (`noResponder`). In `collect` each answer goes to who collects, and not into
+  /// the invocation; a result that is set without proceeding is one answer.
+  ///
+  /// - Parameters:
+  ///   - selector: the method.
+  ///   - body: gets the invocation, without a target, and what lets it go on.
+  ///     What it throws goes to the caller, and to the configuration's error
+  ///     handler unless it came from `proceed`.
+  /// - Throws: `ForwardingError` with the code `unknownSelector`.
+  public func around(
+    _ selector: MethodSelector,
+    _ body: @escaping @Sendable (_ invocation: Invocation, _ proceed: Proceed) throws -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    try intercept(selector, .around) { _ in .around(body) }
+  }
+
+  private func tap<each Argument>(
+    _ selector: MethodSelector, _ point: InterceptionPoint,
+    _ body: @escaping @Sendable (repeat each Argument) -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    try intercept(selector, point) { signature throws(TableError) in
+      let coders: ArgumentCoders<repeat each Argument>
+      do throws(InvocationError) {
+        coders = try ArgumentCoders(selector, signature, mayBeFewer: true)
+      } catch {
+        throw TableError(
+          .signatureMismatch, selector: selector.name,
+          "the closure for \"\(selector)\" does not fit \"\(signature)\": \(error)")
+      }
+      return .tap(
+        unsafe PackedFunction { _, pointers, _ throws(InvocationError) in
+          var index = coders.first
+          unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
+        })
+    }
+  }
+}

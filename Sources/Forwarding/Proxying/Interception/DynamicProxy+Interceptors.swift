@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+// Who intercepts what. An interceptor that is given up may run any code in a
+// `deinit`, so that is done behind the lock.
+extension DynamicProxy {
+  /// Enters an interceptor.
+  internal func intercept(
+    _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
+    bind: (MethodSignature) throws(TableError) -> Interceptor.Body
+  ) throws(ForwardingError) -> InterceptionToken {
+    let method = try method(for: selector)
+    let interceptor: Interceptor
+    do throws(TableError) {
+      interceptor = Interceptor(try bind(method.signature))
+    } catch {
+      throw ForwardingError(error)
+    }
+    let index = unsafe fwd_proxy_method_index(method.entry)
+    let replaced = try interceptions.withLock { chains throws(ForwardingError) in
+      var chain = chains[index] ?? InterceptionChain()
+      let replaced = try chain.add(interceptor, point, replacing: replacing, selector)
+      let old = chains.updateValue(chain, forKey: index)
+      return (replaced, old)
+    }
+    _ = replaced.0?.liveness.end()
+    settleInterception(index)
+    return InterceptionToken(anchor, method: index, interceptor)
+  }
+
+  /// Takes an interceptor out that has ended.
+  internal func forget(_ liveness: Interceptor.Liveness, method index: Int) {
+    let old = interceptions.withLock { chains -> InterceptionChain? in
+      guard var chain = chains[index] else { return nil }
+      chain.remove(liveness)
+      let old = chains[index]
+      chains[index] = chain.isEmpty ? nil : chain
+      return old
+    }
+    settleInterception(index)
+    withExtendedLifetime(old) {}
+  }
+
+  /// Tells the shim what there is at the moment; whoever is last tells how it
+  /// is.
+  private func settleInterception(_ index: Int) {
+    let hasResult = requirements[index].signature.resultLayout.size > 0
+    subscribers.intercept(index) { [interceptions] in
+      let chain = interceptions.withLock { $0[index] } ?? InterceptionChain()
+      return (!chain.isEmpty, chain.responds(withResult: hasResult))
+    }
+  }
+
+  /// Makes a delivery of a method that is intercepted, for the shim.
+  @unsafe internal func deliver(
+    _ entry: UnsafePointer<fwd_proxy_method>, _ delivery: fwd_delivery
+  ) throws(ForwardingError) {
+    let index = unsafe fwd_proxy_method_index(entry)
+    let chain = interceptions.withLock { $0[index] } ?? InterceptionChain()
+    try unsafe InterceptedDelivery(
+      ResolvedMethod(proxy: self, entry: entry), chain, delivery
+    ).run()
+  }
+}
+
+extension SubscriberList {
+  /// Enters whether a method is intercepted and responds by that, as `state`
+  /// says under the lock.
+  internal func intercept(
+    _ method: Int, _ state: @Sendable () -> (isIntercepted: Bool, responds: Bool)
+  ) {
+    try? change { _, _ throws(ForwardingError) in
+      let state = state()
+      unsafe fwd_list_intercept(list, method, state.isIntercepted, state.responds)
+    }
+  }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// One invocation of a method that is intercepted, on its way through those who
+/// do. What runs here is foreign code, so no lock is held.
+@safe internal final class InterceptedDelivery {
+  private let method: ResolvedMethod
+  private let chain: InterceptionChain
+  private let delivery: fwd_delivery
+  private let signature: MethodSignature
+
+  /// Pointers to all arguments, where the caller has them: taps stand outermost,
+  /// and see what it sees.
+  private let arguments: UnsafeMutablePointer<UnsafeMutableRawPointer>
+  /// The receiver, of which there is none yet, and the selector.
+  private let hidden: UnsafeMutablePointer<OpaquePointer?>
+  /// The result on its way to the caller, who gets its reference to an object.
+  private let room: ResultRoom
+  /// Whether a collector has been given what there was.
+  private var isCollected = false
+
+  /// Begins a delivery, which must be valid as long as this object.
+  @unsafe internal init(
+    _ method: ResolvedMethod, _ chain: InterceptionChain, _ delivery: fwd_delivery
+  ) {
+    self.method = method
+    self.chain = chain
+    unsafe self.delivery = delivery
+    let signature = method.signature
+    self.signature = signature
+    room = ResultRoom(size: signature.resultLayout.size)
+    // SAFETY: freed in `deinit`. A frame has its arguments at their offsets; they
+    // are read only, though pointers to arguments have no way to say so.
+    unsafe hidden = .allocate(capacity: 2)
+    unsafe hidden.initialize(to: nil)
+    unsafe (hidden + 1).initialize(to: method.selector.handle)
+    unsafe arguments = .allocate(capacity: signature.arguments.count)
+    let frame = unsafe delivery.frame.map { unsafe UnsafeMutableRawPointer(mutating: $0) }
+    for argument in signature.arguments {
+      let place: UnsafeMutableRawPointer
+      if let offset = argument.frameOffset {
+        unsafe place =
+          delivery.arguments?[argument.index - signature.firstArgumentIndex] ?? frame! + offset
+      } else {
+        unsafe place = UnsafeMutableRawPointer(hidden + argument.index)
+      }
+      unsafe (arguments + argument.index).initialize(to: place)
+    }
+  }
+
+  deinit {
+    // SAFETY: allocated in `init`, freed once.
+    unsafe arguments.deallocate()
+    unsafe hidden.deallocate()
+  }
+
+  private var collects: Bool { unsafe delivery.collector != nil }
+  private var proxy: DynamicProxy { method.proxy }
+
+  /// Makes the delivery. On success the caller has the result.
+  internal func run() throws(ForwardingError) {
+    for tap in chain.befores { observe(tap, hasResult: false) }
+    if chain.arounds.contains(where: \.liveness.isLive) {
+      let invocation = makeInvocation()
+      try proceed(to: 0, invocation)
+      try take(invocation)
+    } else {
+      try unsafe answer(UnsafePointer(arguments), isOriginal: true, room.start)
+    }
+    for tap in chain.afters { observe(tap, hasResult: !collects) }
+    unsafe handOver()
+  }
+
+  /// Gives the result to the caller; drops it if it is not wanted.
+  @unsafe private func handOver() {
+    if collects { return }
+    // SAFETY: the caller's room has the result's size.
+    if let result = unsafe delivery.result {
+      unsafe result.copyMemory(from: room.base, byteCount: signature.resultLayout.size)
+    } else if signature.result.kind == .object {
+      unsafe fwd_object_release(room.base.load(as: UnsafeMutableRawPointer?.self))
+    }
+  }
+}
+
+// MARK: - Taps
+
+extension InterceptedDelivery {
+  /// Shows a tap what is delivered. What it cannot take is reported, and stands
+  /// in nobody's way.
+  private func observe(_ tap: Interceptor, hasResult: Bool) {
+    guard tap.liveness.isLive else { return }
+    switch tap.body {
+    case .tap(let function):
+      do throws(InvocationError) {
+        // SAFETY: the function was bound to the signature; its own result is
+        // Void.
+        try unsafe function.call(nil, UnsafePointer(arguments), UnsafeMutableRawPointer(hidden))
+      } catch {
+        report(ForwardingError(error))
+      }
+    case .observer(let body):
+      let invocation = makeInvocation()
+      if hasResult { unsafe invocation.unsafeSetResult(from: room.base, isOwned: false) }
+      body(invocation)
+    case .stub, .around: break
+    }
+  }
+
+  private func makeInvocation() -> Invocation {
+    // SAFETY: the pointers are to all arguments, of the signature's types.
+    unsafe Invocation(
+      method.selector, signature, copyingArguments: UnsafePointer(arguments))
+  }
+
+  private func report(_ error: ForwardingError) { proxy.configuration.onError(error) }
+}
+
+// MARK: - The way inwards
+
+extension InterceptedDelivery {
+  /// Goes on with the interceptor of an index that is around what is behind it,
+  /// or one behind it that lives; without one, with who answers.
+  internal func proceed(to index: Int, _ invocation: Invocation) throws(ForwardingError) {
+    var index = index
+    while index < chain.arounds.count {
+      let interceptor = chain.arounds[index]
+      index += 1
+      guard interceptor.liveness.isLive, case .around(let body) = interceptor.body else { continue }
+      return try run(body, invocation, next: index)
+    }
+    if collects {
+      return try unsafe invocation.withArgumentPointers { pointers throws(ForwardingError) in
+        try unsafe answer(pointers, isOriginal: false, room.start)
+      }
+    }
+    // SAFETY: the pointers are to all arguments, and the room is the result's.
+    try unsafe invocation.withMutableResult(isOwned: true) { result throws(ForwardingError) in
+      try unsafe invocation.withArgumentPointers { pointers throws(ForwardingError) in
+        try unsafe answer(pointers, isOriginal: false, result)
+      }
+    }
+  }
+
+  private func run(
+    _ body: @Sendable (Invocation, Proceed) throws -> Void, _ invocation: Invocation, next: Int
+  ) throws(ForwardingError) {
+    let proceed = Proceed(self, invocation, next: next)
+    defer { proceed.end() }
+    do {
+      try body(invocation, proceed)
+    } catch let error as ForwardingError {
+      // What went wrong behind it has been reported there.
+      if error != proceed.failure { report(error) }
+      throw error
+    } catch {
+      let failure = ForwardingError(
+        .deliveryFailed, selector: method.selector.name,
+        "an interceptor of \"\(method.selector)\" has thrown: \(error)")
+      report(failure)
+      throw failure
+    }
+  }
+
+  /// Calls the stub, or else the subscribers.
+  @unsafe private func answer(
+    _ pointers: UnsafePointer<UnsafeMutableRawPointer>, isOriginal: Bool,
+    _ result: UnsafeMutableRawPointer
+  ) throws(ForwardingError) {
+    if let stub = chain.stub, stub.liveness.isLive, case .stub(let function) = stub.body {
+      do throws(InvocationError) {
+        // SAFETY: the function was bound to the signature.
+        try unsafe function.call(nil, pointers, result)
+      } catch {
+        let failure = ForwardingError(
+          .deliveryFailed, selector: method.selector.name, error.description)
+        report(failure)
+        throw failure
+      }
+      if collects { unsafe collect(result) }
+      return
+    }
+    // SAFETY: the pointers are to all arguments, in the caller's delivery too.
+    var inner = unsafe delivery
+    if !isOriginal {
+      unsafe inner.frame = nil
+      unsafe inner.arguments = unsafe pointers + signature.firstArgumentIndex
+    }
+    unsafe inner.result = collects ? nil : result
+    unsafe inner.is_intercepted = true
+    // Part of the interception, which is part of what the delivery is part of.
+    unsafe inner.is_nested = true
+    isCollected = true
+    try unsafe method.forward(inner)
+  }
+
+  /// Gives a collector an answer of nobody's, with its reference to an object.
+  @unsafe private func collect(_ result: UnsafeMutableRawPointer) {
+    isCollected = true
+    guard let collector = unsafe delivery.collector else { return }
+    _ = unsafe collector(delivery.collector_context, 0, nil, result)
+  }
+
+  /// Takes what an invocation has as the result.
+  private func take(_ invocation: Invocation) throws(ForwardingError) {
+    if collects {
+      if !isCollected && invocation.hasResult {
+        unsafe invocation.unsafeCopyRetainedResult(to: room.start)
+        unsafe collect(room.start)
+      }
+      return
+    }
+    if !invocation.hasResult && signature.resultLayout.size > 0 {
+      guard let value = unsafe method.entry.pointee.default_result else {
+        throw ForwardingError(
+          .noResponder, selector: method.selector.name,
+          """
+          an interceptor of "\(method.selector)" has neither proceeded nor set a result, and it has \
+          no default result
+          """)
+      }
+      // SAFETY: the default result has the result's size, and lives as long as
+      // the proxy.
+      unsafe invocation.unsafeSetResult(from: value, isOwned: false)
+    }
+    unsafe invocation.unsafeCopyRetainedResult(to: room.start)
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Where an interceptor stands.
+internal enum InterceptionPoint: Sendable {
+  case before, after, instead, around
+}
+
+/// Those who intercept one method, in order of registration. A fan-out goes
+/// through the value that it finds; changes make another.
+internal struct InterceptionChain: Sendable {
+  internal private(set) var befores: [Interceptor] = []
+  internal private(set) var arounds: [Interceptor] = []
+  internal private(set) var stub: Interceptor?
+  internal private(set) var afters: [Interceptor] = []
+
+  internal var isEmpty: Bool {
+    befores.isEmpty && arounds.isEmpty && stub == nil && afters.isEmpty
+  }
+
+  /// Whether the proxy responds by them: those that see an invocation pass
+  /// cannot give a result.
+  internal func responds(withResult hasResult: Bool) -> Bool {
+    stub != nil || !arounds.isEmpty || (!hasResult && !isEmpty)
+  }
+
+  /// Adds one. Gives who was replaced by it.
+  ///
+  /// - Throws: `ForwardingError` with the code `duplicate` if there is a stub,
+  ///   which is not to be replaced.
+  internal mutating func add(
+    _ interceptor: Interceptor, _ point: InterceptionPoint, replacing: Bool,
+    _ selector: MethodSelector
+  ) throws(ForwardingError) -> Interceptor? {
+    switch point {
+    case .before: befores.append(interceptor)
+    case .after: afters.append(interceptor)
+    case .around: arounds.append(interceptor)
+    case .instead:
+      let old = stub
+      if old != nil && !replacing {
+        throw ForwardingError(
+          .duplicate, selector: selector.name,
+          """
+          "\(selector)" has an interceptor that is called instead of the subscribers already; \
+          cancel that one, or say that it is to be replaced
+          """)
+      }
+      stub = interceptor
+      return old
+    }
+    return nil
+  }
+
+  /// Takes one out.
+  internal mutating func remove(_ liveness: Interceptor.Liveness) {
+    befores.removeAll { $0.liveness === liveness }
+    arounds.removeAll { $0.liveness === liveness }
+    afters.removeAll { $0.liveness === liveness }
+    if stub?.liveness === liveness { stub = nil }
+  }
+}
