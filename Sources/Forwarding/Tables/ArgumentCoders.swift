@@ -26,8 +26,8 @@ internal struct ArgumentCoders<each Argument>: Sendable {
     guard given == expected || (mayBeFewer && given < expected) else {
       throw InvocationError(
         .wrongArgumentCount, selector: selector.name, encoding: signature.text,
-        expected:
-          "\(mayBeFewer ? "at most " : "")\(expected) argument\(expected == 1 ? "" : "s") (\(signature))",
+        expected: (mayBeFewer ? "at most " : "")
+          + "\(expected) argument\(expected == 1 ? "" : "s") (\(signature))",
         actual: "\(given)")
     }
     var index = signature.firstArgumentIndex
