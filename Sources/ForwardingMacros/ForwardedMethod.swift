@@ -13,6 +13,10 @@
 
     internal let selector: MethodSelector
     internal let encoding: String
+    /// The encodings of the method's own arguments.
+    internal let arguments: [String]
+    internal let result: ForwardedResult
+    internal let isThrowing: Bool
     /// The place among the optional methods; nil if the method is required.
     internal let optionalIndex: Int?
     /// Whether what comes back in the register is no result of the method, so
@@ -71,6 +75,9 @@
       throws isThrowing: Bool, optional optionalIndex: Int?, _ thunk: Thunk
     ) {
       self.selector = MethodSelector(selector)
+      self.arguments = arguments
+      self.result = result
+      self.isThrowing = isThrowing
       let isVoid = result.encoding == "v"
       // The register of one that throws and has no result says that it has
       // thrown. The first that has is the last that is called.

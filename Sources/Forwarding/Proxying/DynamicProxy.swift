@@ -56,8 +56,9 @@ public final class DynamicProxy: Sendable {
   internal let chained = Lock<[Link]>([])
   /// Who gets what no subscriber handles.
   internal let forwardSlot = ForwardSlot()
-  /// The methods that are fed.
-  internal let feeds = Lock<[MethodSelector: Feed]>([:])
+  /// The methods that are fed, and by which subscription; nil for those that
+  /// are about to be.
+  internal let feeds = Lock<[MethodSelector: Subscription?]>([:])
 
   /// Makes a proxy for some protocols.
   ///

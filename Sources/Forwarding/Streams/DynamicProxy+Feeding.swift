@@ -109,13 +109,6 @@ extension DynamicProxy {
 
 // MARK: - The books
 
-/// Who feeds a method.
-internal enum Feed: Sendable {
-  /// Someone is about to.
-  case pending
-  case begun(Subscription)
-}
-
 extension DynamicProxy {
   /// Subscribes a feed. Without a model its receiver, and owner, is the token.
   @usableFromInline
@@ -130,10 +123,10 @@ extension DynamicProxy {
     let token = SubscriptionToken()
     do throws(ForwardingError) {
       let subscription = try attach(model ?? token, dispatch, at: position, replacing: earlier)
-      feeds.withLock { $0[selector] = .begun(subscription) }
+      feeds.withLock { $0[selector] = .some(subscription) }
       token.adopt(subscription)
     } catch {
-      feeds.withLock { $0[selector] = earlier.map { .begun($0) } }
+      feeds.withLock { $0[selector] = earlier.map { .some($0) } }
       throw error
     }
     earlier?.cancel()
@@ -146,16 +139,18 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Subscription? {
     try feeds.withLock { feeds throws(ForwardingError) in
       var earlier: Subscription?
-      switch feeds[selector] {
-      case .pending: throw Self.isFed(selector, "is about to be fed on another thread")
-      case .begun(let subscription) where isFeeding(subscription):
-        if !replacing {
-          throw Self.isFed(selector, "is fed already: end that, or say replacing: true")
+      if let entry = feeds[selector] {
+        guard let entry else {
+          throw Self.isFed(selector, "is being fed by another call")
         }
-        earlier = subscription
-      case .begun, nil: break
+        if isFeeding(entry) {
+          if !replacing {
+            throw Self.isFed(selector, "is fed already: end that, or say replacing: true")
+          }
+          earlier = entry
+        }
       }
-      feeds[selector] = .pending
+      feeds[selector] = .some(nil)
       return earlier
     }
   }

@@ -108,6 +108,8 @@ extension DynamicProxy {
     annexed.conformance = .lenient
     annexed.noResponder = .fail
     annexed.responding = .subscribers
+    // To set one that is refused is an error, be it none to subscribe.
+    annexed.refusals = .fail
     if configuration.onCapabilityChange != nil {
       annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
     }

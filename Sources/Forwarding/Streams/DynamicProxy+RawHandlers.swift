@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A delivery as it comes from the fan-out, for the closures of typed proxies.
+/// Valid during the call.
+@safe package struct RawDelivery {
+  /// A pointer to each argument, the receiver included.
+  package let arguments: UnsafePointer<UnsafeMutableRawPointer>
+  /// Room for what comes back in the register; zeroes.
+  package let result: UnsafeMutableRawPointer
+}
+
+/// An argument that is no value of its type.
+package struct RawMismatch: Error {
+  private let index: Int
+  private let expected: String
+  private let actual: String
+
+  /// Names the argument, the receiver counted.
+  package init(_ index: Int, expected: String, actual: String) {
+    self.index = index
+    self.expected = expected
+    self.actual = actual
+  }
+
+  fileprivate func completed(_ selector: MethodSelector) -> InvocationError {
+    InvocationError(
+      .typeMismatch, selector: selector.name, argumentIndex: index, expected: expected,
+      actual: actual)
+  }
+}
+
+extension DynamicProxy {
+  /// Subscribes a closure that takes the arguments of a method as they come,
+  /// until the token is cancelled or dies.
+  ///
+  /// The caller promises that it reads and writes what the signature says.
+  @unsafe package func unsafeHandle(
+    _ selector: MethodSelector, at position: Position,
+    _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
+  ) throws(ForwardingError) -> SubscriptionToken {
+    let function = unsafe PackedFunction { _, arguments, result throws(InvocationError) in
+      do throws(RawMismatch) {
+        try unsafe body(RawDelivery(arguments: arguments, result: result))
+      } catch {
+        throw error.completed(selector)
+      }
+    }
+    let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
+    let dispatch = try DispatchTable(
+      FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)
+    let token = SubscriptionToken()
+    token.adopt(try attach(token, dispatch, at: position, lifetime: .weak))
+    return token
+  }
+
+  /// Makes a signal of a closure that takes the arguments of a method as they
+  /// come.
+  ///
+  /// The caller promises that it reads and writes what the signature says.
+  @unsafe package func unsafeSignal<Element: Sendable>(
+    _ selector: MethodSelector, _ buffering: SignalBuffering,
+    _ body: @escaping @Sendable (SignalEmitter<Element>, RawDelivery) throws(RawMismatch) -> Void
+  ) throws(ForwardingError) -> MethodSignal<Element> {
+    let function = unsafe PackedFunction { receiver, arguments, result throws(InvocationError) in
+      guard let receiver = unsafe receiver else { return }
+      // SAFETY: the receiver is the registration that the record holds.
+      let emitter = unsafe Unmanaged<SignalRegistration<Element>>.fromOpaque(receiver)
+        ._withUnsafeGuaranteedRef { $0.emitter }
+      do throws(RawMismatch) {
+        try unsafe body(emitter, RawDelivery(arguments: arguments, result: result))
+      } catch {
+        throw error.completed(selector)
+      }
+    }
+    return try signal(selector, buffering, function)
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  internal import Forwarding
+
+  /// How values of a type stand in a call, as `ForwardedSlot` has it, chosen
+  /// where the compiler does not know the type.
+  internal struct ForwardedCoder<Value>: Sendable {
+    private enum Form: Sendable {
+      case nothing
+      /// A value that C has too.
+      case direct(ForwardedReader<Value>)
+      /// A class, `AnyObject`, or an optional of one, which may be null.
+      case object(isOptional: Bool)
+      case indirect
+    }
+
+    private let form: Form
+    private let encoding: String
+
+    internal init() {
+      if Value.self == Void.self {
+        (form, encoding) = (.nothing, "v")
+      } else if let direct = Value.self as? any ForwardedDirect.Type {
+        (form, encoding) = (.direct(Self.reader(direct)), direct._encoding)
+      } else if Self.isObject(Value.self) {
+        (form, encoding) = (.object(isOptional: false), "@")
+      } else if let wrapped = (Value.self as? any WrappingType.Type)?.wrappedType,
+        Self.isObject(wrapped)
+      {
+        (form, encoding) = (.object(isOptional: true), "@")
+      } else {
+        (form, encoding) = (.indirect, ForwardedEncoding.indirect(Value.self))
+      }
+    }
+
+    private static func isObject(_ type: Any.Type) -> Bool {
+      type is AnyClass || type == AnyObject.self
+    }
+
+    private static func reader<Direct: ForwardedDirect>(
+      _: Direct.Type
+    ) -> ForwardedReader<Value> {
+      DirectReader<Value, Direct>()
+    }
+
+    /// The encoding of an argument, and the type for messages.
+    internal var description: (encoding: String, name: String) {
+      // An empty tuple is an argument like others.
+      let isNothing = if case .nothing = form { true } else { false }
+      return (
+        isNothing ? ForwardedEncoding.indirect(Value.self) : encoding,
+        isNothing ? "Void" : String(reflecting: Value.self)
+      )
+    }
+
+    /// Whether values come back as a method's result does.
+    internal func matches(_ result: ForwardedResult) -> Bool {
+      if case .indirect = form {
+        return result.out == ForwardedEncoding.indirect(Value?.self)
+      }
+      return result.out == nil && result.encoding == encoding
+    }
+  }
+
+  /// Reads values that C has too.
+  private class ForwardedReader<Value>: @unchecked Sendable {
+    // Sendable: without state.
+
+    @unsafe func read(_ slot: UnsafeRawPointer) -> Value? { nil }
+  }
+
+  /// `Direct` is `Value`, which the compiler cannot know.
+  private final class DirectReader<Value, Direct: ForwardedDirect>: ForwardedReader<Value>,
+    @unchecked Sendable
+  {
+    @unsafe override func read(_ slot: UnsafeRawPointer) -> Value? {
+      // SAFETY: they are the same type.
+      unsafe unsafeBitCast(Direct._read(slot), to: Value?.self)
+    }
+  }
+
+  /// An optional, for whoever has its type only.
+  private protocol WrappingType {
+    static var wrappedType: Any.Type { get }
+  }
+
+  extension Swift.Optional: WrappingType {
+    fileprivate static var wrappedType: Any.Type { Wrapped.self }
+  }
+
+  // MARK: - Values
+
+  extension ForwardedCoder {
+    /// Reads an argument.
+    @unsafe internal func take(
+      _ arguments: ForwardedArguments, _ index: Int
+    ) throws(RawMismatch) -> Value {
+      switch form {
+      case .direct(let reader):
+        // SAFETY: the slot is of the type's encoding.
+        guard let value = unsafe reader.read(arguments.slots[index]) else { throw null(index) }
+        return value
+      case .object(let isOptional):
+        // SAFETY: the slot holds an object that is alive, or null.
+        guard let object = unsafe arguments.slots[index].load(as: AnyObject?.self) else {
+          if !isOptional { throw null(index) }
+          // SAFETY: null is nil.
+          return unsafe arguments.slots[index].load(as: Value.self)
+        }
+        guard let value = object as? Value else {
+          throw RawMismatch(
+            index, expected: String(reflecting: Value.self), actual: ForwardedSlot.ofClass(object))
+        }
+        return value
+      case .nothing, .indirect:
+        guard let address = unsafe arguments.word(index) else { throw null(index) }
+        // SAFETY: the slot is the address of such a value, by the name of the
+        // type.
+        return unsafe address.assumingMemoryBound(to: Value.self).pointee
+      }
+    }
+
+    private func null(_ index: Int) -> RawMismatch {
+      RawMismatch(index, expected: String(reflecting: Value.self), actual: "null")
+    }
+
+    /// Writes a result, retained for the caller, to the register's room, or
+    /// where the argument `out` says.
+    @unsafe internal func give(
+      _ value: Value, _ room: UInt, _ arguments: ForwardedArguments, _ out: Int
+    ) {
+      switch form {
+      case .nothing: break
+      case .direct, .object: unsafe ForwardedSlot.store(value, room)
+      case .indirect:
+        unsafe ForwardedSlot.give(value, as: Value.self, room, arguments, out)
+      }
+    }
+  }
+#endif
