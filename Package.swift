@@ -23,12 +23,18 @@ func swiftSyntax(_ module: String) -> Target.Dependency {
   .product(name: module, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
 
+/// OpenCombine, for targets that are empty without the trait.
+let openCombine = Target.Dependency.product(
+  name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
+
 let package = Package(
   name: "swift-forwarding",
   products: [
     .library(name: "Forwarding", targets: ["Forwarding"]),
     // Typed proxies for Swift protocols. Empty without the trait "Macros".
     .library(name: "ForwardingMacros", targets: ["ForwardingMacros"]),
+    // Signals as publishers. Empty without the trait "OpenCombine".
+    .library(name: "ForwardingOpenCombine", targets: ["ForwardingOpenCombine"]),
     // forwarding.h for C targets. Proxies need the Swift module at link time; calls and closures do not.
     .library(name: "CForwarding", targets: ["CForwarding"]),
     // For Benchmarks/Peers only, a package of its own. The names of its targets are among those of every client.
@@ -42,11 +48,16 @@ let package = Package(
     .trait(
       name: "Macros",
       description:
-        "The typed front end, ForwardingMacros. Brings swift-syntax in, for the build only.")
+        "The typed front end, ForwardingMacros. Brings swift-syntax in, for the build only."),
+    .trait(
+      name: "OpenCombine",
+      description: "Publishers, ForwardingOpenCombine. Brings OpenCombine in."),
   ],
   dependencies: [
     // Neither cloned nor pinned without the trait: whatever uses it is conditioned.
-    .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0")
+    .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
+    .package(
+      url: "https://github.com/OpenCombine/OpenCombine", .upToNextMinor(from: "0.14.0")),
   ],
   targets: [
     .systemLibrary(
@@ -65,6 +76,9 @@ let package = Package(
       name: "ForwardingMacros", dependencies: ["ForwardingMacrosPlugin", "Forwarding"],
       swiftSettings: macroSettings),
     .target(
+      name: "ForwardingOpenCombine", dependencies: ["Forwarding", openCombine],
+      swiftSettings: macroSettings),
+    .target(
       name: "CTestFixtures", dependencies: ["CForwarding"], path: "Tests/Support/CTestFixtures"),
     .testTarget(
       name: "ForwardingTests", dependencies: ["Forwarding", "CForwarding", "CTestFixtures"],
@@ -77,6 +91,10 @@ let package = Package(
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),
       ], swiftSettings: macroSettings),
+    .testTarget(
+      name: "ForwardingOpenCombineTests",
+      dependencies: ["ForwardingOpenCombine", "Forwarding", openCombine],
+      swiftSettings: macroSettings),
     .target(name: "CFwdMeasure", path: "Benchmarks/Driver/CFwdMeasure"),
     .target(
       name: "FwdBenchDriver", dependencies: ["CFwdMeasure"], path: "Benchmarks/Driver",
