@@ -48,6 +48,8 @@ public struct ForwardingError: Error, Equatable, Sendable {
     public static let dead = Code("dead")
     /// An allocation failed.
     public static let outOfMemory = Code("outOfMemory")
+    /// A reply was given that may be given once, and has been.
+    public static let repeatedReply = Code("repeatedReply")
     /// The system refused memory for a function pointer made at run time.
     public static let noExecutableMemory = Code("noExecutableMemory")
   }

@@ -111,6 +111,14 @@ extension DynamicProxy {
     /// Result policies that override those of the protocols, by selector, and
     /// `standardResult`.
     public var results: [MethodSelector: ResultPolicy] = [:]
+    /// What happens when a listener of a typed proxy throws from a method that
+    /// has no result.
+    public var errors = Errors.failFast
+    /// What happens then for single methods, by selector.
+    public var errorsByMethod: [MethodSelector: Errors] = [:]
+    /// Told what listeners throw where `errors` says `continue`. Called on the
+    /// thread of the fan-out, under no lock. If it is nil, `onError` is told.
+    public var onThrow: (@Sendable (any Error, MethodSelector) -> Void)?
     /// Told what a fan-out could not do and no caller can be told: a subscriber
     /// that could not take its arguments, or a failure behind a C function
     /// pointer. Called on the thread of the fan-out, under no lock. By default
