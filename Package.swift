@@ -83,10 +83,13 @@ let package = Package(
     .testTarget(
       name: "ForwardingTests", dependencies: ["Forwarding", "CForwarding", "CTestFixtures"],
       swiftSettings: swiftSettings),
+    .target(
+      name: "MacroProtocols", dependencies: ["ForwardingMacros"],
+      path: "Tests/Support/MacroProtocols", swiftSettings: macroSettings),
     .testTarget(
       name: "ForwardingMacrosTests",
       dependencies: [
-        "ForwardingMacrosPlugin", "ForwardingMacros", "Forwarding", "CForwarding",
+        "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "Forwarding", "CForwarding",
         swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),

@@ -67,6 +67,10 @@ fwd_status fwd_forward_packed(const void *FWD_NULLABLE context, void *FWD_NULLAB
                               void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
                               fwd_error *FWD_NONNULL error);
 
+/// Says that the delivery which runs on this thread has failed: for a thunk's C function, which a fan-out
+/// has called and which has not called anybody else. The proxy's error handler is told.
+void fwd_fail_delivery(const fwd_error *FWD_NONNULL error);
+
 /// Makes a closure that forwards `method`. `release` is called with `owner` when no call can use the proxy
 /// any more; `owner` keeps the proxy alive.
 fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,

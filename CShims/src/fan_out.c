@@ -190,6 +190,14 @@ __attribute__((cold, noinline)) static void note_failure(emission *state, const 
   proxy->operations->report(proxy->owner, state->entry->method.selector, error);
 }
 
+void fwd_fail_delivery(const fwd_error *error) {
+  if (!innermost) return;
+  emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
+  // The loop counts each of its calls as an answer, when it is done; this one is none.
+  state->answers--;
+  note_failure(state, error);
+}
+
 /// Delivers to one subscriber, if it is there and implements the method. Gives whether to go on.
 static bool deliver_to(emission *state, size_t index) {
   const fwd_record *record = state->replay.records[index];

@@ -6,20 +6,26 @@
 
   /// What a typed proxy has in it: the untyped one, with its methods resolved.
   @_documentation(visibility: internal)
-  @safe public final class ForwardedCore<Listener, Conformer>: @unchecked Sendable {
+  @safe public final class ForwardedCore: @unchecked Sendable {
     // Sendable: immutable after `init`. That listeners need not be is the
     // typed proxy's concern, who alone subscribes them.
 
     @usableFromInline internal let proxy: DynamicProxy
-    @usableFromInline internal let family: ForwardedProtocol<Listener, Conformer>
+    internal let family: ForwardedFamily
+    /// Whether the first error ends every fan-out.
+    @usableFromInline internal let isFailFast: Bool
     private let targets: UnsafeMutableBufferPointer<MethodTarget>
 
+    /// The untyped proxy. Whoever forwards through it does so where the typed
+    /// one may be used.
+    @unsafe public var untyped: DynamicProxy { proxy }
+
     /// Makes a proxy of the default configuration.
-    public convenience init(_ family: ForwardedProtocol<Listener, Conformer>) {
+    public convenience init(_ family: ForwardedFamily) {
       do throws(TableError) {
         try self.init(family, DynamicProxy.Configuration())
       } catch {
-        preconditionFailure("a proxy for \(Listener.self): \(error)")
+        preconditionFailure("a proxy for \(family.table.name): \(error)")
       }
     }
 
@@ -28,9 +34,9 @@
     /// - Throws: `TableError` if the configuration has a policy that does not fit
     ///   its method, or one for a method whose result is not in a register.
     public init(
-      _ family: ForwardedProtocol<Listener, Conformer>, _ configuration: DynamicProxy.Configuration
+      _ family: ForwardedFamily, _ configuration: DynamicProxy.Configuration
     ) throws(TableError) {
-      for method in family.methods
+      for method in family.allMethods
       where method.isResultHidden && configuration.results[method.selector] != nil {
         throw TableError(
           .policyMismatch, table: family.table.name, selector: method.selector.name,
@@ -42,18 +48,25 @@
       self.family = family
       let proxy = try DynamicProxy(adopting: family.table, configuration: configuration)
       self.proxy = proxy
-      unsafe targets = .allocate(capacity: family.methods.count)
-      for (index, method) in family.methods.enumerated() {
+      isFailFast = configuration.errors == .failFast && configuration.errorsByMethod.isEmpty
+      let methods = family.allMethods
+      unsafe targets = .allocate(capacity: methods.count)
+      // One that is async is never forwarded by the untyped proxy.
+      for (index, method) in methods.enumerated() where !method.isAsync {
         unsafe targets.initializeElement(at: index, to: MethodTarget(proxy, method.selector))
       }
     }
 
     deinit { unsafe targets.deallocate() }
 
+    /// Where the methods of a protocol stand: that of the proxy, or one that it
+    /// inherits from.
+    public func base(of family: ForwardedFamily) -> Int { self.family.base(of: family) }
+
     /// Subscribes a listener.
-    internal func subscribe(
-      _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime,
-      times: Int?
+    internal func subscribe<Listener, Conformer>(
+      _ listener: Listener, _ family: ForwardedProtocol<Listener, Conformer>,
+      at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime, times: Int?
     ) throws(ForwardingError) -> Subscription {
       guard let table = family.functionTable(for: listener) else {
         guard let other = family.subscriber(listener) as? DynamicProxy else {
@@ -86,7 +99,7 @@
     @usableFromInline
     @inline(never)
     internal func lastError(_ method: Int) -> ForwardingError {
-      MethodTarget.lastError(family.methods[method].selector)
+      MethodTarget.lastError(family.allMethods[method].selector)
     }
 
     /// Tells the error handler what a method that does not throw cannot tell its
@@ -102,7 +115,7 @@
     internal func mismatch<Value>(
       _ method: Int, _: Value.Type, _ actual: String = "null"
     ) -> ForwardingError {
-      let selector = family.methods[method].selector.name
+      let selector = family.allMethods[method].selector.name
       return ForwardingError(
         .typeMismatch, selector: selector,
         "the result of \"\(selector)\" is \(actual), expected \(String(reflecting: Value.self))")
@@ -112,6 +125,14 @@
   // MARK: - Methods without a result
 
   extension ForwardedCore {
+    @usableFromInline
+    @inline(never)
+    internal func isFailFast(_ method: Int) -> Bool {
+      proxy.configuration.errors(of: family.allMethods[method].selector) == .failFast
+    }
+  }
+
+  extension ForwardedCore {
     /// Forwards a method.
     @inlinable
     @unsafe public func send<Frame>(_ method: Int, _ frame: Frame) {
@@ -119,11 +140,17 @@
       if !isDone { proxy.configuration.onError(lastError(method)) }
     }
 
-    /// Forwards a method that throws, until one has thrown.
+    /// Forwards a method that throws, until one has thrown, or as the
+    /// configuration says.
     ///
-    /// - Throws: what the listener threw, or `ForwardingError`.
+    /// - Throws: what the listener threw, `ForwardedErrors`, or `ForwardingError`.
     @inlinable
     @unsafe public func sendThrowing<Frame>(_ method: Int, _ frame: Frame) throws {
+      if !isFailFast && !isFailFast(method) {
+        return try collecting(method) { thrown throws(ForwardingError) in
+          try unsafe direct(method, frame, thrown, as: Bool.self)
+        }
+      }
       _ = try unsafe catching { thrown throws(ForwardingError) in
         try unsafe direct(method, frame, thrown, as: Bool.self)
       }
@@ -213,7 +240,7 @@
     @usableFromInline
     @inline(never)
     internal func noResponder(_ method: Int) -> ForwardingError {
-      Self.noResponder(family.methods[method].selector)
+      Self.noResponder(family.allMethods[method].selector)
     }
 
     private static func noResponder(_ selector: MethodSelector) -> ForwardingError {

@@ -25,6 +25,8 @@
     private let policy: ResultPolicy
     private let defaultValue: (any Sendable)?
     private let thunk: Thunk
+    /// Whether C cannot forward to it, so that it is in no table.
+    internal let isAsync: Bool
 
     /// Describes a method. The functions must be what they are said to be.
     ///
@@ -44,23 +46,42 @@
         Thunk(packed: Self.address(of: packed), function: nil))
     }
 
-    /// Describes a method without a result whose arguments C has too. The functions
+    /// Describes a method without a result, which a C function delivers. The functions
     /// must be what they are said to be.
     ///
     /// - Parameters:
     ///   - selector: the name.
     ///   - arguments: the encodings.
     ///   - optionalIndex: the place among the optional methods, of one.
+    ///   - words: the arguments that the function takes as a word, whatever they
+    ///     are. It is not used if one of them turns out to be none.
     ///   - packed: delivers to a listener.
     ///   - function: does so as a C function of the method's types and a context.
     @unsafe public init<Function>(
       _ selector: String, _ arguments: [String], optional optionalIndex: Int? = nil,
-      _ packed: Packed, function: Function
+      words: [Int] = [], _ packed: Packed, function: Function
     ) {
+      let areWords = words.allSatisfy { !["d", "f"].contains(arguments[$0]) }
       self.init(
         selector, arguments, ForwardedResult(encoding: "v", out: nil), throws: false,
         optional: optionalIndex,
-        Thunk(packed: Self.address(of: packed), function: Self.address(of: function)))
+        Thunk(
+          packed: Self.address(of: packed), function: areWords ? Self.address(of: function) : nil))
+    }
+
+    /// Describes a method that is `async`, which the proxy forwards by itself.
+    public init(async selector: String, optional optionalIndex: Int? = nil) {
+      self.init(
+        selector, [], ForwardedResult(encoding: "v", out: nil), throws: false,
+        optional: optionalIndex, Thunk(packed: 0, function: nil), isAsync: true)
+    }
+
+    /// Makes one type of functions that are isolated to a global actor and those
+    /// that are not. Whoever forwards does so on that actor.
+    @unsafe public static func packed<Function>(_ function: Function) -> Packed {
+      precondition(MemoryLayout<Function>.size == MemoryLayout<Packed>.size)
+      // SAFETY: the macro gives C functions of these parameters.
+      return unsafe unsafeBitCast(function, to: Packed.self)
     }
 
     /// A C function's value is its address.
@@ -72,8 +93,9 @@
 
     private init(
       _ selector: String, _ arguments: [String], _ result: ForwardedResult,
-      throws isThrowing: Bool, optional optionalIndex: Int?, _ thunk: Thunk
+      throws isThrowing: Bool, optional optionalIndex: Int?, _ thunk: Thunk, isAsync: Bool = false
     ) {
+      self.isAsync = isAsync
       self.selector = MethodSelector(selector)
       self.arguments = arguments
       self.result = result

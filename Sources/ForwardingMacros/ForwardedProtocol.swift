@@ -8,13 +8,12 @@
   /// classes whose objects have subscribed. The macro's code makes one for each
   /// protocol.
   @_documentation(visibility: internal)
-  public final class ForwardedProtocol<Listener, Conformer>: Sendable {
-    /// The methods in order.
-    internal let methods: [ForwardedMethod]
-    /// The protocol for untyped callers and subscribers.
-    internal let table: ProtocolTable
+  public final class ForwardedProtocol<Listener, Conformer>: ForwardedFamily, @unchecked Sendable {
+    // Sendable: all is immutable, or behind a lock.
+
     /// Per optional method, whether a listener has it.
     private let optionals: @Sendable (Listener) -> [Bool]
+    private let parents: [ForwardedParent<Listener>]
     /// By class; nil for typed proxies, which forward further.
     private let tables = Lock<[ObjectIdentifier: FunctionTable?]>([:])
 
@@ -22,26 +21,19 @@
     ///
     /// - Parameters:
     ///   - methods: in order.
+    ///   - parents: the protocols that it inherits from.
     ///   - optionals: says which optional methods a listener has, in order.
     public init(
-      _ methods: [ForwardedMethod],
+      _ methods: [ForwardedMethod], parents: [ForwardedParent<Listener>] = [],
       optionals: @escaping @Sendable (Listener) -> [Bool] = { _ in [] }
     ) {
       precondition(
         MemoryLayout<Listener>.size == 2 * MemoryLayout<UInt>.size
           && MemoryLayout<Conformer>.size == 2 * MemoryLayout<UInt>.size,
         "\(Listener.self) is not a protocol of classes")
-      let name = ForwardedEncoding.name(of: Listener.self)
-      self.methods = methods
       self.optionals = optionals
-      do throws(TableError) {
-        table = try ProtocolTable(name) { builder in
-          for method in methods { method.declare(in: &builder) }
-        }
-      } catch {
-        // The macro makes the names, and `ForwardedSlot` the encodings.
-        preconditionFailure("the table of \(name): \(error)")
-      }
+      self.parents = parents
+      super.init(ForwardedEncoding.name(of: Listener.self), methods, parents.map(\.family))
     }
 
     /// Whether a listener has a method.
@@ -57,8 +49,7 @@
       if let found = tables.withLock({ $0[key] }) { return found }
       // Casts and metadata run code of their own, under no lock.
       let made: FunctionTable? =
-        words.object is any ForwardedProxy
-        ? nil : makeTable(optionals(listener), words.conformance)
+        words.object is any ForwardedProxy ? nil : makeTable(implementations(listener))
       return tables.withLock { tables in
         let table = tables[key] ?? made
         tables[key] = .some(table)
@@ -66,10 +57,25 @@
       }
     }
 
-    private func makeTable(_ present: [Bool], _ conformance: UInt) -> FunctionTable {
-      FunctionTable(for: AnyObject.self) { builder in
-        for method in methods where method.optionalIndex.map({ present[$0] }) ?? true {
-          method.implement(in: &builder, conformance)
+    /// The methods that a listener has, each with the conformance to the protocol
+    /// that declares it.
+    internal func implementations(_ listener: Listener) -> [ForwardedImplementation] {
+      let conformance = Words(listener).conformance
+      let present = optionals(listener)
+      let own = methods.filter { method in
+        !method.isAsync && (method.optionalIndex.map { present[$0] } ?? true)
+      }
+      return own.map { ForwardedImplementation(method: $0, conformance: conformance) }
+        + parents.flatMap { $0.implementations(listener) }
+    }
+
+    private func makeTable(_ implementations: [ForwardedImplementation]) -> FunctionTable {
+      // One that several protocols declare is one.
+      var seen: Set<MethodSelector> = []
+      let unique = implementations.filter { seen.insert($0.method.selector).inserted }
+      return FunctionTable(for: AnyObject.self) { builder in
+        for implementation in unique {
+          implementation.method.implement(in: &builder, implementation.conformance)
         }
       }
     }
@@ -127,12 +133,20 @@
     @unsafe public func report(
       _ mismatch: ForwardedMismatch, _ error: UInt, _ method: Int
     ) -> UInt32 {
-      unsafe ThunkFailure.fill(
-        error,
-        """
-        argument \(mismatch.index) of "\(methods[method].selector)" is \(mismatch.actual), \
-        expected \(mismatch.expected)
-        """)
+      unsafe ThunkFailure.fill(error, describe(mismatch, method))
+    }
+
+    /// Says so where a C function delivers, that has nothing to return.
+    @inline(never)
+    @unsafe public func report(_ mismatch: ForwardedMismatch, _ method: Int) {
+      unsafe ThunkFailure.fail(describe(mismatch, method))
+    }
+
+    private func describe(_ mismatch: ForwardedMismatch, _ method: Int) -> String {
+      """
+      argument \(mismatch.index) of "\(methods[method].selector)" is \(mismatch.actual), \
+      expected \(mismatch.expected)
+      """
     }
   }
 #endif

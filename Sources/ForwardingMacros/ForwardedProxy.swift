@@ -21,7 +21,7 @@
   ///
   /// A proxy is `Sendable` if its protocol inherits from `Sendable`. If not, the
   /// compiler keeps it and its listeners in one isolation domain.
-  public protocol ForwardedProxy: AnyObject {
+  public protocol ForwardedProxy: ForwardedBase {
     /// `any` of the protocol.
     associatedtype Listener
     /// The methods of the protocol, each a case.
@@ -30,12 +30,17 @@
     /// `any` of the protocol's metatype.
     @_documentation(visibility: internal)
     associatedtype Conformer
-    /// What the macro's code stands on.
-    @_documentation(visibility: internal)
-    var _forwarding: ForwardedCore<Listener, Conformer> { get }
     /// The protocol.
     @_documentation(visibility: internal)
     static var _protocol: ForwardedProtocol<Listener, Conformer> { get }
+  }
+
+  /// What typed proxies have in common, without the names of `ForwardedProxy`:
+  /// they do not stand in the way of the types that methods name.
+  @_documentation(visibility: internal)
+  public protocol ForwardedBase: AnyObject {
+    /// What the macro's code stands on.
+    var _forwarding: ForwardedCore { get }
   }
 
   // MARK: - Listeners
@@ -62,7 +67,7 @@
       _ listener: Listener, lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) -> Subscription? {
       do throws(ForwardingError) {
-        return try _forwarding.subscribe(listener, at: .last, lifetime: lifetime, times: times)
+        return try _forwarding.subscribe(listener, Self._protocol, at: .last, lifetime: lifetime, times: times)
       } catch {
         _forwarding.proxy.configuration.onError(error)
         return nil
@@ -80,7 +85,7 @@
       _ listener: Listener, at position: DynamicProxy.Position,
       lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) throws(ForwardingError) -> Subscription {
-      try _forwarding.subscribe(listener, at: position, lifetime: lifetime, times: times)
+      try _forwarding.subscribe(listener, Self._protocol, at: position, lifetime: lifetime, times: times)
     }
 
     /// Ends all subscriptions of a listener.
@@ -116,7 +121,7 @@
     ///
     /// - Complexity: O(*n*) in the number of subscribers.
     public func responds(to requirement: Requirement) -> Bool {
-      _forwarding.proxy.responds(to: Self.selector(for: requirement))
+      _forwarding.responds(to: requirement.rawValue, of: Self._protocol)
     }
 
     /// Whether a listener has a method: true unless it is optional and left out.
@@ -127,7 +132,8 @@
     /// The protocol as a table: what untyped subscribers are checked against.
     public static var protocolTable: ProtocolTable { Self._protocol.table }
 
-    /// The name that untyped callers and subscribers know a method by.
+    /// The name that untyped callers and subscribers know a method by. One that
+    /// is `async` is not in the table, and known by it to a configuration only.
     public static func selector(for requirement: Requirement) -> MethodSelector {
       Self._protocol.methods[requirement.rawValue].selector
     }

@@ -34,6 +34,12 @@
       ForwardedEncoding.indirect(type)
     }
 
+    /// The encoding of an `inout` argument: the address of a value that may be
+    /// changed.
+    public static func inoutEncoding<Value>(of type: Value.Type) -> String {
+      "N" + ForwardedEncoding.pointer(to: type)
+    }
+
     /// How a method without a result gives it.
     public static func result(of _: Void.Type) -> ForwardedResult {
       ForwardedResult(encoding: "v", out: nil)
@@ -112,6 +118,47 @@
       try unsafe withUnsafePointer(to: value) { pointer throws(Failure) in
         try body(UInt(bitPattern: pointer))
       }
+    }
+  }
+
+  // MARK: - Arguments that are changed
+
+  extension ForwardedSlot {
+    /// Calls `body` with the address of an argument, which it may change.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func passInout<Value, Output, Failure: Error>(
+      _ value: inout Value, _ body: (UInt) throws(Failure) -> Output
+    ) throws(Failure) -> Output {
+      try unsafe withUnsafeMutablePointer(to: &value) { pointer throws(Failure) in
+        try body(UInt(bitPattern: pointer))
+      }
+    }
+
+    /// The place of an argument that may be changed.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func takeInout<Value>(
+      _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type
+    ) throws(ForwardedMismatch) -> UnsafeMutablePointer<Value> {
+      guard let address = unsafe arguments.word(index) else { throw ForwardedMismatch(index, type) }
+      // SAFETY: the table has found that the slot is the address of such a
+      // value, by the name of the type.
+      return unsafe address.assumingMemoryBound(to: Value.self)
+    }
+    /// The place of an argument that may be changed, whose class is checked: the
+    /// encoding does not tell it.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func takeInout<Value: AnyObject>(
+      _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type
+    ) throws(ForwardedMismatch) -> UnsafeMutablePointer<Value> {
+      // SAFETY: the slot is the address of an object or null.
+      guard let address = unsafe arguments.word(index),
+        let object = unsafe address.load(as: AnyObject?.self)
+      else { throw ForwardedMismatch(index, type) }
+      guard object is Value else { throw ForwardedMismatch(index, type, is: ofClass(object)) }
+      return unsafe address.assumingMemoryBound(to: Value.self)
     }
   }
 
@@ -220,11 +267,9 @@
       _ arguments: ForwardedArguments, _ index: Int, as type: Value?.Type
     ) throws(ForwardedMismatch) -> Value? {
       // SAFETY: the slot holds an object that is alive, or null.
-      guard let object = unsafe arguments.slots[index].load(as: AnyObject?.self) else { return nil }
-      guard let value = object as? Value else {
-        throw ForwardedMismatch(index, type, is: ofClass(object))
-      }
-      return value
+      guard let pointer = unsafe arguments.word(index) else { return nil }
+      try unsafe check(UInt(bitPattern: pointer), as: Value.self, index)
+      return unsafe Unmanaged<Value>.fromOpaque(pointer).takeUnretainedValue()
     }
     /// Reads an argument.
     @inlinable
@@ -305,7 +350,10 @@
     @unsafe public var hasFailed: Bool {
       // SAFETY: the slot is the address of an optional error, or null.
       guard let cell = unsafe word(errorIndex) else { return false }
-      return unsafe cell.assumingMemoryBound(to: (any Error)?.self).pointee != nil
+      guard let error = unsafe cell.assumingMemoryBound(to: (any Error)?.self).pointee else {
+        return false
+      }
+      return Self.isFailure(error)
     }
 
     /// Hands an error to the caller.
@@ -316,15 +364,6 @@
       if let cell = unsafe word(errorIndex) {
         unsafe cell.assumingMemoryBound(to: (any Error)?.self).pointee = error
       }
-    }
-
-    /// Hands an error to the caller of a method without a result: what is in the
-    /// register says so, and ends the fan-out.
-    @inlinable
-    @inline(__always)
-    @unsafe public func fail(_ error: any Error, _ result: UInt) {
-      unsafe fail(error)
-      unsafe ForwardedSlot.store(true, result)
     }
   }
 
@@ -346,5 +385,10 @@
     @inlinable
     @inline(__always)
     @unsafe public static func done(_: Void) {}
+
+    /// A value, marked in the same way.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func same<Value>(_ value: Value) -> Value { value }
   }
 #endif

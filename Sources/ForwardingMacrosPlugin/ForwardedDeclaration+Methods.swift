@@ -11,11 +11,7 @@
 
     internal static func read(_ function: FunctionDeclSyntax, _ faults: inout Faults) -> Method? {
       var own = Faults()
-      checkIsolation(function, &own)
-      if let modifier = function.modifiers.first {
-        own.add(
-          "modifier", at: modifier, "'@Forwarded' forwards no '\(modifier.name.text)' methods")
-      }
+      let marks = readMarks(function.attributes, function.modifiers, "methods", &own)
       if let clause = function.genericParameterClause {
         own.add("generic", at: clause, "'@Forwarded' forwards no generic methods")
       } else if let clause = function.genericWhereClause {
@@ -23,36 +19,21 @@
       }
       let signature = function.signature
       let effects = signature.effectSpecifiers
-      if let token = effects?.asyncSpecifier {
-        own.add("async", at: token, "'@Forwarded' forwards no 'async' methods")
-      }
       if let clause = effects?.throwsClause { checkThrows(clause, &own) }
       let parameters = signature.parameterClause.parameters.compactMap { read($0, &own) }
       let result = readResult(function, isThrowing: effects?.throwsClause != nil, &own)
-      guard own.isEmpty else {
-        faults.append(own)
-        return nil
-      }
-      let discardable = function.attributes.first(named: "discardableResult")
-      return Method(
+      var method = Method(
         name: function.name.text, parameters: parameters, result: result,
-        isThrowing: effects?.throwsClause != nil,
+        isThrowing: effects?.throwsClause != nil, isAsync: effects?.asyncSpecifier != nil,
         isOptional: function.attributes.first(named: "Optional") != nil,
         declaredDefault: function.attributes.first(named: "DefaultResult")?.argument,
-        attributes: discardable == nil ? "" : "@discardableResult ")
+        attributes: marks.text, actor: marks.actor)
+      readReply(function, &method, &own)
+      faults.append(own)
+      return own.isEmpty ? method : nil
     }
 
-    private static func checkIsolation(_ function: FunctionDeclSyntax, _ faults: inout Faults) {
-      for case .attribute(let attribute) in function.attributes {
-        let name = attribute.attributeName.trimmedDescription
-        guard name.hasSuffix("Actor") || name == "concurrent" else { continue }
-        faults.add(
-          "isolation", at: attribute,
-          "'@Forwarded' does not forward to an actor: remove '@\(name)'")
-      }
-    }
-
-    private static func checkThrows(_ clause: ThrowsClauseSyntax, _ faults: inout Faults) {
+    internal static func checkThrows(_ clause: ThrowsClauseSyntax, _ faults: inout Faults) {
       guard let type = clause.type else { return }
       let untyped = clause.with(\.leftParen, nil).with(\.type, nil).with(\.rightParen, nil)
         .with(\.trailingTrivia, clause.trailingTrivia)
@@ -77,9 +58,10 @@
         return nil
       }
       var type = parameter.type
+      var prefix = ""
       if let attributed = type.as(AttributedTypeSyntax.self) {
         guard let inner = read(attributed, &faults) else { return nil }
-        type = inner
+        (type, prefix) = inner
       } else if type.isFunction {
         faults.add(
           "nonescaping", at: type,
@@ -94,17 +76,20 @@
         return nil
       }
       if !check(type, &faults) { return nil }
-      let text = type.trimmedDescription
       return Method.Parameter(
-        label: parameter.firstName.text, type: text,
-        writtenType: parameter.type.trimmedDescription, isScalar: Method.isScalar(text))
+        label: parameter.firstName.text, type: type.trimmedDescription, prefix: prefix)
     }
 
-    /// Takes `@escaping` off.
+    /// Takes `@escaping` and `inout` off.
     private static func read(
       _ type: AttributedTypeSyntax, _ faults: inout Faults
-    ) -> TypeSyntax? {
+    ) -> (type: TypeSyntax, prefix: String)? {
+      var isInout = false
       for specifier in type.specifiers {
+        if specifier.trimmedDescription == "inout" {
+          isInout = true
+          continue
+        }
         faults.add(
           "specifier", at: specifier,
           "'@Forwarded' forwards no '\(specifier.trimmedDescription)' parameters")
@@ -128,7 +113,7 @@
         faults.add("autoclosure", at: attribute, "'@Forwarded' forwards no autoclosures")
         return nil
       }
-      if type.baseType.isFunction && !isEscaping {
+      if type.baseType.isFunction && !isEscaping && !isInout {
         var fixed = type
         let escaping = AttributeSyntax(
           attributeName: IdentifierTypeSyntax(name: .identifier("escaping")),
@@ -141,11 +126,13 @@
           fixIts: [.replacing("escaping", "add '@escaping'", type, by: fixed)])
         return nil
       }
-      return rest.attributes.isEmpty ? rest.baseType : TypeSyntax(rest)
+      rest.specifiers = []
+      let bare = rest.attributes.isEmpty ? rest.baseType : TypeSyntax(rest)
+      return (bare, isInout ? "inout " : isEscaping ? "@escaping " : "")
     }
 
     /// Whether a type may be that of an argument or a result.
-    private static func check(_ type: TypeSyntax, _ faults: inout Faults) -> Bool {
+    internal static func check(_ type: TypeSyntax, _ faults: inout Faults) -> Bool {
       if let type = type.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.text == "some" {
         faults.add(
           "generic", at: type.someOrAnySpecifier, "'@Forwarded' forwards no generic methods",
@@ -207,20 +194,6 @@
       return text
     }
 
-    private static func addingDefault(_ function: FunctionDeclSyntax) -> FixIt {
-      var fixed = function
-      fixed.leadingTrivia = []
-      var attribute = AttributeSyntax("DefaultResult") {
-        LabeledExprSyntax(
-          expression: EditorPlaceholderExprSyntax(placeholder: .identifier("<#value#>")))
-      }
-      attribute.leadingTrivia = function.leadingTrivia
-      attribute.trailingTrivia = .space
-      fixed.attributes = AttributeListSyntax(
-        [.attribute(attribute)] + Array(fixed.attributes))
-      return .replacing("default", "declare a default with '@DefaultResult'", function, by: fixed)
-    }
-
     private static func addingThrows(_ function: FunctionDeclSyntax) -> FixIt {
       var signature = function.signature
       signature.parameterClause.trailingTrivia = .space
@@ -244,7 +217,7 @@
 
   extension AttributeSyntax {
     /// The text of the only argument.
-    fileprivate var argument: String? {
+    internal var argument: String? {
       guard case .argumentList(let list) = arguments else { return nil }
       return list.first?.expression.trimmedDescription
     }

@@ -14,13 +14,18 @@
     internal let name: String
     /// `public ` and the like, with the space.
     internal let access: String
+    /// `@MainActor` or the like, or nil.
+    internal let actor: String?
+    /// The protocols that it inherits from, which have `@Forwarded` too.
+    internal let parents: [String]
     internal let methods: [Method]
 
     internal var optionals: [Method] { methods.filter(\.isOptional) }
 
     /// Reads a protocol; nil if something is wrong with it.
     internal init?(
-      _ declaration: some DeclSyntaxProtocol, attribute: AttributeSyntax, _ faults: inout Faults
+      _ declaration: some DeclSyntaxProtocol, attribute: AttributeSyntax, isNested: Bool,
+      _ faults: inout Faults
     ) {
       guard let declaration = declaration.as(ProtocolDeclSyntax.self) else {
         faults.add("not-a-protocol", at: attribute, "'@Forwarded' is for protocols")
@@ -28,14 +33,22 @@
       }
       name = declaration.name.text
       access = Self.access(declaration.modifiers)
-      Self.checkHead(declaration, &faults)
+      let actor = Self.actor(declaration.attributes)
+      self.actor = actor
+      parents = Self.readHead(declaration, &faults)
       var methods: [Method] = []
       for member in declaration.memberBlock.members {
-        guard let method = Self.read(member.decl, &faults) else { continue }
-        methods.append(method.method)
-        Self.checkNames(methods, method.name, &faults)
+        for (method, name) in Self.read(member.decl, &faults) {
+          var method = method
+          method.home = Home(name: declaration.name.text, isNested: isNested)
+          if method.actor == nil && !method.attributes.contains("nonisolated") {
+            method.actor = actor
+          }
+          methods.append(method)
+          Self.checkNames(methods, name, &faults)
+        }
       }
-      if methods.isEmpty && faults.isEmpty {
+      if methods.isEmpty && parents.isEmpty && faults.isEmpty {
         faults.add(
           "empty", at: declaration.name,
           "protocol '\(declaration.name.text)' has no methods to be forwarded")
@@ -60,8 +73,15 @@
 
     // MARK: The protocol
 
-    private static func checkHead(_ declaration: ProtocolDeclSyntax, _ faults: inout Faults) {
-      checkIsolation(declaration.attributes, &faults)
+    /// Gives the names of what the protocol inherits from.
+    private static func readHead(
+      _ declaration: ProtocolDeclSyntax, _ faults: inout Faults
+    ) -> [String] {
+      if ownNames.contains(declaration.name.text.bare) {
+        faults.add(
+          "own-name", at: declaration.name,
+          "a proxy has a type '\(declaration.name.text)' of its own: name the protocol otherwise")
+      }
       if let clause = declaration.primaryAssociatedTypeClause {
         faults.add("associated-type", at: clause, "'@Forwarded' takes no associated types")
       }
@@ -69,22 +89,43 @@
         faults.add("where", at: clause, "'@Forwarded' takes no 'where' clause")
       }
       var isForClasses = false
+      var parents: [String] = []
       for inherited in declaration.inheritanceClause?.inheritedTypes ?? [] {
-        switch inherited.type.trimmedDescription {
+        let type = inherited.type.trimmedDescription
+        switch type {
         case "AnyObject": isForClasses = true
-        case "Sendable", "Swift.Sendable": continue
-        default:
+        case "Sendable", "Swift.Sendable", "SendableMetatype": continue
+        case _ where foreign.contains(type) || !isName(inherited.type):
           faults.add(
             "inheritance", at: inherited.type,
-            "'@Forwarded' does not see the requirements that '\(declaration.name.text)' inherits "
-              + "from '\(inherited.type.trimmedDescription)'")
+            "'@Forwarded' cannot forward what '\(declaration.name.text)' inherits from '\(type)', "
+              + "which has no '@Forwarded'")
+        default: parents.append(type)
         }
       }
-      if isForClasses { return }
+      if isForClasses || !parents.isEmpty { return parents }
       faults.add(
         "not-for-classes", at: declaration.name,
         "listeners are held weakly, so '\(declaration.name.text)' must inherit from 'AnyObject'",
         fixIts: [addingAnyObject(declaration)])
+      return []
+    }
+
+    /// The types in a proxy's class, in whose scope methods are written.
+    internal static let ownNames: Set = ["Listener", "Requirement", "Conformer"]
+
+    /// Protocols of the standard library, which nobody can put an attribute to.
+    private static let foreign: Set = [
+      "Actor", "BitwiseCopyable", "CaseIterable", "Codable", "Collection", "Comparable",
+      "CustomDebugStringConvertible", "CustomStringConvertible", "Decodable", "DistributedActor",
+      "Encodable", "Equatable", "Error", "Executor", "Hashable", "Identifiable", "NSObjectProtocol",
+      "RawRepresentable", "Sequence", "SerialExecutor",
+    ]
+
+    private static func isName(_ type: TypeSyntax) -> Bool {
+      if let type = type.as(IdentifierTypeSyntax.self) { return type.genericArgumentClause == nil }
+      guard let type = type.as(MemberTypeSyntax.self) else { return false }
+      return type.genericArgumentClause == nil && isName(type.baseType)
     }
 
     private static func addingAnyObject(_ declaration: ProtocolDeclSyntax) -> FixIt {
@@ -105,36 +146,15 @@
       return .replacing("add-anyobject", "inherit from 'AnyObject'", declaration, by: fixed)
     }
 
-    /// Methods of an actor cannot be called from a C function.
-    private static func checkIsolation(
-      _ attributes: AttributeListSyntax, _ faults: inout Faults
-    ) {
-      for case .attribute(let attribute) in attributes {
-        let name = attribute.attributeName.trimmedDescription
-        guard name.hasSuffix("Actor") || name == "concurrent" else { continue }
-        faults.add(
-          "isolation", at: attribute,
-          "'@Forwarded' does not forward to an actor: remove '@\(name)'")
-      }
-    }
-
     // MARK: Members
 
     private static func read(
       _ member: DeclSyntax, _ faults: inout Faults
-    ) -> (method: Method, name: TokenSyntax)? {
+    ) -> [(method: Method, name: TokenSyntax)] {
       switch member.as(DeclSyntaxEnum.self) {
       case .functionDecl(let function):
-        return read(function, &faults).map { ($0, function.name) }
-      case .variableDecl(let variable):
-        if let attribute = variable.attributes.first(named: "Optional") {
-          faults.add(
-            "optional-property", at: attribute,
-            "'@Optional' is for methods: a property has no call that could be left out")
-        } else {
-          faults.add(
-            "property", at: variable.bindingSpecifier, "'@Forwarded' forwards no properties")
-        }
+        return read(function, &faults).map { [($0, function.name)] } ?? []
+      case .variableDecl(let variable): return read(variable, &faults)
       case .subscriptDecl(let member):
         faults.add("subscript", at: member.subscriptKeyword, "'@Forwarded' forwards no subscripts")
       case .initializerDecl(let member):
@@ -151,7 +171,7 @@
       default:
         faults.add("member", at: member, "'@Forwarded' forwards methods only")
       }
-      return nil
+      return []
     }
 
     private static func checkNames(

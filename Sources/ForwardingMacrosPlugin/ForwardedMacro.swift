@@ -4,6 +4,7 @@
 #if Macros
   internal import SwiftDiagnostics
   internal import SwiftSyntax
+  internal import SwiftSyntaxBuilder
   internal import SwiftSyntaxMacros
 
   /// `@Forwarded`: makes the typed proxy of a protocol, and what tells which
@@ -16,7 +17,8 @@
       in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
       var faults = Faults()
-      let read = ForwardedDeclaration(declaration, attribute: node, &faults)
+      let read = ForwardedDeclaration(
+        declaration, attribute: node, isNested: context.isNested, &faults)
       for diagnostic in faults.diagnostics { context.diagnose(diagnostic) }
       return read.map { [ProxyWriter($0).declaration] } ?? []
     }
@@ -30,11 +32,28 @@
       conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
       var faults = Faults()
-      guard let read = ForwardedDeclaration(declaration, attribute: node, &faults) else {
+      guard
+        let read = ForwardedDeclaration(
+          declaration, attribute: node, isNested: context.isNested, &faults)
+      else {
         return []
       }
       return read.optionals.flatMap { OptionalWriter($0, read).requirements }
+        + aliases(read)
     }
+  }
+
+  extension ForwardedMacro {
+    /// The aliases of all methods, each once.
+    private static func aliases(_ source: ForwardedDeclaration) -> [DeclSyntax] {
+      var seen: Set<String> = []
+      return source.methods.flatMap(\.aliases).filter { seen.insert($0.name).inserted }
+        .map { "typealias \(raw: $0.name) = \(raw: $0.type)" }
+    }
+  }
+
+  extension MacroExpansionContext {
+    fileprivate var isNested: Bool { !lexicalContext.isEmpty }
   }
 
   extension ForwardedMacro: ExtensionMacro {
@@ -44,10 +63,15 @@
       in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
       var faults = Faults()
-      guard let read = ForwardedDeclaration(declaration, attribute: node, &faults) else {
+      guard
+        let read = ForwardedDeclaration(
+          declaration, attribute: node, isNested: context.isNested, &faults)
+      else {
         return []
       }
-      return try read.optionals.flatMap { try OptionalWriter($0, read).extensions(of: type) }
+      let inherited = try InheritanceWriter(read).declaration(of: type)
+      return [inherited]
+        + (try read.optionals.flatMap { try OptionalWriter($0, read).extensions(of: type) })
     }
   }
 
@@ -66,6 +90,17 @@
 
   /// `@DefaultResult`, which `@Forwarded` reads.
   internal enum DefaultResultMacro: PeerMacro {
+    internal static func expansion(
+      of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+      in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+      checkPlace(of: node, context)
+      return []
+    }
+  }
+
+  /// `@ReplyOnce`, which `@Forwarded` reads.
+  internal enum ReplyOnceMacro: PeerMacro {
     internal static func expansion(
       of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
       in context: some MacroExpansionContext

@@ -4,42 +4,75 @@
 #if Macros
   internal import SwiftParser
 
-  /// One method of a protocol, as it was read.
+  /// One method of a protocol, as it was read. A property is one or two.
   internal struct Method {
+    internal enum Kind {
+      case function
+      case getter
+      case setter
+    }
+
+    /// A closure that may be called once.
+    internal struct Reply {
+      let isOptional: Bool
+      let isSendable: Bool
+    }
+
     internal struct Parameter {
       /// `_`, or the label as it is written.
       let label: String
-      /// The type without what a parameter alone may have: `@escaping`.
+      /// The type without what a parameter alone may have: `@escaping`, `inout`.
       let type: String
-      /// The type as it is written.
-      let writtenType: String
+      /// `@escaping ` or `inout `, or nothing.
+      var prefix = ""
+      /// How the closure is wrapped that may be called once; nil if the parameter
+      /// is none.
+      var reply: Reply?
+      /// Whether the value may be changed.
+      var isInout: Bool { prefix == "inout " }
       /// Whether C takes it in a register as it is, and any value of the
       /// register is one of the type.
-      let isScalar: Bool
+      var isScalar: Bool { !isInout && Method.isScalar(type) }
+
+      /// The type as it is written.
+      var writtenType: String { prefix + type }
     }
 
+    internal var home = Home()
+    internal var kind = Kind.function
     internal let name: String
-    internal let parameters: [Parameter]
+    internal var parameters: [Parameter]
     /// Nil for none.
     internal let result: String?
     internal let isThrowing: Bool
-    internal let isOptional: Bool
+    internal var isAsync = false
+    internal var isOptional = false
     /// What the proxy gives if nobody responds: as declared, or nil.
-    internal let declaredDefault: String?
-    /// Attributes that the proxy's method has too.
-    internal let attributes: String
+    internal var declaredDefault: String?
+    /// The arguments that the first closure gets if none of those that may be
+    /// called once is called: `(1, 2)`.
+    internal var defaultReply: String?
+    /// Attributes and modifiers that the proxy's method has too, with spaces
+    /// behind them.
+    internal var attributes = ""
+    /// `@MainActor` or the like, which the method itself has or its protocol.
+    internal var actor: String?
 
     // MARK: Names
 
-    /// `name(label:_:)`
+    /// `name(label:_:)`; of properties the name alone.
     internal var fullName: String {
-      name.bare + "(" + parameters.map { $0.label.bare + ":" }.joined() + ")"
+      if kind != .function { return name.bare }
+      return name.bare + "(" + parameters.map { $0.label.bare + ":" }.joined() + ")"
     }
 
     /// The name that untyped callers know: the method's, then a colon for each
     /// argument with the label before it. The label of the first is joined to the
     /// name in capitals.
+    ///
+    /// A property has Objective-C's: `name` and `setName:`.
     internal var selector: String {
+      if kind == .setter { return setterName + ":" }
       var text = name.bare
       for (index, parameter) in parameters.enumerated() {
         if parameter.label != "_" {
@@ -52,10 +85,19 @@
 
     /// The name of the case: the method's with the labels in capitals behind it.
     internal var caseName: String {
-      parameters.reduce(name.bare) {
+      if kind == .setter { return setterName }
+      return parameters.reduce(name.bare) {
         $1.label == "_" ? $0 : $0 + $1.label.bare.capitalised
       }
     }
+
+    private var setterName: String { "set" + name.bare.capitalised }
+
+    /// ` async throws`, as far as it is so.
+    internal var effects: String { (isAsync ? " async" : "") + (isThrowing ? " throws" : "") }
+
+    /// The attributes without `@discardableResult`.
+    internal var isolation: String { attributes.replacing("@discardableResult ", with: "") }
 
     /// The associated type that tells whether a conformer has the method.
     internal var marker: String { "_" + caseName }
@@ -85,10 +127,20 @@
       return result == "Bool" || Method.numbers.contains(result)
     }
 
-    /// Whether a listener may be reached by a C function of the method's types.
-    internal var hasFunction: Bool {
-      result == nil && !isThrowing && parameters.allSatisfy(\.isScalar)
+    /// Whether a listener may be reached by a C function.
+    internal var hasFunction: Bool { result == nil && !isThrowing && !isAsync }
+
+    /// The types by which that function takes its arguments: what C takes is
+    /// taken as it is, the rest is a word.
+    internal var functionTypes: [String] {
+      parameters.map { parameter in
+        if !parameter.isScalar { return "UInt" }
+        return parameter.type == "Bool" ? "UInt8" : parameter.type
+      }
     }
+
+    /// The arguments that the function takes as words.
+    internal var words: [Int] { parameters.indices.filter { !parameters[$0].isScalar } }
 
     // MARK: Types
 

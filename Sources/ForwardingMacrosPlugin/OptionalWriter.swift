@@ -23,12 +23,8 @@
     }
 
     private func signature(_ result: String?) -> String {
-      let parameters = method.parameters.enumerated().map { index, parameter in
-        "\(parameter.label) _\(index): \(parameter.writtenType)"
-      }
       let arrow = result.map { " -> \($0)" } ?? ""
-      return "func \(method.name)(\(parameters.joined(separator: ", ")))"
-        + (method.isThrowing ? " throws" : "") + arrow
+      return "func \(method.name)(\(method.parameterList(in: .protocol)))\(method.effects)\(arrow)"
     }
 
     /// What stands in the protocol besides.
@@ -39,15 +35,16 @@
         associatedtype \(raw: method.marker.asIdentifier) = ForwardingMacros.ForwardedMissing
         """,
         """
-        @_disfavoredOverload \(raw: signature(method.marker.asIdentifier))
+        @_disfavoredOverload \(raw: method.isolation)\(raw: signature(method.marker.asIdentifier))
         """,
       ]
     }
 
     /// The implementations of those who leave the method out.
     internal func extensions(of type: some TypeSyntaxProtocol) throws -> [ExtensionDeclSyntax] {
+      let proxy = type.trimmedDescription.bare + "Proxy"
       let body: String
-      if let value = method.defaultResult {
+      if let value = method.defaultResult(in: .protocol, of: proxy) {
         body = "{\n    \(value)\n  }"
       } else if method.result == nil {
         body = "{}"
@@ -61,13 +58,13 @@
           extension \(raw: name) {
             /// What a conformer does that leaves the method out; a proxy does not
             /// call it.
-            \(raw: method.attributes)\(raw: access)\(raw: signature(method.result)) \(raw: body)
+            \(raw: method.attributes)\(raw: access)\(raw: signature(method.result(in: .protocol))) \(raw: body)
           }
           """),
         try ExtensionDeclSyntax(
           """
           extension \(raw: name) where \(raw: method.marker.asIdentifier) == ForwardingMacros.ForwardedMissing {
-            @_disfavoredOverload \(raw: access)\(raw: signature("ForwardingMacros.ForwardedMissing")) {
+            @_disfavoredOverload \(raw: method.isolation)\(raw: access)\(raw: signature("ForwardingMacros.ForwardedMissing")) {
               ForwardingMacros.ForwardedMissing()
             }
           }

@@ -9,6 +9,7 @@
   internal struct Plugin: CompilerPlugin {
     internal let providingMacros: [any Macro.Type] = [
       ForwardedMacro.self, OptionalMacro.self, DefaultResultMacro.self,
+      ReplyOnceMacro.self,
     ]
   }
 #else

@@ -16,6 +16,7 @@
       "Forwarded": MacroSpec(type: ForwardedMacro.self),
       "Optional": MacroSpec(type: OptionalMacro.self),
       "DefaultResult": MacroSpec(type: DefaultResultMacro.self),
+      "ReplyOnce": MacroSpec(type: ReplyOnceMacro.self),
     ]
 
     private func expect(
@@ -70,7 +71,7 @@
           case closeAt
         }
 
-        public let _forwarding: ForwardingMacros.ForwardedCore<any Observer, any Observer.Type>
+        public let _forwarding: ForwardingMacros.ForwardedCore
 
         /// Makes a proxy without listeners.
         public init() {
@@ -129,10 +130,10 @@
         )
 
         @inline(__always)
-        @unsafe private static func _deliver0<Conforming: Observer>(
-          _: Conforming.Type, _ receiver: UInt, _ arguments: UInt, _ result: UInt, _ failure: UInt
+        @unsafe private static func _deliver0<_Conforming: Observer>(
+          _: _Conforming.Type, _ receiver: UInt, _ arguments: UInt, _ result: UInt, _ failure: UInt
         ) -> UInt32 {
-          unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: Conforming.self) { listener in
+          unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments)
               let _0 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (Double).self)
@@ -146,19 +147,19 @@
         }
 
         @inline(__always)
-        @unsafe private static func _send0<Conforming: Observer>(
-          _: Conforming.Type, _ receiver: UInt, _ _0: Double, _ _1: UInt8
+        @unsafe private static func _send0<_Conforming: Observer>(
+          _: _Conforming.Type, _ receiver: UInt, _ _0: Double, _ _1: UInt8
         ) {
-          unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: Conforming.self) { listener in
+          unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             unsafe ForwardingMacros.ForwardedSlot.done(listener.moved(to: _0, _1 != 0))
           }
         }
 
         @inline(__always)
-        @unsafe private static func _deliver1<Conforming: Observer>(
-          _: Conforming.Type, _ receiver: UInt, _ arguments: UInt, _ result: UInt, _ failure: UInt
+        @unsafe private static func _deliver1<_Conforming: Observer>(
+          _: _Conforming.Type, _ receiver: UInt, _ arguments: UInt, _ result: UInt, _ failure: UInt
         ) -> UInt32 {
-          unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: Conforming.self) { listener in
+          unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments, errorAt: 2 + ForwardingMacros.ForwardedSlot.extraArguments(of: (Int).self))
               let _0 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (String).self)
@@ -177,8 +178,32 @@
           }
         }
 
-        private static func _implemented<Conforming: Observer>(_: Conforming) -> [Bool] {
-          [Conforming._closeAt.self != ForwardingMacros.ForwardedMissing.self]
+        private static func _implemented<_Conforming: Observer>(_: _Conforming) -> [Bool] {
+          [_Conforming._closeAt.self != ForwardingMacros.ForwardedMissing.self]
+        }
+      }
+
+      extension Observer where Self: ForwardingMacros.ForwardedBase {
+        public func moved(to _0: Double, _ _1: Bool) {
+          unsafe _forwarding.send(_forwarding.base(of: ObserverProxy._protocol) + 0, (_0, _1))
+        }
+
+        public func close(at _0: String) throws -> Int {
+          try _forwarding.answer(_forwarding.base(of: ObserverProxy._protocol) + 1, try unsafe ForwardingMacros.ForwardedSlot.pass(_0, as: (String).self) { _0 in
+              try unsafe _forwarding.askThrowing(_forwarding.base(of: ObserverProxy._protocol) + 1, (_0), as: (Int).self)
+            })
+        }
+
+        /// Whether a call of the method would reach someone.
+        @_disfavoredOverload public func responds(to requirement: ObserverProxy.Requirement) -> Bool {
+          _forwarding.responds(to: requirement.rawValue, of: ObserverProxy._protocol)
+        }
+
+        /// The name that untyped callers and subscribers know a method by.
+        @_disfavoredOverload public static func selector(
+          for requirement: ObserverProxy.Requirement
+        ) -> ForwardingMacros.MethodSelector {
+          ObserverProxy._protocol.selector(requirement.rawValue)
         }
       }
 
@@ -206,6 +231,7 @@
       _ location: Testing.SourceLocation = #_sourceLocation
     ) {
       let bare = member.replacing("@Optional ", with: "").replacing("@DefaultResult(1) ", with: "")
+        .replacing("@ReplyOnce ", with: "")
       expect(
         """
         @Forwarded
@@ -224,21 +250,29 @@
     }
 
     @Test(arguments: [
-      ("var x: Int { get }", 3, "'@Forwarded' forwards no properties"),
       ("subscript(x: Int) -> Int { get }", 3, "'@Forwarded' forwards no subscripts"),
       ("init()", 3, "'@Forwarded' forwards no initializers"),
       ("associatedtype A", 3, "'@Forwarded' takes no associated types"),
-      ("static func f()", 3, "'@Forwarded' forwards no 'static' methods"),
+      (
+        "static func f()", 3,
+        "'@Forwarded' forwards no 'static' methods: listeners are objects, not types"
+      ),
+      (
+        "static var x: Int { get }", 3,
+        "'@Forwarded' forwards no 'static' properties: listeners are objects, not types"
+      ),
+      ("func f() where Self: Q", 12, "'@Forwarded' forwards no generic methods"),
+      ("var x: Self? { get }", 10, "'@Forwarded' does not know what 'Self' is of a listener"),
+      ("@ReplyOnce func f()", 3, "'f' takes no escaping closure without a result"),
+      (
+        "@ReplyOnce func f(_ x: @escaping () -> Int)", 3,
+        "'f' takes no escaping closure without a result"
+      ),
+      ("@ReplyOnce var x: Int { get }", 3, "'@ReplyOnce' is for methods that take a closure"),
       ("func f<T>(_ x: T)", 9, "'@Forwarded' forwards no generic methods"),
-      ("func f() async", 12, "'@Forwarded' forwards no 'async' methods"),
-      ("func f(_ x: inout Int)", 15, "'@Forwarded' forwards no 'inout' parameters"),
       ("func f(_ x: borrowing Int)", 15, "'@Forwarded' forwards no 'borrowing' parameters"),
       ("func f(_ x: @autoclosure () -> Int)", 15, "'@Forwarded' forwards no autoclosures"),
       ("func f(_ x: Self)", 15, "'@Forwarded' does not know what 'Self' is of a listener"),
-      (
-        "@MainActor func f()", 3,
-        "'@Forwarded' does not forward to an actor: remove '@MainActor'"
-      ),
     ]) func `what cannot be forwarded is marked where it stands`(
       _ member: String, _ column: Int, _ message: String
     ) {
@@ -347,15 +381,38 @@
         giving: "@Forwarded\nprotocol P: AnyObject {\n  func f()\n}")
     }
 
-    @Test func `what inherits requirements`() {
+    @Test(arguments: ["Hashable", "Q & R", "Q<Int>"])
+    func `what inherits from those that cannot have the attribute`(_ parent: String) {
       expect(
-        "@Forwarded\nprotocol P: AnyObject, Q {\n  func f()\n}",
-        expandsTo: "protocol P: AnyObject, Q {\n  func f()\n}",
+        "@Forwarded\nprotocol P: AnyObject, \(parent) {\n  func f()\n}",
+        expandsTo: "protocol P: AnyObject, \(parent) {\n  func f()\n}",
         diagnostics: [
           DiagnosticSpec(
-            message: "'@Forwarded' does not see the requirements that 'P' inherits from 'Q'",
+            message: "'@Forwarded' cannot forward what 'P' inherits from '\(parent)', which has no "
+              + "'@Forwarded'",
             line: 2, column: 24)
         ])
+    }
+
+    @Test func `what is named as a type of its proxy`() {
+      expect(
+        "@Forwarded\nprotocol Listener: AnyObject {\n  func f()\n}",
+        expandsTo: "protocol Listener: AnyObject {\n  func f()\n}",
+        diagnostics: [
+          DiagnosticSpec(
+            message: "a proxy has a type 'Listener' of its own: name the protocol otherwise",
+            line: 2,
+            column: 10)
+        ])
+    }
+
+    @Test func `a property without a zero needs a default`() {
+      refuses(
+        "var x: String { get }", column: 10,
+        "what does 'x' give if nobody responds? 'String' has no zero",
+        fixIts: [FixItSpec(message: "declare a default with '@DefaultResult'")],
+        applying: "declare a default with '@DefaultResult'",
+        giving: "@DefaultResult(<#value#>) var x: String { get }")
     }
 
     @Test func `what is no protocol, or has no methods`() {

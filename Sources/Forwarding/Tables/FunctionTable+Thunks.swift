@@ -68,4 +68,13 @@ package enum ThunkFailure {
       .fill(FWD_DELIVERY_FAILED, text)
     return FWD_DELIVERY_FAILED.rawValue
   }
+
+  /// Says so where a C function of the method's types has no error to fill.
+  ///
+  /// The caller promises to be called by a fan-out.
+  @unsafe package static func fail(_ text: String) {
+    var error = fwd_error()
+    error.fill(FWD_DELIVERY_FAILED, text)
+    unsafe fwd_fail_delivery(&error)
+  }
 }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  import ForwardingMacros
+  import Synchronization
+  import Testing
+
+  @Forwarded
+  protocol Loader: AnyObject {
+    func begin(_ text: String, pointer: UnsafeRawPointer?) async
+    func check(_ row: Int) async throws
+    func count(_ row: Int) async -> Int
+    func load(_ object: Tracked) async throws -> [Tracked]
+    @Optional func finish(_ row: Int) async -> Int
+    @DefaultResult("none") var state: String { get async }
+    nonisolated(nonsending) func stay(_ row: Int) async -> Int
+    func sync(_ row: Int)
+  }
+
+  private final class LoaderListener: Loader {
+    let name: String
+    var log: [String] = []
+    var failure: Failure?
+    var onBegin: (() -> Void)?
+
+    init(_ name: String) { self.name = name }
+
+    func begin(_ text: String, pointer: UnsafeRawPointer?) async {
+      await Task.yield()
+      log.append(text)
+      onBegin?()
+    }
+    func check(_ row: Int) async throws {
+      await Task.yield()
+      log.append("check \(row)")
+      if let failure { throw failure }
+    }
+    func count(_ row: Int) async -> Int {
+      await Task.yield()
+      return row + 1
+    }
+    func load(_ object: Tracked) async throws -> [Tracked] {
+      if let failure { throw failure }
+      return [object, object]
+    }
+    var state: String {
+      get async { name }
+    }
+    nonisolated(nonsending) func stay(_ row: Int) async -> Int { row * 2 }
+    func sync(_ row: Int) { log.append("sync \(row)") }
+  }
+
+  private final class FinishingLoader: Loader {
+    func begin(_ text: String, pointer: UnsafeRawPointer?) async {}
+    func check(_ row: Int) async throws {}
+    func count(_ row: Int) async -> Int { 0 }
+    func load(_ object: Tracked) async throws -> [Tracked] { [] }
+    func finish(_ row: Int) async -> Int { row }
+    var state: String { "" }
+    nonisolated(nonsending) func stay(_ row: Int) async -> Int { 0 }
+    func sync(_ row: Int) {}
+  }
+
+  @Forwarded
+  protocol SharedLoader: AnyObject, Sendable {
+    func load(_ row: Int) async -> Int
+    @concurrent func run(_ row: Int) async
+  }
+
+  private actor ActorLoader: SharedLoader {
+    private(set) var rows: [Int] = []
+    func load(_ row: Int) async -> Int {
+      rows.append(row)
+      return rows.count
+    }
+    @concurrent nonisolated func run(_ row: Int) async { _ = await load(row) }
+  }
+
+  /// Methods that wait, which C cannot forward to.
+  @Suite(.serialized) struct ForwardedAsyncTests {
+    private let proxy = LoaderProxy()
+    private let first = LoaderListener("first")
+    private let second = LoaderListener("second")
+    private let third = LoaderListener("third")
+
+    private func subscribeAll() {
+      for listener in [first, second, third] { proxy.subscribe(listener) }
+    }
+
+    @Test func `listeners are called one after the other`() async throws {
+      subscribeAll()
+      var order: [String] = []
+      for listener in [first, second, third] {
+        listener.onBegin = { order.append(listener.name) }
+      }
+      unsafe await proxy.begin("begun", pointer: nil)
+      #expect(order == ["first", "second", "third"])
+      #expect([first, second, third].allSatisfy { $0.log == ["begun"] })
+      for listener in [first, second, third] { listener.onBegin = nil }
+    }
+
+    @Test func `the first responder answers`() async throws {
+      #expect(await proxy.count(3) == 0)
+      #expect(await proxy.state == "none")
+      await #expect(throws: ForwardingError.self) { _ = try await proxy.load(Tracked()) }
+      subscribeAll()
+      #expect(await proxy.count(3) == 4)
+      #expect(await proxy.state == "first")
+      let before = Tracked.living.load(ordering: .relaxed)
+      #expect(try await proxy.load(Tracked(7)).map(\.value) == [7, 7])
+      #expect(Tracked.living.load(ordering: .relaxed) == before)
+      first.failure = Failure(1)
+      await #expect(throws: Failure(1)) { _ = try await proxy.load(Tracked()) }
+      #expect(await proxy.stay(4) == 8)
+    }
+
+    @Test func `the first error ends the calls`() async {
+      subscribeAll()
+      second.failure = Failure(2)
+      await #expect(throws: Failure(2)) { try await proxy.check(1) }
+      #expect([first, second, third].map(\.log.count) == [1, 1, 0])
+    }
+
+    @Test func `who has left meanwhile is not called, who has joined is not yet`() async {
+      subscribeAll()
+      let late = LoaderListener("late")
+      first.onBegin = { [proxy, second] in
+        proxy.unsubscribe(second)
+        proxy.subscribe(late)
+      }
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(first.log == ["a"] && second.log.isEmpty && third.log == ["a"] && late.log.isEmpty)
+      first.onBegin = nil
+      unsafe await proxy.begin("b", pointer: nil)
+      #expect(late.log == ["b"])
+    }
+
+    @Test func `who dies meanwhile is not called, and is not kept alive`() async {
+      final class Box { var listener: LoaderListener? = LoaderListener("dying") }
+      let box = Box()
+      subscribeAll()
+      box.listener.map { _ = proxy.subscribe($0) }
+      weak let dying = box.listener
+      first.onBegin = { box.listener = nil }
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(dying == nil && third.log == ["a"])
+      first.onBegin = nil
+    }
+
+    @Test func `who dies in its own call is kept alive for it`() async {
+      final class Box { var listener: LoaderListener? = LoaderListener("dying") }
+      let box = Box()
+      var isAlive = false
+      box.listener.map { _ = proxy.subscribe($0) }
+      weak let dying = box.listener
+      box.listener?.onBegin = {
+        box.listener = nil
+        isAlive = dying != nil
+      }
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(isAlive && dying == nil)
+    }
+
+    @Test func `whether someone responds, and no selector in the table`() async {
+      #expect(!proxy.responds(to: .count) && !proxy.responds(to: .finish))
+      proxy.subscribe(first)
+      #expect(proxy.responds(to: .count) && !proxy.responds(to: .finish))
+      #expect(await proxy.finish(5) == 0)
+      let finishing = FinishingLoader()
+      proxy.subscribe(finishing)
+      #expect(proxy.responds(to: .finish))
+      #expect(await proxy.finish(5) == 5)
+      #expect(LoaderProxy.protocolTable.requirements.map(\.selector.name) == ["sync:"])
+      proxy.sync(1)
+      #expect(first.log == ["sync 1"])
+    }
+
+    @Test func `listeners of a proxy that listens`() async {
+      let inner = LoaderProxy()
+      inner.subscribe(first)
+      inner.subscribe(second)
+      proxy.subscribe(inner)
+      proxy.subscribe(third)
+      first.onBegin = { [inner, second] in inner.unsubscribe(second) }
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(first.log == ["a"] && second.log.isEmpty && third.log == ["a"])
+      third.onBegin = nil
+      first.onBegin = { [proxy, inner] in proxy.unsubscribe(inner) }
+      inner.subscribe(second)
+      unsafe await proxy.begin("b", pointer: nil)
+      #expect(first.log == ["a", "b"] && second.log.isEmpty && third.log == ["a", "b"])
+      first.onBegin = nil
+    }
+
+    @Test func `nobody responds, and that is an error`() async throws {
+      let errors = Errors()
+      var configuration = DynamicProxy.Configuration()
+      configuration.noResponder = .fail
+      configuration.onError = { errors.append($0) }
+      let proxy = try LoaderProxy(configuration: configuration)
+      unsafe await proxy.begin("a", pointer: nil)
+      await #expect(throws: ForwardingError.self) { try await proxy.check(1) }
+      #expect(errors.codes == [.noResponder])
+    }
+
+    @MainActor @Test func `from an actor, if the method stays there`() async {
+      let proxy = LoaderProxy()
+      let listener = LoaderListener("main")
+      proxy.subscribe(listener)
+      #expect(await proxy.stay(3) == 6)
+    }
+
+    @Test func `actors listen`() async {
+      let proxy = SharedLoaderProxy()
+      let loaders = [ActorLoader(), ActorLoader()]
+      for loader in loaders { proxy.subscribe(loader) }
+      await withTaskGroup { group in
+        for row in 0..<10 { group.addTask { await proxy.run(row) } }
+      }
+      #expect(await proxy.load(3) == 11)
+      #expect(await loaders[1].rows.count == 10)
+    }
+  }
+#endif
