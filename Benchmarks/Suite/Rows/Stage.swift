@@ -83,6 +83,36 @@ public final class Stage {
     }
   #endif
 
+  #if Macros
+    /// All listeners are called, whether there is a result or not.
+    private static func kindsConfiguration() -> DynamicProxy.Configuration {
+      var configuration = DynamicProxy.Configuration()
+      for name in [TypedKindsProxy.Requirement.answerScale, .made] {
+        configuration.results[TypedKindsProxy.selector(for: name)] = .callAll(pick: .last)
+      }
+      return configuration
+    }
+    private(set) lazy var typedKinds = Kept {
+      let proxy = try TypedKindsProxy(configuration: Stage.kindsConfiguration())
+      for receiver in self.crowd.receivers {
+        if let receiver = receiver as? any TypedKinds { proxy.subscribe(receiver) }
+      }
+      return proxy
+    }
+    private(set) lazy var untypedKinds = Kept {
+      let proxy = try DynamicProxy(
+        adopting: TypedKindsProxy.protocolTable, configuration: Stage.kindsConfiguration())
+      for receiver in self.crowd.receivers {
+        if let tally = receiver as? Tally {
+          try proxy.subscribe(tally, table: Tally.kindsTable)
+        } else if let ledger = receiver as? Ledger {
+          try proxy.subscribe(ledger, table: Ledger.kindsTable)
+        }
+      }
+      return proxy
+    }
+  #endif
+
   static func emptyProxy() throws -> DynamicProxy {
     try DynamicProxy(adopting: Message.protocolTable())
   }
