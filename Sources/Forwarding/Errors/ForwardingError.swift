@@ -44,6 +44,8 @@ public struct ForwardingError: Error, Equatable, Sendable {
     public static let invalidLimit = Code("invalidLimit")
     /// The subscription would make a proxy forward to itself.
     public static let cycle = Code("cycle")
+    /// A delegate slot that should be empty is not.
+    public static let slotTaken = Code("slotTaken")
     /// The subscriber is being deinitialised.
     public static let dead = Code("dead")
     /// An allocation failed.

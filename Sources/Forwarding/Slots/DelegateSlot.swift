@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A delegate property that many can listen to, for classes that you own.
+///
+/// ```swift
+/// final class Download {
+///   @DelegateSlot(DownloadDelegateProxy()) var delegate: (any DownloadDelegate)?
+/// }
+///
+/// let forwarder = DelegateForwarder(download, \.$delegate)
+/// forwarder.subscribe(progressBar)
+/// download.delegate = controller     // adopted at once
+/// download.delegate                  // the proxy, while there is a forwarder
+/// download.$delegate.original        // the controller
+/// ```
+///
+/// Without a forwarder it is a weak property, or a strong one, and makes no
+/// proxy. With one, whoever assigns is adopted at once, and the one before
+/// dropped. To read costs about as much as a weak property does.
+///
+/// The hub is in the object, and needs no table. The property is used where the
+/// object may be used.
+@propertyWrapper
+public final class DelegateSlot<Proxy: SlotProxy> {
+  /// What becomes of delegates that are assigned while there is a forwarder.
+  public let options: DelegateSlotOptions
+  private let makeProxy: () -> Proxy
+  private var made: DelegateHub<Proxy>?
+  private var weakContent: WeakListener<Proxy.Listener>?
+  private var strongContent: Proxy.Listener?
+
+  /// Makes an empty slot.
+  ///
+  /// - Parameters:
+  ///   - proxy: makes what stands in the slot, for the first who wants to listen.
+  ///     It is kept as long as the object, and must not use it.
+  ///   - options: what becomes of delegates that are assigned; a strong
+  ///     `lifetime` makes it a strong property.
+  public init(
+    _ proxy: @escaping @autoclosure () -> Proxy,
+    options: DelegateSlotOptions = DelegateSlotOptions()
+  ) {
+    makeProxy = proxy
+    self.options = options
+  }
+
+  /// Makes a slot with a delegate.
+  public convenience init(
+    wrappedValue: Proxy.Listener?, _ proxy: @escaping @autoclosure () -> Proxy,
+    options: DelegateSlotOptions = DelegateSlotOptions()
+  ) {
+    self.init(proxy(), options: options)
+    content = wrappedValue
+  }
+
+  /// The proxy while there is a forwarder, else the delegate that was assigned.
+  public var wrappedValue: Proxy.Listener? {
+    get { content }
+    set {
+      content = newValue
+      made?.recheck()
+    }
+  }
+
+  /// The slot itself, for forwarders.
+  public var projectedValue: DelegateSlot { self }
+
+  /// What stands in the slot for many listeners. It takes the slot when there is
+  /// a ``DelegateForwarder``.
+  public var hub: DelegateHub<Proxy> {
+    if let made { return made }
+    let hub = DelegateHub(
+      makeProxy(),
+      SlotAccess(
+        read: { [weak self] in self?.content }, write: { [weak self] in self?.content = $0 }),
+      options)
+    made = hub
+    return hub
+  }
+
+  /// The delegate that was assigned last, if it lives.
+  public var original: Proxy.Listener? {
+    guard let made, made.isInstalled else { return content }
+    return made.original
+  }
+
+  private var content: Proxy.Listener? {
+    get { strongContent ?? weakContent?.listener }
+    set {
+      // Whoever is let go may look at the slot from its `deinit`.
+      let old = (strongContent, weakContent)
+      defer { extendLifetime(old) }
+      strongContent = nil
+      weakContent = nil
+      guard let newValue else { return }
+      let object = Proxy.object(of: newValue)
+      // The own proxy is kept by the hub in any case, and read without the cost
+      // of a weak reference.
+      if options.lifetime == .strong || object === made?.proxy {
+        strongContent = newValue
+      } else {
+        weakContent = WeakListener(newValue, object)
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A proxy that can stand in a delegate slot for all who listen.
+///
+/// What `@Forwarded` makes of a protocol is one. Without macros, write a class
+/// that conforms to the delegate's protocol, and forwards each of its methods
+/// through a ``DynamicProxy``:
+///
+/// ```swift
+/// final class FetchProxy: FetchDelegate, SlotProxy {
+///   let forwardingProxy: DynamicProxy
+///   var asListener: any FetchDelegate { self }
+///
+///   func fetched(_ count: Int32) { try? forwardingProxy.send("fetched:", count) }
+///
+///   func subscribeListener(
+///     _ listener: any FetchDelegate, at position: DynamicProxy.Position,
+///     lifetime: DynamicProxy.Lifetime
+///   ) throws(ForwardingError) -> Subscription { … }
+/// }
+/// ```
+///
+/// An untyped slot, which holds any `Subscriber` or proxy, takes a
+/// `DynamicProxy` itself.
+public protocol SlotProxy: AnyObject {
+  /// What the slot holds: `any` of the delegate's protocol.
+  associatedtype Listener
+
+  /// This proxy, as the slot holds it.
+  var asListener: Listener { get }
+
+  /// The list of subscribers.
+  ///
+  /// Who uses it promises to do so where the listeners may be used.
+  @unsafe var forwardingProxy: DynamicProxy { get }
+
+  /// Subscribes a listener.
+  ///
+  /// - Throws: `ForwardingError` if the listener is refused.
+  func subscribeListener(
+    _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
+  ) throws(ForwardingError) -> Subscription
+
+  /// The object that a listener is.
+  static func object(of listener: Listener) -> AnyObject
+
+  /// The object that stands in the list for a listener: itself, but for typed
+  /// proxies, whose untyped one does.
+  static func subscriber(for listener: Listener) -> AnyObject
+}
+
+extension SlotProxy {
+  /// The object that a listener is.
+  public static func object(of listener: Listener) -> AnyObject { listener as AnyObject }
+
+  /// The object that stands in the list for a listener: itself.
+  public static func subscriber(for listener: Listener) -> AnyObject { object(of: listener) }
+}
+
+// MARK: - Untyped slots
+
+extension DynamicProxy: SlotProxy {
+  /// What an untyped slot holds: a `Subscriber`, or another proxy.
+  public typealias Listener = any AnyObject & Sendable
+
+  /// This proxy.
+  public var asListener: any AnyObject & Sendable { self }
+
+  /// This proxy.
+  public var forwardingProxy: DynamicProxy { self }
+
+  /// Subscribes what an untyped slot holds.
+  ///
+  /// - Throws: `ForwardingError` as `subscribe(_:at:lifetime:)`; with the code
+  ///   `invalidTable` if the object is neither a `Subscriber` nor a proxy.
+  public func subscribeListener(
+    _ listener: any AnyObject & Sendable, at position: Position, lifetime: Lifetime
+  ) throws(ForwardingError) -> Subscription {
+    if let proxy = listener as? DynamicProxy {
+      return try subscribe(proxy, at: position, lifetime: lifetime)
+    }
+    guard let subscriber = listener as? any Subscriber else {
+      throw ForwardingError(
+        .invalidTable,
+        "an object of class \(type(of: listener)) has no function table: expected a Subscriber")
+    }
+    return try subscribe(subscriber, at: position, lifetime: lifetime)
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Testing
+
+@testable import Forwarding
+
+// The registry is the process's, so that others may add to it meanwhile.
+@Suite struct HubRegistryTests {
+  @Test func `nothing is left of a service that a forwarder held last`() {
+    let notes = Notes()
+    weak var service: Fetcher?
+    weak var hub: DelegateHub<FetchProxy>?
+    weak var proxy: FetchProxy?
+    weak var forwarder: DelegateForwarder<Fetcher, FetchProxy>?
+    weak var kept: FetchListener?
+    do {
+      let made = DelegateForwarder(Fetcher())
+      let a = FetchListener("a", notes)
+      made.subscribe(a, lifetime: .strong)
+      made.service.fetch()
+      (service, hub, proxy, forwarder, kept) = (made.service, made.hub, made.hub.proxy, made, a)
+    }
+    #expect(service == nil && forwarder == nil)
+    #expect(hub == nil && proxy == nil && kept == nil)
+    #expect(notes.take() == ["a1"])
+  }
+
+  @Test func `what is left of a service that dies behind its forwarder is collected`() {
+    weak var hub: DelegateHub<FetchProxy>?
+    do {
+      let fetcher = Fetcher()
+      do { hub = DelegateForwarder(fetcher).hub }
+      #expect(hub != nil)
+    }
+    DelegateSlots.collect()
+    #expect(hub == nil)
+  }
+
+  @Test func `hubs of the dead do not grow in number`() {
+    let living = DelegateSlots.collect()
+    for _ in 0..<1000 { _ = DelegateHub.of(Fetcher()) }
+    #expect(DelegateSlots.collect() <= living + 200)
+    // Without a look for the dead there would be as many as services.
+    weak var first: DelegateHub<FetchProxy>?
+    first = DelegateHub.of(Fetcher())
+    for _ in 0..<2000 where first != nil { _ = DelegateHub.of(Fetcher()) }
+    #expect(first == nil)
+  }
+
+  @Test func `an object at the place of a dead one has a hub of its own`() {
+    var seen: Set<ObjectIdentifier> = []
+    var repeats = 0
+    for _ in 0..<200 {
+      let fetcher = Fetcher()
+      if !seen.insert(ObjectIdentifier(fetcher)).inserted { repeats += 1 }
+      #expect(DelegateSlots.existingHub(of: fetcher, \.delegate, as: FetchProxy.self) == nil)
+      let notes = Notes()
+      let forwarder = DelegateForwarder(fetcher)
+      let hub = forwarder.hub
+      forwarder.stop()
+      #expect(hub.proxy.forwardingProxy.count == 0)
+      hub.subscribe(FetchListener("a", notes), lifetime: .strong)
+    }
+    #expect(repeats > 0)
+  }
+
+  @Test func `threads that ask for the hub of one object get the same`() {
+    final class Target: Sendable {
+      private let state = Lock<(any AnyObject & Sendable)?>(nil)
+      var target: (any AnyObject & Sendable)? {
+        get { state.withLock { $0 } }
+        set {
+          let old = state.withLock { state in
+            let old = state
+            state = newValue
+            return old
+          }
+          extendLifetime(old)
+        }
+      }
+    }
+    let journal = Journal()
+    for _ in 0..<50 {
+      let target = Target()
+      let original = Listener("a", journal)
+      target.target = original
+      let proxies = Box<Set<ObjectIdentifier>>([])
+      onThreads(4) { number in
+        for _ in 0..<20 {
+          guard let proxy = try? DynamicProxy.pinging() else { return }
+          let forwarder = DelegateForwarder(target, \.target, proxy: proxy)
+          let own = Listener("\(number)", journal)
+          forwarder.subscribe(own)
+          let identity = ObjectIdentifier(forwarder.hub.proxy)
+          proxies.update { _ = $0.insert(identity) }
+          forwarder.unsubscribe(own)
+        }
+      }
+      #expect(proxies.value.count == 1)
+      #expect(target.target === original)
+    }
+  }
+}
