@@ -90,7 +90,7 @@ let package = Package(
       name: "ForwardingMacrosTests",
       dependencies: [
         "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "Forwarding", "CForwarding",
-        swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
+        swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),
       ], swiftSettings: macroSettings),

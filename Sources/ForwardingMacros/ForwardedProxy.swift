@@ -21,7 +21,7 @@
   ///
   /// A proxy is `Sendable` if its protocol inherits from `Sendable`. If not, the
   /// compiler keeps it and its listeners in one isolation domain.
-  public protocol ForwardedProxy: ForwardedBase {
+  public protocol ForwardedProxy: ForwardedBase, SlotProxy {
     /// `any` of the protocol.
     associatedtype Listener
     /// The methods of the protocol, each a case.

@@ -10,6 +10,7 @@
     internal let providingMacros: [any Macro.Type] = [
       ForwardedMacro.self, OptionalMacro.self, DefaultResultMacro.self,
       ReplyOnceMacro.self,
+      ForwardingClassMacro.self, NotForwardedMacro.self,
     ]
   }
 #else

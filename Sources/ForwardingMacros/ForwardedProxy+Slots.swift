@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  public import Forwarding
+
+  // A typed proxy stands in a delegate slot.
+  extension ForwardedProxy {
+    /// This proxy, as a slot of its protocol holds it.
+    public var asListener: Listener {
+      guard let listener = self as? Listener else {
+        preconditionFailure("\(Self.self) does not conform to its protocol")
+      }
+      return listener
+    }
+
+    /// The untyped proxy with the list of listeners.
+    @unsafe public var forwardingProxy: DynamicProxy { _forwarding.proxy }
+
+    /// Subscribes a listener at a position.
+    ///
+    /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
+    public func subscribeListener(
+      _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
+    ) throws(ForwardingError) -> Subscription {
+      try _forwarding.subscribe(listener, at: position, lifetime: lifetime)
+    }
+
+    /// The object that a listener is.
+    public static func object(of listener: Listener) -> AnyObject {
+      ForwardedProtocol<Listener, Conformer>.Words(listener).object
+    }
+
+    /// The object that stands in the list for a listener.
+    public static func subscriber(for listener: Listener) -> AnyObject {
+      Self._protocol.subscriber(listener)
+    }
+  }
+#endif

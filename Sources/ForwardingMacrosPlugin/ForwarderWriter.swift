@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  internal import SwiftSyntax
+  internal import SwiftSyntaxBuilder
+
+  /// Writes the class that wraps a service.
+  internal struct ForwarderWriter {
+    private let source: ServiceDeclaration
+    private let library = "ForwardingMacros."
+
+    internal init(_ source: ServiceDeclaration) { self.source = source }
+
+    private var access: String { source.access }
+    private var name: String { source.name.bare + "Forwarder" }
+    private var forwarder: String {
+      "\(library)DelegateForwarder<\(source.service), \(source.proxy)>"
+    }
+
+    private var inheritance: String {
+      let types =
+        (source.isProtocol ? [source.name] : []) + (source.isSendable ? ["Swift.Sendable"] : [])
+      return types.isEmpty ? "" : ": " + types.joined(separator: ", ")
+    }
+
+    /// The class.
+    internal var declaration: DeclSyntax {
+      """
+      /// Wraps a `\(raw: source.service)`, which it keeps alive, and forwards to it all that it is
+      /// called for. Its delegate slot is for many listeners as long as there is
+      /// such a wrapper. Made by `@ForwardingClass`.
+      \(raw: source.isolation)@dynamicMemberLookup
+      \(raw: access)final class \(raw: name)\(raw: inheritance) {
+        /// Has the slot, and the service.
+        \(raw: access)let forwarder: \(raw: forwarder)
+
+      \(raw: initializer)
+
+        /// Subscribes a listener; see `DelegateHub.subscribe(_:lifetime:)`.
+        @discardableResult
+        \(raw: access)func subscribe(
+          _ listener: \(raw: source.proxy).Listener?,
+          lifetime: \(raw: library)DynamicProxy.Lifetime = .weak
+        ) -> \(raw: library)Subscription? {
+          forwarder.subscribe(listener, lifetime: lifetime)
+        }
+
+        /// Ends the subscriptions of a listener; see `DelegateHub.unsubscribe(_:)`.
+        @discardableResult
+        \(raw: access)func unsubscribe(_ listener: \(raw: source.proxy).Listener?) -> Swift.Bool {
+          forwarder.unsubscribe(listener)
+        }
+
+        /// Reads a property of the service that is declared elsewhere.
+        \(raw: access)subscript<Value>(
+          dynamicMember path: Swift.KeyPath<\(raw: source.service), Value>
+        ) -> Value {
+          forwarder.checkedService[keyPath: path]
+        }
+
+        /// A property of the service that is declared elsewhere.
+        \(raw: access)subscript<Value>(
+          dynamicMember path: Swift.ReferenceWritableKeyPath<\(raw: source.service), Value>
+        ) -> Value {
+          get { forwarder.checkedService[keyPath: path] }
+          set { forwarder.checkedService[keyPath: path] = newValue }
+        }
+      \(raw: rest)
+      }
+      """
+    }
+
+    private var initializer: String {
+      guard let slot = source.slot, !source.isDelegateSlot else {
+        return """
+            /// Wraps a service, and takes its slot.
+            \(access)init(_ service: \(source.service)) {
+              forwarder = \(library)DelegateForwarder(service\(source.slot.map { ", \($0)" } ?? ""))
+            }
+          """
+      }
+      let options = source.options.map { " options: \($0)," } ?? ""
+      return """
+          /// Wraps a service, and takes its slot.
+          ///
+          /// - Parameters:
+          ///   - service: what is wrapped.
+          ///   - proxy: makes what stands in the slot, if there is none yet.
+          \(access)init(
+            _ service: \(source.service),
+            proxy: @autoclosure () -> \(source.proxy) = \(source.proxy)()
+          ) {
+            forwarder = \(library)DelegateForwarder(
+              service, \(slot),\(options) proxy: proxy())
+          }
+        """
+    }
+
+    private var rest: String {
+      var parts: [String] = []
+      if let shared = source.shared {
+        parts.append(
+          """
+            /// The wrapper that all share.
+            \(access)static let shared = \(name)(\(shared))
+          """)
+      }
+      parts += source.types.map {
+        "  \($0.access)typealias \($0.name) = \(source.service).\($0.name)"
+      }
+      parts += source.members.map(text)
+      // The last reference may be given up anywhere, the slot only be set there.
+      if !source.isolation.isEmpty { parts.append("  isolated deinit {}") }
+      return parts.map { "\n" + $0 }.joined(separator: "\n")
+    }
+
+    private func text(_ member: ServiceMember) -> String {
+      switch member {
+      case .function(let head, let marks, let call):
+        return """
+            \(head) {
+              \(marks)forwarder.checkedService\(call)
+            }
+          """
+      case .storage(let head, let marks, let call, let effects, let isSettable, let isSlot):
+        let getter = "\(marks)forwarder.checkedService\(call)"
+        let specifier = effects.isEmpty ? "get" : "get \(effects)"
+        if !isSettable {
+          return """
+              \(head) {
+                \(specifier) { \(getter) }
+              }
+            """
+        }
+        let unsafe = marks.contains("unsafe") ? "unsafe " : ""
+        let setter =
+          "\(unsafe)forwarder.checkedService\(call) = newValue"
+          + (isSlot ? "\n      forwarder.recheck()" : "")
+        return """
+            \(head) {
+              \(specifier) { \(getter) }
+              set {
+                \(setter)
+              }
+            }
+          """
+      case .conditional(let clauses):
+        let texts = clauses.map { clause in
+          ([clause.directive] + clause.members.map(text)).joined(separator: "\n")
+        }
+        return (texts + ["#endif"]).joined(separator: "\n")
+      }
+    }
+  }
+#endif
