@@ -23,7 +23,7 @@
     public func subscribeListener(
       _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
     ) throws(ForwardingError) -> Subscription {
-      try _forwarding.subscribe(listener, at: position, lifetime: lifetime)
+      try subscribe(listener, at: position, lifetime: lifetime)
     }
 
     /// The object that a listener is.
