@@ -12,7 +12,7 @@
 /// slot back. The listeners stay subscribed, but hear nothing until there is a
 /// forwarder again.
 ///
-/// How the hub notices that the slot has been set is in <doc:DelegateSlots>.
+/// How the hub notices that the slot has been set is in <doc:SharingDelegateSlots>.
 ///
 /// A hub is used where its object may be used; the compiler sees to it. Those of
 /// objects that may be used anywhere have their state behind a lock, which is
