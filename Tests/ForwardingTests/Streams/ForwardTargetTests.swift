@@ -124,7 +124,7 @@ import Testing
     #expect(try proxy.send("level") == Int32(6))
   }
 
-  @Test func `objects, collected answers, batches and C callers reach the target`() throws {
+  @Test func `objects, collected answers and C callers reach the target`() throws {
     let table = ProtocolTable.table("Kinds") {
       $0.optional("cell:", "@@:q")
       $0.optional("score:", "i@:i")
@@ -147,6 +147,35 @@ import Testing
     let function = try proxy.functionPointer(for: "score:")
     let call: @convention(c) (Int32) -> Int32 = unsafe function.unsafeCast()
     #expect(call(4) == 5)
+  }
+
+  @Test func `a batch hands on what none of its subscribers handles`() throws {
+    final class Half: Sendable {}
+    let (proxy, half, journal) = (try DynamicProxy.pinging(), Half(), journal)
+    let a = Listener("a", journal)
+    try proxy.subscribe(a)
+    try proxy.setForwardTarget(half) {
+      $0.on("finish") { (_: Half) in journal.note("finish") } as Void
+      $0.on("ping:") { (_: Half, number: Int32) in journal.note("no") } as Void
+    }
+    let (ping, finish) = (try proxy.method(for: "ping:"), try proxy.method(for: "finish"))
+    try proxy.withBatch { batch in
+      try batch.forward(finish, ArgumentFrame(finish.signature))
+      try batch.forward(ping, ArgumentFrame(ping.signature))
+    }
+    #expect(journal.take() == ["finish", "a0"])
+  }
+
+  @Test func `a blocked subscriber does not handle what it implements`() throws {
+    let proxy = try DynamicProxy.pinging()
+    let (a, target) = (Listener("a", journal), Listener("t", journal))
+    let subscription = try proxy.subscribe(a)
+    try proxy.setForwardTarget(target)
+    subscription.block()
+    try proxy.ping()
+    subscription.unblock()
+    try proxy.ping(2)
+    #expect(journal.take() == ["t1", "a2"])
   }
 
   @Test func `it is forwarded to while a method has only dead subscribers`() throws {
