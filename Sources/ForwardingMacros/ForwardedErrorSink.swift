@@ -61,7 +61,7 @@
     /// Hands an error to the caller of a method without a result: what is in the
     /// register says so, and ends the fan-out, unless all errors are wanted.
     @inline(never)
-    @unsafe public func fail(_ error: any Error, _ result: UInt, by author: AnyObject) {
+    @unsafe public func fail(_ error: any Error, _ result: UInt, by author: AnyObject?) {
       // SAFETY: the slot is the address of an optional error, or null.
       if let cell = unsafe word(errorIndex)?.assumingMemoryBound(to: (any Error)?.self),
         let sink = unsafe cell.pointee as? ForwardedErrorSink

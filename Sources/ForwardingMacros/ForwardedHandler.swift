@@ -27,6 +27,9 @@
     internal init(
       _ method: ForwardedMethod, mayThrow: Bool, hint: String = ""
     ) throws(ForwardingError) {
+      if method.isAsync {
+        throw Self.mismatch(method, "cannot be: the method is async, which only listeners answer")
+      }
       var (index, fault): (Int, String?) = (0, nil)
       repeat Self.count((each Argument).self, &index)
       let count = method.arguments.count
@@ -106,7 +109,7 @@
         if hasResult {
           unsafe pointers.fail(error)
         } else {
-          unsafe pointers.fail(error, room)
+          unsafe pointers.fail(error, room, by: nil)
         }
       }
     }
