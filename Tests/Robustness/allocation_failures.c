@@ -183,6 +183,7 @@ typedef struct attempt {
   fwd_hold hold;
   size_t index;
   bool brings_table;
+  size_t limit;
   fwd_function_form form;
   fwd_error error;
   void *output;
@@ -738,7 +739,8 @@ static void expect_order(const attempt *self, const fwd_subscription *expected, 
 static fwd_status run_insert(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
   fwd_garbage garbage = {NULL};
-  fwd_subscriber subscriber = {.hold = self->hold, .receiver = (void *)(uintptr_t)1000};
+  fwd_subscriber subscriber = {
+      .hold = self->hold, .receiver = (void *)(uintptr_t)1000, .limit = self->limit};
   if (self->hold == FWD_HOLD_NONE) {
     subscriber.destroy = count_destroyed;
   } else {
@@ -762,6 +764,19 @@ static fwd_status run_insert(attempt *self) {
   if (self->hold != FWD_HOLD_NONE) EXPECT(fwd_list_find_object(list, joining, NULL) == record);
   EXPECT(fwd_list_may_respond(list, method_extra) == self->brings_table);
   EXPECT(fwd_list_may_respond(list, method_ping) && destroyed == 0);
+  return FWD_OK;
+}
+
+static fwd_status run_block(attempt *self) {
+  fwd_record *record = fwd_list_record(fwd_proxy_core_list(self->proxy), 0);
+  begin();
+  bool done = fwd_list_block(fwd_proxy_core_list(self->proxy), record);
+  end();
+  EXPECT(fwd_record_is_blocked(record) == done && fwd_record_is_live(record));
+  if (!done) return FWD_NO_MEMORY;
+  self->output = MADE;
+  calls = 0;
+  EXPECT(ping(self->proxy) == FWD_OK && calls == listed.live - 1);
   return FWD_OK;
 }
 
@@ -849,8 +864,14 @@ static void try_lists(void) {
     size_t most = counts[i] < 7 ? 0 : 2;
     for (self.ended = 0; self.ended <= most; self.ended += 2) {
       for (self.dead = 0; self.dead <= most; self.dead += 2) {
-        try_insertions(self);
+        for (self.limit = 0; self.limit <= 2; self.limit += 2) try_insertions(self);
+        self.limit = 0;
         self.brings_table = false;
+        if (counts[i] > 0) {
+          self.subject = "fwd_list_block";
+          self.run = run_block;
+          EXPECT(try_each(self) == 1);
+        }
         if (counts[i] > 1) try_change(self, "fwd_list_move", "fwd_list_move, in a fan-out", run_move);
         if (self.ended + self.dead == 0) continue;
         try_change(self, "fwd_list_prune", "fwd_list_prune, in a fan-out", run_prune);
