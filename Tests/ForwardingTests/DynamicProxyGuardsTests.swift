@@ -261,20 +261,34 @@ import Testing
     #expect(plains.map(\.count) == [2, 1, 3] && limited.count == 2)
   }
 
+  /// Counts the calls of all its objects, since a dead one cannot tell.
+  private final class Mortal: Subscriber {
+    static let calls = Atomic<Int>(0)
+
+    static let functionTable = FunctionTable(for: Mortal.self) {
+      let ping: @convention(c) (UnsafeRawPointer, OpaquePointer, Int32) -> Void = { _, _, _ in
+        Mortal.calls.add(1, ordering: .relaxed)
+      }
+      unsafe $0.function("ping:", "v@:i", calling: ping)
+    }
+  }
+
   /// The array that is made while it is blocked has to know that it is weak.
   @Test func `a weak subscriber that was blocked when the list was rebuilt may die`() throws {
     let proxy = try DynamicProxy.pinging()
     let steady = Plain()
-    var passing: Plain? = Plain()
+    var passing: Mortal? = Mortal()
+    weak let observed = passing
     let subscription = try proxy.subscribe(passing!)
     subscription.block()
     try proxy.subscribe(steady, at: .first, lifetime: .strong)
     subscription.unblock()
     try proxy.ping()
-    #expect(passing?.count == 1)
+    #expect(observed != nil && Mortal.calls.load(ordering: .relaxed) == 1)
     passing = nil
+    #expect(observed == nil)
     try proxy.ping()
-    #expect(steady.count == 2 && proxy.count == 1)
+    #expect(Mortal.calls.load(ordering: .relaxed) == 1 && steady.count == 2 && proxy.count == 1)
   }
 
   @Test func `who has ended cannot be blocked`() throws {
