@@ -67,7 +67,7 @@
       _ listener: Listener, lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) -> Subscription? {
       do throws(ForwardingError) {
-        return try _forwarding.subscribe(listener, Self._protocol, at: .last, lifetime: lifetime, times: times)
+        return try subscribe(listener, at: .last, lifetime: lifetime, times: times)
       } catch {
         _forwarding.proxy.configuration.onError(error)
         return nil
@@ -85,7 +85,8 @@
       _ listener: Listener, at position: DynamicProxy.Position,
       lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) throws(ForwardingError) -> Subscription {
-      try _forwarding.subscribe(listener, Self._protocol, at: position, lifetime: lifetime, times: times)
+      try _forwarding.subscribe(
+        listener, Self._protocol, at: position, lifetime: lifetime, times: times)
     }
 
     /// Ends all subscriptions of a listener.

@@ -60,21 +60,39 @@
 
   /// Counts its living objects.
   final class Tracked: Sendable {
-    static let living = Atomic(0)
+    /// How many live, of those that a test makes between two of its lines:
+    /// tests run side by side.
+    final class Ledger: Sendable {
+      private let living = Atomic(0)
+      var count: Int { living.load(ordering: .relaxed) }
+      func add(_ change: Int) { living.add(change, ordering: .relaxed) }
+    }
+
+    @TaskLocal private static var ledger: Ledger?
+    private let ledger = Tracked.ledger
     let value: Int
 
     init(_ value: Int = 0) {
       self.value = value
-      Self.living.add(1, ordering: .relaxed)
+      ledger?.add(1)
     }
 
-    deinit { Self.living.subtract(1, ordering: .relaxed) }
+    deinit { ledger?.add(-1) }
 
-    /// How many more live behind `body` than before it.
+    /// How many of those that `body` makes live behind it.
     static func left(by body: () throws -> Void) rethrows -> Int {
-      let before = living.load(ordering: .relaxed)
-      try body()
-      return living.load(ordering: .relaxed) - before
+      let ledger = Ledger()
+      try $ledger.withValue(ledger) { try body() }
+      return ledger.count
+    }
+
+    /// How many of those that `body` makes live behind it.
+    static func left(
+      isolation: isolated (any Actor)? = #isolation, by body: () async throws -> Void
+    ) async rethrows -> Int {
+      let ledger = Ledger()
+      try await $ledger.withValue(ledger) { try await body() }
+      return ledger.count
     }
   }
 
