@@ -24,7 +24,7 @@ public final class ReplyOnce<each Argument>: Sendable {
   ///
   /// - Parameters:
   ///   - onRepeat: told of each call but the first, on its thread.
-  ///   - default: what is replied if nobody does; nil for nothing.
+  ///   - makeDefault: what is replied if nobody does; nil for nothing.
   ///   - body: takes the reply. It is kept until this object dies.
   public init(
     onRepeat: @escaping @Sendable () -> Void = {},
