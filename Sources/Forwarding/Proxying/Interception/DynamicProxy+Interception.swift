@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// An invocation of a method that is intercepted goes, whichever way it came in,
-///
-/// 1. to those *before* it, in order of registration;
-/// 2. through those *around* it, the one that was registered first outermost;
-/// 3. to the one *instead* of the subscribers, or else to the subscribers;
-/// 4. to those *after* it, in order of registration, if that was done without an
-///    error.
-///
-/// Those before and after see the arguments of the caller and the result that it
-/// gets. No lock is held while they run; they may forward, subscribe, and cancel
-/// themselves and others: whoever has been cancelled is not called any more, and
-/// whoever is registered meanwhile is called from the next invocation on.
-///
-/// A method responds by those around it or instead of its subscribers; a void
-/// one also by those before and after, so that hosts which ask first do call. An
-/// error that nobody responds is then none.
-///
-/// A closure that captures the proxy keeps it, until its token is cancelled or
-/// dies. Methods that nobody intercepts pay nothing.
+// In which order they are called, and who sees what: <doc:Interception>.
 extension DynamicProxy {
   /// Has a closure called before each invocation of a method, void or not.
   ///
