@@ -46,6 +46,26 @@ import Testing
     #expect(log.all == ["1"])
   }
 
+  @Test func `the closure may be called where it is, and handed on`() {
+    let log = log
+    let pair = ReplyOnce { (text: String, number: Int) in log.append("\(text) \(number)") }
+    pair.closure("a", 1)
+    let one = ReplyOnce { (number: Int) in log.append("\(number)") }
+    one.closure(2)
+    one.closure(3)
+    let none = ReplyOnce { log.append("none") }
+    none.closure()
+    let optional: ((Int) -> Void)?
+    do {
+      let other = ReplyOnce { (number: Int) in log.append("\(number)") }
+      [4, 5].forEach(other.closure)
+      let last = ReplyOnce(default: { 7 }, { (number: Int) in log.append("\(number)") })
+      optional = last.closure
+    }
+    optional?(6)
+    #expect(log.all == ["a 1", "2", "none", "4", "6"])
+  }
+
   @Test func `of many threads one replies`() async {
     let (replies, repeats) = (Counter(), Counter())
     for _ in 0..<50 {
