@@ -86,6 +86,21 @@ bool fwd_list_block(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNU
 bool fwd_list_unblock(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
                       fwd_garbage *FWD_NONNULL garbage);
 
+/// What came of a delivery that somebody begins who is no fan-out.
+typedef enum fwd_turn {
+  /// There is none: the subscription has ended, lost its object, or is blocked.
+  FWD_TURN_NONE,
+  FWD_TURN_TAKEN,
+  /// As above, and the subscription has no other.
+  FWD_TURN_LAST,
+} fwd_turn;
+
+/// Begins a delivery of a subscription, and counts it if there is a limit. `*object` is the subscriber
+/// (NULL for one without an object, or that has died), whom the caller gets retained whatever comes
+/// back, to be released under no lock. O(1).
+fwd_turn fwd_list_begin_delivery(fwd_subscriber_list *FWD_NONNULL list, fwd_subscription identifier,
+                                 void *FWD_NULLABLE *FWD_NONNULL object);
+
 /// The number of places, those of ended subscriptions included.
 size_t fwd_list_count(const fwd_subscriber_list *FWD_NONNULL list);
 

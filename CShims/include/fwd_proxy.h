@@ -95,10 +95,11 @@ void fwd_proxy_core_set_forwards(fwd_proxy *FWD_NONNULL proxy, bool forwards);
 bool fwd_proxy_core_responds(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method);
 
 /// Calls `visit` with each live subscriber in order, which is held meanwhile: the object (NULL for a
-/// C context) and the table. Stops when it says so.
+/// C context), the subscription and the table. Stops when it says so.
 void fwd_proxy_core_visit(fwd_proxy *FWD_NONNULL proxy,
                           bool (*FWD_NONNULL visit)(void *FWD_NULLABLE context,
                                                     void *FWD_NULLABLE object,
+                                                    fwd_subscription identifier,
                                                     const fwd_dispatch_table *FWD_NONNULL table),
                           void *FWD_NULLABLE context);
 

@@ -65,7 +65,7 @@ size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
 }
 
 void fwd_proxy_core_visit(fwd_proxy *proxy,
-                          bool (*visit)(void *context, void *object,
+                          bool (*visit)(void *context, void *object, fwd_subscription identifier,
                                         const fwd_dispatch_table *table),
                           void *context) {
   fwd_reading reading = fwd_list_enter(proxy->list);
@@ -73,7 +73,7 @@ void fwd_proxy_core_visit(fwd_proxy *proxy,
   for (size_t i = 0; i < reading.count && goes_on; i++) {
     fwd_taken taken;
     if (!fwd_record_take(reading.records[i], &taken)) continue;
-    goes_on = visit(context, taken.object, reading.records[i]->table);
+    goes_on = visit(context, taken.object, reading.records[i]->identifier, reading.records[i]->table);
     fwd_record_drop(taken);
   }
   fwd_list_leave(&reading);

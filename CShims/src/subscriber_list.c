@@ -388,6 +388,24 @@ bool fwd_list_move(fwd_subscriber_list *list, size_t from, size_t to, fwd_garbag
   return true;
 }
 
+// MARK: Delivering
+
+fwd_turn fwd_list_begin_delivery(fwd_subscriber_list *list, fwd_subscription identifier,
+                                 void **object) {
+  *object = NULL;
+  fwd_record *record = fwd_list_find(list, identifier);
+  if (!record) return FWD_TURN_NONE;
+  uintptr_t held = held_by(record);
+  fwd_taken taken;
+  if (fwd_held_is_blocked(held) || !fwd_record_take(record, &taken)) return FWD_TURN_NONE;
+  if (!taken.is_owned) fwd_object_retain(taken.object);
+  *object = taken.object;
+  // Fan-outs count too, at this moment.
+  size_t gone = 0;
+  if (!fwd_held_count_delivery(held, &gone)) return FWD_TURN_NONE;
+  return gone > 0 ? FWD_TURN_LAST : FWD_TURN_TAKEN;
+}
+
 // MARK: Looking
 
 size_t fwd_list_count(const fwd_subscriber_list *list) { return count_of(current(list)); }

@@ -5,18 +5,35 @@
   internal import Forwarding
 
   /// The listeners of an `async` call, as they were when it began, one after the
-  /// other. One that has left or died meanwhile is passed over.
+  /// other. One that has left or died meanwhile is passed over, as is one that is
+  /// blocked when it is its turn.
   @_documentation(visibility: internal)
   public struct ForwardedListeners<Listener> {
-    /// A listener that is not kept alive, and the proxies on the way to it: one
-    /// of another proxy is called as long as both stay where they are.
+    /// A listener that is not kept alive, and the subscriptions on the way to it.
     private struct Entry {
       weak var object: AnyObject?
-      let proxies: [DynamicProxy]
+      let subscription: Subscription
+      let hops: [Hop]
+    }
 
-      var isMember: Bool {
-        guard let object, let last = proxies.last, last.contains(object) else { return false }
-        return zip(proxies, proxies.dropFirst()).allSatisfy { $0.contains($1) }
+    /// A proxy that is subscribed to another one. The call is one delivery to it,
+    /// however many listeners it has.
+    private final class Hop {
+      let subscription: Subscription
+      private var hasBegun = false
+      private var isLast = false
+
+      init(_ subscription: Subscription) { self.subscription = subscription }
+
+      /// Whether there is a delivery to it, or may be.
+      var isOpen: Bool { hasBegun && isLast || subscription.isOpen }
+
+      /// Begins the delivery, unless an earlier listener has.
+      func begin() -> Bool {
+        if hasBegun { return isOpen }
+        guard case .begun(_, let isLast) = subscription.beginDelivery() else { return false }
+        (hasBegun, self.isLast) = (true, isLast)
+        return true
       }
     }
 
@@ -35,28 +52,40 @@
       self.core = core
       self.method = method
       self.implements = implements
-      collect(of: [core.proxy], table)
+      collect(of: core.proxy, table, [])
     }
 
-    private mutating func collect(of proxies: [DynamicProxy], _ table: ProtocolTable) {
-      for object in proxies.last?.liveSubscribers ?? [] {
+    private mutating func collect(of proxy: DynamicProxy, _ table: ProtocolTable, _ hops: [Hop]) {
+      for (object, subscription) in proxy.liveSubscriptions {
         guard let inner = object as? DynamicProxy else {
-          entries.append(Entry(object: object, proxies: proxies))
+          entries.append(Entry(object: object, subscription: subscription, hops: hops))
           continue
         }
         if inner.protocols.contains(where: { $0.inherits(from: table) }) {
-          collect(of: proxies + [inner], table)
+          collect(of: inner, table, hops + [Hop(subscription)])
         }
       }
     }
 
-    /// The next listener that has the method; nil behind the last.
+    /// The listener of an entry, if it has the method and may be called.
+    private func listener(of entry: Entry) -> Listener? {
+      guard entry.hops.allSatisfy(\.isOpen), entry.subscription.isOpen,
+        let listener = entry.object as? Listener, implements(listener)
+      else { return nil }
+      return listener
+    }
+
+    /// Whether somebody would be called.
+    internal var responds: Bool { entries.contains { listener(of: $0) != nil } }
+
+    /// The next listener that has the method; nil behind the last. That is a
+    /// delivery of its subscription.
     public mutating func next() -> Listener? {
       while position < entries.count {
         let entry = entries[position]
         position += 1
-        guard entry.isMember, let object = entry.object, let listener = object as? Listener,
-          implements(listener)
+        guard let listener = listener(of: entry), entry.hops.allSatisfy({ $0.begin() }),
+          case .begun = entry.subscription.beginDelivery()
         else { continue }
         hasResponder = true
         return listener
@@ -117,8 +146,7 @@
       let entry = family.methods[method]
       if !entry.isAsync { return proxy.responds(to: entry.selector) }
       if proxy.configuration.responding == .declared { return true }
-      var listeners = listeners(method, of: family)
-      return listeners.next() != nil
+      return listeners(method, of: family).responds
     }
   }
 

@@ -194,6 +194,106 @@
       first.onBegin = nil
     }
 
+    // MARK: Blocked subscriptions, and those of some calls
+
+    @Test func `who is blocked is not called, and does not respond`() async {
+      let subscription = proxy.subscribe(first)
+      proxy.subscribe(second)
+      #expect(subscription?.block() == true)
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(first.log.isEmpty && second.log == ["a"])
+      #expect(await proxy.state == "second")
+      subscription?.unblock()
+      unsafe await proxy.begin("b", pointer: nil)
+      #expect(first.log == ["b"] && second.log == ["a", "b"])
+      proxy.unsubscribe(second)
+      subscription?.block()
+      #expect(!proxy.responds(to: .count))
+      #expect(await proxy.state == "none")
+    }
+
+    @Test func `who is blocked meanwhile is not called`() async {
+      proxy.subscribe(first)
+      let subscription = proxy.subscribe(second)
+      first.onBegin = { subscription?.block() }
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(first.log == ["a"] && second.log.isEmpty)
+      first.onBegin = nil
+    }
+
+    @Test func `calls count for subscriptions of some calls, and questions do not`() async {
+      let subscription = proxy.subscribe(first, times: 3)
+      proxy.subscribe(second)
+      for _ in 0..<5 { #expect(proxy.responds(to: .count)) }
+      // It has no such method.
+      _ = await proxy.finish(1)
+      unsafe await proxy.begin("a", pointer: nil)
+      proxy.sync(1)
+      #expect(subscription?.isLive == true)
+      unsafe await proxy.begin("b", pointer: nil)
+      #expect(subscription?.isLive == false && proxy.count == 1 && !proxy.contains(first))
+      unsafe await proxy.begin("c", pointer: nil)
+      #expect(first.log == ["a", "sync 1", "b"] && second.log == ["a", "sync 1", "b", "c"])
+    }
+
+    @Test func `who is kept for one call lives until it has returned`() async {
+      weak var listener: LoaderListener?
+      var isAlive = false
+      do {
+        let made = LoaderListener("once")
+        listener = made
+        made.onBegin = { isAlive = listener != nil }
+        proxy.subscribe(made, lifetime: .strong, times: 1)
+      }
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(isAlive && listener == nil && proxy.count == 0)
+    }
+
+    @Test func `one listener of two subscriptions has two limits`() async throws {
+      var configuration = DynamicProxy.Configuration()
+      configuration.duplicates = .allow
+      let proxy = try LoaderProxy(configuration: configuration)
+      proxy.subscribe(first, times: 1)
+      let other = proxy.subscribe(first)
+      unsafe await proxy.begin("a", pointer: nil)
+      other?.block()
+      unsafe await proxy.begin("b", pointer: nil)
+      other?.unblock()
+      unsafe await proxy.begin("c", pointer: nil)
+      #expect(first.log == ["a", "a", "c"])
+    }
+
+    @Test func `a call is one delivery to a proxy that listens`() async {
+      let inner = LoaderProxy()
+      inner.subscribe(first)
+      inner.subscribe(second)
+      let once = proxy.subscribe(inner, times: 1)
+      unsafe await proxy.begin("a", pointer: nil)
+      #expect(first.log == ["a"] && second.log == ["a"] && once?.isLive == false)
+      unsafe await proxy.begin("b", pointer: nil)
+      #expect(first.log == ["a"] && second.log == ["a"])
+      let blocked = proxy.subscribe(inner)
+      blocked?.block()
+      #expect(!proxy.responds(to: .count))
+      unsafe await proxy.begin("c", pointer: nil)
+      blocked?.unblock()
+      first.onBegin = { blocked?.block() }
+      unsafe await proxy.begin("d", pointer: nil)
+      #expect(first.log == ["a", "d"] && second.log == ["a"])
+      first.onBegin = nil
+    }
+
+    @Test func `of calls side by side as many are made as the subscription is for`() async {
+      let proxy = SharedLoaderProxy()
+      let loader = ActorLoader()
+      proxy.subscribe(loader, times: 7)
+      await withTaskGroup { group in
+        for row in 0..<50 { group.addTask { await proxy.run(row) } }
+      }
+      #expect(await loader.rows.count == 7)
+      #expect(proxy.count == 0)
+    }
+
     @Test func `nobody responds, and that is an error`() async throws {
       let errors = Errors()
       var configuration = DynamicProxy.Configuration()

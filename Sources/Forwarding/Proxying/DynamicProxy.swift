@@ -104,7 +104,7 @@ extension DynamicProxy {
   /// - Complexity: O(*n*) in the number of subscribers. It retains each.
   public var liveSubscribers: [AnyObject] {
     var objects: [AnyObject] = []
-    unsafe core.visit { object, _ in
+    unsafe core.visit { object, _, _ in
       if let object { objects.append(object) }
       return true
     }
@@ -147,7 +147,7 @@ extension DynamicProxy {
         requirements.firstIndex { $0.selector == requirement.selector }
       }
       var isFound = false
-      unsafe core.visit { _, table in
+      unsafe core.visit { _, _, table in
         isFound = indices.allSatisfy { index in
           guard let index else { return false }
           return unsafe fwd_dispatch_table_implements(table, index)

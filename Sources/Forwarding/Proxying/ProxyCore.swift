@@ -72,29 +72,29 @@ internal import CForwarding
     unsafe slots.deallocate()
   }
 
-  /// Calls `body` with each live subscriber (nil for a C context) and its table
-  /// until it says no.
-  @unsafe internal func visit(_ body: (AnyObject?, OpaquePointer) -> Bool) {
+  /// Calls `body` with each live subscriber (nil for a C context), its
+  /// subscription and its table until it says no.
+  @unsafe internal func visit(_ body: (AnyObject?, UInt64, OpaquePointer) -> Bool) {
     unsafe withoutActuallyEscaping(body) { body in
       let visitor = unsafe Visitor(body: body)
       // SAFETY: the visitor is alive during the call, and objects are held while
       // they are visited.
       unsafe fwd_proxy_core_visit(
         handle,
-        { context, object, table in
+        { context, object, identifier, table in
           let visitor = unsafe Unmanaged<Visitor>.fromOpaque(context!).takeUnretainedValue()
           let object = unsafe object.map {
             unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
           }
-          return unsafe visitor.body(object, table)
+          return unsafe visitor.body(object, identifier, table)
         }, Unmanaged.passUnretained(visitor).toOpaque())
       withExtendedLifetime(visitor) {}
     }
   }
 
   @safe private final class Visitor {
-    let body: (AnyObject?, OpaquePointer) -> Bool
-    init(body: @escaping (AnyObject?, OpaquePointer) -> Bool) {
+    let body: (AnyObject?, UInt64, OpaquePointer) -> Bool
+    init(body: @escaping (AnyObject?, UInt64, OpaquePointer) -> Bool) {
       unsafe self.body = body
     }
   }
