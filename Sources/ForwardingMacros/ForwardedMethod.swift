@@ -100,7 +100,7 @@
       self.arguments = arguments
       self.result = result
       self.isThrowing = isThrowing
-      let isVoid = result.encoding == "v"
+      let isVoid = result.isVoid
       // The register of one that throws and has no result says that it has
       // thrown. The first that has is the last that is called.
       var encoding = isThrowing && isVoid ? "B@" : result.encoding + "@"
@@ -113,6 +113,13 @@
       defaultValue = result.defaultValue
       self.thunk = thunk
     }
+
+    /// The place, behind the method's own arguments, of a result that is not in
+    /// the register.
+    internal var outIndex: Int { 1 + arguments.count }
+    /// The place of the error, the last; 0 for methods that do not throw.
+    internal var errorIndex: Int { isThrowing ? outIndex + (result.out == nil ? 0 : 1) : 0 }
+    internal var hasResult: Bool { !result.isVoid }
 
     internal func declare(in builder: inout ProtocolTable.Builder) {
       switch (optionalIndex, defaultValue) {

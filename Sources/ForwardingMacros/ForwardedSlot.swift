@@ -75,6 +75,15 @@
     /// The encoding of the argument that it comes back by.
     internal let out: String?
     internal var defaultValue: (any Sendable)?
+
+    internal var isVoid: Bool { encoding == "v" }
+
+    /// The type, for messages.
+    internal var inWords: String {
+      let optional = "^{Swift.Optional<"
+      guard let out, out.hasPrefix(optional) else { return ForwardedEncoding.inWords(encoding) }
+      return String(out.dropFirst(optional.count).dropLast(2))
+    }
   }
 
   // MARK: - Passing arguments

@@ -197,11 +197,11 @@
       }
       #expect(
         tooMany?.description
-          == "the closure for \"none\" has 1 parameters, but the method has 0")
+          == "the closure for \"none\" has 1 parameter, but the method has 0")
       let result = error { _ = try kinds.on(.nameOf) { (row: Int) in row } }
       #expect(
         result?.description.contains(
-          "gives Swift.Int, but the method gives Swift.Optional<Swift.String>")
+          "gives Swift.Int, but the method gives Swift.String")
           == true)
       let none = error { _ = try kinds.on(.number) { () -> Void in } }
       #expect(none?.description.hasSuffix("gives Void, but the method gives Int32") == true)

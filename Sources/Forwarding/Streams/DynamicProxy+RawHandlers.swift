@@ -1,35 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A delivery as it comes from the fan-out, for the closures of typed proxies.
-/// Valid during the call.
-@safe package struct RawDelivery {
-  /// A pointer to each argument, the receiver included.
-  package let arguments: UnsafePointer<UnsafeMutableRawPointer>
-  /// Room for what comes back in the register; zeroes.
-  package let result: UnsafeMutableRawPointer
-}
-
-/// An argument that is no value of its type.
-package struct RawMismatch: Error {
-  private let index: Int
-  private let expected: String
-  private let actual: String
-
-  /// Names the argument, the receiver counted.
-  package init(_ index: Int, expected: String, actual: String) {
-    self.index = index
-    self.expected = expected
-    self.actual = actual
-  }
-
-  fileprivate func completed(_ selector: MethodSelector) -> InvocationError {
-    InvocationError(
-      .typeMismatch, selector: selector.name, argumentIndex: index, expected: expected,
-      actual: actual)
-  }
-}
-
 extension DynamicProxy {
   /// Subscribes a closure that takes the arguments of a method as they come,
   /// until the token is cancelled or dies.
@@ -39,13 +10,7 @@ extension DynamicProxy {
     _ selector: MethodSelector, at position: Position,
     _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
   ) throws(ForwardingError) -> SubscriptionToken {
-    let function = unsafe PackedFunction { _, arguments, result throws(InvocationError) in
-      do throws(RawMismatch) {
-        try unsafe body(RawDelivery(arguments: arguments, result: result))
-      } catch {
-        throw error.completed(selector)
-      }
-    }
+    let function = unsafe PackedFunction(selector, body)
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     let dispatch = try DispatchTable(
       FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)

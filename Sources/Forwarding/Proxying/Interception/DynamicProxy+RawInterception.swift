@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+// Interception for typed proxies, whose closures take the arguments as they come.
+extension DynamicProxy {
+  /// Has a closure called before or after each invocation of a method.
+  ///
+  /// The caller promises that it reads what the signature says, and writes
+  /// nothing.
+  @unsafe package func unsafeTap(
+    _ selector: MethodSelector, isAfter: Bool,
+    _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    let function = unsafe PackedFunction(selector, body)
+    return try intercept(selector, isAfter ? .after : .before) { _ in .tap(function) }
+  }
+
+  /// Has a closure called instead of the subscribers.
+  ///
+  /// The caller promises that it reads and writes what the signature says.
+  @unsafe package func unsafeInstead(
+    _ selector: MethodSelector, replacing: Bool,
+    _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
+  ) throws(ForwardingError) -> InterceptionToken {
+    let function = unsafe PackedFunction(selector, body)
+    return try intercept(selector, .instead, replacing: replacing) { _ in .stub(function) }
+  }
+}
+
+extension Invocation {
+  /// Calls `body` with pointers to all arguments, the receiver included, which
+  /// are valid during the call.
+  @unsafe package func unsafeWithArgumentPointers(
+    _ body: (UnsafePointer<UnsafeMutableRawPointer>) -> Void
+  ) {
+    unsafe withArgumentPointers(body)
+  }
+}

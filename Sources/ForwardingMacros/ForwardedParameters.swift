@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  internal import Forwarding
+
+  /// How the parameters of a closure stand in calls of a method of a typed proxy.
+  internal struct ForwardedParameters<each Argument>: Sendable {
+    private let coders: (repeat ForwardedCoder<each Argument>)
+
+    /// Makes them of types that `check` has compared.
+    internal init() { coders = (repeat ForwardedCoder<each Argument>()) }
+
+    /// Compares the types with a method's: all, or the first few.
+    // Apart from `init`: what throws with a tuple of a pack made crashes this
+    // compiler.
+    internal static func check(
+      _ method: ForwardedMethod, mayBeFewer: Bool = true
+    ) throws(ForwardingError) {
+      try method.checkClosures()
+      var (index, fault): (Int, String?) = (0, nil)
+      repeat count((each Argument).self, &index)
+      let count = method.arguments.count
+      if index > count || (index < count && !mayBeFewer) {
+        let parameters = index == 1 ? "1 parameter" : "\(index) parameters"
+        throw method.mismatch("has \(parameters), but the method has \(count)")
+      }
+      index = 0
+      repeat check((each Argument).self, method, &index, &fault)
+      if let fault { throw method.mismatch(fault) }
+    }
+
+    private static func count<Value>(_: Value.Type, _ count: inout Int) { count += 1 }
+
+    /// Says what is wrong with a parameter, if nothing was with those before it.
+    private static func check<Value>(
+      _: Value.Type, _ method: ForwardedMethod, _ index: inout Int, _ fault: inout String?
+    ) {
+      let expected = method.arguments[index]
+      index += 1
+      let (encoding, name) = ForwardedCoder<Value>().description
+      if encoding == expected || fault != nil { return }
+      let words = ForwardedEncoding.inWords(expected)
+      fault = "has \(name) as parameter \(index), but the method has \(words)"
+      if expected.hasPrefix("N") { fault! += ", which only listeners take" }
+    }
+
+    /// Reads the arguments of a delivery.
+    @unsafe internal func take(
+      _ pointers: ForwardedArguments
+    ) throws(RawMismatch) -> (repeat each Argument) {
+      var index = 1
+      return try unsafe (repeat Self.next(each coders, pointers, &index))
+    }
+
+    @unsafe private static func next<Value>(
+      _ coder: ForwardedCoder<Value>, _ pointers: ForwardedArguments, _ index: inout Int
+    ) throws(RawMismatch) -> Value {
+      defer { index += 1 }
+      return try unsafe coder.take(pointers, index)
+    }
+  }
+
+  extension ForwardedMethod {
+    /// Refuses closures for a method that is not forwarded by the untyped proxy.
+    internal func checkClosures() throws(ForwardingError) {
+      if isAsync {
+        throw mismatch("cannot be: the method is async, which only listeners answer")
+      }
+    }
+
+    internal func mismatch(_ text: String) -> ForwardingError {
+      ForwardingError(
+        .signatureMismatch, selector: selector.name, "the closure for \"\(selector)\" \(text)")
+    }
+  }
+
+  extension ForwardedEncoding {
+    /// What an encoding that the macro has made stands for.
+    static func inWords(_ encoding: String) -> String {
+      // `inout`, with the encoding of a pointer.
+      if encoding == "N*" { return "inout Swift.Int8" }
+      if encoding.hasPrefix("N") {
+        return "inout " + inWords(String(encoding.dropFirst(encoding.hasPrefix("N^{") ? 1 : 2)))
+      }
+      switch encoding {
+      case "@": return "a class"
+      case "v": return "no result"
+      case _ where encoding.hasPrefix("^{"): return String(encoding.dropFirst(2).dropLast())
+      default: return (try? TypeEncoding(encoding).typeName) ?? encoding
+      }
+    }
+  }
+#endif
