@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  internal import Forwarding
+
+  // MARK: - Errors
+
+  extension ForwardedCore {
+    @inlinable
+    @inline(__always)
+    internal func noting<Value>(_ body: () throws(ForwardingError) -> Value?) -> Value? {
+      do throws(ForwardingError) {
+        return try body()
+      } catch {
+        note(error)
+        return nil
+      }
+    }
+
+    /// Calls `body` with the address for an error. One that is there in the end is
+    /// thrown, and the rest of the result dropped.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func catching<Value>(
+      _ body: (UInt) throws(ForwardingError) -> Value?
+    ) throws -> Value? {
+      var thrown: (any Error)?
+      var value: Value?
+      do throws(ForwardingError) {
+        value = try unsafe withUnsafeMutablePointer(to: &thrown) { thrown throws(ForwardingError) in
+          try body(UInt(bitPattern: thrown))
+        }
+      } catch {
+        if thrown == nil && error.code != .noResponder { throw error }
+      }
+      if let thrown { throw thrown }
+      return value
+    }
+  }
+
+  // MARK: - By the kind of a result
+
+  extension ForwardedCore {
+    /// A result that C has too. `tail` stands behind the frame.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func direct<Frame, Tail, Value: ForwardedDirect>(
+      _ method: Int, _ frame: Frame, _ tail: Tail, as type: Value.Type
+    ) throws(ForwardingError) -> Value {
+      let value: Value? = try unsafe register(method, (frame, tail)) { unsafe Value._read($0) }
+      guard let value else { throw mismatch(method, type) }
+      return value
+    }
+
+    /// A result that is an object, whose class is checked: the encoding does not
+    /// tell it. Nil if it is null.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func object<Frame, Tail, Value: AnyObject>(
+      _ method: Int, _ frame: Frame, _ tail: Tail, as type: Value.Type
+    ) throws(ForwardingError) -> Value? {
+      // SAFETY: a result is null or an object with a reference for the caller.
+      let object: AnyObject? = try unsafe register(method, (frame, tail)) { slot in
+        unsafe slot.load(as: Unmanaged<AnyObject>?.self)?.takeRetainedValue()
+      }
+      guard let object else { return nil }
+      guard let value = object as? Value else {
+        throw mismatch(method, type, ForwardedSlot.ofClass(object))
+      }
+      return value
+    }
+
+    /// A result that comes back by the address of an optional. Nil if nobody has
+    /// put one there.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func indirect<Frame, Tail, Value>(
+      _ method: Int, _ frame: Frame, _ tail: Tail, as _: Value.Type
+    ) throws(ForwardingError) -> Value? {
+      var value: Value?
+      try unsafe withUnsafeMutablePointer(to: &value) { value throws(ForwardingError) in
+        try unsafe register(method, (frame, UInt(bitPattern: value), tail)) { _ in }
+      }
+      return value
+    }
+
+    /// Forwards a frame and reads what comes back in the register.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func register<Frame, Output>(
+      _ method: Int, _ frame: Frame, _ read: (UnsafeRawPointer) -> Output
+    ) throws(ForwardingError) -> Output {
+      var room: UInt64 = 0
+      return try unsafe withUnsafeMutablePointer(to: &room) { room throws(ForwardingError) in
+        let isDone = unsafe withUnsafePointer(to: frame) { unsafe forward(method, $0, room) }
+        if !isDone { throw lastError(method) }
+        return unsafe read(UnsafeRawPointer(room))
+      }
+    }
+  }
+#endif
