@@ -47,6 +47,8 @@
   /// `nonisolated(nonsending)`, as any object can.
   ///
   /// A protocol or a method of a global actor is forwarded there.
+  /// A macro does not see what a module's default isolation is: where that is the
+  /// main actor, write `@MainActor` or `nonisolated` at the protocol.
   ///
   /// `DynamicProxy.Configuration.results` has other policies by
   /// `ForwardedProxy.selector(for:)`, but for methods with a result that C has no
@@ -112,6 +114,9 @@
   /// Whether a conformer has the method is seen where it declares the conformance:
   /// a subclass that adds the method does not respond. A method of the same name
   /// with other types is another method.
+  ///
+  /// A class of two protocols that have the same optional method has to have it:
+  /// there would be two ways to leave it out.
   @attached(peer)
   public macro Optional() =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "OptionalMacro")

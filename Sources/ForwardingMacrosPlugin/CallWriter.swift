@@ -88,7 +88,11 @@
     }
 
     private func forwarding(_ index: Int, _ method: Method) -> String {
-      let frame = method.parameters.indices.map { "_\($0)" }.joined(separator: ", ")
+      // A type of the user's of such a name is none that C has: that must not
+      // compile.
+      let frame = method.parameters.enumerated().map { index, parameter in
+        parameter.isScalar ? "_\(index) as Swift.\(parameter.type)" : "_\(index)"
+      }.joined(separator: ", ")
       let result = method.result(in: scope) ?? ""
       let call: String
       switch (method.result != nil, method.isThrowing) {

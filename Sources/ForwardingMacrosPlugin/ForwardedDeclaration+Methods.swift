@@ -20,6 +20,9 @@
       let signature = function.signature
       let effects = signature.effectSpecifiers
       if let clause = effects?.throwsClause { checkThrows(clause, &own) }
+      if let effect = effects?.asyncSpecifier, effect.tokenKind == .keyword(.reasync) {
+        own.add("reasync", at: effect, "'@Forwarded' forwards no 'reasync' methods")
+      }
       let parameters = signature.parameterClause.parameters.compactMap { read($0, &own) }
       let result = readResult(function, isThrowing: effects?.throwsClause != nil, &own)
       var method = Method(
@@ -34,6 +37,16 @@
     }
 
     internal static func checkThrows(_ clause: ThrowsClauseSyntax, _ faults: inout Faults) {
+      if clause.throwsSpecifier.tokenKind == .keyword(.rethrows) {
+        let throwing = clause.with(
+          \.throwsSpecifier,
+          clause.throwsSpecifier.with(\.tokenKind, .keyword(.throws)))
+        faults.add(
+          "rethrows", at: clause.throwsSpecifier,
+          "a closure that is forwarded is stored meanwhile, so '@Forwarded' forwards no 'rethrows'",
+          fixIts: [.replacing("throws", "let it throw", clause, by: throwing)])
+        return
+      }
       guard let type = clause.type else { return }
       let untyped = clause.with(\.leftParen, nil).with(\.type, nil).with(\.rightParen, nil)
         .with(\.trailingTrivia, clause.trailingTrivia)

@@ -16,6 +16,8 @@
     internal let access: String
     /// `@MainActor` or the like, or nil.
     internal let actor: String?
+    /// Whether it says that it is of no actor, as its module's other types are.
+    internal let isNonisolated: Bool
     /// The protocols that it inherits from, which have `@Forwarded` too.
     internal let parents: [String]
     internal let methods: [Method]
@@ -33,9 +35,11 @@
       }
       name = declaration.name.text
       access = Self.access(declaration.modifiers)
+      isNonisolated = declaration.modifiers.contains { $0.name.text == "nonisolated" }
       let actor = Self.actor(declaration.attributes)
       self.actor = actor
       parents = Self.readHead(declaration, &faults)
+      if isNested { Self.checkAccess(declaration.modifiers, &faults) }
       var methods: [Method] = []
       for member in declaration.memberBlock.members {
         for (method, name) in Self.read(member.decl, &faults) {
@@ -69,6 +73,19 @@
         }
       }
       return ""
+    }
+
+    /// One in a type that is private is not seen by its extension, which is at
+    /// file scope.
+    private static func checkAccess(_ modifiers: DeclModifierListSyntax, _ faults: inout Faults) {
+      for modifier in modifiers where modifier.name.tokenKind == .keyword(.private) {
+        let wider = modifier.with(
+          \.name, modifier.name.with(\.tokenKind, .keyword(.fileprivate)))
+        faults.add(
+          "private", at: modifier,
+          "a protocol in a type is extended at file scope, where 'private' hides it",
+          fixIts: [.replacing("fileprivate", "make it 'fileprivate'", modifier, by: wider)])
+      }
     }
 
     // MARK: The protocol
@@ -178,6 +195,11 @@
       _ methods: [Method], _ name: TokenSyntax, _ faults: inout Faults
     ) {
       guard let last = methods.last else { return }
+      if ["Type", "Protocol"].contains(last.caseName) {
+        faults.add(
+          "case-name", at: name,
+          "no case can be named '\(last.caseName)': name the method otherwise")
+      }
       for method in methods.dropLast() {
         if method.selector == last.selector {
           faults.add(

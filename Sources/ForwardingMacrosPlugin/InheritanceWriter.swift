@@ -21,7 +21,7 @@
       let calls = CallWriter(source, in: .protocol, of: proxy).members
       return try ExtensionDeclSyntax(
         """
-        extension \(raw: type.trimmedDescription) where Self: ForwardingMacros.ForwardedBase {
+        \(raw: source.isNonisolated ? "nonisolated " : "")extension \(raw: type.trimmedDescription) where Self: ForwardingMacros.ForwardedBase {
         \(raw: (calls + asking(proxy)).joined(separator: "\n\n"))
         }
         """)

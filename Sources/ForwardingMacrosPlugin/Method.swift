@@ -100,7 +100,9 @@
     internal var isolation: String { attributes.replacing("@discardableResult ", with: "") }
 
     /// The associated type that tells whether a conformer has the method.
-    internal var marker: String { "_" + caseName }
+    /// It has the protocol's name too: a class may conform to several, which may
+    /// have methods of one name.
+    internal var marker: String { "_\(home.name.bare)_\(caseName)" }
 
     // MARK: Results
 
@@ -165,7 +167,7 @@
 
     /// With backticks if a label needs them.
     internal var asLabel: String {
-      ["inout", "let", "var"].contains(bare) ? "`\(bare)`" : bare
+      ["_", "inout", "let", "var"].contains(bare) ? "`\(bare)`" : bare
     }
 
     /// With backticks if the name needs them.

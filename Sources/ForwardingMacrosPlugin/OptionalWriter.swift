@@ -16,10 +16,12 @@
   internal struct OptionalWriter {
     private let method: Method
     private let access: String
+    private let isolation: String
 
     internal init(_ method: Method, _ declaration: ForwardedDeclaration) {
       self.method = method
       access = declaration.access
+      isolation = declaration.isNonisolated ? "nonisolated " : ""
     }
 
     private func signature(_ result: String?) -> String {
@@ -55,7 +57,7 @@
       return [
         try ExtensionDeclSyntax(
           """
-          extension \(raw: name) {
+          \(raw: isolation)extension \(raw: name) {
             /// What a conformer does that leaves the method out; a proxy does not
             /// call it.
             \(raw: method.attributes)\(raw: access)\(raw: signature(method.result(in: .protocol))) \(raw: body)
@@ -63,7 +65,7 @@
           """),
         try ExtensionDeclSyntax(
           """
-          extension \(raw: name) where \(raw: method.marker.asIdentifier) == ForwardingMacros.ForwardedMissing {
+          \(raw: isolation)extension \(raw: name) where \(raw: method.marker.asIdentifier) == ForwardingMacros.ForwardedMissing {
             @_disfavoredOverload \(raw: method.isolation)\(raw: access)\(raw: signature("ForwardingMacros.ForwardedMissing")) {
               ForwardingMacros.ForwardedMissing()
             }

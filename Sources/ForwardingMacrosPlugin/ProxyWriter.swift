@@ -20,7 +20,7 @@
       """
       /// A typed proxy of `\(raw: source.name)`, which forwards what it is called for to
       /// its listeners. Made by `@Forwarded`.
-      \(raw: source.actor.map { $0 + " " } ?? "")\(raw: access)final class \(raw: proxy): \(raw: source.name), \(raw: library)ForwardedProxy {
+      \(raw: isolation)\(raw: access)final class \(raw: proxy): \(raw: source.name), \(raw: library)ForwardedProxy {
         \(raw: access)typealias Listener = any \(raw: source.name)
         \(raw: access)typealias Conformer = any \(raw: source.name).Type
 
@@ -46,6 +46,10 @@
       \(raw: members.joined(separator: "\n\n"))
       }
       """
+    }
+
+    private var isolation: String {
+      source.actor.map { $0 + " " } ?? (source.isNonisolated ? "nonisolated " : "")
     }
 
     /// What may be used anywhere of a class with an actor says so.

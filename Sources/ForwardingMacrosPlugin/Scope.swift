@@ -115,9 +115,8 @@
     }
 
     private static let known: Set<String> = Method.numbers.union([
-      "Any", "AnyObject", "Array", "Bool", "Dictionary", "Error", "MainActor", "Optional",
-      "Sendable",
-      "Set", "String", "Swift", "Void", "any", "async", "false", "nil", "throws", "true",
+      "Any", "AnyObject", "Bool", "MainActor", "Sendable", "Swift", "Void", "any", "async",
+      "false", "nil", "throws", "true",
     ])
 
     /// Whether one of the identifiers is meant. A member of something else is not.

@@ -63,9 +63,13 @@
     }
 
     private func packed(_ index: Int, _ method: Method) -> String {
+      // An error here is that of a module where all is isolated that does not say.
+      let hint =
+        method.actor == nil && !source.isNonisolated
+        ? "  // of an actor by default: say '@MainActor' or 'nonisolated' at the protocol" : ""
       let closure = """
         { context, receiver, arguments, result, failure in
-                unsafe \(proxy)._deliver\(index)(
+                unsafe \(proxy)._deliver\(index)(\(hint)
                   \(family).conformer(receiver, context), receiver, arguments, result, failure)
               }
         """

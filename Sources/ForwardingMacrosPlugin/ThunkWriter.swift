@@ -77,9 +77,11 @@
     /// Delivers arguments that stand behind pointers.
     private func packed(_ index: Int, _ method: Method) -> String {
       let values = method.parameters.enumerated().map { index, parameter in
-        "\n        let _\(index) = try unsafe \(library)ForwardedSlot."
-          + "\(parameter.isInout ? "takeInout" : "take")("
-          + "arguments, \(index + 1), as: (\(method.type(index, in: .proxy))).self)"
+        // Some types are not to be inferred without a warning.
+        let type = "(\(method.type(index, in: .proxy)))"
+        return "\n        let _\(index)\(parameter.isInout ? "" : ": \(type)") = "
+          + "try unsafe \(library)ForwardedSlot.\(parameter.isInout ? "takeInout" : "take")("
+          + "arguments, \(index + 1), as: \(type).self)"
       }
       let behind = method.parameters.count + 1
       let names = method.parameters.enumerated().map { $1.isInout ? "&_\($0).pointee" : "_\($0)" }

@@ -113,7 +113,7 @@
               [],
               ForwardingMacros.ForwardedSlot.result(of: (String).self),
               { context, receiver, arguments, result, failure in
-              unsafe PProxy._deliver0(
+              unsafe PProxy._deliver0(  // of an actor by default: say '@MainActor' or 'nonisolated' at the protocol
                 ForwardingMacros.ForwardedProtocol<any P, any P.Type>.conformer(receiver, context), receiver, arguments, result, failure)
             }
             ),
@@ -122,7 +122,7 @@
               [ForwardingMacros.ForwardedSlot.encoding(of: (String).self)],
               words: [0],
               { context, receiver, arguments, result, failure in
-              unsafe PProxy._deliver1(
+              unsafe PProxy._deliver1(  // of an actor by default: say '@MainActor' or 'nonisolated' at the protocol
                 ForwardingMacros.ForwardedProtocol<any P, any P.Type>.conformer(receiver, context), receiver, arguments, result, failure)
             },
               function: { receiver, _0, context in
@@ -151,7 +151,7 @@
           unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments)
-              let _0 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (String).self)
+              let _0: (String) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (String).self)
               unsafe listener.x = ForwardingMacros.ForwardedSlot.same(_0)
               return 0
             } catch {
@@ -406,7 +406,7 @@
               [ForwardingMacros.ForwardedSlot.encoding(of: (_P_fArgument0).self), ForwardingMacros.ForwardedSlot.encoding(of: ((Int) -> Void).self)],
               words: [0, 1],
               { context, receiver, arguments, result, failure in
-              unsafe PProxy._deliver0(
+              unsafe PProxy._deliver0(  // of an actor by default: say '@MainActor' or 'nonisolated' at the protocol
                 ForwardingMacros.ForwardedProtocol<any P, any P.Type>.conformer(receiver, context), receiver, arguments, result, failure)
             },
               function: { receiver, _0, _1, context in
@@ -432,8 +432,8 @@
           unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments)
-              let _0 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (_P_fArgument0).self)
-              let _1 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 2, as: ((Int) -> Void).self)
+              let _0: (_P_fArgument0) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (_P_fArgument0).self)
+              let _1: ((Int) -> Void) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 2, as: ((Int) -> Void).self)
               unsafe ForwardingMacros.ForwardedSlot.done(listener.f(_0, _1))
               return 0
             } catch {

@@ -52,9 +52,9 @@
         func close(at path: String) throws -> Int
 
         /// Tells whether a conformer has `close(at:)`.
-        associatedtype _closeAt = ForwardingMacros.ForwardedMissing
+        associatedtype _Observer_closeAt = ForwardingMacros.ForwardedMissing
 
-        @_disfavoredOverload func close(at _0: String) throws -> _closeAt
+        @_disfavoredOverload func close(at _0: String) throws -> _Observer_closeAt
       }
 
       /// A typed proxy of `Observer`, which forwards what it is called for to
@@ -89,7 +89,7 @@
         }
 
         public func moved(to _0: Double, _ _1: Bool) {
-          unsafe _forwarding.send(0, (_0, _1))
+          unsafe _forwarding.send(0, (_0 as Swift.Double, _1 as Swift.Bool))
         }
 
         public func close(at _0: String) throws -> Int {
@@ -104,7 +104,7 @@
               "movedTo::",
               [ForwardingMacros.ForwardedSlot.encoding(of: (Double).self), ForwardingMacros.ForwardedSlot.encoding(of: (Bool).self)],
               { context, receiver, arguments, result, failure in
-              unsafe ObserverProxy._deliver0(
+              unsafe ObserverProxy._deliver0(  // of an actor by default: say '@MainActor' or 'nonisolated' at the protocol
                 ForwardingMacros.ForwardedProtocol<any Observer, any Observer.Type>.conformer(receiver, context), receiver, arguments, result, failure)
             },
               function: { receiver, _0, _1, context in
@@ -119,7 +119,7 @@
               throws: true,
               optional: 0,
               { context, receiver, arguments, result, failure in
-              unsafe ObserverProxy._deliver1(
+              unsafe ObserverProxy._deliver1(  // of an actor by default: say '@MainActor' or 'nonisolated' at the protocol
                 ForwardingMacros.ForwardedProtocol<any Observer, any Observer.Type>.conformer(receiver, context), receiver, arguments, result, failure)
             }
             )
@@ -136,8 +136,8 @@
           unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments)
-              let _0 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (Double).self)
-              let _1 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 2, as: (Bool).self)
+              let _0: (Double) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (Double).self)
+              let _1: (Bool) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 2, as: (Bool).self)
               unsafe ForwardingMacros.ForwardedSlot.done(listener.moved(to: _0, _1))
               return 0
             } catch {
@@ -162,7 +162,7 @@
           unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments, errorAt: 2 + ForwardingMacros.ForwardedSlot.extraArguments(of: (Int).self))
-              let _0 = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (String).self)
+              let _0: (String) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (String).self)
               if unsafe arguments.hasFailed {
                 return 0
               }
@@ -179,13 +179,13 @@
         }
 
         private static func _implemented<_Conforming: Observer>(_: _Conforming) -> [Bool] {
-          [_Conforming._closeAt.self != ForwardingMacros.ForwardedMissing.self]
+          [_Conforming._Observer_closeAt.self != ForwardingMacros.ForwardedMissing.self]
         }
       }
 
       extension Observer where Self: ForwardingMacros.ForwardedBase {
         public func moved(to _0: Double, _ _1: Bool) {
-          unsafe _forwarding.send(_forwarding.base(of: ObserverProxy._protocol) + 0, (_0, _1))
+          unsafe _forwarding.send(_forwarding.base(of: ObserverProxy._protocol) + 0, (_0 as Swift.Double, _1 as Swift.Bool))
         }
 
         public func close(at _0: String) throws -> Int {
@@ -215,7 +215,7 @@
         }
       }
 
-      extension Observer where _closeAt == ForwardingMacros.ForwardedMissing {
+      extension Observer where _Observer_closeAt == ForwardingMacros.ForwardedMissing {
         @_disfavoredOverload public func close(at _0: String) throws -> ForwardingMacros.ForwardedMissing {
           ForwardingMacros.ForwardedMissing()
         }
@@ -253,6 +253,8 @@
       ("subscript(x: Int) -> Int { get }", 3, "'@Forwarded' forwards no subscripts"),
       ("init()", 3, "'@Forwarded' forwards no initializers"),
       ("associatedtype A", 3, "'@Forwarded' takes no associated types"),
+      ("func `Type`()", 8, "no case can be named 'Type': name the method otherwise"),
+      ("func `Protocol`()", 8, "no case can be named 'Protocol': name the method otherwise"),
       (
         "static func f()", 3,
         "'@Forwarded' forwards no 'static' methods: listeners are objects, not types"
@@ -332,6 +334,51 @@
         "that nobody responds is an error too, which 'E' is not",
         fixIts: [FixItSpec(message: "throw any error")], applying: "throw any error",
         giving: "func f() throws")
+    }
+
+    @Test func `effects are the method's own`() {
+      refuses(
+        "func f(_ x: @escaping () throws -> Void) rethrows", column: 44,
+        "a closure that is forwarded is stored meanwhile, so '@Forwarded' forwards no 'rethrows'",
+        fixIts: [FixItSpec(message: "let it throw")], applying: "let it throw",
+        giving: "func f(_ x: @escaping () throws -> Void) throws")
+      refuses(
+        "func f(_ x: @escaping () async -> Void) reasync", column: 43,
+        "'@Forwarded' forwards no 'reasync' methods")
+    }
+
+    @Test func `a protocol in a type is not private`() {
+      expect(
+        """
+        enum N {
+          @Forwarded
+          private protocol P: AnyObject {
+            func f()
+          }
+        }
+        """,
+        expandsTo: """
+          enum N {
+            private protocol P: AnyObject {
+              func f()
+            }
+          }
+          """,
+        diagnostics: [
+          DiagnosticSpec(
+            message:
+              "a protocol in a type is extended at file scope, where 'private' hides it",
+            line: 3, column: 3, fixIts: [FixItSpec(message: "make it 'fileprivate'")])
+        ],
+        applying: ["make it 'fileprivate'"],
+        giving: """
+          enum N {
+            @Forwarded
+            fileprivate protocol P: AnyObject {
+              func f()
+            }
+          }
+          """)
     }
 
     @Test func `a result without a zero needs a default, or throws`() {
