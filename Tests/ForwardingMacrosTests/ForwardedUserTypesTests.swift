@@ -78,7 +78,7 @@
       #expect(listener.log == ["a text that is not small 1 2 [[3]]", "7", "Tracked"])
       #expect(try proxy.make(Own.String(text: "b")).text == "b!")
       #expect(proxy.result(Own.Error(code: 4)).value == 4 && !proxy.responds(to: .maybe))
-      #expect(proxy.label(`inout`: 2, `self`: 3) == 23)
+      #expect(proxy.label(`inout`: 2, self: 3) == 23)
     }
 
     @Test func `a class of two protocols with optional methods of one name`() {
