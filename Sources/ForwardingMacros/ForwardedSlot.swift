@@ -69,7 +69,7 @@
     @inlinable
     @inline(__always)
     @unsafe public static func passInout<Value, Output, Failure: Error>(
-      _ value: inout Value, _ body: (UInt) throws(Failure) -> Output
+      _ value: inout Value, as _: Value.Type, _ body: (UInt) throws(Failure) -> Output
     ) throws(Failure) -> Output {
       try unsafe withUnsafeMutablePointer(to: &value) { pointer throws(Failure) in
         try body(UInt(bitPattern: pointer))

@@ -106,9 +106,10 @@
       var text = "\(marks) _forwarding.\(call)"
       for (index, parameter) in method.parameters.enumerated().reversed()
       where !parameter.isScalar {
+        let type = "(\(method.type(index, in: scope))).self"
         let pass =
           parameter.isInout
-          ? "passInout(&_\(index))" : "pass(_\(index), as: (\(method.type(index, in: scope))).self)"
+          ? "passInout(&_\(index), as: \(type))" : "pass(_\(index), as: \(type))"
         text = "\(marks) \(library)ForwardedSlot.\(pass) { _\(index) in \(text) }"
       }
       if method.result == nil { return text }

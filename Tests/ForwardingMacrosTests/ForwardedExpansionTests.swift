@@ -247,7 +247,7 @@
         }
 
         func change(_ _0: inout Int) {
-          unsafe ForwardingMacros.ForwardedSlot.passInout(&_0) { _0 in
+          unsafe ForwardingMacros.ForwardedSlot.passInout(&_0, as: (Int).self) { _0 in
             unsafe _forwarding.send(0, (_0))
           }
         }
@@ -319,7 +319,7 @@
 
       extension P where Self: ForwardingMacros.ForwardedBase {
         func change(_ _0: inout Int) {
-          unsafe ForwardingMacros.ForwardedSlot.passInout(&_0) { _0 in
+          unsafe ForwardingMacros.ForwardedSlot.passInout(&_0, as: (Int).self) { _0 in
             unsafe _forwarding.send(_forwarding.base(of: PProxy._protocol) + 0, (_0))
           }
         }

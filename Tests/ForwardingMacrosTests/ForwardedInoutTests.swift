@@ -17,6 +17,39 @@
     func wait(_ list: inout [Int]) async
   }
 
+  protocol Growing {
+    var size: Int { get }
+    mutating func grow()
+  }
+
+  struct Small: Growing {
+    private(set) var size = 1
+    mutating func grow() { size += 1 }
+  }
+
+  struct Large: Growing {
+    private var words = (1, 2, 3, 4, 5, 6, 7, 8)
+    var size: Int { words.7 }
+    mutating func grow() { words.7 += 1 }
+  }
+
+  @Forwarded
+  protocol Grower: AnyObject {
+    func grow(_ value: inout any Growing)
+    func replace(_ value: inout any Growing, _ error: inout any Error) throws -> Bool
+    func wait(_ value: inout any Growing) async
+  }
+
+  private final class GrowingListener: Grower {
+    func grow(_ value: inout any Growing) { value.grow() }
+    func replace(_ value: inout any Growing, _ error: inout any Error) throws -> Bool {
+      value = Large()
+      error = Failure(2)
+      return true
+    }
+    func wait(_ value: inout any Growing) async { value.grow() }
+  }
+
   private final class Adder: Filter {
     let value: Int
     var failure: Failure?
@@ -91,6 +124,20 @@
         #expect(list.map(\.value) == [1, 3, 6] && pair == (6, "+++") && closure() == 106)
       }
       #expect(left == 0)
+    }
+
+    @Test func `an existential is changed in its box, and may get another type`() async throws {
+      let (proxy, listeners) = (GrowerProxy(), [GrowingListener(), GrowingListener()])
+      for listener in listeners { proxy.subscribe(listener) }
+      var (small, large): (any Growing, any Growing) = (Small(), Large())
+      proxy.grow(&small)
+      proxy.grow(&large)
+      #expect(small.size == 3 && large.size == 10)
+      await proxy.wait(&small)
+      #expect(small.size == 5)
+      var error: any Error = Failure(1)
+      #expect(try proxy.replace(&small, &error))
+      #expect(small is Large && error as? Failure == Failure(2))
     }
 
     @Test func `what was changed before an error stays`() {
