@@ -58,18 +58,35 @@ static size_t find_bucket(const fwd_member_index *index, const fwd_record_store 
   return bucket;
 }
 
+// The smallest index has as many buckets, and others have more by powers of two.
+enum { at_a_time = 8 };
+
+/// Enters what stands in some buckets of a smaller index. The records are mostly in no cache, and are asked
+/// for before the first one is waited for.
+static void enter_some(fwd_member_index *index, const fwd_record_store *store,
+                       const uint32_t *entries) {
+  fwd_record *records[at_a_time];
+  for (size_t i = 0; i < at_a_time; i++) {
+    records[i] = entries[i] ? record_of(store, entries[i]) : NULL;
+    __builtin_prefetch(records[i]);
+  }
+  for (size_t i = 0; i < at_a_time; i++) {
+    if (!records[i]) continue;
+    size_t bucket = home_of(index, hash_of(fwd_record_object(records[i])));
+    while (index->buckets[bucket]) bucket = (bucket + 1) & (index->bucket_count - 1);
+    index->buckets[bucket] = entries[i];
+  }
+}
+
 bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store) {
   // Three quarters full at most.
   if ((index->count + 1) * 4 <= index->bucket_count * 3) return true;
-  fwd_member_index larger = {.bucket_count = index->bucket_count ? index->bucket_count * 2 : 8,
+  fwd_member_index larger = {.bucket_count = index->bucket_count ? index->bucket_count * 2 : at_a_time,
                              .count = index->count};
   larger.buckets = calloc(larger.bucket_count, sizeof *larger.buckets);
   if (!larger.buckets) return false;
-  for (size_t i = 0; i < index->bucket_count; i++) {
-    if (!index->buckets[i]) continue;
-    size_t bucket = home_of(&larger, hash_of_entry(store, index->buckets[i]));
-    while (larger.buckets[bucket]) bucket = (bucket + 1) & (larger.bucket_count - 1);
-    larger.buckets[bucket] = index->buckets[i];
+  for (size_t i = 0; i < index->bucket_count; i += at_a_time) {
+    enter_some(&larger, store, &index->buckets[i]);
   }
   free(index->buckets);
   *index = larger;

@@ -173,6 +173,18 @@ static void append(fwd_record_array *array, fwd_record *record) {
   atomic_store_explicit(&array->count, count + 1, memory_order_release);
 }
 
+/// Appends what stands in another array from one place up to another, where nobody has ended: the
+/// records, which may be in no cache, are not looked at.
+static void append_all(fwd_record_array *array, const fwd_record_array *other, size_t from, size_t to) {
+  if (from == to) return;
+  size_t count = count_of(array);
+  memcpy(&array->records[count], &other->records[from], (to - from) * sizeof array->records[0]);
+  if (atomic_load_explicit(&other->has_weak, memory_order_relaxed)) {
+    atomic_store_explicit(&array->has_weak, true, memory_order_relaxed);
+  }
+  atomic_store_explicit(&array->count, count + to - from, memory_order_release);
+}
+
 // MARK: Ending
 
 /// Ends a subscription; its record stays in the array.
@@ -192,6 +204,26 @@ static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garb
 
 // MARK: Rebuilding
 
+/// Appends those of another array that have not ended, and puts the others into `dropped`, unless that is
+/// NULL since there are none. Gives their number.
+static size_t append_living(fwd_record_array *array, const fwd_record_array *other, size_t from,
+                            size_t to, fwd_record **dropped) {
+  if (!dropped) {
+    append_all(array, other, from, to);
+    return 0;
+  }
+  size_t count = 0;
+  for (size_t i = from; i < to; i++) {
+    fwd_record *record = other->records[i];
+    if (has_ended(record)) {
+      dropped[count++] = record;
+    } else {
+      append(array, record);
+    }
+  }
+  return count;
+}
+
 /// Publishes an array without the records that have ended, with room for more, and with `inserted`
 /// (unless it is NULL) before the record that was at `index`. False if memory is short.
 static bool rebuild(fwd_subscriber_list *list, fwd_record *inserted, size_t index,
@@ -208,17 +240,10 @@ static bool rebuild(fwd_subscriber_list *list, fwd_record *inserted, size_t inde
     free(dropped);
     return false;
   }
-  size_t dropped_count = 0;
-  for (size_t i = 0; i <= count; i++) {
-    if (inserted && i == index) append(array, inserted);
-    if (i == count) break;
-    fwd_record *record = old->records[i];
-    if (has_ended(record)) {
-      dropped[dropped_count++] = record;
-    } else {
-      append(array, record);
-    }
-  }
+  size_t start = inserted ? index : count;
+  size_t dropped_count = append_living(array, old, 0, start, dropped);
+  if (inserted) append(array, inserted);
+  dropped_count += append_living(array, old, start, count, dropped ? dropped + dropped_count : NULL);
   if (old) {
     old->dropped = dropped;
     old->dropped_count = dropped_count;

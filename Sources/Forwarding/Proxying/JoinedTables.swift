@@ -9,26 +9,26 @@ internal struct JoinedTables {
     weak let dispatch: DispatchTable?
   }
 
+  /// The first tables that stay: most proxies have subscribers of few classes,
+  /// and to look through these costs less than to hash.
+  private var few: [(key: ObjectIdentifier, dispatch: DispatchTable)] = []
+  /// Those that stay, too, where there are more.
   private var pinned: [ObjectIdentifier: DispatchTable] = [:]
-  /// The one of them that was last asked for: subscribers of one class often
-  /// come together.
-  private var last: (key: ObjectIdentifier, dispatch: DispatchTable)?
   private var others: [ObjectIdentifier: Entry] = [:]
   /// The number of others at which forgotten ones are looked for again.
   private var pruneAt = 16
 
-  internal mutating func find(_ key: ObjectIdentifier) -> DispatchTable? {
-    if let last, last.key == key { return last.dispatch }
-    if let found = pinned[key] {
-      last = (key, found)
-      return found
-    }
+  internal func find(_ key: ObjectIdentifier) -> DispatchTable? {
+    for index in few.indices where few[index].key == key { return few[index].dispatch }
+    if !pinned.isEmpty, let found = pinned[key] { return found }
     // The copy of a weak reference costs more than the look-up.
     return others.isEmpty ? nil : others[key]?.dispatch
   }
 
   internal mutating func pin(_ dispatch: DispatchTable, _ key: ObjectIdentifier) {
-    pinned[key] = dispatch
+    // Two threads may have joined a table at the same time.
+    if few.contains(where: { $0.key == key }) || pinned[key] != nil { return }
+    if few.count < 4 { few.append((key, dispatch)) } else { pinned[key] = dispatch }
   }
 
   /// Gives references that are to be given up behind the lock: with them a
