@@ -34,7 +34,7 @@
         return nil
       }
       name = declaration.name.text
-      access = Self.access(declaration.modifiers)
+      access = declaration.modifiers.access
       isNonisolated = declaration.modifiers.contains { $0.name.text == "nonisolated" }
       let actor = Self.actor(declaration.attributes)
       self.actor = actor
@@ -59,20 +59,6 @@
       }
       self.methods = methods
       if !faults.isEmpty { return nil }
-    }
-
-    /// A type at file scope that is private may be used in the whole file, but its
-    /// members must say so.
-    private static func access(_ modifiers: DeclModifierListSyntax) -> String {
-      for modifier in modifiers {
-        switch modifier.name.tokenKind {
-        case .keyword(.public): return "public "
-        case .keyword(.package): return "package "
-        case .keyword(.fileprivate), .keyword(.private): return "fileprivate "
-        default: continue
-        }
-      }
-      return ""
     }
 
     /// One in a type that is private is not seen by its extension, which is at

@@ -90,8 +90,8 @@
           variable.bindings.contains { $0.pattern.trimmedDescription == property }
         }
       // The delegate's protocol is no more visible than the slot.
-      let slotAccess = isProtocol ? nil : own.map { Self.access($0.modifiers) }
-      let declared = Self.access(modifiers)
+      let slotAccess = isProtocol ? nil : own.map { $0.modifiers.access }
+      let declared = modifiers.access
       access = declared == "public " ? slotAccess ?? declared : declared
       let isWrapped = own?.attributes.first(named: "DelegateSlot") != nil
       isDelegateSlot = isWrapped || property?.hasPrefix("$") ?? false
@@ -139,18 +139,6 @@
           "inheritance", at: inherited.type,
           "'@ForwardingClass' does not see what '\(declaration.name.text)' inherits from '\(name)'")
       }
-    }
-
-    private static func access(_ modifiers: DeclModifierListSyntax) -> String {
-      for modifier in modifiers {
-        switch modifier.name.tokenKind {
-        case .keyword(.public), .keyword(.open): return "public "
-        case .keyword(.package): return "package "
-        case .keyword(.fileprivate), .keyword(.private): return "fileprivate "
-        default: continue
-        }
-      }
-      return ""
     }
 
     private static func isolation(_ attributes: AttributeListSyntax) -> String {
