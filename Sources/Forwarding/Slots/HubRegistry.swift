@@ -10,7 +10,8 @@
 ///
 /// References are taken and given up outside the lock, since an object may die
 /// with them: a hub is found in a copy of its object's entries, and added if
-/// they are the same still.
+/// they are the same still. Whoever looks for the dead takes none to the living,
+/// nor to their hubs: those are the affair of other threads.
 internal enum HubRegistry {
   /// Which slot of its object a hub stands in.
   internal enum Slot: Equatable {
@@ -24,7 +25,7 @@ internal enum HubRegistry {
     // compared only.
 
     let number: UInt64
-    private(set) weak var service: AnyObject?
+    let service: DeathWatch
     let slot: Slot
     let hub: AnyObject
   }
@@ -38,8 +39,9 @@ internal enum HubRegistry {
 
     static let minimum = 16
 
-    mutating func add(_ key: ObjectIdentifier, _ service: AnyObject, _ slot: Slot, _ hub: AnyObject)
-    {
+    mutating func add(
+      _ key: ObjectIdentifier, _ service: DeathWatch, _ slot: Slot, _ hub: AnyObject
+    ) {
       entries[key, default: []].append(
         Entry(number: nextNumber, service: service, slot: slot, hub: hub))
       nextNumber += 1
@@ -71,7 +73,7 @@ internal enum HubRegistry {
   private static func hub<Proxy: SlotProxy>(
     _ service: AnyObject, _ slot: Slot, among entries: [Entry]
   ) -> DelegateHub<Proxy>? {
-    for entry in entries where entry.slot == slot && entry.service === service {
+    for entry in entries where entry.slot == slot && entry.service.isOf(service) {
       if let hub = entry.hub as? DelegateHub<Proxy> { return hub }
     }
     return nil
@@ -91,12 +93,12 @@ internal enum HubRegistry {
       let seen = table.withLock { $0.entries[key] } ?? []
       if let found: DelegateHub<Proxy> = hub(service, slot, among: seen) { return found }
       let occupant = access.read().map { Proxy.object(of: $0) }
-      for entry in seen where entry.service === service {
+      for entry in seen where entry.service.isOf(service) {
         if let hub = entry.hub as? DelegateHub<Proxy>, hub.proxy === occupant { return hub }
       }
       let hub = made ?? DelegateHub(proxy(), access, options)
       made = hub
-      let new = Candidate(service: service, slot: slot, hub: hub)
+      let new = Candidate(service: DeathWatch(service), slot: slot, hub: hub)
       let numbers = seen.map(\.number)
       let outcome = table.withLock { table -> (isAdded: Bool, collects: Bool) in
         guard table.entries[key]?.map(\.number) ?? [] == numbers else { return (false, false) }
@@ -110,7 +112,7 @@ internal enum HubRegistry {
 
   private struct Candidate: @unchecked Sendable {
     // Sendable: as an entry.
-    let service: AnyObject
+    let service: DeathWatch
     let slot: Slot
     let hub: AnyObject
   }
@@ -122,8 +124,8 @@ internal enum HubRegistry {
   /// - Complexity: O(*n*) in the number of hubs.
   @discardableResult
   internal static func collect() -> Int {
-    let all = table.withLock { $0.entries }
-    for (key, entries) in all { collect(key, entries) }
+    let all = table.withLock { $0.entries.mapValues { $0.map(Watched.init) } }
+    for (key, watched) in all { collect(key, watched) }
     return table.withLock { table in
       table.collectsAt = max(Table.minimum, 2 * table.count)
       return table.count
@@ -132,11 +134,19 @@ internal enum HubRegistry {
 
   /// Forgets the hubs of an object, if it is dead.
   internal static func collect(_ key: ObjectIdentifier) {
-    collect(key, table.withLock { $0.entries[key] } ?? [])
+    collect(key, table.withLock { $0.entries[key]?.map(Watched.init) } ?? [])
   }
 
-  private static func collect(_ key: ObjectIdentifier, _ entries: [Entry]) {
-    let dead = Set(entries.filter { $0.service == nil }.map(\.number))
+  /// An entry without its hub, which would live on with a copy.
+  private struct Watched: Sendable {
+    let number: UInt64
+    let service: DeathWatch
+
+    init(_ entry: Entry) { (number, service) = (entry.number, entry.service) }
+  }
+
+  private static func collect(_ key: ObjectIdentifier, _ watched: [Watched]) {
+    let dead = Set(watched.filter(\.service.hasDied).map(\.number))
     if dead.isEmpty { return }
     let removed = table.withLock { $0.remove(dead, of: key) }
     extendLifetime(removed)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwarding
+
+/// Tells whether an object has died, without a reference to it.
+///
+/// To load a `weak` variable takes a strong reference for a moment. Whoever
+/// looks at all objects of the process would so be the last one to have some of
+/// them, and run their `deinit` on a thread that they are not made for.
+@safe internal final class DeathWatch: @unchecked Sendable {
+  // Sendable: immutable, and the object is not used.
+
+  #if canImport(ObjectiveC)
+    // Objects of Objective-C have no unowned references.
+    private weak let object: AnyObject?
+
+    internal init(_ object: AnyObject) { self.object = object }
+
+    /// Whether the object has begun to deinitialise.
+    internal var hasDied: Bool { object == nil }
+
+    /// Whether the object, which the caller has, is the one.
+    internal func isOf(_ object: AnyObject) -> Bool { self.object === object }
+  #else
+    /// 0 without memory for one.
+    private let reference: fwd_weak
+
+    internal init(_ object: AnyObject) {
+      // SAFETY: the caller has the object.
+      reference = unsafe fwd_weak_create(
+        Unmanaged.passUnretained(object).toOpaque(), fwd_weak_kind_in_use())
+    }
+
+    deinit {
+      if reference != 0 { fwd_weak_destroy(reference) }
+    }
+
+    /// Whether the object has begun to deinitialise.
+    internal var hasDied: Bool { reference == 0 || fwd_weak_has_died(reference) }
+
+    /// Whether the object, which the caller has, is the one.
+    internal func isOf(_ object: AnyObject) -> Bool {
+      if hasDied { return false }
+      return unsafe fwd_weak_address(reference) == Unmanaged.passUnretained(object).toOpaque()
+    }
+  #endif
+}
