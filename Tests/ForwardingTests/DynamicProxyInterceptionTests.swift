@@ -149,6 +149,32 @@ import Testing
 
   // MARK: Instead
 
+  @Test func `nothing slips through to the subscribers while one replaces another`() throws {
+    let (proxy, token) = try answering()
+    let stubs = Box<[InterceptionToken]>([])
+    func stub(_ answer: Int32) throws -> InterceptionToken {
+      try proxy.instead("add:to:", replacing: true) { (_: Int32, _: Int32) -> Int32 in answer }
+    }
+    stubs.value = [try stub(100)]
+    let tap = try proxy.before("add:to:") { [weak proxy] in
+      // Two, so that the first has gone too.
+      for answer: Int32 in [101, 102] {
+        let stub = try? proxy?.instead("add:to:", replacing: true) {
+          (_: Int32, _: Int32) -> Int32 in answer
+        }
+        stubs.update { stubs in stubs += stub.map { [$0] } ?? [] }
+      }
+    }
+    let sum: Int32 = try proxy.send("add:to:", Int32(2), Int32(3))
+    #expect(sum == 102 && journal.take() == [])
+    tap.cancel()
+    // One that is cancelled leaves it to the subscribers.
+    let cancelling = try proxy.before("add:to:") { stubs.value = [] }
+    let own: Int32 = try proxy.send("add:to:", Int32(2), Int32(3))
+    #expect(own == 5 && journal.take() == ["2+3"])
+    withExtendedLifetime((token, cancelling)) {}
+  }
+
   @Test func `one instead of the subscribers answers for them`() throws {
     let (proxy, token) = try answering()
     let stub = try proxy.instead("add:to:") { (left: Int32, right: Int32) -> Int32 in left * right }

@@ -124,16 +124,9 @@ extension DynamicProxy {
     _ selector: MethodSelector, _ point: InterceptionPoint,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> InterceptionToken {
-    try intercept(selector, point) { signature throws(TableError) in
-      let coders: ArgumentCoders<repeat each Argument>
-      do throws(InvocationError) {
-        coders = try ArgumentCoders(selector, signature, mayBeFewer: true)
-      } catch {
-        throw TableError(
-          .signatureMismatch, selector: selector.name,
-          "the closure for \"\(selector)\" does not fit \"\(signature)\": \(error)")
-      }
-      return .tap(
+    let coders = try leadingCoders(selector, repeat (each Argument).self)
+    return try intercept(selector, point) { _ in
+      .tap(
         unsafe PackedFunction { _, pointers, _ throws(InvocationError) in
           var index = coders.first
           unsafe body(repeat try coders.next(each coders.coders, pointers, &index))

@@ -58,10 +58,14 @@ extension DynamicProxy {
     _ entry: UnsafePointer<fwd_proxy_method>, _ delivery: fwd_delivery
   ) throws(ForwardingError) {
     let index = unsafe fwd_proxy_method_index(entry)
-    let chain = interceptions.withLock { $0[index] } ?? InterceptionChain()
     try unsafe InterceptedDelivery(
-      ResolvedMethod(proxy: self, entry: entry), chain, delivery
+      ResolvedMethod(proxy: self, entry: entry), interceptionChain(index), delivery
     ).run()
+  }
+
+  /// Those who intercept a method at the moment.
+  internal func interceptionChain(_ index: Int) -> InterceptionChain {
+    interceptions.withLock { $0[index] } ?? InterceptionChain()
   }
 }
 

@@ -169,7 +169,7 @@ extension InterceptedDelivery {
     _ pointers: UnsafePointer<UnsafeMutableRawPointer>, isOriginal: Bool,
     _ result: UnsafeMutableRawPointer
   ) throws(ForwardingError) {
-    if let stub = chain.stub, stub.liveness.isLive, case .stub(let function) = stub.body {
+    if let stub = liveStub(), case .stub(let function) = stub.body {
       do throws(InvocationError) {
         // SAFETY: the function was bound to the signature.
         try unsafe function.call(nil, pointers, result)
@@ -194,6 +194,17 @@ extension InterceptedDelivery {
     unsafe inner.is_nested = true
     isCollected = true
     try unsafe method.forward(inner)
+  }
+
+  /// The stub, or the one that has taken its place since the delivery began.
+  private func liveStub() -> Interceptor? {
+    var stub = chain.stub
+    while let dead = stub, !dead.liveness.isLive {
+      stub = proxy.interceptionChain(unsafe fwd_proxy_method_index(method.entry)).stub
+      // Cancelled, and about to be taken out.
+      if stub?.liveness === dead.liveness { return nil }
+    }
+    return stub
   }
 
   /// Gives a collector an answer of nobody's, with its reference to an object.
