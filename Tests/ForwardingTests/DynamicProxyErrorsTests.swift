@@ -127,10 +127,11 @@ import Testing
         "unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0), result: bytes)
     }
     #expect(bytes == [0, 0, 0])
-    // Of a class there is no zero.
+    // Of references there is no zero.
     let error = #expect(throws: ForwardingError.self) { let _: Journal = try proxy.send("unknown") }
     #expect(error?.code == .unknownSelector)
     #expect(throws: ForwardingError.self) { let _: Nonzero = try proxy.send("unknown") }
+    #expect(throws: ForwardingError.self) { let _: Kept = try proxy.send("unknown") }
     #expect(throws: ForwardingError.self) { _ = try proxy.functionPointer(for: "unknown:") }
     #expect(journal.take().isEmpty)
     withExtendedLifetime(token) {}
@@ -466,3 +467,9 @@ import Testing
 
 private enum Zero: Int32 { case none }
 private enum Nonzero: Int32 { case one = 1 }
+
+/// Says that it is bytes, which it is not.
+private struct Kept: TypeEncodable {
+  static let typeEncoding = "{Kept=^v}"
+  let object: Journal
+}

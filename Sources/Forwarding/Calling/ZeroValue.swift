@@ -12,9 +12,10 @@ internal func zeroValue<Value>(of _: Value.Type) -> Value? {
   {
     return zeroCase(of: type) as? Value
   }
-  guard scalarKinds(of: Value.self) != nil || Value.self is any TypeEncodable.Type else {
-    return nil
-  }
+  // A type with references states its encoding in vain, be it of words.
+  guard scalarKinds(of: Value.self) != nil || Value.self is any TypeEncodable.Type,
+    _isPOD(Value.self)
+  else { return nil }
   return unsafe withUnsafeTemporaryAllocation(
     byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment
   ) { memory in
