@@ -377,6 +377,24 @@ fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE
                                void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
                                fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
 
+/// The same as `fwd_proxy_subscribe`, for so many deliveries: with the last one the subscription ends, and
+/// `destroy` is called when that one has returned. However many threads forward, there are not more. `times` of 0
+/// is `FWD_OUT_OF_RANGE`.
+fwd_status fwd_proxy_subscribe_times(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
+                                     const fwd_method *FWD_NULLABLE methods, size_t count, size_t times,
+                                     void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
+                                     fwd_subscription *FWD_NULLABLE subscription,
+                                     fwd_error *FWD_NULLABLE error);
+
+/// Has a subscription passed over until it has been unblocked as often as it has been blocked. It keeps its place
+/// and its context, and is counted, but does not respond meanwhile. A fan-out under way on this thread does not
+/// call it any more. `FWD_NOT_SUBSCRIBED` if it has ended. O(1), but O(m) in the number of methods.
+fwd_status fwd_proxy_block(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
+
+/// Undoes `fwd_proxy_block` once. `FWD_NOT_SUBSCRIBED` if the subscription has ended, `FWD_OUT_OF_RANGE` if it is
+/// not blocked.
+fwd_status fwd_proxy_unblock(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
+
 /// Ends a subscription: a fan-out under way on this thread does not call it any more. O(1), amortised.
 fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
 

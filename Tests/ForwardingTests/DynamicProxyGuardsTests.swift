@@ -308,7 +308,7 @@ import Testing
     // SAFETY: the context is alive until its destructor has run.
     let plain = unsafe Unmanaged.passRetained(CountedPlain(count)).toOpaque()
     let candidate = unsafe SubscriberList.Candidate(
-      context: plain,
+      context: plain, limit: .none,
       destroy: { unsafe Unmanaged<CountedPlain>.fromOpaque($0!).release() })
     let subscription = try proxy.admit(candidate, table, .none)
     subscription.block()

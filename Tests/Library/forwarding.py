@@ -105,6 +105,11 @@ proxy_release = _declare("fwd_proxy_release", None, c_void_p)
 proxy_subscribe = _declare(
     "fwd_proxy_subscribe", c_int, c_void_p, c_void_p, POINTER(Method), c_size_t, c_void_p, POINTER(c_uint64),
     POINTER(Error))
+proxy_subscribe_times = _declare(
+    "fwd_proxy_subscribe_times", c_int, c_void_p, c_void_p, POINTER(Method), c_size_t, c_size_t, c_void_p,
+    POINTER(c_uint64), POINTER(Error))
+proxy_block = _declare("fwd_proxy_block", c_int, c_void_p, c_uint64)
+proxy_unblock = _declare("fwd_proxy_unblock", c_int, c_void_p, c_uint64)
 proxy_unsubscribe = _declare("fwd_proxy_unsubscribe", c_int, c_void_p, c_uint64)
 proxy_subscriber_count = _declare("fwd_proxy_subscriber_count", c_size_t, c_void_p)
 proxy_responds = _declare("fwd_proxy_responds", c_bool, c_void_p, c_void_p)

@@ -85,13 +85,40 @@ public func fwd_proxy_subscribe(
   _ subscription: UnsafeMutablePointer<fwd_subscription>?,
   _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
+  unsafe subscribe(
+    "fwd_proxy_subscribe", proxy, context, methods, count, times: nil, destroy, subscription, error)
+}
+
+/// Subscribes C functions for some deliveries; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_subscribe_times(
+  _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
+  _ methods: UnsafePointer<fwd_method>?, _ count: Int, _ times: Int,
+  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ subscription: UnsafeMutablePointer<fwd_subscription>?,
+  _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  // More than there can be numbers is as many as there come.
+  unsafe subscribe(
+    "fwd_proxy_subscribe_times", proxy, context, methods, count,
+    times: times < 0 ? Int.max : times, destroy, subscription, error)
+}
+
+@unsafe private func subscribe(
+  _ function: String, _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
+  _ methods: UnsafePointer<fwd_method>?, _ count: Int, times: Int?,
+  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ subscription: UnsafeMutablePointer<fwd_subscription>?,
+  _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
   guard let proxy = unsafe proxy else {
-    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_subscribe: no proxy")
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "\(function): no proxy")
   }
   let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
   if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
-  let candidate = unsafe SubscriberList.Candidate(context: context, destroy: destroy)
   do throws(ForwardingError) {
+    let candidate = unsafe SubscriberList.Candidate(
+      context: context, limit: try DeliveryLimit(times), destroy: destroy)
     // SAFETY: the caller has a reference to the proxy.
     let made = try unsafe DynamicProxy.of(core: proxy).admit(candidate, table, .none)
     unsafe subscription?.pointee = made.identifier
@@ -115,6 +142,45 @@ public func fwd_proxy_unsubscribe(
       nil, FWD_NOT_SUBSCRIBED, "the proxy has no subscription \(subscription)")
   }
   return FWD_OK
+}
+
+/// Has a subscription passed over; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_block(
+  _ proxy: OpaquePointer?, _ subscription: fwd_subscription
+) -> fwd_status {
+  guard let proxy = unsafe proxy else {
+    return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_block: no proxy")
+  }
+  do throws(ForwardingError) {
+    // SAFETY: the caller has a reference to the proxy.
+    guard try unsafe DynamicProxy.of(core: proxy).subscribers.block(subscription) else {
+      return unsafe fail(
+        nil, FWD_NOT_SUBSCRIBED, "the proxy has no subscription \(subscription)")
+    }
+    return FWD_OK
+  } catch let failure {
+    return unsafe fail(nil, failure.code.status, failure.description)
+  }
+}
+
+/// Undoes `fwd_proxy_block`; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_unblock(
+  _ proxy: OpaquePointer?, _ subscription: fwd_subscription
+) -> fwd_status {
+  guard let proxy = unsafe proxy else {
+    return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_unblock: no proxy")
+  }
+  // SAFETY: the caller has a reference to the proxy.
+  let subscribers = unsafe DynamicProxy.of(core: proxy).subscribers
+  if subscribers.unblock(subscription) { return FWD_OK }
+  guard subscribers.isLive(subscription) else {
+    return unsafe fail(
+      nil, FWD_NOT_SUBSCRIBED, "the proxy has no subscription \(subscription)")
+  }
+  return unsafe fail(
+    nil, FWD_OUT_OF_RANGE, "the subscription \(subscription) is not blocked")
 }
 
 /// Makes a C function pointer that forwards; see `forwarding.h`.

@@ -4,13 +4,17 @@
 internal import CForwarding
 
 extension SubscriberList {
-  /// Has a subscription passed over. False if it has ended, or memory is short.
-  internal func block(_ identifier: UInt64) -> Bool {
-    let isDone = try? change { _, _ throws(ForwardingError) in
+  /// Has a subscription passed over. False if it has ended.
+  ///
+  /// - Throws: `ForwardingError` with the code `outOfMemory`.
+  internal func block(_ identifier: UInt64) throws(ForwardingError) -> Bool {
+    try change { _, _ throws(ForwardingError) in
       guard let record = unsafe liveRecord(identifier) else { return false }
-      return unsafe fwd_list_block(list, record)
+      guard unsafe fwd_list_block(list, record) else {
+        throw ForwardingError(.outOfMemory, "no memory to block a subscription")
+      }
+      return true
     }
-    return isDone ?? false
   }
 
   /// Undoes `block` once. False if the subscription is not blocked.

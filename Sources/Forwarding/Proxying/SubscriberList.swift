@@ -144,11 +144,11 @@ extension SubscriberList {
 
     /// A C context.
     @unsafe internal init(
-      context: UnsafeMutableRawPointer?,
+      context: UnsafeMutableRawPointer?, limit: DeliveryLimit,
       destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     ) {
       unsafe subscriber = fwd_subscriber(
-        object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy, limit: 0)
+        object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy, limit: limit.count)
       position = .last
       duplicates = .allow
     }

@@ -50,7 +50,7 @@ extension Subscription {
   ///   the last of those that share a function table.
   @discardableResult
   public func block() -> Bool {
-    proxy?.subscribers.block(identifier) ?? false
+    (try? proxy?.subscribers.block(identifier)) ?? false
   }
 
   /// Undoes ``block()`` once.

@@ -287,6 +287,76 @@ int c_interface_check_proxies(void) {
 
 // MARK: Subscribers
 
+/// Blocks and unblocks `a`, which stands behind `b`.
+static void check_blocking(fwd_proxy *proxy, listener *a, listener *b, journal *journal) {
+  fwd_selector ping = fwd_selector_register("ping:");
+  int32_t number = 2;
+  CHECK(fwd_proxy_block(proxy, a->subscription) == FWD_OK);
+  CHECK(fwd_proxy_block(proxy, a->subscription) == FWD_OK);
+  CHECK(fwd_proxy_subscriber_count(proxy) == 2);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b2 "));
+  CHECK(fwd_proxy_unblock(proxy, a->subscription) == FWD_OK);
+  CHECK(fwd_proxy_block(proxy, b->subscription) == FWD_OK);
+  CHECK(!fwd_proxy_responds(proxy, ping));
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, ""));
+  CHECK(fwd_proxy_unblock(proxy, a->subscription) == FWD_OK && fwd_proxy_responds(proxy, ping));
+  CHECK(fwd_proxy_unblock(proxy, b->subscription) == FWD_OK);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b2 a2 "));
+  FAILS(FWD_OUT_OF_RANGE, fwd_proxy_unblock(proxy, a->subscription));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_block(proxy, 0));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unblock(proxy, UINT64_MAX));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_block(NULL, a->subscription));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_unblock(NULL, a->subscription));
+  // In a batch, too, which began before.
+  fwd_batch *batch = NULL;
+  CHECK(fwd_batch_begin(proxy, &batch, NULL) == FWD_OK);
+  CHECK(fwd_proxy_block(proxy, b->subscription) == FWD_OK);
+  CHECK(fwd_batch_forward(batch, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "a2 "));
+  CHECK(fwd_proxy_unblock(proxy, b->subscription) == FWD_OK);
+  CHECK(fwd_batch_forward(batch, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b2 a2 "));
+  fwd_batch_end(batch);
+}
+
+/// Subscribes for a few deliveries, behind `b` and `a`.
+static void check_times(fwd_proxy *proxy, journal *journal) {
+  fwd_selector ping = fwd_selector_register("ping:");
+  int32_t number = 3;
+  listener t = {.name = "t", .journal = journal};
+  fwd_error error = {0};
+  FAILS(FWD_OUT_OF_RANGE, fwd_proxy_subscribe_times(proxy, &t, listener_methods, 3, 0, listener_destroy,
+                                                    &t.subscription, &error));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "expected 1 or more"));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_subscribe_times(NULL, &t, listener_methods, 3, 1, listener_destroy,
+                                                     &t.subscription, &error));
+  CHECK(t.subscription == 0 && t.destroyed == 0);
+  CHECK(fwd_proxy_subscribe_times(proxy, &t, listener_methods, 3, 2, listener_destroy, &t.subscription, NULL) ==
+        FWD_OK);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b3 a3 t3 ") && t.destroyed == 0);
+  // What is not delivered is not counted.
+  CHECK(fwd_proxy_block(proxy, t.subscription) == FWD_OK);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(fwd_proxy_unblock(proxy, t.subscription) == FWD_OK);
+  CHECK(noted(journal, "b3 a3 ") && fwd_proxy_subscriber_count(proxy) == 3);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b3 a3 t3 ") && t.destroyed == 1);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b3 a3 ") && fwd_proxy_subscriber_count(proxy) == 2);
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_block(proxy, t.subscription));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(proxy, t.subscription));
+  // More than will ever come.
+  CHECK(fwd_proxy_subscribe_times(proxy, &t, listener_methods, 3, SIZE_MAX, listener_destroy, &t.subscription,
+                                  NULL) == FWD_OK);
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b3 a3 t3 "));
+  CHECK(fwd_proxy_unsubscribe(proxy, t.subscription) == FWD_OK && t.destroyed == 2);
+}
+
 int c_interface_check_subscribers(void) {
   failures = 0;
   journal journal = {0};
@@ -318,6 +388,9 @@ int c_interface_check_subscribers(void) {
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(other, a.subscription));
   fwd_proxy_release(other);
   CHECK(a.destroyed == 1);
+
+  check_blocking(proxy, &a, &b, &journal);
+  check_times(proxy, &journal);
 
   // What is refused, is refused as a whole; the context is not destroyed.
   listener c = {.name = "c", .journal = &journal, .subscription = 77};
