@@ -24,6 +24,13 @@
     @unsafe internal func word(_ index: Int) -> UnsafeMutableRawPointer? {
       unsafe slots[index].load(as: UnsafeMutableRawPointer?.self)
     }
+
+    /// The word in a slot.
+    @inlinable
+    @inline(__always)
+    @unsafe internal func bits(_ index: Int) -> UInt {
+      unsafe slots[index].load(as: UInt.self)
+    }
   }
 
   /// An argument that is no value of its type.

@@ -71,7 +71,61 @@
       }
       // SAFETY: the table has found that the slot is the address of such a
       // value, by the name of the type.
-      try unsafe body(address.assumingMemoryBound(to: Value.self).pointee)
+      let pointer = unsafe address.assumingMemoryBound(to: Value.self)
+      #if canImport(ObjectiveC)
+        // There some values must not be copied byte by byte.
+        try unsafe body(pointer.pointee)
+      #else
+        // A copy that counts no reference, and is given up as such: whoever
+        // forwards keeps the value during the call.
+        var mismatch: ForwardedMismatch?
+        unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
+          let copy = unsafe room.baseAddress.unsafelyUnwrapped
+          unsafe UnsafeMutableRawPointer(copy).copyMemory(
+            from: pointer, byteCount: MemoryLayout<Value>.size)
+          let value = unsafe copy.move()
+          do throws(ForwardedMismatch) { try body(value) } catch { mismatch = error }
+          unsafe copy.initialize(to: consume value)
+        }
+        if let mismatch { throw mismatch }
+      #endif
+    }
+
+    /// Calls `body` with the value of an argument behind a pointer.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func lend<Value: ForwardedDirect>(
+      _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type,
+      _ body: (Value) throws(ForwardedMismatch) -> Void
+    ) throws(ForwardedMismatch) {
+      try body(unsafe take(arguments, index, as: type))
+    }
+    /// Calls `body` with the value of an argument behind a pointer.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func lend<Value: AnyObject>(
+      _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type,
+      _ body: (Value) throws(ForwardedMismatch) -> Void
+    ) throws(ForwardedMismatch) {
+      try unsafe lend(arguments.bits(index), as: type, index, body)
+    }
+    /// Calls `body` with the value of an argument behind a pointer.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func lend<Value: AnyObject>(
+      _ arguments: ForwardedArguments, _ index: Int, as type: Value?.Type,
+      _ body: (Value?) throws(ForwardedMismatch) -> Void
+    ) throws(ForwardedMismatch) {
+      try unsafe lend(arguments.bits(index), as: type, index, body)
+    }
+    /// Calls `body` with the value of an argument behind a pointer.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func lend<Value>(
+      _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type,
+      _ body: (Value) throws(ForwardedMismatch) -> Void
+    ) throws(ForwardedMismatch) {
+      try unsafe lend(arguments.bits(index), as: type, index, body)
     }
 
     /// Calls `body` with the place of a value that may be changed.

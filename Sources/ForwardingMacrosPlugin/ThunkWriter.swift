@@ -61,9 +61,7 @@
       for index in method.words.reversed() {
         let lend = method.parameters[index].isInout ? "lendInout" : "lend"
         let type = method.type(index, in: .proxy)
-        text =
-          "try unsafe \(library)ForwardedSlot.\(lend)(_\(index), as: (\(type)).self, \(index + 1)) "
-          + "{ _\(index) throws(\(library)ForwardedMismatch) in \(text) }"
+        text = lending("\(lend)(_\(index), as: (\(type)).self, \(index + 1))", index, text)
       }
       return """
         do throws(\(library)ForwardedMismatch) {
@@ -76,9 +74,9 @@
 
     /// Delivers arguments that stand behind pointers.
     private func packed(_ index: Int, _ method: Method) -> String {
-      let values = method.parameters.enumerated().map { index, parameter in
+      let values = method.parameters.indices.filter { !isLent(method, $0) }.map { index in
         // Some types are not to be inferred without a warning.
-        let type = "(\(method.type(index, in: .proxy)))"
+        let (parameter, type) = (method.parameters[index], "(\(method.type(index, in: .proxy)))")
         return "\n        let _\(index)\(parameter.isInout ? "" : ": \(type)") = "
           + "try unsafe \(library)ForwardedSlot.\(parameter.isInout ? "takeInout" : "take")("
           + "arguments, \(index + 1), as: \(type).self)"
@@ -94,14 +92,12 @@
       if method.isThrowing {
         // Behind the arguments stands the place of the result, if it needs one,
         // and last that of the error.
-        answer = """
-          if unsafe arguments.hasFailed { return 0 }
-                  do {
-                    \(answer)
-                  } catch {
-                    unsafe arguments.fail(error\(method.result == nil ? ", result, by: listener" : ""))
-                  }
-          """
+        let failure = method.result == nil ? "error, result, by: listener" : "error"
+        answer = "do { \(answer) } catch { unsafe arguments.fail(\(failure)) }"
+      }
+      answer = lending(answer, method)
+      if method.isThrowing {
+        answer = "if unsafe arguments.hasFailed { return 0 }\n        " + answer
       }
       let head = """
           @inline(__always)
@@ -114,7 +110,7 @@
       let arguments =
         "let arguments = unsafe \(library)ForwardedArguments(arguments\(errorPlace(method)))"
       // Nothing can be wrong with no arguments.
-      if values.isEmpty {
+      if method.parameters.isEmpty {
         let isBare = method.result == nil && !method.isThrowing
         return head + """
                 \(isBare ? answer : arguments + "\n        " + answer)
@@ -134,6 +130,27 @@
             }
           }
         """
+    }
+
+    /// Whether an argument is an object, or stands in memory: then the listener is
+    /// lent it, and no reference is counted.
+    private func isLent(_ method: Method, _ index: Int) -> Bool {
+      !method.parameters[index].isScalar && !method.parameters[index].isInout
+    }
+
+    /// Statements in which the arguments that are lent have their names.
+    private func lending(_ statements: String, _ method: Method) -> String {
+      method.parameters.indices.filter { isLent(method, $0) }.reversed()
+        .reduce(statements) { statements, index in
+          let type = "(\(method.type(index, in: .proxy))).self"
+          return lending("lend(arguments, \(index + 1), as: \(type))", index, statements)
+        }
+    }
+
+    /// Statements in which one argument that is lent has its name.
+    private func lending(_ lend: String, _ index: Int, _ statements: String) -> String {
+      "try unsafe \(library)ForwardedSlot.\(lend) "
+        + "{ _\(index) throws(\(library)ForwardedMismatch) in \(statements) }"
     }
 
     private func errorPlace(_ method: Method) -> String {

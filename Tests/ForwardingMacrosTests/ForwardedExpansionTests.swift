@@ -151,8 +151,9 @@
           unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments)
-              let _0: (String) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (String).self)
-              unsafe listener.x = ForwardingMacros.ForwardedSlot.same(_0)
+              try unsafe ForwardingMacros.ForwardedSlot.lend(arguments, 1, as: (String).self) { _0 throws(ForwardingMacros.ForwardedMismatch) in
+                unsafe listener.x = ForwardingMacros.ForwardedSlot.same(_0)
+              }
               return 0
             } catch {
               return unsafe PProxy._protocol.report(error, failure, 1)
@@ -432,9 +433,11 @@
           unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments)
-              let _0: (_P_fArgument0) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (_P_fArgument0).self)
-              let _1: ((Int) -> Void) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 2, as: ((Int) -> Void).self)
-              unsafe ForwardingMacros.ForwardedSlot.done(listener.f(_0, _1))
+              try unsafe ForwardingMacros.ForwardedSlot.lend(arguments, 1, as: (_P_fArgument0).self) { _0 throws(ForwardingMacros.ForwardedMismatch) in
+                try unsafe ForwardingMacros.ForwardedSlot.lend(arguments, 2, as: ((Int) -> Void).self) { _1 throws(ForwardingMacros.ForwardedMismatch) in
+                  unsafe ForwardingMacros.ForwardedSlot.done(listener.f(_0, _1))
+                }
+              }
               return 0
             } catch {
               return unsafe PProxy._protocol.report(error, failure, 0)

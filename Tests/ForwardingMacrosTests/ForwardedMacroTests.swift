@@ -162,14 +162,15 @@
           unsafe ForwardingMacros.ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
             do throws(ForwardingMacros.ForwardedMismatch) {
               let arguments = unsafe ForwardingMacros.ForwardedArguments(arguments, errorAt: 2 + ForwardingMacros.ForwardedSlot.extraArguments(of: (Int).self))
-              let _0: (String) = try unsafe ForwardingMacros.ForwardedSlot.take(arguments, 1, as: (String).self)
               if unsafe arguments.hasFailed {
                 return 0
               }
-              do {
-                unsafe ForwardingMacros.ForwardedSlot.give(try listener.close(at: _0), as: (Int).self, result, arguments, 2)
-              } catch {
-                unsafe arguments.fail(error)
+              try unsafe ForwardingMacros.ForwardedSlot.lend(arguments, 1, as: (String).self) { _0 throws(ForwardingMacros.ForwardedMismatch) in
+                do {
+                  unsafe ForwardingMacros.ForwardedSlot.give(try listener.close(at: _0), as: (Int).self, result, arguments, 2)
+                } catch {
+                  unsafe arguments.fail(error)
+                }
               }
               return 0
             } catch {
