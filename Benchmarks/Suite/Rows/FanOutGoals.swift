@@ -65,6 +65,12 @@ extension FanOutRows {
         goal(
           "typed delivery", ratio(Way.typedProxy, Way.resolved, 1.15, "an untyped one"))
       ]
+        + TypedRows.kinds.map { kind in
+          goal(
+            "typed delivery, \(kind)",
+            ratio(
+              TypedRows.typedName(kind), TypedRows.untypedName(kind), 1.15, "an untyped one"))
+        }
     #else
       []
     #endif

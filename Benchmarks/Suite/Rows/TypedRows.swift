@@ -14,6 +14,14 @@ internal import FwdBenchReceivers
 /// same by a resolved method. An iteration loads the message anew, as elsewhere.
 enum TypedRows {
   #if Macros
+    static let kinds = [
+      "object", "object or nil", "pointer", "array", "tuple", "number as result",
+      "object as result", "throwing",
+    ]
+
+    static func typedName(_ kind: String) -> String { "\(Way.typedProxy): \(kind)" }
+    static func untypedName(_ kind: String) -> String { "\(Way.resolved), \(kind)" }
+
     static func rows(_ stage: Stage) -> [Row] {
       let (count, scale) = currentMessage()
       let token = Token(count)
@@ -56,7 +64,7 @@ enum TypedRows {
     private static func typed<Result>(
       _ kind: String, _ stage: Stage, _ emit: @escaping (TypedKindsProxy) throws -> Result
     ) -> Row {
-      .fanOut("\(Way.typedProxy): \(kind)", stage.size, stage.plain) {
+      .fanOut(typedName(kind), stage.size, stage.plain) {
         let proxy = try stage.typedKinds.get()
         return { iterations in
           for _ in 0..<iterations { _ = try emit(proxy) }
@@ -69,7 +77,7 @@ enum TypedRows {
       _ kind: String, _ name: TypedKindsProxy.Requirement, _ stage: Stage,
       size: Int = 0, releasing isObject: Bool = false, _ frame: @escaping () -> Frame
     ) -> Row {
-      .fanOut("\(Way.resolved), \(kind)", stage.size, stage.plain) {
+      .fanOut(untypedName(kind), stage.size, stage.plain) {
         let method = try stage.untypedKinds.get().method(for: TypedKindsProxy.selector(for: name))
         let room = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
         let result = unsafe UnsafeMutableRawBufferPointer(start: room, count: size)
