@@ -91,6 +91,10 @@ internal import Synchronization
     line(tally.cancelled, "cancelled")
     line(tally.dropped, "ended by a death")
     line(tally.moved, "moves")
+    line(tally.blocked, "members blocked for a while")
+    line(tally.limited, "members for some deliveries")
+    line(tally.intercepted, "interceptions")
+    line(tally.targets, "changes of a forward target")
   }
 }
 

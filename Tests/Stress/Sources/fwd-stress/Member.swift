@@ -18,6 +18,8 @@ internal import Synchronization
   let joinedAt = Atomic<Int>(0)
   let endingAt = Atomic<Int>(0)
   let endedAt = Atomic<Int>(0)
+  /// The calls of all threads.
+  let deliveries = Atomic<Int>(0)
   /// The last fan-out of each thread and depth.
   private let seen: UnsafeMutablePointer<Int64>
   /// Something else once it has gone.
@@ -65,6 +67,7 @@ internal import Synchronization
       ended == 0 || ended > fan.begin,
       "a member was called by a fan-out that began after its subscription had ended")
     unsafe seen[place(fan)] = ticket
+    deliveries.add(1, ordering: .sequentiallyConsistent)
     fan.note(self)
     if steady == nil { fan.worker.mayActInside(fan) }
   }

@@ -26,6 +26,7 @@ final class Stage: Sendable {
   let claim: ResolvedMethod
   let looseStrike: ResolvedMethod
   let pointer: FunctionPointer
+  let guarding = Guarding()
 
   init() throws {
     var configuration = DynamicProxy.Configuration()
@@ -69,6 +70,7 @@ final class Stage: Sendable {
       if random.isOneOf(2) { left?.cancel(&random) } else { left?.drop() }
     }
     if random.isOneOf(2) { loose.unsubscribeAll() }
+    guarding.end()
     for membership in steady where random.isOneOf(2) { membership.cancel(&random) }
   }
 }

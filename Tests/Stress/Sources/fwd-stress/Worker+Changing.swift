@@ -7,10 +7,12 @@ internal import Synchronization
 extension Worker {
   /// Changes who is subscribed, or where.
   func change() {
-    switch random.below(16) {
+    switch random.below(20) {
     case 0...10: changeSlot()
     case 11, 12: moveSteady()
     case 13: look()
+    case 14: changeLetting()
+    case 15, 16, 17: changeGuards()
     default: changeLoose()
     }
   }

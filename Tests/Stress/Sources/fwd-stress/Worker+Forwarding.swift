@@ -17,7 +17,7 @@ private struct Frame {
 }
 
 extension Fan {
-  fileprivate func withFrame(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+  func withFrame(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     // SAFETY: the bytes are valid during the call.
     try unsafe withUnsafeBytes(of: Frame(self)) { bytes in
       let size = method == .shade ? 24 : 16
@@ -31,7 +31,7 @@ extension Fan {
 extension Worker {
   /// Fans out in one of all ways.
   func forward() {
-    switch random.below(16) {
+    switch random.below(18) {
     case 0, 1, 2: forward(.strike, stage.strike)
     case 3: forward(.shade, stage.shade)
     case 4, 5: forwardForResult()
@@ -43,6 +43,8 @@ extension Worker {
     case 12: fan(.strike) { try stage.main.dynamic.strike($0.ticket, fan: $0.address) }
     case 13: forwardLoose()
     case 14: followOne()
+    case 15: followBlocked()
+    case 16: followLimited()
     default: forwardToPassingProxy()
     }
   }

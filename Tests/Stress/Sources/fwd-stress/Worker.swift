@@ -76,6 +76,10 @@ struct Tally {
   var cancelled = 0
   var dropped = 0
   var moved = 0
+  var blocked = 0
+  var limited = 0
+  var intercepted = 0
+  var targets = 0
 
   static func += (left: inout Tally, right: Tally) {
     left.fans += right.fans
@@ -86,5 +90,9 @@ struct Tally {
     left.cancelled += right.cancelled
     left.dropped += right.dropped
     left.moved += right.moved
+    left.blocked += right.blocked
+    left.limited += right.limited
+    left.intercepted += right.intercepted
+    left.targets += right.targets
   }
 }
