@@ -107,7 +107,9 @@ private func comes(_ condition: () -> Bool) -> Bool {
       #expect(hub.proxy.forwardingProxy.count == 0)
       hub.subscribe(FetchListener("a", notes), lifetime: .strong)
     }
-    #expect(repeats > 0)
+    // The address sanitizer gives no memory out again for long.
+    let reusesMemory = unsafe dlsym(nil, "__asan_init") == nil
+    #expect(repeats > 0 || !reusesMemory)
   }
 
   @Test func `threads that ask for the hub of one object get the same`() {
