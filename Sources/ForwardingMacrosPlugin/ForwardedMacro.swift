@@ -77,8 +77,10 @@
 
   // MARK: - Attributes of methods
 
-  /// `@Optional`, which `@Forwarded` reads.
-  internal enum OptionalMacro: PeerMacro {
+  /// An attribute that `@Forwarded` reads: by itself it makes nothing.
+  internal protocol MarkMacro: PeerMacro {}
+
+  extension MarkMacro {
     internal static func expansion(
       of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
       in context: some MacroExpansionContext
@@ -88,27 +90,14 @@
     }
   }
 
-  /// `@DefaultResult`, which `@Forwarded` reads.
-  internal enum DefaultResultMacro: PeerMacro {
-    internal static func expansion(
-      of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
-      in context: some MacroExpansionContext
-    ) throws -> [DeclSyntax] {
-      checkPlace(of: node, context)
-      return []
-    }
-  }
+  /// `@Optional`.
+  internal enum OptionalMacro: MarkMacro {}
 
-  /// `@ReplyOnce`, which `@Forwarded` reads.
-  internal enum ReplyOnceMacro: PeerMacro {
-    internal static func expansion(
-      of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
-      in context: some MacroExpansionContext
-    ) throws -> [DeclSyntax] {
-      checkPlace(of: node, context)
-      return []
-    }
-  }
+  /// `@DefaultResult`.
+  internal enum DefaultResultMacro: MarkMacro {}
+
+  /// `@ReplyOnce`.
+  internal enum ReplyOnceMacro: MarkMacro {}
 
   /// Says so if an attribute does not stand where `@Forwarded` reads it.
   private func checkPlace(of node: AttributeSyntax, _ context: some MacroExpansionContext) {
