@@ -16,16 +16,13 @@
       _ source: String, expandsTo expanded: String,
       _ location: Testing.SourceLocation = #_sourceLocation
     ) {
-      assertMacroExpansion(
-        source, expandedSource: expanded,
-        macroSpecs: [
+      expectExpansion(
+        source,
+        by: [
           "Forwarded": MacroSpec(type: ForwardedMacro.self),
           "DefaultResult": MacroSpec(type: DefaultResultMacro.self),
           "ReplyOnce": MacroSpec(type: ReplyOnceMacro.self),
-        ], indentationWidth: .spaces(2),
-        failureHandler: { failure in
-          Issue.record(Comment(rawValue: failure.message), sourceLocation: location)
-        })
+        ], to: expanded, location)
     }
 
     @Test func `a property`() {

@@ -24,12 +24,9 @@
       applying fixIts: [String]? = nil, giving fixed: String? = nil,
       _ location: Testing.SourceLocation = #_sourceLocation
     ) {
-      assertMacroExpansion(
-        source, expandedSource: expanded, diagnostics: diagnostics, macroSpecs: Self.macros,
-        applyFixIts: fixIts, fixedSource: fixed, indentationWidth: .spaces(2),
-        failureHandler: { failure in
-          Issue.record(Comment(rawValue: failure.message), sourceLocation: location)
-        })
+      expectExpansion(
+        source, by: Self.macros, to: expanded, diagnostics: diagnostics, applying: fixIts,
+        giving: fixed, location)
     }
 
     // MARK: Expansions
