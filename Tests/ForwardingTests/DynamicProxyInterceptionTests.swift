@@ -318,19 +318,24 @@ import Testing
   }
 
   @Test func `proceeding again forwards again, and not at all once it is over`() throws {
-    let (proxy, token) = try answering()
     let kept = Box<UncheckedProceed?>(nil)
-    let around = try proxy.around("ping:") { invocation, proceed in
-      try proceed()
-      try invocation.setArgument(Int32(2), at: 2)
-      try proceed()
-      kept.value = UncheckedProceed(proceed)
+    weak var kin: DynamicProxy?
+    do {
+      let (proxy, token) = try answering()
+      kin = proxy
+      let around = try proxy.around("ping:") { invocation, proceed in
+        try proceed()
+        try invocation.setArgument(Int32(2), at: 2)
+        try proceed()
+        kept.value = UncheckedProceed(proceed)
+      }
+      try proxy.send("ping:", Int32(1))
+      #expect(journal.take() == ["ping1", "ping2"])
+      let error = #expect(throws: ForwardingError.self) { try kept.value?.proceed() }
+      #expect(error?.code == .deliveryFailed && journal.take() == [])
+      withExtendedLifetime((token, around)) {}
     }
-    try proxy.send("ping:", Int32(1))
-    #expect(journal.take() == ["ping1", "ping2"])
-    let error = #expect(throws: ForwardingError.self) { try kept.value?.proceed() }
-    #expect(error?.code == .deliveryFailed && journal.take() == [])
-    withExtendedLifetime((token, around)) {}
+    #expect(kin == nil && kept.value != nil, "what is over keeps no proxy")
   }
 
   /// Kept beyond its call, to see that it notices.

@@ -312,7 +312,7 @@ import Testing
     let forwarder = DelegateForwarder(fetcher)
     let (a, b, c, d) = (listener("a"), listener("b"), listener("c"), listener("d"))
     for one in [a, b, c] { forwarder.subscribe(one) }
-    b.action = { [unowned forwarder] in
+    b.action = { [unowned forwarder, unowned b] in
       forwarder.unsubscribe(a)
       forwarder.unsubscribe(b)
       forwarder.subscribe(d)

@@ -7,10 +7,11 @@
 ///
 /// It is valid during the call of the closure that it was given to.
 public final class Proceed {
-  private let delivery: InterceptedDelivery
+  /// Nil once the closure has returned: who keeps what it was given shall not
+  /// keep the proxy with it.
+  private var delivery: InterceptedDelivery?
   private let invocation: Invocation
   private let next: Int
-  private var isOver = false
   /// Why it went wrong the last time.
   internal private(set) var failure: ForwardingError?
 
@@ -28,7 +29,7 @@ public final class Proceed {
   ///   returned.
   /// - Complexity: O(*n*) in the number of subscribers.
   public func callAsFunction() throws(ForwardingError) {
-    if isOver {
+    guard let delivery else {
       throw ForwardingError(
         .deliveryFailed, selector: invocation.selector.name,
         "\"\(invocation.selector)\" cannot proceed: its interceptor has returned")
@@ -41,5 +42,5 @@ public final class Proceed {
     }
   }
 
-  internal func end() { isOver = true }
+  internal func end() { delivery = nil }
 }
