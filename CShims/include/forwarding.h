@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // Nullability is clang's; other compilers see plain pointers.
 #if defined(__clang__)
@@ -29,6 +30,13 @@
 #else
 #define FWD_NONNULL
 #define FWD_NULLABLE
+#endif
+
+// A function that compilers may put into the program's own code; the library has it, too.
+#if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
+#define FWD_INLINE extern inline
+#else
+#define FWD_INLINE inline
 #endif
 
 #ifdef __cplusplus
@@ -227,12 +235,69 @@ size_t fwd_signature_frame_size(const fwd_signature *FWD_NONNULL signature);
 
 // MARK: Calls and closures
 
+typedef struct fwd_call_head fwd_call_head;
+
+/// Loads the registers and leaves for the function by a jump, so that it returns to where this was called. Gives
+/// what is in the first integer register then. If an argument has no address, sets `*is_missing` and calls nothing.
+typedef uint64_t (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head, void (*FWD_NONNULL function)(void),
+                                  void *FWD_NONNULL const *FWD_NULLABLE arguments, bool *FWD_NONNULL is_missing);
+
+/// The first member of every signature. It is here so that `fwd_call` can be compiled into programs, and for nothing
+/// else: what it says of a signature is part of the library's binary interface.
+struct fwd_call_head {
+  /// Where the jump is found; NULL is found there for signatures that take more than a jump, and while
+  /// `fwd_use_libffi` asks for libffi.
+  const fwd_call_jump FWD_NULLABLE *FWD_NONNULL jump;
+  /// Which arguments the registers are loaded from, a byte for each, integer registers first.
+  uint64_t order;
+  /// How many bytes of the integer register are the result: 0, 1, 2, 4 or 8.
+  size_t result_size;
+};
+
+/// `fwd_call`, never compiled into a program.
+fwd_status fwd_call_any(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
+                        void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+
 /// Calls `function`, which must have this signature, with the values that `arguments[0]`,
 /// `arguments[1]`, ... point to (the receiver and the selector included), as the C compiler would.
 /// `arguments` is not modified. Writes exactly the result's bytes to `result`, which may be NULL if there
 /// are none or they are not wanted.
-fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
-                    void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
+                               void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result) {
+  // Inline, so that there is one call between the program and the function, not two: that is a third of the cost.
+#ifdef __cplusplus
+  const fwd_call_head *head = static_cast<const fwd_call_head *>(static_cast<const void *>(signature));
+#else
+  const fwd_call_head *head = (const fwd_call_head *)signature;
+#endif
+  bool is_missing = false;
+  fwd_call_jump jump;
+  uint64_t word;
+  // One by one, or compilers make one test of two that costs more.
+  if (__builtin_expect(!signature, 0)) return fwd_call_any(signature, function, arguments, result);
+  if (__builtin_expect(!function, 0)) return fwd_call_any(signature, function, arguments, result);
+  // Relaxed: `fwd_use_libffi` is ordered with nothing.
+  jump = __atomic_load_n(head->jump, __ATOMIC_RELAXED);
+  if (__builtin_expect(!jump, 0)) return fwd_call_any(signature, function, arguments, result);
+  word = jump(head, function, arguments, &is_missing);
+  // Which one is missing, it finds out.
+  if (__builtin_expect(is_missing, 0)) return fwd_call_any(signature, function, arguments, result);
+  if (!result) return FWD_OK;
+  // By comparisons of order: of others compilers make a jump table.
+  if (head->result_size >= 8) {
+    memcpy(result, &word, 8);
+  } else if (head->result_size >= 4) {
+    uint32_t low = word & UINT32_MAX;
+    memcpy(result, &low, 4);
+  } else if (head->result_size >= 2) {
+    uint16_t low = word & UINT16_MAX;
+    memcpy(result, &low, 2);
+  } else if (head->result_size >= 1) {
+    uint8_t low = word & UINT8_MAX;
+    memcpy(result, &low, 1);
+  }
+  return FWD_OK;
+}
 
 /// Says whether all calls and new closures go through libffi, rather than through the call plans that signatures
 /// compile to, so that the two can be told apart. `FWD_CALL=libffi` in the environment does the same.

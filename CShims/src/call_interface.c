@@ -369,12 +369,23 @@ const fwd_caller *fwd_cif_caller(const fwd_cif *cif) { return cif->caller; }
 
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
 
+fwd_call_head fwd_cif_call_head(const fwd_cif *cif) {
+#if FWD_HAS_CALL_JUMPS
+  if (cif->plan && cif->plan->head.jump) return cif->plan->head;
+#endif
+  static const fwd_call_jump none = NULL;
+  return (fwd_call_head){.jump = &none};
+}
+
 // MARK: The switch
 
 atomic_bool fwd_libffi_is_forced;
 
 void fwd_use_libffi(bool forced) {
   atomic_store_explicit(&fwd_libffi_is_forced, forced, memory_order_relaxed);
+#if FWD_HAS_CALL_JUMPS
+  fwd_call_jumps_enable(!forced);
+#endif
 }
 
 // Read before main, so that calls need not ask whether it has been.

@@ -34,6 +34,9 @@ extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
 /// How functions of this interface are called unless libffi is forced. Valid as long as the interface.
 const fwd_caller *fwd_cif_caller(const fwd_cif *cif);
 
+/// What `fwd_call` looks at for functions of this interface. Valid as long as the interface.
+fwd_call_head fwd_cif_call_head(const fwd_cif *cif);
+
 /// The plan for calls of this interface; NULL if there is none. Valid as long as the interface.
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);
 

@@ -11,6 +11,7 @@
 
 #if defined(__x86_64__) && defined(__LP64__) && !defined(_WIN32)
 #define FWD_HAS_CALL_PLANS 1
+#define FWD_HAS_CALL_JUMPS 1
 /// Registers, and the most stack words that are loaded one by one.
 enum { FWD_PLAN_INTEGERS = 6, FWD_PLAN_VECTORS = 8, FWD_PLAN_WORDS = 16 };
 #elif defined(__aarch64__) && defined(__AARCH64EL__) && defined(__LP64__) && defined(__linux__)
@@ -20,6 +21,10 @@ enum { FWD_PLAN_INTEGERS = 8, FWD_PLAN_VECTORS = 8 };
 #else
 #define FWD_HAS_CALL_PLANS 0
 enum { FWD_PLAN_INTEGERS = 8, FWD_PLAN_VECTORS = 8 };
+#endif
+
+#ifndef FWD_HAS_CALL_JUMPS
+#define FWD_HAS_CALL_JUMPS 0
 #endif
 
 /// For code that every call goes through: where it begins in the middle of a cache line, each call may have to
@@ -98,10 +103,11 @@ struct fwd_call_plan {
   fwd_plan_caller call;
   /// What the plan is of, for messages. The call interface retains it.
   const fwd_encoding *encoding;
+#if FWD_HAS_CALL_JUMPS
+  /// Of plans of a common shape, `order` always, and `jump` if there is one.
+  fwd_call_head head;
+#endif
 #if defined(__x86_64__)
-  /// Which arguments the registers are loaded from, a byte for each, integer registers first; of plans with
-  /// at most eight moves.
-  uint64_t order;
   /// What each stack word is loaded from, in the plan's memory; NULL if some are not of 4 or 8 bytes.
   const fwd_move *words;
 #endif
@@ -129,8 +135,13 @@ struct fwd_call_plan {
 fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **plan, fwd_error *error);
 void fwd_call_plan_destroy(fwd_call_plan *plan);
 
-/// Chooses `plan->call`, and may choose `plan->caller`.
+/// Chooses `plan->call`, and may choose `plan->caller` and `plan->head`.
 void fwd_call_plan_select(fwd_call_plan *plan);
+
+#if FWD_HAS_CALL_JUMPS
+/// Says whether the jumps are found where heads say.
+void fwd_call_jumps_enable(bool enabled);
+#endif
 
 /// Fails for arguments of which one has no address.
 fwd_status fwd_call_plan_fail(const fwd_call_plan *plan, void *const *arguments);

@@ -15,12 +15,14 @@
 #include "hash.h"
 
 struct fwd_signature {
-  _Atomic size_t references;
-  fwd_encoding *encoding;
-  fwd_cif *cif;
+  /// What `fwd_call` looks at.
+  fwd_call_head head;
   /// The interface's caller, and what it calls by, so that a call need not look for them.
   const fwd_caller *caller;
   fwd_caller_call call;
+  _Atomic size_t references;
+  fwd_encoding *encoding;
+  fwd_cif *cif;
   uint64_t text_hash;
   size_t argument_count;
   size_t frame_size;
@@ -113,6 +115,7 @@ static fwd_status create(fwd_encoding *encoding, fwd_signature **signature, fwd_
   made->cif = cif;
   made->caller = fwd_cif_caller(cif);
   made->call = made->caller->call;
+  made->head = fwd_cif_call_head(cif);
   made->text_hash = fwd_hash_bytes(fwd_encoding_text(encoding), fwd_encoding_length(encoding));
   made->argument_count = count;
   uint32_t type = root->first_child;
@@ -298,10 +301,8 @@ __attribute__((cold, noinline)) static fwd_status call_by_libffi(const fwd_signa
   return fwd_cif_call(signature->cif, function, arguments, result);
 }
 
-// A call within a call costs as much as the loading of six arguments, so there is but one: this function leaves by
-// jumps.
-FWD_ALIGNED_CODE fwd_status fwd_call(const fwd_signature *signature, void (*function)(void),
-                                     void *const *arguments, void *result) {
+fwd_status fwd_call_any(const fwd_signature *signature, void (*function)(void), void *const *arguments,
+                        void *result) {
   if (!signature || !function) return fail_call(signature);
   // Relaxed: a switch for those who compare the two, ordered with nothing.
   if (atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
@@ -309,6 +310,10 @@ FWD_ALIGNED_CODE fwd_status fwd_call(const fwd_signature *signature, void (*func
   }
   return signature->call(signature->caller, function, arguments, result);
 }
+
+// The function, for programs and languages that do not compile it into their own code.
+extern fwd_status fwd_call(const fwd_signature *signature, void (*function)(void), void *const *arguments,
+                           void *result);
 
 static void release_signature(void *signature) { fwd_signature_destroy(signature); }
 

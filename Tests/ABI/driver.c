@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "abi_case.h"
-#include "call_interface.h"
+#include "signature.h"
 
 extern const abi_table *const clang_tables[];
 extern const abi_table *const gcc_tables[];
@@ -149,69 +149,93 @@ static void prepare(const abi_case *c) {
   }
 }
 
+/// The ways to call a function.
+typedef enum way {
+  BY_CALL,
+  /// Without what compilers put into the program of `fwd_call`.
+  BY_CALL_ANY,
+  /// As deliveries do.
+  BY_INTERFACE,
+  /// As deliveries do that know their arguments. Not without a result.
+  BY_PLAN,
+  way_count,
+} way;
+
+static fwd_status call_by(way way, const abi_case *c, const fwd_signature *signature, void *const *arguments,
+                          void *result) {
+  const fwd_cif *cif = fwd_signature_cif(signature);
+  switch (way) {
+    case BY_CALL: return fwd_call(signature, c->callee, arguments, result);
+    case BY_CALL_ANY: return fwd_call_any(signature, c->callee, arguments, result);
+    case BY_INTERFACE: return fwd_cif_call(cif, c->callee, arguments, result);
+    default: fwd_cif_plan(cif)->call(fwd_cif_plan(cif), c->callee, arguments, result); return FWD_OK;
+  }
+}
+
 /// Whether nothing is called for want of an argument, whichever it is. The records hold 0xA5.
-static bool misses_arguments(const abi_case *c, const fwd_cif *cif, void **arguments, void *result) {
+static bool misses_arguments(const abi_case *c, const fwd_signature *signature, void **arguments, void *result) {
   for (size_t i = 0; i < c->argument_count; i++) {
     void *argument = arguments[i];
     if (!argument) continue;
     arguments[i] = NULL;
-    fwd_status status = fwd_cif_call(cif, c->callee, arguments, result);
-    arguments[i] = argument;
-    if (status != FWD_NULL_ARGUMENT || records[i + 1][0] != 0xA5) {
-      fail("called without an argument", i + 1, NULL, NULL, 0);
-      return false;
+    for (way way = BY_CALL; way < BY_PLAN; way++) {
+      if (call_by(way, c, signature, arguments, result) != FWD_NULL_ARGUMENT || records[i + 1][0] != 0xA5) {
+        fail("called without an argument", i + 1, NULL, NULL, 0);
+        return false;
+      }
     }
+    arguments[i] = argument;
   }
   return true;
 }
 
-static bool call(const abi_case *c, const fwd_cif *cif) {
-  prepare(c);
+static bool call_in_way(way way, const abi_case *c, const fwd_signature *signature, void **arguments) {
   size_t count = c->argument_count, size = c->types[0].size;
-  void *arguments[abi_argument_limit + 1], *before[abi_argument_limit + 1];
-  // An argument of size 0 has no bytes to be behind its address.
-  for (size_t i = 0; i < count; i++)
-    arguments[i] = c->types[i + 1].size > 0 ? (void *)(uintptr_t)abi_values[i + 1] : NULL;
+  void *before[abi_argument_limit + 1];
   memcpy(before, arguments, sizeof *before * count);
   unsigned char *result = slot(abi_argument_limit + 1, size);
-  memset(result - 64, 0xC3, 64 + size);
-  if (fwd_cif_call(cif, c->callee, arguments, result) != FWD_OK) {
-    fail("call refused", 0, NULL, NULL, 0);
-    return false;
-  }
-  bool good = x87_stack_is_empty();
-  for (int i = 1; i <= 64; i++) {
-    if (result[-i] != 0xC3) {
-      fail("bytes before the result", 0, NULL, NULL, 0);
+  bool good = true;
+  // With the result, and without.
+  for (int wants_result = 1; wants_result >= (way == BY_PLAN); wants_result--) {
+    memset(result - 64, 0xC3, 64 + size);
+    for (size_t i = 0; i <= count; i++) memset(records[i], 0xA5, c->types[i].size);
+    if (call_by(way, c, signature, arguments, wants_result ? result : NULL) != FWD_OK) {
+      fail("call refused", 0, NULL, NULL, 0);
       return false;
     }
-  }
-  if (memcmp(before, arguments, sizeof *before * count) != 0) {
-    fail("argument array modified", 0, NULL, NULL, 0);
-    good = false;
-  }
-  good = same("result", 0, &c->types[0], result, abi_values[0]) && good;
-  for (size_t pass = 0; pass < 3; pass++) {
+    good = x87_stack_is_empty() && good;
+    for (int i = 1; i <= 64; i++) {
+      if (result[-i] != 0xC3) {
+        fail("bytes before the result", 0, NULL, NULL, 0);
+        return false;
+      }
+    }
+    if (memcmp(before, arguments, sizeof *before * count) != 0) {
+      fail("argument array modified", 0, NULL, NULL, 0);
+      good = false;
+    }
+    if (wants_result) good = same("result", 0, &c->types[0], result, abi_values[0]) && good;
     for (size_t i = 1; i <= count; i++) {
       good = same("argument", i, &c->types[i], records[i], abi_values[i]) && good;
       good = same_wide("widened argument", i, &c->types[i], abi_values[i]) && good;
-      memset(records[i], 0xA5, c->types[i].size);
-    }
-    // Once more with the result discarded, and once by the plan as those call it who know their arguments.
-    if (pass == 0) {
-      fwd_cif_call(cif, c->callee, arguments, NULL);
-      good = x87_stack_is_empty() && good;
-    }
-    const fwd_call_plan *plan = fwd_cif_plan(cif);
-    if (pass == 1) {
-      if (!plan) break;
-      memset(result, 0xC3, size);
-      plan->call(plan, c->callee, arguments, result);
-      good = x87_stack_is_empty() && good;
-      good = same("result", 0, &c->types[0], result, abi_values[0]) && good;
     }
   }
-  return misses_arguments(c, cif, arguments, result) && good;
+  return good;
+}
+
+static bool call(const abi_case *c, const fwd_signature *signature) {
+  prepare(c);
+  void *arguments[abi_argument_limit + 1];
+  // An argument of size 0 has no bytes to be behind its address.
+  for (size_t i = 0; i < c->argument_count; i++)
+    arguments[i] = c->types[i + 1].size > 0 ? (void *)(uintptr_t)abi_values[i + 1] : NULL;
+  bool good = true;
+  for (way way = BY_CALL; way < way_count; way++) {
+    if (way == BY_PLAN && !fwd_cif_plan(fwd_signature_cif(signature))) break;
+    good = call_in_way(way, c, signature, arguments) && good;
+  }
+  for (size_t i = 0; i <= c->argument_count; i++) memset(records[i], 0xA5, c->types[i].size);
+  return misses_arguments(c, signature, arguments, slot(abi_argument_limit + 1, c->types[0].size)) && good;
 }
 
 static bool handled, handler_good;
@@ -264,18 +288,14 @@ static void run(const abi_case *clang, const abi_case *gcc) {
   current = clang;
   stage = "creating";
   size_t length = strlen(clang->encoding);
-  fwd_encoding *encoding;
-  fwd_cif *cif;
+  fwd_signature *signature;
   fwd_error error;
-  if (fwd_encoding_create(clang->encoding, length, FWD_FORM_METHOD, &encoding, &error) != FWD_OK) {
+  if (fwd_signature_create(clang->encoding, length, &signature, &error) != FWD_OK) {
     fail(error.message, 0, NULL, NULL, 0);
     return;
   }
-  if (fwd_cif_create(encoding, &cif, &error) != FWD_OK) {
-    fail(error.message, 0, NULL, NULL, 0);
-    fwd_encoding_release(encoding);
-    return;
-  }
+  const fwd_encoding *encoding = fwd_signature_encoding(signature);
+  const fwd_cif *cif = fwd_signature_cif(signature);
   bool good = true;
   uint32_t index = fwd_encoding_type(encoding, 0)->first_child;
   for (size_t i = 0; i <= clang->argument_count; i++) {
@@ -293,17 +313,16 @@ static void run(const abi_case *clang, const abi_case *gcc) {
   if (good) {
     is_clang = true;
     stage = "calling a function by clang";
-    note(call(clang, cif));
+    note(call(clang, signature));
     stage = "called by clang";
     note(call_back(clang, cif));
     is_clang = false;
     stage = "calling a function by gcc";
-    note(call(gcc, cif));
+    note(call(gcc, signature));
     stage = "called by gcc";
     note(call_back(gcc, cif));
   }
-  fwd_cif_destroy(cif);
-  fwd_encoding_release(encoding);
+  fwd_signature_destroy(signature);
 }
 
 int main(void) {

@@ -732,6 +732,32 @@ static void types_shared_by_threads(void) {
   fwd_encoding_release(encoding);
 }
 
+// MARK: Which way a call goes
+
+#if FWD_HAS_CALL_JUMPS
+static bool jumps(const char *text) {
+  fwd_cif *cif = cif_of(text);
+  bool found = *fwd_cif_call_head(cif).jump != NULL;
+  fwd_cif_destroy(cif);
+  return found;
+}
+
+/// That a call is right does not tell that it went the quick way.
+static void common_shapes_are_reached_by_jumps(void) {
+  bool forced = atomic_load(&fwd_libffi_is_forced);
+  fwd_use_libffi(false);
+  EXPECT(jumps("v") && jumps("v@:") && jumps("v^vqd") && jumps("q^vqdifq") && jumps("vqqqqdd") && jumps("viiiiff"));
+  EXPECT(jumps("B@:@") && jumps("s@:") && jumps("i@:i") && jumps("^v@:"));
+  // Results elsewhere, small arguments, more registers.
+  EXPECT(!jumps("d@:") && !jumps("{p=qq}@:") && !jumps("{p=qqq}@:") && !jumps("v@:B") && !jumps("v@:qqq"));
+  EXPECT(!jumps("vddd") && !jumps("{three=ccc}@:"));
+  fwd_use_libffi(true);
+  EXPECT(!jumps("v") && !jumps("q^vqdifq") && !jumps("vqqqqdd"));
+  fwd_use_libffi(forced);
+  EXPECT(jumps("v") != forced && jumps("q^vqdifq") != forced);
+}
+#endif
+
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   // First: it needs a process without closures.
@@ -744,6 +770,9 @@ int main(void) {
   union_by_all_members();
   never_split_between_registers_and_stack();
   largest_values();
+#endif
+#if FWD_HAS_CALL_JUMPS
+  common_shapes_are_reached_by_jumps();
 #endif
   argument_array_is_left_alone();
   empty_struct_passes_nothing();
