@@ -32,11 +32,11 @@
 #define FWD_NULLABLE
 #endif
 
-// A function that compilers may put into the program's own code; the library has it, too.
+// A function that is compiled into the program; the library has it, too.
 #if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
-#define FWD_INLINE extern inline
+#define FWD_INLINE extern inline __attribute__((always_inline))
 #else
-#define FWD_INLINE inline
+#define FWD_INLINE inline __attribute__((always_inline))
 #endif
 
 #ifdef __cplusplus
@@ -236,11 +236,15 @@ size_t fwd_signature_frame_size(const fwd_signature *FWD_NONNULL signature);
 // MARK: Calls and closures
 
 typedef struct fwd_call_head fwd_call_head;
+typedef struct fwd_call_plan fwd_call_plan;
 
 /// Loads the registers and leaves for the function by a jump, so that it returns to where this was called. Gives
-/// what is in the first integer register then. If an argument has no address, sets `*is_missing` and calls nothing.
+/// what is in the first integer register then. (Where another register has a result, it stores that itself, by a call.)
+/// Sets `*is_refused` and calls nothing if an argument has no address, or if `result` is NULL and the result is in
+/// memory.
 typedef uint64_t (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head, void (*FWD_NONNULL function)(void),
-                                  void *FWD_NONNULL const *FWD_NULLABLE arguments, bool *FWD_NONNULL is_missing);
+                                  void *FWD_NONNULL const *FWD_NULLABLE arguments, bool *FWD_NONNULL is_refused,
+                                  void *FWD_NULLABLE result);
 
 /// The first member of every signature. It is here so that `fwd_call` can be compiled into programs, and for nothing
 /// else: what it says of a signature is part of the library's binary interface.
@@ -250,8 +254,9 @@ struct fwd_call_head {
   const fwd_call_jump FWD_NULLABLE *FWD_NONNULL jump;
   /// Which arguments the registers are loaded from, a byte for each, integer registers first.
   uint64_t order;
-  /// How many bytes of the integer register are the result: 0, 1, 2, 4 or 8.
+  /// How many bytes of the integer register are to be stored: 0, 1, 2, 4 or 8.
   size_t result_size;
+  const fwd_call_plan *FWD_NULLABLE plan;
 };
 
 /// `fwd_call`, never compiled into a program.
@@ -270,7 +275,7 @@ FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void 
 #else
   const fwd_call_head *head = (const fwd_call_head *)signature;
 #endif
-  bool is_missing = false;
+  bool is_refused = false;
   fwd_call_jump jump;
   uint64_t word;
   // One by one, or compilers make one test of two that costs more.
@@ -279,9 +284,9 @@ FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void 
   // Relaxed: `fwd_use_libffi` is ordered with nothing.
   jump = __atomic_load_n(head->jump, __ATOMIC_RELAXED);
   if (__builtin_expect(!jump, 0)) return fwd_call_any(signature, function, arguments, result);
-  word = jump(head, function, arguments, &is_missing);
-  // Which one is missing, it finds out.
-  if (__builtin_expect(is_missing, 0)) return fwd_call_any(signature, function, arguments, result);
+  word = jump(head, function, arguments, &is_refused, result);
+  // It knows why.
+  if (__builtin_expect(is_refused, 0)) return fwd_call_any(signature, function, arguments, result);
   if (!result) return FWD_OK;
   // By comparisons of order: of others compilers make a jump table.
   if (head->result_size >= 8) {

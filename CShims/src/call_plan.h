@@ -88,8 +88,6 @@ struct fwd_caller {
   fwd_caller_call call;
 };
 
-typedef struct fwd_call_plan fwd_call_plan;
-
 /// Calls a function with the values behind `arguments`, all of which have addresses. `result` has room for the
 /// result, or is NULL if it is not wanted (but for results in memory, which have to go somewhere).
 typedef void (*fwd_plan_caller)(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
@@ -104,7 +102,7 @@ struct fwd_call_plan {
   /// What the plan is of, for messages. The call interface retains it.
   const fwd_encoding *encoding;
 #if FWD_HAS_CALL_JUMPS
-  /// Of plans of a common shape, `order` always, and `jump` if there is one.
+  /// For `fwd_call`; its `jump` is NULL where there is none.
   fwd_call_head head;
 #endif
 #if defined(__x86_64__)

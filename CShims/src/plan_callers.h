@@ -85,37 +85,35 @@ typedef struct fwd_returned_mixed {
   double vector;
 } fwd_returned_mixed;
 
+/// Stores a result of an unusual size, of two eightbytes at most.
+__attribute__((cold, noinline)) static void fwd_store_odd(uint64_t first, uint64_t second, uint32_t size,
+                                                         void *result) {
+  uint64_t eightbytes[2] = {first, second};
+  memcpy(result, eightbytes, size);
+}
+
 static inline void fwd_store_mixed(const fwd_call_plan *plan, fwd_returned_mixed returned, void *result) {
-  uint64_t vector, first = returned.integer, second;
+  uint64_t integer = returned.integer, vector;
   memcpy(&vector, &returned.vector, sizeof vector);
-  second = vector;
-  if (plan->result == FWD_PLAN_VECTOR || plan->result == FWD_PLAN_VECTOR_INTEGER) {
-    first = vector;
-    second = returned.integer;
-  }
-  // The usual sizes apart, since a copy of constant size is one store.
+  // Chosen without a branch, and with few that are taken behind: each costs as much as loading three arguments.
+  bool is_vector_first = (plan->result == FWD_PLAN_VECTOR) | (plan->result == FWD_PLAN_VECTOR_INTEGER);
+  uint64_t first = is_vector_first ? vector : integer, second = is_vector_first ? integer : vector;
   uint32_t size = plan->result_size;
   if (size == 8) {
     memcpy(result, &first, 8);
-  } else if (size == 4) {
-    memcpy(result, &first, 4);
   } else if (size == 16) {
     memcpy(result, &first, 8);
     memcpy((char *)result + 8, &second, 8);
-  } else if (size < 8) {
-    memcpy(result, &first, size);
+  } else if (size == 4) {
+    memcpy(result, &first, 4);
   } else {
-    memcpy(result, &first, 8);
-    memcpy((char *)result + 8, &second, size - 8);
+    fwd_store_odd(first, second, size, result);
   }
 }
 
-/// Chooses the callers for a plan of a common shape that comes back in rax and xmm0. False if it is of none.
+/// Chooses how `fwd_call` reaches functions of a plan of a common shape without stack words, and their callers if
+/// results come back in rax and xmm0. False if there are others to choose.
 bool fwd_call_plan_select_shape(fwd_call_plan *plan);
-
-/// A `call` for plans whose caller has no reason not to look at arguments.
-void fwd_call_plan_call_looking(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
-                                void *result);
 
 #endif
 

@@ -335,8 +335,8 @@ static const struct {
 
 // MARK: The choice
 
-void fwd_call_plan_call_looking(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
-                                void *result) {
+/// A `call` for plans whose caller has no reason not to look at arguments.
+static void call_looking(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
   plan->caller.call(&plan->caller, function, arguments, result);
 }
 
@@ -383,7 +383,7 @@ static void pad(fwd_move *moves, size_t count, size_t rounded, const fwd_move *a
 
 /// Chooses a caller that loads registers only. False if there is none.
 static bool select_straight(fwd_call_plan *plan, result_kind kind, move_width width) {
-  if (kind == RESULT_MIXED && fwd_call_plan_select_shape(plan)) return true;
+  if ((kind == RESULT_MIXED || kind == RESULT_MEMORY) && fwd_call_plan_select_shape(plan)) return true;
   size_t choice = round_up(vector_choice, plan->vector_count);
   pad(plan->vectors, plan->vector_count, vector_choice[choice], &plan->vectors[0]);
   size_t hidden_count = kind == RESULT_MEMORY;
@@ -417,7 +417,7 @@ static bool select_straight_line(fwd_call_plan *plan) {
 }
 
 void fwd_call_plan_select(fwd_call_plan *plan) {
-  plan->call = fwd_call_plan_call_looking;
+  plan->call = call_looking;
   if (select_straight_line(plan)) return;
   if (plan->stack_size == 0) {
     plan->call = call_registers;

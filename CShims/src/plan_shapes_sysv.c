@@ -25,42 +25,33 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
 
 // MARK: Loading
 
-// Has compilers compute a value where it stands, and once.
-#define KEEP_INTEGER(value) __asm__ volatile("" : "+r"(value))
-#define KEEP_VECTOR(value) __asm__ volatile("" : "+x"(value))
-
 // Everything but the pointers is constant where this is inlined. Bit i of `wide_integers` says that register i
-// takes 8 bytes. A byte of `order` gives an argument; two are read before it is shifted, since x86-64 has names for
-// the two low bytes of a register, and compilers left to themselves shift anew for each.
-// Values are loaded right behind the test of their address. Compilers make one test of tests that stand together,
-// which costs more than a branch for each, and put off all loads, for which they then lack registers.
+// takes 8 bytes. `order` gives the arguments, a byte for each register; two are read before it is shifted, since
+// x86-64 has names for the two low bytes of a register. Left to themselves, compilers shift anew for each.
+// Each address is tested by itself: compilers make one test of tests that stand together, and that costs more.
 #define REGISTER_COUNT (integer_count + vector_count)
-#define ARGUMENT(register)                     \
-  arguments[(uint8_t)(order >> 8 * ((register) % 2))]
-#define LOAD_ADDRESS(register)                 \
-  if ((register) > 0 && (register) % 2 == 0) { \
-    order >>= 16;                              \
-    KEEP_INTEGER(order);                       \
-  }                                            \
-  const void *bytes = ARGUMENT(register);      \
+#define LOAD_ADDRESS(register)                                               \
+  if ((register) > 0 && (register) % 2 == 0) {                               \
+    order >>= 16;                                                            \
+    __asm__("" : "+r"(order));                                               \
+  }                                                                          \
+  const void *bytes = arguments[(uint8_t)(order >> 8 * ((register) % 2))];   \
   if (looks && !bytes) FAIL;
 #define LOAD_INTEGER(i)                                    \
   uint64_t integer_##i = 0;                                \
-  if (integer_count > (i)) {                               \
+  if ((i) >= hidden_count && integer_count > (i)) {        \
     LOAD_ADDRESS(i)                                        \
     integer_##i = load(bytes, (wide_integers >> (i)) & 1); \
-    if (looks) KEEP_INTEGER(integer_##i);                  \
   }
-#define LOAD_VECTOR(i, type)                         \
-  type vector_##i = 0;                               \
-  if (vector_count > (i)) {                          \
-    LOAD_ADDRESS(integer_count + (i))                \
-    memcpy(&vector_##i, bytes, sizeof vector_##i);   \
-    if (looks) KEEP_VECTOR(vector_##i);              \
+#define LOAD_VECTOR(i, type)                       \
+  type vector_##i = 0;                             \
+  if (vector_count > (i)) {                        \
+    LOAD_ADDRESS(integer_count + (i))              \
+    memcpy(&vector_##i, bytes, sizeof vector_##i); \
   }
 #define LOAD                                                                                          \
   uint64_t order = head->order;                                                                       \
-  if (looks && REGISTER_COUNT > 0 && !arguments) FAIL;                                                \
+  if (looks && REGISTER_COUNT > hidden_count && !arguments) FAIL;                                     \
   LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3) LOAD_VECTOR(0, D) LOAD_VECTOR(1, E) \
   (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)vector_0, (void)vector_1; \
   (void)order, (void)arguments;
@@ -116,6 +107,11 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
   VECTORS(X, 4, 0) VECTORS(X, 4, 1) VECTORS(X, 4, 2) VECTORS(X, 4, 3) VECTORS(X, 4, 4) VECTORS(X, 4, 5) \
   VECTORS(X, 4, 6) VECTORS(X, 4, 7) VECTORS(X, 4, 8) VECTORS(X, 4, 9) VECTORS(X, 4, 10)                 \
   VECTORS(X, 4, 11) VECTORS(X, 4, 12) VECTORS(X, 4, 13) VECTORS(X, 4, 14) VECTORS(X, 4, 15)
+// With an address in the first register.
+#define SHAPES_WITH_MEMORY(X)                                                                            \
+  VECTORS(X, 1, 1) VECTORS(X, 2, 1) VECTORS(X, 2, 3) VECTORS(X, 3, 1) VECTORS(X, 3, 3) VECTORS(X, 3, 5)   \
+  VECTORS(X, 3, 7) VECTORS(X, 4, 1) VECTORS(X, 4, 3) VECTORS(X, 4, 5) VECTORS(X, 4, 7) VECTORS(X, 4, 9)   \
+  VECTORS(X, 4, 11) VECTORS(X, 4, 13) VECTORS(X, 4, 15)
 #define SHAPES(X) INTEGERS_0(X) INTEGERS_1(X) INTEGERS_2(X) INTEGERS_3(X) INTEGERS_4(X)
 
 // MARK: The callers
@@ -124,87 +120,113 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
 #pragma clang diagnostic ignored "-Wpedantic"
 #endif
 
-#define BEGIN(n, wide_i, m, wide_v)                                            \
-  enum { integer_count = n, vector_count = m, wide_integers = wide_i };        \
-  typedef FIRST_##wide_v D;                                                    \
-  typedef SECOND_##wide_v E;
-// Called for each call, each begins a cache line: where one lies otherwise, a call costs up to a third more.
-#define SHAPED(returned, name, n, wide_i, m, wide_v) \
-  FWD_CALLS_ANY_TYPE FWD_ALIGNED_CODE static returned name##_##n##_##wide_i##_##m##_##wide_v
-
-// What `fwd_call` has to do behind the call it does itself, so that the function is reached by a jump. One that
-// gives nothing leaves in the register what it likes, and nobody looks.
-#define FAIL                \
-  {                         \
-    *is_missing = true;     \
-    return 0;               \
+#define BEGIN(n, wide_i, m, wide_v, looking, hidden)                                                    \
+  enum { integer_count = n, vector_count = m, wide_integers = wide_i, looks = looking, hidden_count = hidden }; \
+  typedef FIRST_##wide_v D;                                                                             \
+  typedef SECOND_##wide_v E;                                                                            \
+  LOAD
+// Each begins a cache line: where one lies otherwise, a call costs up to a third more.
+#define JUMP_NAMED(name, n, wide_i, m, wide_v)                                                  \
+  FWD_CALLS_ANY_TYPE FWD_ALIGNED_CODE static uint64_t name##_##n##_##wide_i##_##m##_##wide_v(   \
+      const fwd_call_head *head, void (*function)(void), void *const *arguments, bool *is_refused, void *result)
+#define FAIL            \
+  {                     \
+    *is_refused = true; \
+    return 0;           \
   }
-#define JUMP(n, wide_i, m, wide_v)                                                        \
-  SHAPED(uint64_t, jump, n, wide_i, m, wide_v)                                            \
-  (const fwd_call_head *head, void (*function)(void), void *const *arguments, bool *is_missing) { \
-    enum { looks = 1 };                                                                   \
-    BEGIN(n, wide_i, m, wide_v)                                                           \
-    LOAD                                                                                  \
-    (void)is_missing;                                                                     \
-    return CALL_BY_COUNT(uint64_t, n, m);                                                 \
+
+// What is to be done behind the call is done by `fwd_call`, so that the function is reached by a jump. One that gives
+// nothing leaves in the register what it likes, and nobody looks.
+#define JUMP(n, wide_i, m, wide_v)           \
+  JUMP_NAMED(jump, n, wide_i, m, wide_v) {   \
+    BEGIN(n, wide_i, m, wide_v, 1, 0)        \
+    (void)is_refused, (void)result;          \
+    return CALL_BY_COUNT(uint64_t, n, m);    \
   }
 SHAPES(JUMP)
-#undef FAIL
 
-// For results of other kinds, and for who does not inline `fwd_call`.
-#define FAIL return fwd_call_plan_fail(plan, arguments)
-#define CALLER(n, wide_i, m, wide_v)                                                             \
-  SHAPED(fwd_status, call, n, wide_i, m, wide_v)                                                 \
-  (const fwd_caller *caller, void (*function)(void), void *const *arguments, void *result) {     \
-    enum { looks = 1 };                                                                          \
-    const fwd_call_plan *plan = (const fwd_call_plan *)caller;                                   \
-    const fwd_call_head *head = &plan->head;                                                     \
-    BEGIN(n, wide_i, m, wide_v)                                                                  \
-    LOAD                                                                                         \
-    fwd_returned_mixed returned = CALL_BY_COUNT(fwd_returned_mixed, n, m);                       \
-    if (result) fwd_store_mixed(plan, returned, result);                                         \
-    return FWD_OK;                                                                               \
+// For results in memory, whose address is in the first register.
+#define JUMP_FILLING(n, wide_i, m, wide_v)           \
+  JUMP_NAMED(jump_filling, n, wide_i, m, wide_v) {   \
+    if (!result) FAIL;                               \
+    BEGIN(n, wide_i, m, wide_v, 1, 1)                \
+    integer_0 = (uint64_t)(uintptr_t)result;         \
+    return CALL_BY_COUNT(uint64_t, n, m);            \
   }
-SHAPES(CALLER)
+SHAPES_WITH_MEMORY(JUMP_FILLING)
+
+// For results in other registers: of C functions only one that gives a single number can be left by a jump.
+#define JUMP_STORING(n, wide_i, m, wide_v)                                 \
+  JUMP_NAMED(jump_storing, n, wide_i, m, wide_v) {                         \
+    BEGIN(n, wide_i, m, wide_v, 1, 0)                                      \
+    (void)is_refused;                                                      \
+    fwd_returned_mixed returned = CALL_BY_COUNT(fwd_returned_mixed, n, m); \
+    if (result) fwd_store_mixed(head->plan, returned, result);             \
+    return 0;                                                              \
+  }
+SHAPES(JUMP_STORING)
 #undef FAIL
 
-// Without looking, and without a status, a function that gives nothing is reached by a jump here, too.
+// For who knows the arguments: without looking, and so without a status.
 #define FAIL return
-#define UNCHECKED_JUMP(n, wide_i, m, wide_v)                                                             \
-  FWD_CALLS_ANY_TYPE static void unchecked_jump_##n##_##wide_i##_##m##_##wide_v(                         \
-      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {        \
-    enum { looks = 0 };                                                                                  \
-    const fwd_call_head *head = &plan->head;                                                             \
-    BEGIN(n, wide_i, m, wide_v)                                                                          \
-    LOAD                                                                                                 \
-    (void)result;                                                                                        \
-    CALL_BY_COUNT(void, n, m);                                                                           \
+#define UNCHECKED_JUMP(n, wide_i, m, wide_v)                                                      \
+  FWD_CALLS_ANY_TYPE static void unchecked_jump_##n##_##wide_i##_##m##_##wide_v(                  \
+      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) { \
+    const fwd_call_head *head = &plan->head;                                                      \
+    BEGIN(n, wide_i, m, wide_v, 0, 0)                                                             \
+    (void)result;                                                                                 \
+    CALL_BY_COUNT(void, n, m);                                                                    \
   }
 SHAPES(UNCHECKED_JUMP)
 #undef FAIL
 
-#define ENTRY(n, wide_i, m, wide_v)                                                              \
-  {unchecked_jump_##n##_##wide_i##_##m##_##wide_v, jump_##n##_##wide_i##_##m##_##wide_v, \
-   call_##n##_##wide_i##_##m##_##wide_v},
-static const struct {
-  fwd_plan_caller unchecked_jump;
-  fwd_call_jump jump;
-  fwd_caller_call call;
-} shapes[] = {SHAPES(ENTRY)};
+#define UNCHECKED_JUMP_ENTRY(n, wide_i, m, wide_v) unchecked_jump_##n##_##wide_i##_##m##_##wide_v,
+static const fwd_plan_caller unchecked_jumps[] = {SHAPES(UNCHECKED_JUMP_ENTRY)};
 
-enum { shape_count = sizeof shapes / sizeof shapes[0] };
+enum { shape_count = sizeof unchecked_jumps / sizeof unchecked_jumps[0] };
 
 // MARK: The jumps where heads find them
 
 #define JUMP_ENTRY(n, wide_i, m, wide_v) jump_##n##_##wide_i##_##m##_##wide_v,
+#define JUMP_STORING_ENTRY(n, wide_i, m, wide_v) jump_storing_##n##_##wide_i##_##m##_##wide_v,
+#define JUMP_FILLING_ENTRY(n, wide_i, m, wide_v) jump_filling_##n##_##wide_i##_##m##_##wide_v,
+#define ALL_JUMPS {SHAPES(JUMP_ENTRY) SHAPES(JUMP_STORING_ENTRY) SHAPES_WITH_MEMORY(JUMP_FILLING_ENTRY)}
+static const fwd_call_jump jumps[] = ALL_JUMPS;
 /// NULL while they are disabled: that spares a call the look at a switch.
-static fwd_call_jump enabled_jumps[] = {SHAPES(JUMP_ENTRY)};
+static fwd_call_jump enabled_jumps[] = ALL_JUMPS;
 
 void fwd_call_jumps_enable(bool enabled) {
-  for (size_t i = 0; i < shape_count; i++) {
+  for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
     // Relaxed: either way of calling is right.
-    __atomic_store_n(&enabled_jumps[i], enabled ? shapes[i].jump : NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&enabled_jumps[i], enabled ? jumps[i] : NULL, __ATOMIC_RELAXED);
   }
+}
+
+/// Calls by jump, for who does not inline `fwd_call`, where the result is not in memory. False if it is refused.
+static inline bool call_by_jump(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
+                                void *result) {
+  bool is_refused = false;
+  fwd_call_jump jump = jumps[plan->head.jump - enabled_jumps];
+  uint64_t word = jump(&plan->head, function, arguments, &is_refused, result);
+  if (is_refused) return false;
+  size_t size = plan->head.result_size;
+  if (!result || size == 0) return true;
+  if (size == 8) {
+    memcpy(result, &word, 8);
+  } else {
+    memcpy(result, &word, size);
+  }
+  return true;
+}
+
+static fwd_status call_checked(const fwd_caller *caller, void (*function)(void), void *const *arguments,
+                               void *result) {
+  const fwd_call_plan *plan = (const fwd_call_plan *)caller;
+  return call_by_jump(plan, function, arguments, result) ? FWD_OK : fwd_call_plan_fail(plan, arguments);
+}
+
+static void call_unchecked(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
+  call_by_jump(plan, function, arguments, result);
 }
 
 // MARK: The choice
@@ -224,30 +246,51 @@ static size_t wide_mask(const fwd_move *moves, size_t count) {
   return mask;
 }
 
+/// Finds the index of a plan's shape. False if it is of none.
+static bool find_shape(const fwd_call_plan *plan, size_t *index) {
+  if (plan->integer_count > 4 || plan->vector_count > 2) return false;
+  size_t hidden_count = plan->result == FWD_PLAN_MEMORY;
+  size_t wide_integers = wide_mask(plan->integers + hidden_count, plan->integer_count - hidden_count);
+  size_t wide_vectors = wide_mask(plan->vectors, plan->vector_count);
+  if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return false;
+  if (hidden_count > 0) wide_integers = wide_integers << 1 | 1;
+  *index = shape_index(plan->integer_count, wide_integers, plan->vector_count, wide_vectors);
+  return true;
+}
+
+/// Where the jump of a shape with a result in memory stands: only every second mask of integers has one.
+static size_t filling_index(const fwd_call_plan *plan, size_t index) {
+  size_t mask = index / 7 - (((size_t)1 << plan->integer_count) - 1);
+  size_t before = ((size_t)1 << (plan->integer_count - 1)) - 1;
+  return 2 * shape_count + (before + mask / 2) * 7 + index % 7;
+}
+
 /// Whether the result is an integer of a size that `fwd_call` stores.
-static bool is_integer(const fwd_call_plan *plan) {
+static bool is_word(const fwd_call_plan *plan) {
   uint32_t size = plan->result_size;
   return plan->result == FWD_PLAN_INTEGER && (size == 1 || size == 2 || size == 4 || size == 8);
 }
 
 bool fwd_call_plan_select_shape(fwd_call_plan *plan) {
-  if (plan->integer_count > 4 || plan->vector_count > 2) return false;
-  size_t wide_integers = wide_mask(plan->integers, plan->integer_count);
-  size_t wide_vectors = wide_mask(plan->vectors, plan->vector_count);
-  if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return false;
-  size_t index = shape_index(plan->integer_count, wide_integers, plan->vector_count, wide_vectors);
-  for (size_t i = 0; i < plan->integer_count; i++) {
+  size_t index;
+  if (!find_shape(plan, &index)) return false;
+  size_t hidden_count = plan->result == FWD_PLAN_MEMORY;
+  for (size_t i = hidden_count; i < plan->integer_count; i++) {
     plan->head.order |= (uint64_t)plan->integers[i].argument << 8 * i;
   }
   for (size_t i = 0; i < plan->vector_count; i++) {
     plan->head.order |= (uint64_t)plan->vectors[i].argument << 8 * (plan->integer_count + i);
   }
-  plan->caller.call = shapes[index].call;
-  plan->call = plan->result == FWD_PLAN_VOID ? shapes[index].unchecked_jump : fwd_call_plan_call_looking;
-  if (plan->result == FWD_PLAN_VOID || is_integer(plan)) {
-    plan->head.jump = &enabled_jumps[index];
-    plan->head.result_size = plan->result_size;
+  plan->head.plan = plan;
+  if (plan->result == FWD_PLAN_MEMORY) {
+    plan->head.jump = &enabled_jumps[filling_index(plan, index)];
+    return false;
   }
+  bool is_stored_by_call = plan->result == FWD_PLAN_VOID || is_word(plan);
+  if (is_word(plan)) plan->head.result_size = plan->result_size;
+  plan->head.jump = &enabled_jumps[is_stored_by_call ? index : shape_count + index];
+  plan->caller.call = call_checked;
+  plan->call = plan->result == FWD_PLAN_VOID ? unchecked_jumps[index] : call_unchecked;
   return true;
 }
 

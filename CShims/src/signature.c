@@ -113,9 +113,9 @@ static fwd_status create(fwd_encoding *encoding, fwd_signature **signature, fwd_
   atomic_init(&made->references, 1);
   made->encoding = encoding;
   made->cif = cif;
+  made->head = fwd_cif_call_head(cif);
   made->caller = fwd_cif_caller(cif);
   made->call = made->caller->call;
-  made->head = fwd_cif_call_head(cif);
   made->text_hash = fwd_hash_bytes(fwd_encoding_text(encoding), fwd_encoding_length(encoding));
   made->argument_count = count;
   uint32_t type = root->first_child;

@@ -748,9 +748,11 @@ static void common_shapes_are_reached_by_jumps(void) {
   fwd_use_libffi(false);
   EXPECT(jumps("v") && jumps("v@:") && jumps("v^vqd") && jumps("q^vqdifq") && jumps("vqqqqdd") && jumps("viiiiff"));
   EXPECT(jumps("B@:@") && jumps("s@:") && jumps("i@:i") && jumps("^v@:"));
-  // Results elsewhere, small arguments, more registers.
-  EXPECT(!jumps("d@:") && !jumps("{p=qq}@:") && !jumps("{p=qqq}@:") && !jumps("v@:B") && !jumps("v@:qqq"));
-  EXPECT(!jumps("vddd") && !jumps("{three=ccc}@:"));
+  EXPECT(jumps("d@:") && jumps("{p=qd}@:") && jumps("{three=ccc}@:") && jumps("{p=ffi}@:"));
+  EXPECT(jumps("{p=qqq}@:i") && jumps("{p=qqq}") && jumps("{p=qqq}qqqff"));
+  // Results in two registers of a kind, small arguments, more registers.
+  EXPECT(!jumps("{p=qq}@:") && !jumps("{p=dd}@:") && !jumps("v@:B"));
+  EXPECT(!jumps("v@:qqq") && !jumps("vddd") && !jumps("{p=qqq}@:qq"));
   fwd_use_libffi(true);
   EXPECT(!jumps("v") && !jumps("q^vqdifq") && !jumps("vqqqqdd"));
   fwd_use_libffi(forced);
