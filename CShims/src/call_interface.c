@@ -370,11 +370,12 @@ const fwd_caller *fwd_cif_caller(const fwd_cif *cif) { return cif->caller; }
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
 
 fwd_call_head fwd_cif_call_head(const fwd_cif *cif) {
-#if FWD_HAS_CALL_JUMPS
-  if (cif->plan && cif->plan->head.jump) return cif->plan->head;
-#endif
   static const fwd_call_jump none = NULL;
-  return (fwd_call_head){.jump = &none};
+  fwd_call_head head = {.jump = &none, .plan = cif->plan};
+#if FWD_HAS_CALL_JUMPS
+  if (cif->plan && cif->plan->head.jump) head = cif->plan->head;
+#endif
+  return head;
 }
 
 // MARK: The switch

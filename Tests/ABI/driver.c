@@ -150,7 +150,7 @@ static void prepare(const abi_case *c) {
 }
 
 /// The ways to call a function.
-typedef enum way {
+typedef enum call_way {
   BY_CALL,
   /// Without what compilers put into the program of `fwd_call`.
   BY_CALL_ANY,
@@ -159,9 +159,9 @@ typedef enum way {
   /// As deliveries do that know their arguments. Not without a result.
   BY_PLAN,
   way_count,
-} way;
+} call_way;
 
-static fwd_status call_by(way way, const abi_case *c, const fwd_signature *signature, void *const *arguments,
+static fwd_status call_by(call_way way, const abi_case *c, const fwd_signature *signature, void *const *arguments,
                           void *result) {
   const fwd_cif *cif = fwd_signature_cif(signature);
   switch (way) {
@@ -178,7 +178,7 @@ static bool misses_arguments(const abi_case *c, const fwd_signature *signature, 
     void *argument = arguments[i];
     if (!argument) continue;
     arguments[i] = NULL;
-    for (way way = BY_CALL; way < BY_PLAN; way++) {
+    for (call_way way = BY_CALL; way < BY_PLAN; way++) {
       if (call_by(way, c, signature, arguments, result) != FWD_NULL_ARGUMENT || records[i + 1][0] != 0xA5) {
         fail("called without an argument", i + 1, NULL, NULL, 0);
         return false;
@@ -189,7 +189,7 @@ static bool misses_arguments(const abi_case *c, const fwd_signature *signature, 
   return true;
 }
 
-static bool call_in_way(way way, const abi_case *c, const fwd_signature *signature, void **arguments) {
+static bool call_in_way(call_way way, const abi_case *c, const fwd_signature *signature, void **arguments) {
   size_t count = c->argument_count, size = c->types[0].size;
   void *before[abi_argument_limit + 1];
   memcpy(before, arguments, sizeof *before * count);
@@ -230,7 +230,7 @@ static bool call(const abi_case *c, const fwd_signature *signature) {
   for (size_t i = 0; i < c->argument_count; i++)
     arguments[i] = c->types[i + 1].size > 0 ? (void *)(uintptr_t)abi_values[i + 1] : NULL;
   bool good = true;
-  for (way way = BY_CALL; way < way_count; way++) {
+  for (call_way way = BY_CALL; way < way_count; way++) {
     if (way == BY_PLAN && !fwd_cif_plan(fwd_signature_cif(signature))) break;
     good = call_in_way(way, c, signature, arguments) && good;
   }
