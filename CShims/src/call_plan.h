@@ -104,6 +104,8 @@ struct fwd_call_plan {
 #if FWD_HAS_CALL_JUMPS
   /// For `fwd_call`; its `jump` is NULL where there is none.
   fwd_call_head head;
+  /// The jump itself, whatever `head` finds at the moment.
+  fwd_call_jump jump;
 #endif
 #if defined(__x86_64__)
   /// What each stack word is loaded from, in the plan's memory; NULL if some are not of 4 or 8 bytes.

@@ -169,21 +169,37 @@ SHAPES(JUMP_STORING)
 
 // For who knows the arguments: without looking, and so without a status.
 #define FAIL return
-#define UNCHECKED_JUMP(n, wide_i, m, wide_v)                                                      \
-  FWD_CALLS_ANY_TYPE static void unchecked_jump_##n##_##wide_i##_##m##_##wide_v(                  \
-      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) { \
-    const fwd_call_head *head = &plan->head;                                                      \
-    BEGIN(n, wide_i, m, wide_v, 0, 0)                                                             \
-    (void)result;                                                                                 \
-    CALL_BY_COUNT(void, n, m);                                                                    \
+#define UNCHECKED(name, n, wide_i, m, wide_v)                          \
+  FWD_CALLS_ANY_TYPE static void name##_##n##_##wide_i##_##m##_##wide_v( \
+      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result)
+#define UNCHECKED_JUMP(n, wide_i, m, wide_v)           \
+  UNCHECKED(unchecked_jump, n, wide_i, m, wide_v) {    \
+    const fwd_call_head *head = &plan->head;           \
+    BEGIN(n, wide_i, m, wide_v, 0, 0)                  \
+    (void)result;                                      \
+    CALL_BY_COUNT(void, n, m);                         \
   }
 SHAPES(UNCHECKED_JUMP)
+
+// The commonest result.
+#define UNCHECKED_WORD(n, wide_i, m, wide_v)            \
+  UNCHECKED(unchecked_word, n, wide_i, m, wide_v) {     \
+    const fwd_call_head *head = &plan->head;            \
+    BEGIN(n, wide_i, m, wide_v, 0, 0)                   \
+    uint64_t returned = CALL_BY_COUNT(uint64_t, n, m);  \
+    if (result) memcpy(result, &returned, 8);           \
+  }
+SHAPES(UNCHECKED_WORD)
 #undef FAIL
 
-#define UNCHECKED_JUMP_ENTRY(n, wide_i, m, wide_v) unchecked_jump_##n##_##wide_i##_##m##_##wide_v,
-static const fwd_plan_caller unchecked_jumps[] = {SHAPES(UNCHECKED_JUMP_ENTRY)};
+#define UNCHECKED_ENTRY(n, wide_i, m, wide_v) \
+  {unchecked_jump_##n##_##wide_i##_##m##_##wide_v, unchecked_word_##n##_##wide_i##_##m##_##wide_v},
+static const struct {
+  fwd_plan_caller giving_nothing;
+  fwd_plan_caller giving_word;
+} unchecked[] = {SHAPES(UNCHECKED_ENTRY)};
 
-enum { shape_count = sizeof unchecked_jumps / sizeof unchecked_jumps[0] };
+enum { shape_count = sizeof unchecked / sizeof unchecked[0] };
 
 // MARK: The jumps where heads find them
 
@@ -202,20 +218,27 @@ void fwd_call_jumps_enable(bool enabled) {
   }
 }
 
-/// Calls by jump, for who does not inline `fwd_call`, where the result is not in memory. False if it is refused.
+/// Stores the lowest bytes of a register: 0, 1, 2, 4 or 8.
+static inline void store_word(uint64_t word, size_t size, void *result) {
+  // Of a constant size each is one store. By comparisons of order: of others compilers make a jump table.
+  if (size >= 8) {
+    memcpy(result, &word, 8);
+  } else if (size >= 4) {
+    memcpy(result, &word, 4);
+  } else if (size >= 2) {
+    memcpy(result, &word, 2);
+  } else if (size >= 1) {
+    memcpy(result, &word, 1);
+  }
+}
+
+/// For who does not inline `fwd_call`, of plans whose result is not in memory. False if the jump is refused.
 static inline bool call_by_jump(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                 void *result) {
   bool is_refused = false;
-  fwd_call_jump jump = jumps[plan->head.jump - enabled_jumps];
-  uint64_t word = jump(&plan->head, function, arguments, &is_refused, result);
+  uint64_t word = plan->jump(&plan->head, function, arguments, &is_refused, result);
   if (is_refused) return false;
-  size_t size = plan->head.result_size;
-  if (!result || size == 0) return true;
-  if (size == 8) {
-    memcpy(result, &word, 8);
-  } else {
-    memcpy(result, &word, size);
-  }
+  if (result) store_word(word, plan->head.result_size, result);
   return true;
 }
 
@@ -286,11 +309,15 @@ bool fwd_call_plan_select_shape(fwd_call_plan *plan) {
     plan->head.jump = &enabled_jumps[filling_index(plan, index)];
     return false;
   }
-  bool is_stored_by_call = plan->result == FWD_PLAN_VOID || is_word(plan);
   if (is_word(plan)) plan->head.result_size = plan->result_size;
-  plan->head.jump = &enabled_jumps[is_stored_by_call ? index : shape_count + index];
+  bool gives_nothing = plan->result == FWD_PLAN_VOID;
+  size_t jump = gives_nothing || is_word(plan) ? index : shape_count + index;
+  plan->head.jump = &enabled_jumps[jump];
+  plan->jump = jumps[jump];
   plan->caller.call = call_checked;
-  plan->call = plan->result == FWD_PLAN_VOID ? unchecked_jumps[index] : call_unchecked;
+  plan->call = gives_nothing                     ? unchecked[index].giving_nothing
+               : plan->head.result_size == 8     ? unchecked[index].giving_word
+                                                 : call_unchecked;
   return true;
 }
 

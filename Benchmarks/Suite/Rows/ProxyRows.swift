@@ -11,7 +11,8 @@ internal import FwdBenchReceivers
 /// one gets there.
 enum ProxyRows {
   static func rows(_ stage: Stage) -> [Row] {
-    kinds(stage) + typed(stage) + TypedRows.rows(stage) + policies(stage) + batches(stage)
+    kinds(stage) + typed(stage) + TypedRows.rows(stage) + InterceptionRows.rows(stage)
+      + policies(stage) + batches(stage)
   }
 
   /// A row of one message by a resolved method.
