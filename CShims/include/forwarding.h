@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 // Nullability is clang's; other compilers see plain pointers.
 #if defined(__clang__)
@@ -32,11 +31,23 @@
 #define FWD_NULLABLE
 #endif
 
-// A function that is compiled into the program; the library has it, too.
-#if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
-#define FWD_INLINE extern inline __attribute__((always_inline))
+// A function that is compiled into programs, by compilers that can (FWD_NO_INLINE before the header: not at all). The
+// library has it, too, for those of others.
+#if !defined(__GNUC__) || defined(FWD_NO_INLINE)
+#define FWD_IS_INLINE 0
 #else
-#define FWD_INLINE inline __attribute__((always_inline))
+#define FWD_IS_INLINE 1
+#if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
+#define FWD_INLINE extern __inline__ __attribute__((always_inline))
+#else
+#define FWD_INLINE __inline__ __attribute__((always_inline))
+#endif
+// The library's jumps are not in a program's tables of functions that may be called.
+#if defined(__clang__)
+#define FWD_JUMPS __attribute__((no_sanitize("cfi-icall", "kcfi")))
+#else
+#define FWD_JUMPS
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -235,41 +246,47 @@ size_t fwd_signature_frame_size(const fwd_signature *FWD_NONNULL signature);
 
 // MARK: Calls and closures
 
+/// The first member of every signature. It is here so that `fwd_call` can be compiled into programs, and for nothing
+/// else. Programs are compiled against it, so it is part of the library's binary interface for good: where its members
+/// are, what they mean, and what a jump does.
 typedef struct fwd_call_head fwd_call_head;
-typedef struct fwd_call_plan fwd_call_plan;
 
-/// Loads the registers and leaves for the function by a jump, so that it returns to where this was called. Gives
-/// what is in the first integer register then. (Where another register has a result, it stores that itself, by a call.)
-/// Sets `*is_refused` and calls nothing if an argument has no address, or if `result` is NULL and the result is in
-/// memory.
+/// Calls a function by what is known of its signature. Gives what is in the first integer register then. Where it can,
+/// it leaves for the function by a jump, so that this returns to where the jump was called.
+///
+/// Sets `*is_refused`, which was false, and calls nothing if an argument has no address, or if `result` is NULL and
+/// the result is in memory; what it gives then means nothing. `result` is for results that are not of `result_size`
+/// bytes in that register: they are written to it.
 typedef uint64_t (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head, void (*FWD_NONNULL function)(void),
                                   void *FWD_NONNULL const *FWD_NULLABLE arguments, bool *FWD_NONNULL is_refused,
                                   void *FWD_NULLABLE result);
 
-/// The first member of every signature. It is here so that `fwd_call` can be compiled into programs, and for nothing
-/// else: what it says of a signature is part of the library's binary interface.
 struct fwd_call_head {
-  /// Where the jump is found; NULL is found there for signatures that take more than a jump, and while
-  /// `fwd_use_libffi` asks for libffi.
+  /// Where the jump is found; NULL is found there for signatures that have none, and while `fwd_use_libffi` asks for
+  /// libffi.
   const fwd_call_jump FWD_NULLABLE *FWD_NONNULL jump;
-  /// Which arguments the registers are loaded from, a byte for each, integer registers first.
-  uint64_t order;
-  /// How many bytes of the integer register are to be stored: 0, 1, 2, 4 or 8.
+  /// How many bytes of the integer register are the result: 0, 1, 2, 4 or 8.
   size_t result_size;
-  const fwd_call_plan *FWD_NULLABLE plan;
 };
 
-/// `fwd_call`, never compiled into a program.
+/// `fwd_call` for programs that want less code at each call, and for what a jump refuses.
 fwd_status fwd_call_any(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
                         void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 
 /// Calls `function`, which must have this signature, with the values that `arguments[0]`,
 /// `arguments[1]`, ... point to (the receiver and the selector included), as the C compiler would.
 /// `arguments` is not modified. Writes exactly the result's bytes to `result`, which may be NULL if there
-/// are none or they are not wanted.
-FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
-                               void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result) {
-  // Inline, so that there is one call between the program and the function, not two: that is a third of the cost.
+/// are none or they are not wanted. The signature must live until the function returns. `FWD_NULL_ARGUMENT`, with
+/// nothing called, if the signature, the function or the address of an argument that has bytes is NULL.
+#if !FWD_IS_INLINE
+fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
+                    void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+#else
+FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature,
+                                         void (*FWD_NONNULL function)(void),
+                                         void *FWD_NONNULL const *FWD_NULLABLE arguments,
+                                         void *FWD_NULLABLE result) {
+  // Inline, so that there is one call between the program and the function, not two.
 #ifdef __cplusplus
   const fwd_call_head *head = static_cast<const fwd_call_head *>(static_cast<const void *>(signature));
 #else
@@ -285,24 +302,27 @@ FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void 
   jump = __atomic_load_n(head->jump, __ATOMIC_RELAXED);
   if (__builtin_expect(!jump, 0)) return fwd_call_any(signature, function, arguments, result);
   word = jump(head, function, arguments, &is_refused, result);
-  // It knows why.
+  // It says which argument is missing, or has room for a result in memory that is not wanted.
   if (__builtin_expect(is_refused, 0)) return fwd_call_any(signature, function, arguments, result);
   if (!result) return FWD_OK;
+  // Compilers may know how large the result is, and take the stores that are not made for overflows.
+  __asm__("" : "+r"(result));
   // By comparisons of order: of others compilers make a jump table.
   if (head->result_size >= 8) {
-    memcpy(result, &word, 8);
+    __builtin_memcpy(result, &word, 8);
   } else if (head->result_size >= 4) {
     uint32_t low = word & UINT32_MAX;
-    memcpy(result, &low, 4);
+    __builtin_memcpy(result, &low, 4);
   } else if (head->result_size >= 2) {
     uint16_t low = word & UINT16_MAX;
-    memcpy(result, &low, 2);
+    __builtin_memcpy(result, &low, 2);
   } else if (head->result_size >= 1) {
     uint8_t low = word & UINT8_MAX;
-    memcpy(result, &low, 1);
+    __builtin_memcpy(result, &low, 1);
   }
   return FWD_OK;
 }
+#endif
 
 /// Says whether all calls and new closures go through libffi, rather than through the call plans that signatures
 /// compile to, so that the two can be told apart. `FWD_CALL=libffi` in the environment does the same.

@@ -5,6 +5,7 @@
 
 #include "call_interface.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,7 @@ static bool is_missing(const fwd_encoding *encoding, uint32_t type, const void *
 static size_t find_missing(const fwd_encoding *encoding, void *const *arguments) {
   uint32_t type = fwd_encoding_type(encoding, fwd_encoding_type(encoding, 0)->first_child)->next_sibling;
   size_t i = 0;
-  for (; type != FWD_NO_TYPE && arguments && !is_missing(encoding, type, arguments[i]); i++) {
+  for (; type != FWD_NO_TYPE && !is_missing(encoding, type, arguments ? arguments[i] : NULL); i++) {
     type = fwd_encoding_type(encoding, type)->next_sibling;
   }
   return i;
@@ -129,7 +130,7 @@ __attribute__((cold, noinline)) static fwd_status fail_missing(const fwd_encodin
 /// Whether each argument that has bytes has an address.
 static inline bool has_addresses(const fwd_encoding *encoding, void *const *arguments) {
   size_t count = fwd_encoding_type(encoding, 0)->child_count - 1;
-  if (!arguments) return count == 0;
+  if (!arguments) return find_missing(encoding, NULL) == count;
   // Without a branch for each, this costs a third.
   bool missing = false;
   size_t i = 0;
@@ -369,13 +370,14 @@ const fwd_caller *fwd_cif_caller(const fwd_cif *cif) { return cif->caller; }
 
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
 
-fwd_call_head fwd_cif_call_head(const fwd_cif *cif) {
-  static const fwd_call_jump none = NULL;
-  fwd_call_head head = {.jump = &none, .plan = cif->plan};
+const fwd_call_jump fwd_no_call_jump = NULL;
+
+fwd_jump_head fwd_cif_call_head(const fwd_cif *cif) {
 #if FWD_HAS_CALL_JUMPS
-  if (cif->plan && cif->plan->head.jump) head = cif->plan->head;
+  if (cif->plan) return cif->plan->head;
 #endif
-  return head;
+  (void)cif;
+  return (fwd_jump_head){.head = {.jump = &fwd_no_call_jump}};
 }
 
 // MARK: The switch
@@ -383,10 +385,14 @@ fwd_call_head fwd_cif_call_head(const fwd_cif *cif) {
 atomic_bool fwd_libffi_is_forced;
 
 void fwd_use_libffi(bool forced) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  // One at a time, or the switch and the jumps could disagree for good.
+  pthread_mutex_lock(&lock);
   atomic_store_explicit(&fwd_libffi_is_forced, forced, memory_order_relaxed);
 #if FWD_HAS_CALL_JUMPS
   fwd_call_jumps_enable(!forced);
 #endif
+  pthread_mutex_unlock(&lock);
 }
 
 // Read before main, so that calls need not ask whether it has been.

@@ -35,7 +35,7 @@ extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
 const fwd_caller *fwd_cif_caller(const fwd_cif *cif);
 
 /// What `fwd_call` looks at for functions of this interface. Valid as long as the interface.
-fwd_call_head fwd_cif_call_head(const fwd_cif *cif);
+fwd_jump_head fwd_cif_call_head(const fwd_cif *cif);
 
 /// The plan for calls of this interface; NULL if there is none. Valid as long as the interface.
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);

@@ -27,10 +27,6 @@ enum { FWD_PLAN_INTEGERS = 8, FWD_PLAN_VECTORS = 8 };
 #define FWD_HAS_CALL_JUMPS 0
 #endif
 
-/// For code that every call goes through: where it begins in the middle of a cache line, each call may have to
-/// wait for two.
-#define FWD_ALIGNED_CODE __attribute__((aligned(64)))
-
 /// Moves up to eight bytes of an argument to a register, or sixteen to a vector register of AArch64. Size 0 is
 /// a register that nothing is moved to: it holds the address of a copy, or is skipped.
 typedef struct fwd_move {
@@ -60,6 +56,19 @@ typedef struct fwd_reference {
   /// The place among the copies, in bytes.
   uint32_t place;
 } fwd_reference;
+
+typedef struct fwd_call_plan fwd_call_plan;
+
+/// What jumps know of a signature behind what programs know.
+typedef struct fwd_jump_head {
+  fwd_call_head head;
+  /// Which arguments the registers are loaded from, a byte for each, integer registers first.
+  uint64_t order;
+  const fwd_call_plan *plan;
+} fwd_jump_head;
+
+/// Where heads of signatures without a jump find none.
+extern const fwd_call_jump fwd_no_call_jump;
 
 /// In which registers a result comes back.
 typedef enum fwd_plan_result {
@@ -97,13 +106,13 @@ typedef void (*fwd_plan_caller)(const fwd_call_plan *plan, void (*function)(void
 struct fwd_call_plan {
   /// Looks whether arguments have addresses. `fwd_cif_create` sets it if `fwd_call_plan_select` has not.
   fwd_caller caller;
-  /// Does not look: for who knows, and calls many functions with the same arguments.
+  /// May do without looking, and has no status: for who knows, and calls many functions with the same arguments.
   fwd_plan_caller call;
   /// What the plan is of, for messages. The call interface retains it.
   const fwd_encoding *encoding;
 #if FWD_HAS_CALL_JUMPS
-  /// For `fwd_call`; its `jump` is NULL where there is none.
-  fwd_call_head head;
+  /// For `fwd_call`.
+  fwd_jump_head head;
   /// The jump itself, whatever `head` finds at the moment.
   fwd_call_jump jump;
 #endif
@@ -139,7 +148,7 @@ void fwd_call_plan_destroy(fwd_call_plan *plan);
 void fwd_call_plan_select(fwd_call_plan *plan);
 
 #if FWD_HAS_CALL_JUMPS
-/// Says whether the jumps are found where heads say.
+/// Says whether jumps are found where heads say. Not at the same time as another such call.
 void fwd_call_jumps_enable(bool enabled);
 #endif
 

@@ -103,7 +103,7 @@ static bool is_half_padding(const fwd_encoding *encoding, uint32_t index) {
 fwd_status fwd_call_plan_create(const fwd_encoding *encoding, fwd_call_plan **plan, fwd_error *error) {
   const fwd_type *root = fwd_encoding_type(encoding, 0);
   size_t count = root->child_count - 1;
-  fwd_call_plan made = {.integer_count = 0};
+  fwd_call_plan made = {.head = {.head = {.jump = &fwd_no_call_jump}}};
   fwd_stack_move stack[FWD_ARGUMENT_LIMIT];
   uint32_t type = root->first_child;
   const fwd_type *result = fwd_encoding_type(encoding, type);

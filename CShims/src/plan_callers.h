@@ -85,9 +85,8 @@ typedef struct fwd_returned_mixed {
   double vector;
 } fwd_returned_mixed;
 
-/// Stores a result of an unusual size, of two eightbytes at most.
-__attribute__((cold, noinline)) static void fwd_store_odd(uint64_t first, uint64_t second, uint32_t size,
-                                                         void *result) {
+/// Stores a result of none of the usual sizes: a struct of up to 15 bytes.
+__attribute__((noinline)) static void fwd_store_odd(uint64_t first, uint64_t second, uint32_t size, void *result) {
   uint64_t eightbytes[2] = {first, second};
   memcpy(result, eightbytes, size);
 }
@@ -95,7 +94,7 @@ __attribute__((cold, noinline)) static void fwd_store_odd(uint64_t first, uint64
 static inline void fwd_store_mixed(const fwd_call_plan *plan, fwd_returned_mixed returned, void *result) {
   uint64_t integer = returned.integer, vector;
   memcpy(&vector, &returned.vector, sizeof vector);
-  // Chosen without a branch, and with few that are taken behind: each costs as much as loading three arguments.
+  // Selected, not branched to, and few branches are taken behind: each costs about as much as loading an argument.
   bool is_vector_first = (plan->result == FWD_PLAN_VECTOR) | (plan->result == FWD_PLAN_VECTOR_INTEGER);
   uint64_t first = is_vector_first ? vector : integer, second = is_vector_first ? integer : vector;
   uint32_t size = plan->result_size;
@@ -106,13 +105,18 @@ static inline void fwd_store_mixed(const fwd_call_plan *plan, fwd_returned_mixed
     memcpy((char *)result + 8, &second, 8);
   } else if (size == 4) {
     memcpy(result, &first, 4);
+  } else if (size == 1) {
+    memcpy(result, &first, 1);
   } else {
     fwd_store_odd(first, second, size, result);
   }
 }
 
-/// Chooses how `fwd_call` reaches functions of a plan of a common shape without stack words, and their callers if
-/// results come back in rax and xmm0. False if there are others to choose.
+/// Chooses the jump of a plan of a common shape, whose result comes back in rax and xmm0 or in memory.
+void fwd_call_plan_select_jump(fwd_call_plan *plan);
+
+/// Chooses `call` and the caller of a plan that has been given a jump, and whose result is not in memory. False if it
+/// has none.
 bool fwd_call_plan_select_shape(fwd_call_plan *plan);
 
 #endif

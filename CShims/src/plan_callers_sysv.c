@@ -383,7 +383,8 @@ static void pad(fwd_move *moves, size_t count, size_t rounded, const fwd_move *a
 
 /// Chooses a caller that loads registers only. False if there is none.
 static bool select_straight(fwd_call_plan *plan, result_kind kind, move_width width) {
-  if ((kind == RESULT_MIXED || kind == RESULT_MEMORY) && fwd_call_plan_select_shape(plan)) return true;
+  if (kind == RESULT_MIXED || kind == RESULT_MEMORY) fwd_call_plan_select_jump(plan);
+  if (kind == RESULT_MIXED && fwd_call_plan_select_shape(plan)) return true;
   size_t choice = round_up(vector_choice, plan->vector_count);
   pad(plan->vectors, plan->vector_count, vector_choice[choice], &plan->vectors[0]);
   size_t hidden_count = kind == RESULT_MEMORY;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Callers for the commonest shapes of signatures on System V x86-64: up to four integer and two vector
-/// registers, each from a whole argument of 4 or 8 bytes. One caller for each combination, so that nothing is
-/// decided during the call. plan_callers_sysv.c says why such calls are sound.
+/// How functions of the commonest shapes are called on System V x86-64: up to four integer and two vector registers,
+/// each from a whole argument of 4 or 8 bytes. For each combination there are functions of their own, which decide
+/// nothing during the call and, where the result allows, leave for the function by a jump. plan_callers_sysv.c says
+/// why such calls are sound.
 
 #include "plan_callers.h"
 
@@ -89,7 +90,6 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
    : (vectors) == 1  ? CALL(returned, (U, U, U, U, D), (I(0), I(1), I(2), I(3), V(0))) \
                      : CALL(returned, (U, U, U, U, D, E), (I(0), I(1), I(2), I(3), V(0), V(1))))
 
-
 // MARK: The shapes
 
 // All masks of m vectors, then of n integers. The order is that of `shape_index`.
@@ -116,19 +116,17 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
 
 // MARK: The callers
 
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpedantic"
-#endif
-
 #define BEGIN(n, wide_i, m, wide_v, looking, hidden)                                                    \
   enum { integer_count = n, vector_count = m, wide_integers = wide_i, looks = looking, hidden_count = hidden }; \
   typedef FIRST_##wide_v D;                                                                             \
   typedef SECOND_##wide_v E;                                                                            \
   LOAD
-// Each begins a cache line: where one lies otherwise, a call costs up to a third more.
-#define JUMP_NAMED(name, n, wide_i, m, wide_v)                                                  \
-  FWD_CALLS_ANY_TYPE FWD_ALIGNED_CODE static uint64_t name##_##n##_##wide_i##_##m##_##wide_v(   \
-      const fwd_call_head *head, void (*function)(void), void *const *arguments, bool *is_refused, void *result)
+// Each begins a cache line: where one lies otherwise, a call may have to wait for two, and costs up to a third more.
+#define JUMP_NAMED(name, n, wide_i, m, wide_v)                                                                \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static uint64_t name##_##n##_##wide_i##_##m##_##wide_v(     \
+      const fwd_call_head *call_head, void (*function)(void), void *const *arguments, bool *is_refused,       \
+      void *result)
+#define JUMP_HEAD const fwd_jump_head *head = (const fwd_jump_head *)call_head;
 #define FAIL            \
   {                     \
     *is_refused = true; \
@@ -139,6 +137,7 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
 // nothing leaves in the register what it likes, and nobody looks.
 #define JUMP(n, wide_i, m, wide_v)           \
   JUMP_NAMED(jump, n, wide_i, m, wide_v) {   \
+    JUMP_HEAD                                \
     BEGIN(n, wide_i, m, wide_v, 1, 0)        \
     (void)is_refused, (void)result;          \
     return CALL_BY_COUNT(uint64_t, n, m);    \
@@ -149,6 +148,7 @@ SHAPES(JUMP)
 #define JUMP_FILLING(n, wide_i, m, wide_v)           \
   JUMP_NAMED(jump_filling, n, wide_i, m, wide_v) {   \
     if (!result) FAIL;                               \
+    JUMP_HEAD                                        \
     BEGIN(n, wide_i, m, wide_v, 1, 1)                \
     integer_0 = (uint64_t)(uintptr_t)result;         \
     return CALL_BY_COUNT(uint64_t, n, m);            \
@@ -158,6 +158,7 @@ SHAPES_WITH_MEMORY(JUMP_FILLING)
 // For results in other registers: of C functions only one that gives a single number can be left by a jump.
 #define JUMP_STORING(n, wide_i, m, wide_v)                                 \
   JUMP_NAMED(jump_storing, n, wide_i, m, wide_v) {                         \
+    JUMP_HEAD                                                              \
     BEGIN(n, wide_i, m, wide_v, 1, 0)                                      \
     (void)is_refused;                                                      \
     fwd_returned_mixed returned = CALL_BY_COUNT(fwd_returned_mixed, n, m); \
@@ -174,7 +175,7 @@ SHAPES(JUMP_STORING)
       const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result)
 #define UNCHECKED_JUMP(n, wide_i, m, wide_v)           \
   UNCHECKED(unchecked_jump, n, wide_i, m, wide_v) {    \
-    const fwd_call_head *head = &plan->head;           \
+    const fwd_jump_head *head = &plan->head;           \
     BEGIN(n, wide_i, m, wide_v, 0, 0)                  \
     (void)result;                                      \
     CALL_BY_COUNT(void, n, m);                         \
@@ -184,7 +185,7 @@ SHAPES(UNCHECKED_JUMP)
 // The commonest result.
 #define UNCHECKED_WORD(n, wide_i, m, wide_v)            \
   UNCHECKED(unchecked_word, n, wide_i, m, wide_v) {     \
-    const fwd_call_head *head = &plan->head;            \
+    const fwd_jump_head *head = &plan->head;            \
     BEGIN(n, wide_i, m, wide_v, 0, 0)                   \
     uint64_t returned = CALL_BY_COUNT(uint64_t, n, m);  \
     if (result) memcpy(result, &returned, 8);           \
@@ -236,9 +237,9 @@ static inline void store_word(uint64_t word, size_t size, void *result) {
 static inline bool call_by_jump(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                 void *result) {
   bool is_refused = false;
-  uint64_t word = plan->jump(&plan->head, function, arguments, &is_refused, result);
+  uint64_t word = plan->jump(&plan->head.head, function, arguments, &is_refused, result);
   if (is_refused) return false;
-  if (result) store_word(word, plan->head.result_size, result);
+  if (result) store_word(word, plan->head.head.result_size, result);
   return true;
 }
 
@@ -248,7 +249,9 @@ static fwd_status call_checked(const fwd_caller *caller, void (*function)(void),
   return call_by_jump(plan, function, arguments, result) ? FWD_OK : fwd_call_plan_fail(plan, arguments);
 }
 
-static void call_unchecked(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
+/// Refused it cannot be: who calls without a status has all addresses.
+static void call_without_status(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
+                                void *result) {
   call_by_jump(plan, function, arguments, result);
 }
 
@@ -294,30 +297,31 @@ static bool is_word(const fwd_call_plan *plan) {
   return plan->result == FWD_PLAN_INTEGER && (size == 1 || size == 2 || size == 4 || size == 8);
 }
 
-bool fwd_call_plan_select_shape(fwd_call_plan *plan) {
+void fwd_call_plan_select_jump(fwd_call_plan *plan) {
   size_t index;
-  if (!find_shape(plan, &index)) return false;
-  size_t hidden_count = plan->result == FWD_PLAN_MEMORY;
-  for (size_t i = hidden_count; i < plan->integer_count; i++) {
+  if (!find_shape(plan, &index)) return;
+  bool is_filled = plan->result == FWD_PLAN_MEMORY;
+  for (size_t i = is_filled; i < plan->integer_count; i++) {
     plan->head.order |= (uint64_t)plan->integers[i].argument << 8 * i;
   }
   for (size_t i = 0; i < plan->vector_count; i++) {
     plan->head.order |= (uint64_t)plan->vectors[i].argument << 8 * (plan->integer_count + i);
   }
+  if (is_word(plan)) plan->head.head.result_size = plan->result_size;
+  bool is_stored = !is_filled && plan->result != FWD_PLAN_VOID && !is_word(plan);
+  size_t jump = is_filled ? filling_index(plan, index) : is_stored ? shape_count + index : index;
   plan->head.plan = plan;
-  if (plan->result == FWD_PLAN_MEMORY) {
-    plan->head.jump = &enabled_jumps[filling_index(plan, index)];
-    return false;
-  }
-  if (is_word(plan)) plan->head.result_size = plan->result_size;
-  bool gives_nothing = plan->result == FWD_PLAN_VOID;
-  size_t jump = gives_nothing || is_word(plan) ? index : shape_count + index;
-  plan->head.jump = &enabled_jumps[jump];
+  plan->head.head.jump = &enabled_jumps[jump];
   plan->jump = jumps[jump];
+}
+
+bool fwd_call_plan_select_shape(fwd_call_plan *plan) {
+  size_t index;
+  if (!find_shape(plan, &index)) return false;
   plan->caller.call = call_checked;
-  plan->call = gives_nothing                     ? unchecked[index].giving_nothing
-               : plan->head.result_size == 8     ? unchecked[index].giving_word
-                                                 : call_unchecked;
+  plan->call = plan->result == FWD_PLAN_VOID             ? unchecked[index].giving_nothing
+               : plan->head.head.result_size == 8        ? unchecked[index].giving_word
+                                                         : call_without_status;
   return true;
 }
 

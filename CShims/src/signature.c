@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@
 #include "hash.h"
 
 struct fwd_signature {
-  /// What `fwd_call` looks at.
-  fwd_call_head head;
+  /// What `fwd_call` looks at. First, for good: programs are compiled against it.
+  fwd_jump_head head;
   /// The interface's caller, and what it calls by, so that a call need not look for them.
   const fwd_caller *caller;
   fwd_caller_call call;
@@ -35,6 +36,10 @@ struct fwd_signature {
     uint32_t type;
   } arguments[];
 };
+
+_Static_assert(offsetof(struct fwd_signature, head.head) == 0 && offsetof(fwd_call_head, jump) == 0 &&
+                   offsetof(fwd_call_head, result_size) == sizeof(void *),
+               "fwd_call is compiled into programs");
 
 // MARK: The cache
 
@@ -311,7 +316,7 @@ fwd_status fwd_call_any(const fwd_signature *signature, void (*function)(void), 
   return signature->call(signature->caller, function, arguments, result);
 }
 
-// The function, for programs and languages that do not compile it into their own code.
+// The function, for compilers and languages that do not compile it into programs.
 extern fwd_status fwd_call(const fwd_signature *signature, void (*function)(void), void *const *arguments,
                            void *result);
 

@@ -168,8 +168,10 @@ static fwd_status call_by(call_way way, const abi_case *c, const fwd_signature *
     case BY_CALL: return fwd_call(signature, c->callee, arguments, result);
     case BY_CALL_ANY: return fwd_call_any(signature, c->callee, arguments, result);
     case BY_INTERFACE: return fwd_cif_call(cif, c->callee, arguments, result);
-    default: fwd_cif_plan(cif)->call(fwd_cif_plan(cif), c->callee, arguments, result); return FWD_OK;
+    case BY_PLAN: fwd_cif_plan(cif)->call(fwd_cif_plan(cif), c->callee, arguments, result); return FWD_OK;
+    case way_count: break;
   }
+  abort();
 }
 
 /// Whether nothing is called for want of an argument, whichever it is. The records hold 0xA5.

@@ -737,7 +737,7 @@ static void types_shared_by_threads(void) {
 #if FWD_HAS_CALL_JUMPS
 static bool jumps(const char *text) {
   fwd_cif *cif = cif_of(text);
-  bool found = *fwd_cif_call_head(cif).jump != NULL;
+  bool found = *fwd_cif_call_head(cif).head.jump != NULL;
   fwd_cif_destroy(cif);
   return found;
 }
@@ -760,6 +760,107 @@ static void common_shapes_are_reached_by_jumps(void) {
 }
 #endif
 
+#if FWD_HAS_CALL_JUMPS
+static uint64_t taken_integers[4];
+static double taken_vectors[2];
+
+static void take(uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, double v0, double v1) {
+  uint64_t integers[4] = {i0, i1, i2, i3};
+  double vectors[2] = {v0, v1};
+  memcpy(taken_integers, integers, sizeof integers);
+  memcpy(taken_vectors, vectors, sizeof vectors);
+}
+static uint64_t give_word(uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, double v0, double v1) {
+  take(i0, i1, i2, i3, v0, v1);
+  return 0x1122334455667788;
+}
+static double give_double(uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, double v0, double v1) {
+  take(i0, i1, i2, i3, v0, v1);
+  return 2.5;
+}
+typedef struct three_words {
+  uint64_t words[3];
+} three_words;
+static three_words give_three(uint64_t i0, uint64_t i1, uint64_t i2, double v0, double v1) {
+  take(i0, i1, i2, 0, v0, v1);
+  return (three_words){{7, 8, 9}};
+}
+
+/// Calls with the arguments that `types` has, and looks at each register that is loaded.
+static bool loads(const char *result_type, const char *types, void (*function)(void), void *result) {
+  static const uint64_t integers[4] = {0xA1A2A3A4A5A6A7A8, 0xB1B2B3B4B5B6B7B8, 0xC1C2C3C4C5C6C7C8, 0xD1D2D3D4D5D6D7D8};
+  static const double vectors[2] = {1.25, -3.5};
+  static const float floats[2] = {6.75f, 0.375f};
+  char text[4096];
+  const void *arguments[FWD_ARGUMENT_LIMIT];
+  size_t count = 0, integer_count = 0, vector_count = 0;
+  snprintf(text, sizeof text, "%s%s", result_type, types);
+  for (const char *type = types; *type; type++) {
+    switch (*type) {
+      case 'i':
+      case 'q': arguments[count++] = &integers[integer_count++]; break;
+      case 'f': arguments[count++] = &floats[vector_count++]; break;
+      case 'd': arguments[count++] = &vectors[vector_count++]; break;
+      case '}': arguments[count++] = NULL; break;
+      default: break;
+    }
+  }
+  fwd_signature *signature = NULL;
+  if (fwd_signature_create(text, strlen(text), &signature, NULL) != FWD_OK) return false;
+  memset(taken_integers, 0, sizeof taken_integers);
+  memset(taken_vectors, 0, sizeof taken_vectors);
+  bool good = jumps(text) && fwd_call(signature, function, (void *const *)arguments, result) == FWD_OK;
+  fwd_signature_destroy(signature);
+  size_t integer = 0, vector = 0;
+  for (const char *type = types; *type; type++) {
+    if (*type == 'q') good = good && taken_integers[integer] == integers[integer];
+    if (*type == 'i') good = good && (uint32_t)taken_integers[integer] == (uint32_t)integers[integer];
+    if (*type == 'd') good = good && taken_vectors[vector] == vectors[vector];
+    if (*type == 'f') good = good && memcmp(&taken_vectors[vector], &floats[vector], sizeof(float)) == 0;
+    integer += *type == 'q' || *type == 'i';
+    vector += *type == 'd' || *type == 'f';
+  }
+  if (!good) printf("%s: wrong registers\n", text);
+  return good;
+}
+
+static bool loads_in_all_ways(const char *types, size_t integer_count) {
+  uint64_t word = 0;
+  double number = 0;
+  three_words three = {{0}};
+  bool good = loads("v", types, FUNCTION(take), NULL);
+  good = loads("q", types, FUNCTION(give_word), &word) && word == 0x1122334455667788 && good;
+  good = loads("d", types, FUNCTION(give_double), &number) && number == 2.5 && good;
+  if (integer_count > 3) return good;
+  return loads("{three=qqq}", types, FUNCTION(give_three), &three) && three.words[2] == 9 && good;
+}
+
+/// Each shape there is: which jump stands at which place is arithmetic.
+static void every_shape_loads_its_registers(void) {
+  if (atomic_load(&fwd_libffi_is_forced)) return;
+  for (size_t integer_count = 0; integer_count <= 4; integer_count++) {
+    for (size_t vector_count = 0; vector_count <= 2; vector_count++) {
+      for (size_t mask = 0; mask < (size_t)1 << (integer_count + vector_count); mask++) {
+        // Integers first, and vectors first.
+        char types[2][8] = {{0}};
+        for (size_t i = 0; i < integer_count + vector_count; i++) {
+          bool is_wide = (mask >> i) & 1, is_integer = i < integer_count;
+          char type = is_integer ? (is_wide ? 'q' : 'i') : is_wide ? 'd' : 'f';
+          types[0][i] = type;
+          types[1][is_integer ? vector_count + i : i - integer_count] = type;
+        }
+        EXPECT(loads_in_all_ways(types[0], integer_count) && loads_in_all_ways(types[1], integer_count));
+      }
+    }
+  }
+  // Numbers of arguments that take all of a byte.
+  char types[2048] = "";
+  for (int i = 0; i < FWD_ARGUMENT_LIMIT - 4; i++) strcat(types, "{e=}");
+  strcat(types, "iqfd");
+  EXPECT(loads_in_all_ways(types, 2));
+}
+#endif
+
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   // First: it needs a process without closures.
@@ -775,6 +876,7 @@ int main(void) {
 #endif
 #if FWD_HAS_CALL_JUMPS
   common_shapes_are_reached_by_jumps();
+  every_shape_loads_its_registers();
 #endif
   argument_array_is_left_alone();
   empty_struct_passes_nothing();

@@ -34,6 +34,82 @@ static void call(void) {
   fwd_signature_destroy(signature);
 }
 
+typedef struct three {
+  int64_t values[3];
+} three;
+
+static int64_t add_six(void *pointer, int64_t wide, double real, int narrow, float single, int64_t last) {
+  return (int64_t)(*(int *)pointer + wide + (int64_t)real + narrow + (int64_t)single + last);
+}
+static int negate(int number) { return -number; }
+static bool is_odd(int number) { return number % 2 != 0; }
+static short half(int number) { return (short)(number / 2); }
+static double doubled(double number) { return 2 * number; }
+static three repeat(int64_t number) {
+  three all = {{number, number, number}};
+  return all;
+}
+static int notes;
+static void note(int number) { notes += number; }
+
+// Results in all ways, between bytes that must stay as they are. The same by what is compiled into the program, and
+// by the library's function.
+#define CHECK_RESULT(type, encoding, function, argument, condition)                                            \
+  do {                                                                                                         \
+    fwd_signature *signature = signature_of(encoding);                                                         \
+    fwd_status (*by_address)(const fwd_signature *, any_function, void *const *, void *) = fwd_call;           \
+    for (int way = 0; way < 3; way++) {                                                                        \
+      struct {                                                                                                 \
+        unsigned char before[16];                                                                              \
+        type value;                                                                                            \
+        unsigned char after[16];                                                                               \
+      } room;                                                                                                  \
+      memset(&room, 0xA5, sizeof room);                                                                        \
+      void *arguments[] = {argument}, *missing[] = {NULL};                                                     \
+      void *result = &room.value;                                                                              \
+      CHECK((way == 0   ? fwd_call(signature, (any_function)function, arguments, result)                       \
+             : way == 1 ? fwd_call_any(signature, (any_function)function, arguments, result)                   \
+                        : by_address(signature, (any_function)function, arguments, result)) == FWD_OK);        \
+      CHECK(condition);                                                                                        \
+      for (int i = 0; i < 16; i++) CHECK(room.before[i] == 0xA5 && room.after[i] == 0xA5);                     \
+      CHECK(fwd_call(signature, (any_function)function, arguments, NULL) == FWD_OK);                           \
+      CHECK(fwd_call(signature, (any_function)function, missing, result) == FWD_NULL_ARGUMENT);                \
+      CHECK(strstr(fwd_error_message(), "argument 0") != NULL);                                                \
+      CHECK(fwd_call(signature, (any_function)function, NULL, result) == FWD_NULL_ARGUMENT);                   \
+      CHECK(fwd_call(signature, no_function, arguments, result) == FWD_NULL_ARGUMENT);                         \
+      CHECK(fwd_call(no_signature, (any_function)function, arguments, result) == FWD_NULL_ARGUMENT);           \
+    }                                                                                                          \
+    fwd_signature_destroy(signature);                                                                          \
+  } while (0)
+
+static const fwd_signature *no_signature;
+static any_function no_function;
+
+static void call_in_all_ways(void) {
+  int number = 7;
+  int64_t wide = 1;
+  double real = 2.5;
+  CHECK_RESULT(int, "ii", negate, &number, room.value == -7);
+  CHECK_RESULT(bool, "Bi", is_odd, &number, room.value);
+  CHECK_RESULT(short, "si", half, &number, room.value == 3);
+  CHECK_RESULT(double, "dd", doubled, &real, room.value == 5);
+  CHECK_RESULT(three, "{three=[3q]}q", repeat, &wide, room.value.values[0] == 1 && room.value.values[2] == 1);
+  CHECK_RESULT(long, "vi", note, &number, ((unsigned char *)&room.value)[0] == 0xA5);
+  CHECK(notes == 6 * 7);
+
+  fwd_signature *signature = signature_of("q^vqdifq");
+  void *pointer = &number;
+  float single = 3;
+  void *arguments[] = {&pointer, &wide, &real, &number, &single, &wide};
+  int64_t sum = 0;
+  CHECK(fwd_call(signature, (any_function)add_six, arguments, &sum) == FWD_OK && sum == 7 + 1 + 2 + 7 + 3 + 1);
+  fwd_use_libffi(true);
+  sum = 0;
+  CHECK(fwd_call(signature, (any_function)add_six, arguments, &sum) == FWD_OK && sum == 7 + 1 + 2 + 7 + 3 + 1);
+  fwd_use_libffi(false);
+  fwd_signature_destroy(signature);
+}
+
 static void compare(void *context, void *const *arguments, void *result) {
   const int *left = *(const int **)arguments[0], *right = *(const int **)arguments[1];
   int order = (*left > *right) - (*left < *right);
@@ -85,6 +161,7 @@ static void fail(void) {
 
 int main(void) {
   call();
+  call_in_all_ways();
   close_over();
   forward();
   fail();

@@ -19,6 +19,7 @@
 #include "fwd_fan_out.h"
 #include "fwd_signature.h"
 #include "objects.h"
+#include "signature.h"
 #include "subscriber_list.h"
 
 enum { thread_count = 8, shared_count = 16 };
@@ -330,6 +331,19 @@ static void destroy_uncalled(worker *self) {
 
 /// The two ways of calls and of closures stand side by side.
 static void switch_ways(worker *self) { fwd_use_libffi(next_random(self) % 2); }
+
+/// Whether jumps are found if and only if libffi is not asked for, whoever said so last.
+static bool ways_agree(void) {
+#if FWD_HAS_CALL_JUMPS
+  fwd_signature *signature = NULL;
+  if (fwd_signature_create("v", 1, &signature, NULL) != FWD_OK) return false;
+  bool jumps = *fwd_cif_call_head(fwd_signature_cif(signature)).head.jump != NULL;
+  fwd_signature_destroy(signature);
+  return jumps != atomic_load(&fwd_libffi_is_forced);
+#else
+  return true;
+#endif
+}
 
 // MARK: Selectors
 
@@ -942,6 +956,7 @@ int main(int count, char **values) {
   check_begin("what is left at the end");
   tear_down();
   // Whatever was owned has been released, once.
+  EXPECT(ways_agree());
   EXPECT(atomic_load(&live_tokens) == 0 && atomic_load(&live_guests) == 0);
   EXPECT(atomic_load(&objects_allocated) == 0);
   return check_finish();
