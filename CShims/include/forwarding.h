@@ -251,23 +251,46 @@ size_t fwd_signature_frame_size(const fwd_signature *FWD_NONNULL signature);
 /// are, what they mean, and what a jump does.
 typedef struct fwd_call_head fwd_call_head;
 
-/// Calls a function by what is known of its signature. Gives what is in the first integer register then. Where it can,
-/// it leaves for the function by a jump, so that this returns to where the jump was called.
+/// What a function leaves in the first integer and in the first vector register, whichever it uses.
+typedef struct fwd_call_returned {
+  uint64_t integer;
+  double vector;
+} fwd_call_returned;
+
+/// Loads the registers and leaves for the function, so that it returns to where the jump was called.
 ///
 /// Sets `*is_refused`, which was false, and calls nothing if an argument has no address, or if `result` is NULL and
-/// the result is in memory; what it gives then means nothing. `result` is for results that are not of `result_size`
-/// bytes in that register: they are written to it.
-typedef uint64_t (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head, void (*FWD_NONNULL function)(void),
-                                  void *FWD_NONNULL const *FWD_NULLABLE arguments, bool *FWD_NONNULL is_refused,
-                                  void *FWD_NULLABLE result);
+/// the result is in memory; what it gives then means nothing. `result` is for results in memory only.
+typedef fwd_call_returned (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head,
+                                           void (*FWD_NONNULL function)(void),
+                                           void *FWD_NONNULL const *FWD_NULLABLE arguments,
+                                           bool *FWD_NONNULL is_refused, void *FWD_NULLABLE result);
+
+/// What of the registers is the result: the commonest first.
+typedef enum fwd_call_result {
+  /// Or it is in memory.
+  FWD_CALL_NOTHING = 0,
+  /// An integer of as many bytes.
+  FWD_CALL_INTEGER_8 = 1,
+  FWD_CALL_INTEGER_4 = 2,
+  FWD_CALL_INTEGER_1 = 3,
+  FWD_CALL_DOUBLE = 4,
+  /// 16 bytes, half in each.
+  FWD_CALL_INTEGER_VECTOR = 5,
+  FWD_CALL_VECTOR_INTEGER = 6,
+  /// What `fwd_call_store` knows.
+  FWD_CALL_OTHER = 7
+} fwd_call_result;
 
 struct fwd_call_head {
   /// Where the jump is found; NULL is found there for signatures that have none, and while `fwd_use_libffi` asks for
   /// libffi.
   const fwd_call_jump FWD_NULLABLE *FWD_NONNULL jump;
-  /// How many bytes of the integer register are the result: 0, 1, 2, 4 or 8.
-  size_t result_size;
+  fwd_call_result result;
 };
+
+/// Stores a result of any kind from registers: a part of `fwd_call`.
+void fwd_call_store(const fwd_call_head *FWD_NONNULL head, fwd_call_returned returned, void *FWD_NONNULL result);
 
 /// `fwd_call` for programs that want less code at each call, and for what a jump refuses.
 fwd_status fwd_call_any(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
@@ -294,31 +317,40 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NONNULL signat
 #endif
   bool is_refused = false;
   fwd_call_jump jump;
-  uint64_t word;
+  fwd_call_returned returned;
   // One by one, or compilers make one test of two that costs more.
   if (__builtin_expect(!signature, 0)) return fwd_call_any(signature, function, arguments, result);
   if (__builtin_expect(!function, 0)) return fwd_call_any(signature, function, arguments, result);
   // Relaxed: `fwd_use_libffi` is ordered with nothing.
   jump = __atomic_load_n(head->jump, __ATOMIC_RELAXED);
   if (__builtin_expect(!jump, 0)) return fwd_call_any(signature, function, arguments, result);
-  word = jump(head, function, arguments, &is_refused, result);
+  returned = jump(head, function, arguments, &is_refused, result);
   // It says which argument is missing, or has room for a result in memory that is not wanted.
   if (__builtin_expect(is_refused, 0)) return fwd_call_any(signature, function, arguments, result);
   if (!result) return FWD_OK;
   // Compilers may know how large the result is, and take the stores that are not made for overflows.
   __asm__("" : "+r"(result));
   // By comparisons of order: of others compilers make a jump table.
-  if (head->result_size >= 8) {
-    __builtin_memcpy(result, &word, 8);
-  } else if (head->result_size >= 4) {
-    uint32_t low = word & UINT32_MAX;
+  if (head->result <= FWD_CALL_NOTHING) return FWD_OK;
+  if (head->result <= FWD_CALL_INTEGER_8) {
+    __builtin_memcpy(result, &returned.integer, 8);
+  } else if (head->result <= FWD_CALL_INTEGER_4) {
+    uint32_t low = returned.integer & UINT32_MAX;
     __builtin_memcpy(result, &low, 4);
-  } else if (head->result_size >= 2) {
-    uint16_t low = word & UINT16_MAX;
-    __builtin_memcpy(result, &low, 2);
-  } else if (head->result_size >= 1) {
-    uint8_t low = word & UINT8_MAX;
+  } else if (head->result <= FWD_CALL_INTEGER_1) {
+    uint8_t low = returned.integer & UINT8_MAX;
     __builtin_memcpy(result, &low, 1);
+  } else if (head->result <= FWD_CALL_DOUBLE) {
+    __builtin_memcpy(result, &returned.vector, 8);
+  } else if (head->result <= FWD_CALL_INTEGER_VECTOR) {
+    __builtin_memcpy(result, &returned, 16);
+  } else if (head->result <= FWD_CALL_VECTOR_INTEGER) {
+    uint64_t halves[2];
+    __builtin_memcpy(&halves[0], &returned.vector, 8);
+    halves[1] = returned.integer;
+    __builtin_memcpy(result, halves, 16);
+  } else {
+    fwd_call_store(head, returned, result);
   }
   return FWD_OK;
 }

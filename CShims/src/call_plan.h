@@ -150,6 +150,9 @@ void fwd_call_plan_select(fwd_call_plan *plan);
 #if FWD_HAS_CALL_JUMPS
 /// Says whether jumps are found where heads say. Not at the same time as another such call.
 void fwd_call_jumps_enable(bool enabled);
+
+/// Stores what a function of a plan with a jump has left in the registers.
+void fwd_call_plan_store(const fwd_call_plan *plan, fwd_call_returned returned, void *result);
 #endif
 
 /// Fails for arguments of which one has no address.

@@ -80,10 +80,7 @@ static inline void fwd_load_stack(const fwd_call_plan *plan, void *const *argume
 
 /// What comes back in rax and xmm0. A struct of an integer and a floating eightbyte does so whichever is
 /// first, and so do a lone one, and nothing.
-typedef struct fwd_returned_mixed {
-  uint64_t integer;
-  double vector;
-} fwd_returned_mixed;
+typedef fwd_call_returned fwd_returned_mixed;
 
 /// Stores a result of none of the usual sizes: a struct of up to 15 bytes.
 __attribute__((noinline)) static void fwd_store_odd(uint64_t first, uint64_t second, uint32_t size, void *result) {

@@ -30,6 +30,7 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
 // takes 8 bytes. `order` gives the arguments, a byte for each register; two are read before it is shifted, since
 // x86-64 has names for the two low bytes of a register. Left to themselves, compilers shift anew for each.
 // Each address is tested by itself: compilers make one test of tests that stand together, and that costs more.
+#define RARELY(condition) __builtin_expect_with_probability(condition, 0, 1.0)
 #define REGISTER_COUNT (integer_count + vector_count)
 #define LOAD_ADDRESS(register)                                               \
   if ((register) > 0 && (register) % 2 == 0) {                               \
@@ -37,23 +38,23 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
     __asm__("" : "+r"(order));                                               \
   }                                                                          \
   const void *bytes = arguments[(uint8_t)(order >> 8 * ((register) % 2))];   \
-  if (looks && !bytes) FAIL;
+  if (looks && RARELY(!bytes)) FAIL;
 #define LOAD_INTEGER(i)                                    \
-  uint64_t integer_##i = 0;                                \
   if ((i) >= hidden_count && integer_count > (i)) {        \
     LOAD_ADDRESS(i)                                        \
     integer_##i = load(bytes, (wide_integers >> (i)) & 1); \
   }
-#define LOAD_VECTOR(i, type)                       \
-  type vector_##i = 0;                             \
+#define LOAD_VECTOR(i)                             \
   if (vector_count > (i)) {                        \
     LOAD_ADDRESS(integer_count + (i))              \
     memcpy(&vector_##i, bytes, sizeof vector_##i); \
   }
 #define LOAD                                                                                          \
-  uint64_t order = head->order;                                                                       \
-  if (looks && REGISTER_COUNT > hidden_count && !arguments) FAIL;                                     \
-  LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3) LOAD_VECTOR(0, D) LOAD_VECTOR(1, E) \
+  uint64_t order = head->order, integer_0 = 0, integer_1 = 0, integer_2 = 0, integer_3 = 0;           \
+  D vector_0 = 0;                                                                                     \
+  E vector_1 = 0;                                                                                     \
+  if (looks && REGISTER_COUNT > hidden_count && RARELY(!arguments)) FAIL;                             \
+  LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3) LOAD_VECTOR(0) LOAD_VECTOR(1)       \
   (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)vector_0, (void)vector_1; \
   (void)order, (void)arguments;
 
@@ -121,51 +122,40 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
   typedef FIRST_##wide_v D;                                                                             \
   typedef SECOND_##wide_v E;                                                                            \
   LOAD
-// Each begins a cache line: where one lies otherwise, a call may have to wait for two, and costs up to a third more.
-#define JUMP_NAMED(name, n, wide_i, m, wide_v)                                                                \
-  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static uint64_t name##_##n##_##wide_i##_##m##_##wide_v(     \
-      const fwd_call_head *call_head, void (*function)(void), void *const *arguments, bool *is_refused,       \
-      void *result)
-#define JUMP_HEAD const fwd_jump_head *head = (const fwd_jump_head *)call_head;
-#define FAIL            \
-  {                     \
-    *is_refused = true; \
-    return 0;           \
-  }
+static fwd_call_returned refuse(bool *is_refused) {
+  *is_refused = true;
+  return (fwd_call_returned){0, 0};
+}
 
 // What is to be done behind the call is done by `fwd_call`, so that the function is reached by a jump. One that gives
-// nothing leaves in the register what it likes, and nobody looks.
-#define JUMP(n, wide_i, m, wide_v)           \
-  JUMP_NAMED(jump, n, wide_i, m, wide_v) {   \
-    JUMP_HEAD                                \
-    BEGIN(n, wide_i, m, wide_v, 1, 0)        \
-    (void)is_refused, (void)result;          \
-    return CALL_BY_COUNT(uint64_t, n, m);    \
+// nothing leaves in the registers what it likes, and nobody looks. To refuse is to call another function: with a
+// `return` for each, compilers would make no jump of either.
+//
+// Each begins a cache line: where one lies otherwise, a call may have to wait for two, and costs up to a third more.
+#define FAIL goto refused
+#define JUMP_NAMED(name, n, wide_i, m, wide_v, hidden)                                               \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static fwd_call_returned                                \
+      name##_##n##_##wide_i##_##m##_##wide_v(const fwd_call_head *call_head, void (*function)(void),      \
+                                             void *const *arguments, bool *is_refused, void *result) {    \
+    const fwd_jump_head *head = (const fwd_jump_head *)call_head;                                         \
+    BEGIN(n, wide_i, m, wide_v, 1, hidden)                                                                \
+    if (hidden_count > 0) {                                                                               \
+      if (RARELY(!result)) FAIL;                                                             \
+      integer_0 = (uint64_t)(uintptr_t)result;                                                            \
+    }                                                                                                     \
+  enter:                                                                                                  \
+    return CALL_BY_COUNT(fwd_call_returned, (n) > 0 ? (n) : 1, m);                                        \
+  refused:                                                                                                \
+    integer_0 = (uint64_t)(uintptr_t)is_refused;                                                          \
+    function = (void (*)(void))refuse;                                                                    \
+    goto enter;                                                                                           \
   }
+#define JUMP(n, wide_i, m, wide_v) JUMP_NAMED(jump, n, wide_i, m, wide_v, 0)
 SHAPES(JUMP)
 
 // For results in memory, whose address is in the first register.
-#define JUMP_FILLING(n, wide_i, m, wide_v)           \
-  JUMP_NAMED(jump_filling, n, wide_i, m, wide_v) {   \
-    if (!result) FAIL;                               \
-    JUMP_HEAD                                        \
-    BEGIN(n, wide_i, m, wide_v, 1, 1)                \
-    integer_0 = (uint64_t)(uintptr_t)result;         \
-    return CALL_BY_COUNT(uint64_t, n, m);            \
-  }
+#define JUMP_FILLING(n, wide_i, m, wide_v) JUMP_NAMED(jump_filling, n, wide_i, m, wide_v, 1)
 SHAPES_WITH_MEMORY(JUMP_FILLING)
-
-// For results in other registers: of C functions only one that gives a single number can be left by a jump.
-#define JUMP_STORING(n, wide_i, m, wide_v)                                 \
-  JUMP_NAMED(jump_storing, n, wide_i, m, wide_v) {                         \
-    JUMP_HEAD                                                              \
-    BEGIN(n, wide_i, m, wide_v, 1, 0)                                      \
-    (void)is_refused;                                                      \
-    fwd_returned_mixed returned = CALL_BY_COUNT(fwd_returned_mixed, n, m); \
-    if (result) fwd_store_mixed(head->plan, returned, result);             \
-    return 0;                                                              \
-  }
-SHAPES(JUMP_STORING)
 #undef FAIL
 
 // For who knows the arguments: without looking, and so without a status.
@@ -205,9 +195,8 @@ enum { shape_count = sizeof unchecked / sizeof unchecked[0] };
 // MARK: The jumps where heads find them
 
 #define JUMP_ENTRY(n, wide_i, m, wide_v) jump_##n##_##wide_i##_##m##_##wide_v,
-#define JUMP_STORING_ENTRY(n, wide_i, m, wide_v) jump_storing_##n##_##wide_i##_##m##_##wide_v,
 #define JUMP_FILLING_ENTRY(n, wide_i, m, wide_v) jump_filling_##n##_##wide_i##_##m##_##wide_v,
-#define ALL_JUMPS {SHAPES(JUMP_ENTRY) SHAPES(JUMP_STORING_ENTRY) SHAPES_WITH_MEMORY(JUMP_FILLING_ENTRY)}
+#define ALL_JUMPS {SHAPES(JUMP_ENTRY) SHAPES_WITH_MEMORY(JUMP_FILLING_ENTRY)}
 static const fwd_call_jump jumps[] = ALL_JUMPS;
 /// NULL while they are disabled: that spares a call the look at a switch.
 static fwd_call_jump enabled_jumps[] = ALL_JUMPS;
@@ -219,27 +208,17 @@ void fwd_call_jumps_enable(bool enabled) {
   }
 }
 
-/// Stores the lowest bytes of a register: 0, 1, 2, 4 or 8.
-static inline void store_word(uint64_t word, size_t size, void *result) {
-  // Of a constant size each is one store. By comparisons of order: of others compilers make a jump table.
-  if (size >= 8) {
-    memcpy(result, &word, 8);
-  } else if (size >= 4) {
-    memcpy(result, &word, 4);
-  } else if (size >= 2) {
-    memcpy(result, &word, 2);
-  } else if (size >= 1) {
-    memcpy(result, &word, 1);
-  }
+void fwd_call_plan_store(const fwd_call_plan *plan, fwd_call_returned returned, void *result) {
+  fwd_store_mixed(plan, returned, result);
 }
 
 /// For who does not inline `fwd_call`, of plans whose result is not in memory. False if the jump is refused.
 static inline bool call_by_jump(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                 void *result) {
   bool is_refused = false;
-  uint64_t word = plan->jump(&plan->head.head, function, arguments, &is_refused, result);
+  fwd_call_returned returned = plan->jump(&plan->head.head, function, arguments, &is_refused, result);
   if (is_refused) return false;
-  if (result) store_word(word, plan->head.head.result_size, result);
+  if (result && plan->result != FWD_PLAN_VOID) fwd_store_mixed(plan, returned, result);
   return true;
 }
 
@@ -288,13 +267,24 @@ static bool find_shape(const fwd_call_plan *plan, size_t *index) {
 static size_t filling_index(const fwd_call_plan *plan, size_t index) {
   size_t mask = index / 7 - (((size_t)1 << plan->integer_count) - 1);
   size_t before = ((size_t)1 << (plan->integer_count - 1)) - 1;
-  return 2 * shape_count + (before + mask / 2) * 7 + index % 7;
+  return shape_count + (before + mask / 2) * 7 + index % 7;
 }
 
-/// Whether the result is an integer of a size that `fwd_call` stores.
-static bool is_word(const fwd_call_plan *plan) {
+static fwd_call_result result_of(const fwd_call_plan *plan) {
   uint32_t size = plan->result_size;
-  return plan->result == FWD_PLAN_INTEGER && (size == 1 || size == 2 || size == 4 || size == 8);
+  switch (plan->result) {
+    case FWD_PLAN_VOID:
+    case FWD_PLAN_MEMORY: return FWD_CALL_NOTHING;
+    case FWD_PLAN_INTEGER:
+      return size == 8   ? FWD_CALL_INTEGER_8
+             : size == 4 ? FWD_CALL_INTEGER_4
+             : size == 1 ? FWD_CALL_INTEGER_1
+                         : FWD_CALL_OTHER;
+    case FWD_PLAN_VECTOR: return size == 8 ? FWD_CALL_DOUBLE : FWD_CALL_OTHER;
+    case FWD_PLAN_INTEGER_VECTOR: return size == 16 ? FWD_CALL_INTEGER_VECTOR : FWD_CALL_OTHER;
+    case FWD_PLAN_VECTOR_INTEGER: return size == 16 ? FWD_CALL_VECTOR_INTEGER : FWD_CALL_OTHER;
+    default: return FWD_CALL_OTHER;
+  }
 }
 
 void fwd_call_plan_select_jump(fwd_call_plan *plan) {
@@ -307,11 +297,9 @@ void fwd_call_plan_select_jump(fwd_call_plan *plan) {
   for (size_t i = 0; i < plan->vector_count; i++) {
     plan->head.order |= (uint64_t)plan->vectors[i].argument << 8 * (plan->integer_count + i);
   }
-  if (is_word(plan)) plan->head.head.result_size = plan->result_size;
-  bool is_stored = !is_filled && plan->result != FWD_PLAN_VOID && !is_word(plan);
-  size_t jump = is_filled ? filling_index(plan, index) : is_stored ? shape_count + index : index;
+  size_t jump = is_filled ? filling_index(plan, index) : index;
   plan->head.plan = plan;
-  plan->head.head.jump = &enabled_jumps[jump];
+  plan->head.head = (fwd_call_head){.jump = &enabled_jumps[jump], .result = result_of(plan)};
   plan->jump = jumps[jump];
 }
 
@@ -319,9 +307,9 @@ bool fwd_call_plan_select_shape(fwd_call_plan *plan) {
   size_t index;
   if (!find_shape(plan, &index)) return false;
   plan->caller.call = call_checked;
-  plan->call = plan->result == FWD_PLAN_VOID             ? unchecked[index].giving_nothing
-               : plan->head.head.result_size == 8        ? unchecked[index].giving_word
-                                                         : call_without_status;
+  plan->call = plan->result == FWD_PLAN_VOID                  ? unchecked[index].giving_nothing
+               : plan->head.head.result == FWD_CALL_INTEGER_8 ? unchecked[index].giving_word
+                                                              : call_without_status;
   return true;
 }
 

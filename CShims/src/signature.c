@@ -38,7 +38,7 @@ struct fwd_signature {
 };
 
 _Static_assert(offsetof(struct fwd_signature, head.head) == 0 && offsetof(fwd_call_head, jump) == 0 &&
-                   offsetof(fwd_call_head, result_size) == sizeof(void *),
+                   offsetof(fwd_call_head, result) == sizeof(void *),
                "fwd_call is compiled into programs");
 
 // MARK: The cache
@@ -314,6 +314,15 @@ fwd_status fwd_call_any(const fwd_signature *signature, void (*function)(void), 
     return call_by_libffi(signature, function, arguments, result);
   }
   return signature->call(signature->caller, function, arguments, result);
+}
+
+void fwd_call_store(const fwd_call_head *head, fwd_call_returned returned, void *result) {
+#if FWD_HAS_CALL_JUMPS
+  const fwd_jump_head *jump = (const fwd_jump_head *)head;
+  fwd_call_plan_store(jump->plan, returned, result);
+#else
+  (void)head, (void)returned, (void)result;
+#endif
 }
 
 // The function, for compilers and languages that do not compile it into programs.
