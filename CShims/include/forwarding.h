@@ -493,7 +493,8 @@ typedef uint64_t fwd_subscription;
 /// subscribed already. A C context cannot be referenced weakly: it must stay valid until
 /// `fwd_proxy_unsubscribe` has returned and no fan-out that was under way runs any more, which is when
 /// `destroy`, if given, is called with it, once: on the thread that unsubscribes, or on that of the last
-/// fan-out, batch or question of the proxy that had begun before. On failure `destroy` is not called. The array is copied.
+/// fan-out, batch or question of the proxy that had begun before. On failure `destroy` is not called.
+/// The array is copied.
 fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
                                const fwd_method *FWD_NULLABLE methods, size_t count,
                                void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),

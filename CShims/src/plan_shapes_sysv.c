@@ -122,6 +122,7 @@ static inline uint64_t load(const void *bytes, bool is_wide) {
   typedef FIRST_##wide_v D;                                                                             \
   typedef SECOND_##wide_v E;                                                                            \
   LOAD
+
 static fwd_call_returned refuse(bool *is_refused) {
   *is_refused = true;
   return (fwd_call_returned){0, 0};
@@ -133,14 +134,14 @@ static fwd_call_returned refuse(bool *is_refused) {
 //
 // Each begins a cache line: where one lies otherwise, a call may have to wait for two, and costs up to a third more.
 #define FAIL goto refused
-#define JUMP_NAMED(name, n, wide_i, m, wide_v, hidden)                                               \
+#define JUMP_NAMED(name, n, wide_i, m, wide_v, hidden)                                                    \
   FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static fwd_call_returned                                \
       name##_##n##_##wide_i##_##m##_##wide_v(const fwd_call_head *call_head, void (*function)(void),      \
                                              void *const *arguments, bool *is_refused, void *result) {    \
     const fwd_jump_head *head = (const fwd_jump_head *)call_head;                                         \
     BEGIN(n, wide_i, m, wide_v, 1, hidden)                                                                \
     if (hidden_count > 0) {                                                                               \
-      if (RARELY(!result)) FAIL;                                                             \
+      if (RARELY(!result)) FAIL;                                                                          \
       integer_0 = (uint64_t)(uintptr_t)result;                                                            \
     }                                                                                                     \
   enter:                                                                                                  \
