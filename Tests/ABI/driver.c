@@ -191,6 +191,22 @@ static bool misses_arguments(const abi_case *c, const fwd_signature *signature, 
   return true;
 }
 
+/// Whether a call has left alone what is not its own. There are 64 bytes of 0xC3 before the result.
+static bool leaves_alone(const unsigned char *result, void *const *before, void *const *arguments, size_t count) {
+  bool good = x87_stack_is_empty();
+  for (int i = 1; i <= 64; i++) {
+    if (result[-i] != 0xC3) {
+      fail("bytes before the result", 0, NULL, NULL, 0);
+      return false;
+    }
+  }
+  if (memcmp(before, arguments, sizeof *before * count) != 0) {
+    fail("argument array modified", 0, NULL, NULL, 0);
+    good = false;
+  }
+  return good;
+}
+
 static bool call_in_way(call_way way, const abi_case *c, const fwd_signature *signature, void **arguments) {
   size_t count = c->argument_count, size = c->types[0].size;
   void *before[abi_argument_limit + 1];
@@ -205,17 +221,7 @@ static bool call_in_way(call_way way, const abi_case *c, const fwd_signature *si
       fail("call refused", 0, NULL, NULL, 0);
       return false;
     }
-    good = x87_stack_is_empty() && good;
-    for (int i = 1; i <= 64; i++) {
-      if (result[-i] != 0xC3) {
-        fail("bytes before the result", 0, NULL, NULL, 0);
-        return false;
-      }
-    }
-    if (memcmp(before, arguments, sizeof *before * count) != 0) {
-      fail("argument array modified", 0, NULL, NULL, 0);
-      good = false;
-    }
+    good = leaves_alone(result, before, arguments, count) && good;
     if (wants_result) good = same("result", 0, &c->types[0], result, abi_values[0]) && good;
     for (size_t i = 1; i <= count; i++) {
       good = same("argument", i, &c->types[i], records[i], abi_values[i]) && good;

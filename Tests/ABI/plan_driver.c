@@ -56,17 +56,7 @@ static bool call_by_plan(const abi_case *c, const fwd_call_plan *plan, bool want
   // Results in memory have to go somewhere.
   bool is_given = wants_result || plan->result == FWD_PLAN_MEMORY;
   plan->call(plan, c->callee, arguments, is_given ? result : NULL);
-  bool good = x87_stack_is_empty();
-  for (int i = 1; i <= 64; i++) {
-    if (result[-i] != 0xC3) {
-      fail("bytes before the result", 0, NULL, NULL, 0);
-      return false;
-    }
-  }
-  if (memcmp(before, arguments, sizeof *before * count) != 0) {
-    fail("argument array modified", 0, NULL, NULL, 0);
-    good = false;
-  }
+  bool good = leaves_alone(result, before, arguments, count);
   if (is_given) good = same("result", 0, &c->types[0], result, abi_values[0]) && good;
   for (size_t i = 1; i <= count; i++) {
     good = same("argument", i, &c->types[i], records[i], abi_values[i]) && good;
