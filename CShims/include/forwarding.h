@@ -35,6 +35,7 @@
 // library has it, too, for those of others.
 #if !defined(__GNUC__) || defined(FWD_NO_INLINE)
 #define FWD_IS_INLINE 0
+#define FWD_INLINE
 #else
 #define FWD_IS_INLINE 1
 #if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
@@ -286,6 +287,7 @@ struct fwd_call_head {
   /// Where the jump is found; NULL is found there for signatures that have none, and while `fwd_use_libffi` asks for
   /// libffi.
   const fwd_call_jump FWD_NULLABLE *FWD_NONNULL jump;
+  /// What `fwd_call` has to store.
   fwd_call_result result;
 };
 
@@ -301,10 +303,10 @@ fwd_status fwd_call_any(const fwd_signature *FWD_NONNULL signature, void (*FWD_N
 /// `arguments` is not modified. Writes exactly the result's bytes to `result`, which may be NULL if there
 /// are none or they are not wanted. The signature must live until the function returns. `FWD_NULL_ARGUMENT`, with
 /// nothing called, if the signature, the function or the address of an argument that has bytes is NULL.
-#if !FWD_IS_INLINE
-fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
-                    void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
-#else
+FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
+                               void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+
+#if FWD_IS_INLINE
 FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature,
                                          void (*FWD_NONNULL function)(void),
                                          void *FWD_NONNULL const *FWD_NULLABLE arguments,

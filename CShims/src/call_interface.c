@@ -366,8 +366,6 @@ void fwd_cif_destroy(fwd_cif *cif) {
   free(cif);
 }
 
-const fwd_caller *fwd_cif_caller(const fwd_cif *cif) { return cif->caller; }
-
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
 
 const fwd_call_jump fwd_no_call_jump = NULL;

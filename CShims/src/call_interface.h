@@ -31,9 +31,6 @@ fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const 
 /// environment, or by `fwd_use_libffi`. Hidden, so that code of a shared library need not look its address up.
 extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
 
-/// How functions of this interface are called unless libffi is forced. Valid as long as the interface.
-const fwd_caller *fwd_cif_caller(const fwd_cif *cif);
-
 /// What `fwd_call` looks at for functions of this interface. Valid as long as the interface.
 fwd_jump_head fwd_cif_call_head(const fwd_cif *cif);
 

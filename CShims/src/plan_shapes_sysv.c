@@ -305,8 +305,8 @@ void fwd_call_plan_select_jump(fwd_call_plan *plan) {
 }
 
 bool fwd_call_plan_select_shape(fwd_call_plan *plan) {
-  size_t index;
-  if (!find_shape(plan, &index)) return false;
+  if (plan->head.head.jump == &fwd_no_call_jump) return false;
+  size_t index = (size_t)(plan->head.head.jump - enabled_jumps);
   plan->caller.call = call_checked;
   plan->call = plan->result == FWD_PLAN_VOID                  ? unchecked[index].giving_nothing
                : plan->head.head.result == FWD_CALL_INTEGER_8 ? unchecked[index].giving_word

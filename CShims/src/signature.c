@@ -18,9 +18,6 @@
 struct fwd_signature {
   /// What `fwd_call` looks at. First, for good: programs are compiled against it.
   fwd_jump_head head;
-  /// The interface's caller, and what it calls by, so that a call need not look for them.
-  const fwd_caller *caller;
-  fwd_caller_call call;
   _Atomic size_t references;
   fwd_encoding *encoding;
   fwd_cif *cif;
@@ -119,8 +116,6 @@ static fwd_status create(fwd_encoding *encoding, fwd_signature **signature, fwd_
   made->encoding = encoding;
   made->cif = cif;
   made->head = fwd_cif_call_head(cif);
-  made->caller = fwd_cif_caller(cif);
-  made->call = made->caller->call;
   made->text_hash = fwd_hash_bytes(fwd_encoding_text(encoding), fwd_encoding_length(encoding));
   made->argument_count = count;
   uint32_t type = root->first_child;
@@ -300,20 +295,10 @@ __attribute__((cold, noinline)) static fwd_status fail_call(const fwd_signature 
   return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_call: no %s", signature ? "function" : "signature");
 }
 
-__attribute__((cold, noinline)) static fwd_status call_by_libffi(const fwd_signature *signature,
-                                                                 void (*function)(void), void *const *arguments,
-                                                                 void *result) {
-  return fwd_cif_call(signature->cif, function, arguments, result);
-}
-
 fwd_status fwd_call_any(const fwd_signature *signature, void (*function)(void), void *const *arguments,
                         void *result) {
   if (!signature || !function) return fail_call(signature);
-  // Relaxed: a switch for those who compare the two, ordered with nothing.
-  if (atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
-    return call_by_libffi(signature, function, arguments, result);
-  }
-  return signature->call(signature->caller, function, arguments, result);
+  return fwd_cif_call(signature->cif, function, arguments, result);
 }
 
 void fwd_call_store(const fwd_call_head *head, fwd_call_returned returned, void *result) {
