@@ -18,6 +18,9 @@ let macroSettings =
   swiftSettings
   + (Context.environment["FWD_WARNINGS_AS_ERRORS"] != nil ? [.treatAllWarnings(as: .error)] : [])
 
+/// Fills the module CForwardingInternal, which is empty for every other target.
+let internalHeaders: [CSetting] = [.define("FWD_INTERNAL")]
+
 /// A module of swift-syntax, for targets that are empty without the trait.
 func swiftSyntax(_ module: String) -> Target.Dependency {
   .product(name: module, package: "swift-syntax", condition: .when(traits: ["Macros"]))
@@ -63,8 +66,14 @@ let package = Package(
     .systemLibrary(
       name: "CLibFFI", path: "CLibFFI", pkgConfig: "libffi",
       providers: [.apt(["libffi-dev"]), .brew(["libffi"])]),
-    .target(name: "CForwarding", dependencies: ["CLibFFI"], path: "CShims"),
-    .target(name: "Forwarding", dependencies: ["CForwarding"], swiftSettings: swiftSettings),
+    .target(
+      name: "CForwarding", dependencies: ["CLibFFI"], path: "CShims", sources: ["src"],
+      cSettings: [.headerSearchPath("internal"), .headerSearchPath("src")]),
+    // The C target's functions that only this package uses. No product offers it.
+    .systemLibrary(name: "CForwardingInternal", path: "CShims/internal"),
+    .target(
+      name: "Forwarding", dependencies: ["CForwarding", "CForwardingInternal"],
+      cSettings: internalHeaders, swiftSettings: swiftSettings),
     .macro(
       name: "ForwardingMacrosPlugin",
       dependencies: [
@@ -81,8 +90,9 @@ let package = Package(
     .target(
       name: "CTestFixtures", dependencies: ["CForwarding"], path: "Tests/Support/CTestFixtures"),
     .testTarget(
-      name: "ForwardingTests", dependencies: ["Forwarding", "CForwarding", "CTestFixtures"],
-      swiftSettings: swiftSettings),
+      name: "ForwardingTests",
+      dependencies: ["Forwarding", "CForwarding", "CForwardingInternal", "CTestFixtures"],
+      cSettings: internalHeaders, swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],
       path: "Tests/Support/MacroProtocols", swiftSettings: macroSettings),

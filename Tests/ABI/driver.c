@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "abi_case.h"
-#include "signature.h"
+#include "call/signature.h"
 
 extern const abi_table *const clang_tables[];
 extern const abi_table *const gcc_tables[];

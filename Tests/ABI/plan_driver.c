@@ -11,7 +11,7 @@
 #include "driver.c"
 #undef main
 
-#include "lowering.h"
+#include "abi/lowering.h"
 
 #if FWD_SYSV_LOWERING || (defined(FWD_AAPCS64_LOWERING) && FWD_AAPCS64_LOWERING)
 static bool libffi_is_right = true;

@@ -16,6 +16,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 shims=$here/../../CShims
+. "$here/../../scripts/shims.sh"
 count=${1:-300}
 seed=${2:-}
 : "${GCC:=aarch64-linux-gnu-gcc}" "${OPTIMIZE:=-O1}" "${SHIM_FLAGS:=}"
@@ -65,13 +66,13 @@ done
 echo "seed $seed"
 
 flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi $SHIM_FLAGS"
-flags="$flags -I$shims/include -I$shims/src -I$here -isystem /usr/include/aarch64-linux-gnu"
+flags="$flags $shim_flags -I$here -isystem /usr/include/aarch64-linux-gnu"
 
 # All files of the shim: the linker takes what the drivers need, which needs no Swift. One line a command, run
 # two at a time. (Some of the traps are other machines', and so functions that they use.)
 {
-  for file in "$shims"/src/*.c; do
-    echo "$CC $flags -c $file -o $work/shim_$(basename "$file" .c).o"
+  for file in $(shim_sources); do
+    echo "$CC $flags -c $file -o $work/shim_$(shim_object "$file").o"
   done
   for file in plan_driver traps traps_aapcs64 stated_driver; do
     echo "$CC $flags -Wno-unused-function -c $here/$file.c -o $work/$file.o"

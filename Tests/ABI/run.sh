@@ -13,6 +13,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 shims=$here/../../CShims
+. "$here/../../scripts/shims.sh"
 count=${1:-1000}
 seed=${2:-}
 : "${CLANG:=clang}" "${GCC:=gcc}" "${CC:=$CLANG}" "${OPTIMIZE:=-O1}" "${SANITIZE:=}" "${GENERIC:=}"
@@ -22,7 +23,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi"
-flags="$flags -I$shims/include -I$shims/src -I$here"
+flags="$flags $shim_flags -I$here"
 [ -z "$SANITIZE" ] || flags="$flags -fsanitize=$SANITIZE -fno-sanitize-recover=all -fno-omit-frame-pointer"
 plain=
 if [ -n "$GENERIC" ]; then
@@ -43,10 +44,9 @@ python3 "$here/generate.py" "$@"
 
 # The shim's files that need no Swift. One line a command, run two at a time.
 {
-  for file in error encoding encoding_parse encoding_fail encoding_print encoding_compare stated_layouts layout \
-    contested sysv_classify lowering_sysv lowering_generic call_interface call_plan_sysv plan_callers_sysv \
-    plan_shapes_sysv closure closure_ffi entry_layout_sysv entry_pool_sysv hazard sanitizer signature; do
-    echo "$CC $flags -c $shims/src/$file.c -o $work/shim_$file.o"
+  # shellcheck disable=SC2086 # One word a folder.
+  for file in $(shim_sources $shim_call_folders); do
+    echo "$CC $flags -c $file -o $work/shim_$(shim_object "$file").o"
   done
   echo "$CC $flags -c $here/driver.c -o $work/driver.o"
   echo "$CC $flags -c $here/traps.c -o $work/traps.o"

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lowering.h"
+#include "abi/lowering.h"
 
 static size_t passed, failed;
 

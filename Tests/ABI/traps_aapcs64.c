@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lowering.h"
+#include "abi/lowering.h"
 
 #if !FWD_HAS_CALL_PLANS || !defined(__aarch64__)
 #error "for AArch64"

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CForwarding
+import CForwardingInternal
 import Synchronization
 import Testing
 

@@ -5,7 +5,7 @@
 /// tree lies in the text, layouts are those of C types, the canonical spelling means the same, and the
 /// comparisons and the hash agree with one another.
 
-#include "encoding.h"
+#include "encoding/encoding.h"
 #include "fuzz.h"
 
 /// Comparisons are of all pairs among so many nodes.

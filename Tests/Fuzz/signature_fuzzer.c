@@ -4,11 +4,11 @@
 /// Makes a method signature of any bytes. One that is made has a consistent frame, and then calls a closure of
 /// itself by each means there is: every byte that carries value must arrive in both directions.
 
-#include "call_plan.h"
+#include "abi/call_plan.h"
 #include "fuzz.h"
 #include "fwd_plan.h"
 #include "fwd_signature.h"
-#include "lowering.h"
+#include "abi/lowering.h"
 
 /// Calls of more bytes than this are left out: Tests/Robustness makes them, and here they would only be slow.
 enum { round_trip_limit = 8192 };

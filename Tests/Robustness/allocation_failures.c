@@ -16,13 +16,13 @@
 
 #include <ffi.h>
 
-#include "call_plan.h"
+#include "abi/call_plan.h"
 #include "check.h"
 #include "fwd_closure.h"
 #include "fwd_fan_out.h"
 #include "fwd_signature.h"
 #include "objects.h"
-#include "subscriber_list.h"
+#include "members/subscriber_list.h"
 
 // MARK: Allocation
 

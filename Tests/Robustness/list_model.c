@@ -14,7 +14,7 @@
 #include "check.h"
 #include "fwd_fan_out.h"
 #include "objects.h"
-#include "subscriber_list.h"
+#include "members/subscriber_list.h"
 
 static unsigned episodes = 250;
 static uint64_t seed, state;

@@ -23,6 +23,8 @@ set -eu
 # lib.sh goes to the parent of the script's folder, which here is Tests.
 root=$(dirname -- "$root")
 cd "$root"
+shims=CShims
+. scripts/shims.sh
 
 builds=
 for argument in "$@"; do
@@ -47,7 +49,7 @@ make_temporary_directory
 
 tests=Tests/Robustness
 common="-std=c11 -D_DEFAULT_SOURCE -g -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi"
-common="$common -ICShims/include -ICShims/src $(pkg-config --cflags libffi)"
+common="$common $shim_flags $(pkg-config --cflags libffi)"
 libraries="$(pkg-config --libs libffi) -lpthread"
 is_clang=false
 if "$CC" --version | grep -q clang; then
@@ -92,8 +94,8 @@ say "Building$(printf ' %s' $builds) with $CC"
 # One line a command, run two at a time.
 for build in $builds; do
   mkdir "$temporary/$build"
-  for file in CShims/src/*.c; do
-    echo "$CC $common $(flags_of "$build") -c $file -o $temporary/$build/$(basename "$file" .c).o"
+  for file in $(shim_sources); do
+    echo "$CC $common $(flags_of "$build") -c $file -o $temporary/$build/$(shim_object "$file").o"
   done
 done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
 for build in $builds; do

@@ -19,8 +19,8 @@
 #include "fwd_fan_out.h"
 #include "fwd_signature.h"
 #include "objects.h"
-#include "signature.h"
-#include "subscriber_list.h"
+#include "call/signature.h"
+#include "members/subscriber_list.h"
 
 enum { thread_count = 8, shared_count = 16 };
 

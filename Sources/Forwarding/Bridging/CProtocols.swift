@@ -6,6 +6,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import CForwarding
+internal import CForwardingInternal
 
 // Protocol tables for forwarding.h, which documents these functions.
 

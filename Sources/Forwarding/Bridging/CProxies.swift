@@ -6,6 +6,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import CForwarding
+internal import CForwardingInternal
 
 // Proxies and C subscribers for forwarding.h, which documents these functions.
 // A `fwd_proxy` is the C part of a `DynamicProxy`; its references are those of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// How functions of a signature are called: which byte of which argument goes
 /// to which register or stack word, and where the result comes back.

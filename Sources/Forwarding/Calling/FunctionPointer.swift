@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// A C function pointer made at run time, whose calls run a Swift closure.
 ///

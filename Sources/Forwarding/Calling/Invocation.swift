@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// A call as an object: a selector, a signature, a target, the arguments, and
 /// the result once there is one.

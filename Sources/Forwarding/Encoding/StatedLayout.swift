@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// The layout of a struct or union that its encoding does not carry: packed,
 /// aligned by an attribute, with bit-fields, or known by name only.

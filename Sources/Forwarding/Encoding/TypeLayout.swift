@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// Tells where the bytes of a type lie, as the C compiler has them.
 public struct TypeLayout: Sendable, Hashable {

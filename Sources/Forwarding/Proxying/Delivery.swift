@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// What came of a delivery that somebody begins who is no fan-out: the shim
 /// cannot wait, so `async` methods are delivered without it.

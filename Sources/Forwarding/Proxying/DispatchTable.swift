@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// A function table joined to a proxy: what the shim calls for each method, by
 /// the proxy's index of it. The shim's table and this object live and die

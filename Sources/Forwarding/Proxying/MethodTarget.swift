@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// A method of a proxy whose life is someone else's concern, so that using it
 /// counts no reference: what typed proxies forward through.

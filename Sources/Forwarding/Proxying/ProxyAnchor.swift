@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 internal import Synchronization
 
 /// A weak reference to a proxy that all its subscriptions share: it costs each

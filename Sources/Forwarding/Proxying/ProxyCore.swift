@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// Owns the C part of a proxy, and what it points to.
 @safe internal final class ProxyCore: @unchecked Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// A method of one proxy, found once: the cheapest way to forward the same
 /// method again and again. A fan-out to one weak subscriber costs about 25 ns,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// What a typed send needs of a method whose arguments are all numbers: then
 /// the check of their types is a comparison each, and they are written to a

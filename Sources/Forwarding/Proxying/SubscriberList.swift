@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// The members of a proxy: who is in, in which order, and who may come in. The
 /// records stand in the shim's list, where the fan-out reads them; this is its

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// A method written by the macro of typed proxies: what the shim calls for it.
 @safe package struct Thunk: Sendable {

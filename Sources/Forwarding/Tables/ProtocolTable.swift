@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// A named set of method signatures, required and optional: what a proxy
 /// forwards, and what it asks of its subscribers.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 // Who intercepts what. An interceptor that is given up may run any code in a
 // `deinit`, so that is done behind the lock.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwarding
+internal import CForwardingInternal
 
 /// One invocation of a method that is intercepted, on its way through those who
 /// do. What runs here is foreign code, so no lock is held.

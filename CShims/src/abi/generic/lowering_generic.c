@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Lowers a signature to libffi's own types, where we do not know the ABI better: one piece an argument. What
+/// libffi has no type for is refused.
+
+#include "abi/lowering.h"
+
+#if !FWD_SYSV_LOWERING && !FWD_AAPCS64_LOWERING
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+// libffi wants the elements of an array one by one. ABIs that look at them at all do so for small structs.
+enum { element_limit = 1024 };
+
+static ffi_type *integer_type(size_t size, bool is_signed) {
+  switch (size) {
+    case 1:
+      return is_signed ? &ffi_type_sint8 : &ffi_type_uint8;
+    case 2:
+      return is_signed ? &ffi_type_sint16 : &ffi_type_uint16;
+    case 4:
+      return is_signed ? &ffi_type_sint32 : &ffi_type_uint32;
+    default:
+      return &ffi_type_uint64;
+  }
+}
+
+// NULL if libffi has none.
+static ffi_type *complex_type(fwd_type_kind part) {
+#ifdef FFI_TARGET_HAS_COMPLEX_TYPE
+  switch (part) {
+    case FWD_TYPE_FLOAT:
+      return &ffi_type_complex_float;
+    case FWD_TYPE_DOUBLE:
+      return &ffi_type_complex_double;
+    case FWD_TYPE_LONG_DOUBLE:
+      return &ffi_type_complex_longdouble;
+    default:
+      return NULL;
+  }
+#else
+  (void)part;
+  return NULL;
+#endif
+}
+
+typedef struct type_maker {
+  fwd_cif *cif;
+  const fwd_encoding *encoding;
+  fwd_error *error;
+  fwd_status status;
+} type_maker;
+
+static ffi_type *refuse(type_maker *maker, const fwd_type *type, const char *reason) {
+  maker->status = fwd_cif_refuse(maker->encoding, FWD_UNSUPPORTED, type->text_offset, reason, maker->error);
+  return NULL;
+}
+
+// The elements of a struct, arrays written out: counts them, or fills `elements` if it is not NULL. Stops
+// counting above the limit. Parts of size 0 are left out: libffi refuses them, and nothing is passed.
+static ffi_type *make_type(type_maker *maker, uint32_t index);
+
+static size_t list_elements(type_maker *maker, uint32_t index, ffi_type **elements, size_t count) {
+  const fwd_type *type = fwd_encoding_type(maker->encoding, index);
+  if (type->layout.size == 0 || count > element_limit || maker->status != FWD_OK) return count;
+  if (type->kind == FWD_TYPE_ARRAY) {
+    for (uint64_t i = 0; i < type->count && count <= element_limit; i++)
+      count = list_elements(maker, type->first_child, elements, count);
+    return count;
+  }
+  if (elements) elements[count] = make_type(maker, index);
+  return count + 1;
+}
+
+static ffi_type *make_struct(type_maker *maker, const fwd_type *type) {
+  size_t count = 0;
+  for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
+       child = fwd_encoding_type(maker->encoding, child)->next_sibling)
+    count = list_elements(maker, child, NULL, count);
+  if (count > element_limit) return refuse(maker, type, "expected a struct of at most 1024 elements");
+  struct storage {
+    void *next;
+    ffi_type type;
+    ffi_type *elements[];
+  } *made = calloc(1, sizeof *made + (count + 1) * sizeof made->elements[0]);
+  if (!made) {
+    maker->status = fwd_fail(maker->error, FWD_NO_MEMORY, 0, "no memory for a call interface");
+    return NULL;
+  }
+  made->next = maker->cif->type_storage;
+  maker->cif->type_storage = made;
+  // With its size set, libffi does not lay it out, which would write to types that threads share.
+  made->type = (ffi_type){type->layout.size, (unsigned short)type->layout.alignment, FFI_TYPE_STRUCT,
+                          made->elements};
+  count = 0;
+  for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
+       child = fwd_encoding_type(maker->encoding, child)->next_sibling)
+    count = list_elements(maker, child, made->elements, count);
+  return &made->type;
+}
+
+/// The libffi type of a type of known size other than 0; NULL with `maker->status` set.
+static ffi_type *make_type(type_maker *maker, uint32_t index) {
+  const fwd_type *type = fwd_encoding_type(maker->encoding, index);
+  switch (type->kind) {
+    case FWD_TYPE_FLOAT:
+      return &ffi_type_float;
+    case FWD_TYPE_DOUBLE:
+      return &ffi_type_double;
+    case FWD_TYPE_LONG_DOUBLE:
+      return &ffi_type_longdouble;
+    case FWD_TYPE_INT128:
+    case FWD_TYPE_UINT128:
+      return refuse(maker, type, "expected a type that libffi passes on this architecture, not __int128");
+    case FWD_TYPE_UNION:
+      return refuse(maker, type, "expected a type that libffi passes on this architecture, not a union");
+    case FWD_TYPE_COMPLEX: {
+      ffi_type *made = complex_type(fwd_encoding_type(maker->encoding, type->first_child)->kind);
+      if (made) return made;
+      return refuse(maker, type, "expected a complex type that libffi passes on this architecture");
+    }
+    case FWD_TYPE_STRUCT:
+      return make_struct(maker, type);
+    default:
+      return integer_type(type->layout.size, fwd_type_is_signed(type->kind));
+  }
+}
+
+// libffi lays structs out as usual, and compilers differ about atomic members.
+static uint32_t find_unusual(const fwd_encoding *encoding, uint32_t index, bool is_part) {
+  const fwd_type *type = fwd_encoding_type(encoding, index);
+  bool is_scalar = type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION && type->kind != FWD_TYPE_ARRAY &&
+                   type->kind != FWD_TYPE_COMPLEX;
+  bool is_atomic = type->qualifiers & FWD_QUALIFIER_ATOMIC;
+  if (type->is_stated || (is_atomic && (is_part || !is_scalar))) return index;
+  uint32_t found = FWD_NO_TYPE;
+  uint32_t child = is_scalar ? FWD_NO_TYPE : type->first_child;
+  for (; child != FWD_NO_TYPE && found == FWD_NO_TYPE; child = fwd_encoding_type(encoding, child)->next_sibling)
+    found = find_unusual(encoding, child, true);
+  return found;
+}
+
+static ffi_type *make_value_type(type_maker *maker, uint32_t index) {
+  uint32_t unusual = find_unusual(maker->encoding, index, false);
+  if (unusual != FWD_NO_TYPE) {
+    const fwd_type *type = fwd_encoding_type(maker->encoding, unusual);
+    return refuse(maker, type, "expected no stated layout and no _Atomic member for what is passed by value on "
+                               "this architecture");
+  }
+  uint32_t found = fwd_find_empty_array(maker->encoding, index);
+  if (found == FWD_NO_TYPE) return make_type(maker, index);
+  maker->status = fwd_cif_refuse_empty_array(maker->encoding, found, maker->error);
+  return NULL;
+}
+
+static void lower_result(type_maker *maker, uint32_t index) {
+  fwd_cif *cif = maker->cif;
+  const fwd_type *type = fwd_encoding_type(maker->encoding, index);
+  cif->result_size = type->layout.size;
+  cif->result_is_signed = fwd_type_is_signed(type->kind);
+  cif->result_type = &ffi_type_void;
+  if (cif->result_size == 0) return;
+  cif->result_type = make_value_type(maker, index);
+  if (!cif->result_type) return;
+  // libffi widens the integers only.
+  unsigned kind = cif->result_type->type;
+  bool is_integer = kind != FFI_TYPE_STRUCT && kind != FFI_TYPE_COMPLEX && kind != FFI_TYPE_FLOAT;
+  bool is_widened = is_integer && cif->result_size < sizeof(ffi_arg);
+  cif->result_place = is_widened ? FWD_RESULT_WORD : FWD_RESULT_AS_TYPED;
+}
+
+fwd_status fwd_lower(fwd_cif *cif, const fwd_encoding *encoding, fwd_error *error) {
+  type_maker maker = {cif, encoding, error, FWD_OK};
+  uint32_t index = fwd_encoding_type(encoding, 0)->first_child;
+  lower_result(&maker, index);
+  for (uint32_t argument = 0; argument < cif->argument_count && maker.status == FWD_OK; argument++) {
+    index = fwd_encoding_type(encoding, index)->next_sibling;
+    size_t size = fwd_encoding_type(encoding, index)->layout.size;
+    if (size == 0) continue;
+    ffi_type *made = make_value_type(&maker, index);
+    if (made) fwd_cif_add_piece(cif, made, (fwd_piece){.argument = argument, .size = (uint32_t)size});
+  }
+  return maker.status;
+}
+
+#endif

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Takes calls that come in through the pool's entries on System V x86-64: finds the arguments among the
+/// registers and stack words, runs the closure's handler, and puts the result where it is expected.
+
+#include "abi/entry_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/closure.h"
+#include "abi/entry_pool.h"
+#include "abi/lowering.h"
+
+#if FWD_HAS_ENTRY_POOL
+
+typedef enum argument_place {
+  /// Nothing is passed.
+  IN_NONE,
+  /// In one register, or in two of one kind, which are stored side by side.
+  IN_REGISTERS,
+  ON_STACK,
+  /// In a register of each kind, or where it is not aligned for its type: it has to be copied together.
+  SCATTERED,
+} argument_place;
+
+typedef struct entry_argument {
+  uint8_t place;
+  /// The registers of a scattered argument's eightbytes: an integer register, FWD_PLAN_INTEGERS and a vector
+  /// register, or `no_register`.
+  uint8_t eightbytes[2];
+  /// The bytes from the beginning of the state, or for the stack from its first word.
+  uint32_t offset;
+} entry_argument;
+
+enum { no_register = UINT8_MAX, scattered_bytes = 16 };
+
+enum {
+  quick_arguments = FWD_QUICK_INTEGERS + FWD_QUICK_VECTORS,
+  /// Their place in the state is that of the vector registers which quick calls do not store.
+  quick_copies = (FWD_PLAN_VECTORS - FWD_QUICK_VECTORS) / 2,
+};
+
+/// Where a quick call finds its arguments, in bytes from the beginning of the state.
+typedef struct quick_layout {
+  /// Whether there are at most two, in the first two integer registers and the first vector
+  /// register. Others need not be stored then.
+  bool is_small;
+  /// Filled beyond the last argument too.
+  size_t arguments[quick_arguments];
+  uint32_t copy_count;
+  /// The two eightbytes of each argument that is copied together.
+  uint32_t copies[quick_copies][2];
+} quick_layout;
+
+struct fwd_entry_layout {
+  uint32_t argument_count;
+  uint32_t scattered_count;
+  fwd_plan_result result;
+  uint32_t result_size;
+  bool result_is_signed;
+  /// Whether there is a result in one register that does not fill it.
+  bool result_is_narrow;
+  /// The bytes of a result of eightbytes in rax and xmm0 that are in each.
+  uint8_t result_in_integer, result_in_vector;
+  bool is_quick;
+  /// Whether all arguments are IN_REGISTERS.
+  bool is_simple;
+  quick_layout quick;
+  entry_argument arguments[];
+};
+
+// MARK: Creation
+
+static void add_moves(fwd_entry_layout *layout, const fwd_move *moves, size_t first, size_t count, uint8_t base) {
+  for (size_t i = first; i < count; i++) {
+    layout->arguments[moves[i].argument].eightbytes[moves[i].offset / 8] = (uint8_t)(base + i);
+  }
+}
+
+static uint32_t offset_of_register(uint8_t index) {
+  return (uint32_t)(index < FWD_PLAN_INTEGERS
+                        ? offsetof(fwd_entry_state, integers) + 8 * index
+                        : offsetof(fwd_entry_state, vectors) + 8 * (index - FWD_PLAN_INTEGERS));
+}
+
+static void settle(fwd_entry_layout *layout, entry_argument *argument) {
+  uint8_t first = argument->eightbytes[0], second = argument->eightbytes[1];
+  if (argument->place == ON_STACK || (first == no_register && second == no_register)) return;
+  bool both = second != no_register;
+  bool side_by_side = !both || (second == first + 1 && second != FWD_PLAN_INTEGERS);
+  // Registers are stored at multiples of 8. What is aligned to 16 would need an even register.
+  if (first == no_register || !side_by_side || (both && first % 2 != 0)) {
+    argument->place = SCATTERED;
+    layout->scattered_count++;
+  } else {
+    argument->place = IN_REGISTERS;
+    argument->offset = offset_of_register(first);
+  }
+}
+
+/// The place of a quick call's copy in the state.
+static inline size_t offset_of_copy(size_t index) {
+  return offsetof(fwd_entry_state, vectors) + 8 * FWD_QUICK_VECTORS + scattered_bytes * index;
+}
+
+_Static_assert((offsetof(fwd_entry_state, vectors) + 8 * FWD_QUICK_VECTORS) % 16 == 0,
+               "copies are aligned");
+
+static bool is_stored_by_quick(uint8_t index) {
+  return index < FWD_QUICK_INTEGERS ||
+         (index >= FWD_PLAN_INTEGERS && index < FWD_PLAN_INTEGERS + FWD_QUICK_VECTORS);
+}
+
+/// Whether the calls can be quick; then fills `layout->quick`.
+static bool settle_quick(fwd_entry_layout *layout) {
+  quick_layout *quick = &layout->quick;
+  if (layout->result == FWD_PLAN_X87 || layout->result == FWD_PLAN_COMPLEX_X87) return false;
+  if (layout->argument_count > quick_arguments) return false;
+  if (layout->scattered_count > quick_copies) return false;
+  quick->is_small = layout->argument_count <= 2 && layout->scattered_count == 0;
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    const entry_argument *argument = &layout->arguments[i];
+    uint8_t first = argument->eightbytes[0], second = argument->eightbytes[1];
+    uint8_t last = second == no_register ? first : second;
+    // What is on the stack, or of size 0, has no registers.
+    if (first == no_register) return false;
+    if (!is_stored_by_quick(first) || !is_stored_by_quick(last)) return false;
+    if (last > 1 && last != FWD_PLAN_INTEGERS) quick->is_small = false;
+    quick->arguments[i] = argument->offset;
+    if (argument->place != SCATTERED) continue;
+    uint32_t *copy = quick->copies[quick->copy_count];
+    copy[0] = offset_of_register(first);
+    copy[1] = offset_of_register(second);
+    quick->arguments[i] = offset_of_copy(quick->copy_count++);
+  }
+  return true;
+}
+
+fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif) {
+  const fwd_call_plan *plan = fwd_cif_plan(cif);
+  fwd_entry_layout *layout = calloc(1, sizeof *layout + cif->argument_count * sizeof layout->arguments[0]);
+  if (!layout) return NULL;
+  layout->argument_count = cif->argument_count;
+  layout->result = (fwd_plan_result)plan->result;
+  layout->result_size = plan->result_size;
+  layout->result_is_signed = cif->result_is_signed;
+  bool is_single = layout->result == FWD_PLAN_INTEGER || layout->result == FWD_PLAN_VECTOR;
+  layout->result_is_narrow = is_single && layout->result_size < 8;
+  bool is_vector_first =
+      layout->result == FWD_PLAN_VECTOR || layout->result == FWD_PLAN_VECTOR_INTEGER;
+  layout->result_in_integer = is_vector_first ? 8 : 0;
+  layout->result_in_vector = is_vector_first ? 0 : 8;
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    memset(layout->arguments[i].eightbytes, no_register, sizeof layout->arguments[i].eightbytes);
+  }
+  for (uint32_t i = 0; i < plan->stack_move_count; i++) {
+    layout->arguments[plan->stack[i].argument].place = ON_STACK;
+    layout->arguments[plan->stack[i].argument].offset = plan->stack[i].place;
+  }
+  // The first integer register may be the address of the result.
+  add_moves(layout, plan->integers, plan->result == FWD_PLAN_MEMORY, plan->integer_count, 0);
+  add_moves(layout, plan->vectors, 0, plan->vector_count, FWD_PLAN_INTEGERS);
+  layout->is_simple = true;
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    settle(layout, &layout->arguments[i]);
+    if (layout->arguments[i].place != IN_REGISTERS) layout->is_simple = false;
+  }
+  layout->is_quick = settle_quick(layout);
+  return layout;
+}
+
+void fwd_entry_layout_destroy(fwd_entry_layout *layout) { free(layout); }
+
+bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->is_quick; }
+
+// MARK: Results
+
+// What handlers store eight bytes at a time is loaded so: a load that spans two stores waits until
+// they have reached the cache, which takes longer than all the rest of a call. Compilers join such
+// loads if they know where they are.
+
+/// Gives what comes back in one register, in one of each kind, or in none, out of 16 bytes.
+static inline fwd_returned_mixed mixed_result(const fwd_entry_layout *layout,
+                                              const unsigned char *bytes) {
+  fwd_returned_mixed returned;
+  if (layout->result_is_narrow) {
+    // Callers may rely on a small integer being extended.
+    returned.integer = fwd_extend(bytes, layout->result_size, layout->result_is_signed);
+    memcpy(&returned.vector, &returned.integer, 8);
+  } else {
+    memcpy(&returned.integer, bytes + layout->result_in_integer, 8);
+    memcpy(&returned.vector, bytes + layout->result_in_vector, 8);
+  }
+  return returned;
+}
+
+/// Zeroes the memory of a result. For the usual sizes a call of memset would take longer.
+static inline void zero_memory(void *result, size_t size) {
+  unsigned char *memory = result;
+  if (size < 16 || size > 64) {
+    memset(memory, 0, size);
+    return;
+  }
+  memset(memory, 0, 16);
+  if (size > 32) {
+    memset(memory + 16, 0, 16);
+    memset(memory + size - 32, 0, 16);
+  }
+  memset(memory + size - 16, 0, 16);
+}
+
+// MARK: Calls
+
+typedef struct scattered_argument {
+  _Alignas(16) unsigned char bytes[scattered_bytes];
+} scattered_argument;
+
+static void copy_together(const fwd_entry_state *state, const entry_argument *argument,
+                          scattered_argument *copy) {
+  memset(copy, 0, sizeof *copy);
+  for (size_t i = 0; i < 2; i++) {
+    uint8_t from = argument->eightbytes[i];
+    if (from == no_register) continue;
+    const void *stored = from < FWD_PLAN_INTEGERS ? (const void *)&state->integers[from]
+                                                  : (const void *)&state->vectors[from - FWD_PLAN_INTEGERS];
+    memcpy(copy->bytes + 8 * i, stored, 8);
+  }
+}
+
+static bool is_mixed(fwd_plan_result result) {
+  return result != FWD_PLAN_INTEGER_INTEGER && result != FWD_PLAN_VECTOR_VECTOR && result != FWD_PLAN_X87 &&
+         result != FWD_PLAN_COMPLEX_X87;
+}
+
+static inline void handle(const fwd_closure *closure, const fwd_entry_layout *layout, fwd_entry_state *state,
+                          void *const *arguments) {
+  if (layout->result == FWD_PLAN_VOID) {
+    // Room all the same, so that handlers need not ask.
+    state->returned.mixed.integer = 0;
+    closure->handler(closure->context, arguments, state->returned.bytes);
+  } else if (layout->result == FWD_PLAN_MEMORY) {
+    void *memory = (void *)(uintptr_t)state->integers[0];
+    zero_memory(memory, layout->result_size);
+    closure->handler(closure->context, arguments, memory);
+    // The psABI: the callee gives the address that it was given back in rax.
+    state->returned.mixed.integer = (uint64_t)(uintptr_t)memory;
+  } else if (is_mixed(layout->result)) {
+    _Alignas(16) unsigned char bytes[16] = {0};
+    closure->handler(closure->context, arguments, bytes);
+    state->returned.mixed = mixed_result(layout, bytes);
+  } else {
+    memset(state->returned.bytes, 0, sizeof state->returned.bytes);
+    closure->handler(closure->context, arguments, state->returned.bytes);
+  }
+}
+
+// In a function of its own, so that simple calls do not have the frame that this one needs.
+__attribute__((noinline)) static void run_general(const fwd_closure *closure, const fwd_entry_layout *layout,
+                                                  fwd_entry_state *state) {
+  // One more than needed: an array of no elements is undefined.
+  void *arguments[layout->argument_count + 1];
+  scattered_argument scattered[layout->scattered_count + 1], *next = scattered;
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    const entry_argument *argument = &layout->arguments[i];
+    switch (argument->place) {
+      case IN_REGISTERS:
+        arguments[i] = (unsigned char *)state + argument->offset;
+        break;
+      case ON_STACK:
+        arguments[i] = state->stack + argument->offset;
+        break;
+      case SCATTERED:
+        copy_together(state, argument, next);
+        arguments[i] = next++;
+        break;
+      default:
+        // Of size 0: some address that is aligned for everything.
+        arguments[i] = &scattered[layout->scattered_count];
+    }
+  }
+  handle(closure, layout, state, arguments);
+}
+
+static inline void run(const fwd_closure *closure, fwd_entry_state *state) {
+  const fwd_entry_layout *layout = closure->layout;
+  if (!layout->is_simple) {
+    run_general(closure, layout, state);
+    return;
+  }
+  void *arguments[FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS];
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    arguments[i] = (unsigned char *)state + layout->arguments[i].offset;
+  }
+  handle(closure, layout, state, arguments);
+}
+
+/// For a stale call.
+static void return_zeroes(const fwd_entry_slot *slot, fwd_entry_state *state) {
+  memset(state->returned.bytes, 0, sizeof state->returned.bytes);
+  uint32_t size = atomic_load_explicit(&slot->memory_size, memory_order_relaxed);
+  if (size == 0) return;
+  memset((void *)(uintptr_t)state->integers[0], 0, size);
+  state->returned.mixed.integer = state->integers[0];
+}
+
+void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
+  fwd_entering entering = fwd_closure_enter(&slot->closure);
+  if (FWD_USUALLY(entering.closure)) {
+    run(entering.closure, state);
+  } else {
+    return_zeroes(slot, state);
+  }
+  fwd_closure_leave(entering);
+}
+
+// MARK: Quick calls
+
+// Each is one function from the caller's jump to the handler's call. Nothing but rare cases is
+// called before the registers are stored: the compiler would store and load them all once more.
+
+typedef struct quick_registers {
+  uint64_t integers[FWD_QUICK_INTEGERS];
+  double vectors[FWD_QUICK_VECTORS];
+} quick_registers;
+
+#define QUICK_REGISTERS ((quick_registers){{i0, i1, i2, i3, i4}, {v0, v1}})
+
+/// Stores the other registers than those of small calls, copies scattered arguments together, and
+/// finds the arguments from the third on.
+static inline void find_rest(const fwd_entry_layout *layout, quick_registers registers,
+                             fwd_entry_state *state, void *arguments[quick_arguments]) {
+  const quick_layout *quick = &layout->quick;
+  unsigned char *base = (unsigned char *)state;
+  for (size_t i = 2; i < FWD_QUICK_INTEGERS; i++) state->integers[i] = registers.integers[i];
+  state->vectors[1] = registers.vectors[1];
+  for (size_t i = 0; i < quick->copy_count; i++) {
+    memcpy(base + offset_of_copy(i), base + quick->copies[i][0], 8);
+    memcpy(base + offset_of_copy(i) + 8, base + quick->copies[i][1], 8);
+  }
+  if (layout->argument_count <= 2) return;
+  for (size_t i = 2; i < quick_arguments; i++) arguments[i] = base + quick->arguments[i];
+}
+
+/// Runs the handler of the closure that was found, for a result of `size` bytes.
+static inline __attribute__((always_inline)) void run_quick(const fwd_closure *closure,
+                                                            quick_registers registers,
+                                                            void *result, size_t size) {
+  const fwd_entry_layout *layout = closure->layout;
+  fwd_entry_state state;
+  void *arguments[quick_arguments];
+  for (size_t i = 0; i < 2; i++) state.integers[i] = registers.integers[i];
+  state.vectors[0] = registers.vectors[0];
+  unsigned char *base = (unsigned char *)&state;
+  for (size_t i = 0; i < 2; i++) arguments[i] = base + layout->quick.arguments[i];
+  if (!layout->quick.is_small) find_rest(layout, registers, &state, arguments);
+  zero_memory(result, size);
+  closure->handler(closure->context, arguments, result);
+}
+
+fwd_returned_mixed fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS) {
+  fwd_returned_mixed returned = {0, 0};
+  fwd_entering entering = fwd_closure_enter(&slot->closure);
+  if (FWD_USUALLY(entering.closure)) {
+    _Alignas(16) unsigned char bytes[16];
+    run_quick(entering.closure, QUICK_REGISTERS, bytes, sizeof bytes);
+    returned = mixed_result(entering.closure->layout, bytes);
+  }
+  fwd_closure_leave(entering);
+  return returned;
+}
+
+fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS) {
+  _Alignas(16) fwd_returned_integers returned = {{0, 0}};
+  fwd_entering entering = fwd_closure_enter(&slot->closure);
+  if (FWD_USUALLY(entering.closure)) {
+    run_quick(entering.closure, QUICK_REGISTERS, &returned, sizeof returned);
+  }
+  fwd_closure_leave(entering);
+  return returned;
+}
+
+fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS) {
+  _Alignas(16) fwd_returned_vectors returned = {{0, 0}};
+  fwd_entering entering = fwd_closure_enter(&slot->closure);
+  if (FWD_USUALLY(entering.closure)) {
+    run_quick(entering.closure, QUICK_REGISTERS, &returned, sizeof returned);
+  }
+  fwd_closure_leave(entering);
+  return returned;
+}
+
+fwd_returned_mixed fwd_quick_enter_memory(FWD_QUICK_PARAMETERS) {
+  void *memory = (void *)(uintptr_t)i0;
+  fwd_entering entering = fwd_closure_enter(&slot->closure);
+  if (FWD_USUALLY(entering.closure)) {
+    run_quick(entering.closure, QUICK_REGISTERS, memory, entering.closure->layout->result_size);
+  } else {
+    memset(memory, 0, atomic_load_explicit(&slot->memory_size, memory_order_relaxed));
+  }
+  fwd_closure_leave(entering);
+  // The psABI: the callee gives the address that it was given back in rax.
+  return (fwd_returned_mixed){.integer = i0};
+}
+
+#else
+
+// No pool, no layouts.
+fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif) {
+  (void)cif;
+  return NULL;
+}
+void fwd_entry_layout_destroy(fwd_entry_layout *layout) { free(layout); }
+bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) {
+  (void)layout;
+  return false;
+}
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fwd_error.h"
+
+// The message outlives the call that failed, so that functions without an error parameter can explain
+// themselves too. One buffer a thread; nothing to allocate, so reporting cannot fail.
+static _Thread_local fwd_error last;
+
+fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  // Through a buffer of its own: an argument may be the previous message.
+  char message[sizeof last.message];
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  // Names and encodings come from outside: nothing that a terminal would obey. Lines are our own.
+  for (char *byte = message; *byte; byte++) {
+    if (((unsigned char)*byte < ' ' && *byte != '\n') || *byte == 0x7F) *byte = '?';
+  }
+  last.status = status;
+  last.offset = offset;
+  memcpy(last.message, message, sizeof message);
+  if (error) *error = last;
+  return status;
+}
+
+fwd_status fwd_error_set(fwd_error *error, fwd_status status, size_t offset, const char *message) {
+  return fwd_fail(error, status, offset, "%s", message);
+}
+
+void fwd_error_last(fwd_error *error) { *error = last; }
+
+const char *fwd_error_message(void) { return last.message; }
+
+const char *fwd_status_name(fwd_status status) {
+  static const char *const names[] = {
+      [FWD_OK] = "FWD_OK",
+      [FWD_MALFORMED] = "FWD_MALFORMED",
+      [FWD_UNSUPPORTED] = "FWD_UNSUPPORTED",
+      [FWD_OVERFLOW] = "FWD_OVERFLOW",
+      [FWD_TOO_DEEP] = "FWD_TOO_DEEP",
+      [FWD_NULL_ARGUMENT] = "FWD_NULL_ARGUMENT",
+      [FWD_OUT_OF_RANGE] = "FWD_OUT_OF_RANGE",
+      [FWD_WRONG_SIZE] = "FWD_WRONG_SIZE",
+      [FWD_TYPE_MISMATCH] = "FWD_TYPE_MISMATCH",
+      [FWD_NO_MEMORY] = "FWD_NO_MEMORY",
+      [FWD_NO_EXECUTABLE_MEMORY] = "FWD_NO_EXECUTABLE_MEMORY",
+      [FWD_NO_RECEIVER] = "FWD_NO_RECEIVER",
+      [FWD_UNKNOWN_SELECTOR] = "FWD_UNKNOWN_SELECTOR",
+      [FWD_NO_RESPONDER] = "FWD_NO_RESPONDER",
+      [FWD_DELIVERY_FAILED] = "FWD_DELIVERY_FAILED",
+      [FWD_MISSING_METHOD] = "FWD_MISSING_METHOD",
+      [FWD_SIGNATURE_MISMATCH] = "FWD_SIGNATURE_MISMATCH",
+      [FWD_CONFLICT] = "FWD_CONFLICT",
+      [FWD_NOT_SUBSCRIBED] = "FWD_NOT_SUBSCRIBED",
+      [FWD_DUPLICATE] = "FWD_DUPLICATE",
+      [FWD_CYCLE] = "FWD_CYCLE",
+      [FWD_DEAD] = "FWD_DEAD",
+      [FWD_WRONG_LAYOUT] = "FWD_WRONG_LAYOUT",
+  };
+  size_t index = (size_t)status;
+  return index < sizeof names / sizeof *names && names[index] ? names[index] : "FWD_?";
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#include "fwd_closure.h"
+
+#include "call/call_interface.h"
+#include "call/signature.h"
+
+fwd_status fwd_closure_create_owning(const fwd_signature *signature, fwd_closure_handler handler, void *context,
+                                     void (*release)(void *context), fwd_closure **closure, fwd_error *error) {
+  // The closure retains the call interface, so it does not need the signature.
+  return fwd_cif_closure_create(fwd_signature_cif(signature), handler, context, release, context, closure, error);
+}

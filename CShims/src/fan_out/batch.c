@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Batches: the subscribers of one moment, held for many invocations.
+
+#include "fan_out/batch.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "fwd_fan_out.h"
+
+/// Frees a batch that holds nobody; some of its parts may be missing.
+static void free_batch(fwd_batch *batch) {
+  if (!batch) return;
+  free(batch->records);
+  free(batch->objects);
+  free(batch->is_owned);
+  free(batch);
+}
+
+fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
+  fwd_reading reading = fwd_list_enter(proxy->list);
+  fwd_batch *batch = calloc(1, sizeof *batch);
+  if (batch) {
+    // One more than needed: no memory for nobody is no failure.
+    batch->records = malloc((reading.count + 1) * sizeof *batch->records);
+    batch->objects = malloc((reading.count + 1) * sizeof *batch->objects);
+    batch->is_owned = malloc((reading.count + 1) * sizeof *batch->is_owned);
+  }
+  if (!batch || !batch->records || !batch->objects || !batch->is_owned) {
+    free_batch(batch);
+    fwd_list_leave(&reading);
+    return NULL;
+  }
+  batch->proxy = proxy;
+  batch->guard = reading.guard;
+  bool prefetches = reading.count >= FWD_PREFETCHED_COUNT;
+  for (size_t i = 0; i < reading.count; i++) {
+    if (prefetches) fwd_prefetch(reading.records, i, reading.count);
+    fwd_taken taken;
+    if (!fwd_record_take(reading.records[i], &taken)) continue;
+    batch->records[batch->count] = reading.records[i];
+    batch->objects[batch->count] = taken.object;
+    batch->is_owned[batch->count] = taken.is_owned;
+    batch->count++;
+  }
+  return batch;
+}
+
+void fwd_batch_destroy(fwd_batch *batch) {
+  if (!batch) return;
+  for (size_t i = 0; i < batch->count; i++) {
+    fwd_record_drop((fwd_taken){batch->objects[i], batch->is_owned[i]});
+  }
+  fwd_hazard_leave(batch->guard, true);
+  free_batch(batch);
+}
+
+// MARK: For C programs
+
+fwd_status fwd_batch_begin(fwd_proxy *proxy, fwd_batch **batch, fwd_error *error) {
+  if (!proxy || !batch) {
+    return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_batch_begin: no %s",
+                    proxy ? "place for the batch" : "proxy");
+  }
+  fwd_batch *made = fwd_batch_create(proxy);
+  if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a batch");
+  fwd_object_retain(proxy->owner);
+  *batch = made;
+  return FWD_OK;
+}
+
+void fwd_batch_end(fwd_batch *batch) {
+  if (!batch) return;
+  void *owner = batch->proxy->owner;
+  fwd_batch_destroy(batch);
+  fwd_object_release(owner);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#ifndef FWD_SRC_BATCH_H
+#define FWD_SRC_BATCH_H
+
+#include "fan_out/proxy.h"
+
+struct fwd_batch {
+  fwd_proxy *proxy;
+  /// Keeps the records where they are.
+  fwd_guard guard;
+  size_t count;
+  fwd_record **records;
+  /// What is held of each record; NULL for what needs no reference.
+  void **objects;
+  /// Which of the objects are the batch's to release.
+  bool *is_owned;
+};
+
+#endif

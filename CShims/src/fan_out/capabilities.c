@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// What can be asked of the subscribers of a proxy: who is there, and who responds.
+
+#include "fwd_fan_out.h"
+#include "fan_out/proxy.h"
+
+static bool record_responds(const fwd_record *record, size_t index) {
+  // First, since the table of a subscription that has ended may be gone.
+  uintptr_t held = fwd_record_held(record);
+  if (fwd_held_has_ended(held) || fwd_held_is_blocked(held)) return false;
+  const fwd_implementation *implementation = fwd_record_implementation(record, index);
+  if (fwd_implementation_is_empty(implementation) || !fwd_record_is_live(record)) return false;
+  fwd_taken taken;
+  if (!fwd_record_take(record, &taken)) return false;
+  // A proxy has all methods, but responds to those that its own subscribers have.
+  bool responds = implementation->packed != fwd_forward_packed ||
+                  fwd_proxy_core_responds(record->receiver, implementation->context);
+  fwd_record_drop(taken);
+  return responds;
+}
+
+static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
+  size_t index = fwd_method_entry_of(method)->index;
+  uint32_t tables = fwd_list_tables(proxy->list, index);
+  if (tables & FWD_ANSWERED) return true;
+  if (!fwd_tables_have_some(tables)) return false;
+  fwd_reading reading = fwd_list_enter(proxy->list);
+  bool responds = false;
+  for (size_t i = 0; i < reading.count && !responds; i++) {
+    responds = record_responds(reading.records[i], index);
+  }
+  fwd_list_leave(&reading);
+  return responds;
+}
+
+bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
+  if (subscriber_responds(proxy, method)) return true;
+  return atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire) &&
+         proxy->operations->forwards_unhandled(proxy->owner, method->selector);
+}
+
+bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
+  const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
+  if (!method) return false;
+  // What is given up meanwhile may have the caller's last reference to the proxy.
+  void *owner = proxy->owner;
+  fwd_object_retain(owner);
+  bool responds = fwd_proxy_core_responds(proxy, method);
+  fwd_object_release(owner);
+  return responds;
+}
+
+size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
+  if (!proxy) return 0;
+  void *owner = proxy->owner;
+  fwd_object_retain(owner);
+  fwd_reading reading = fwd_list_enter(proxy->list);
+  size_t count = 0;
+  for (size_t i = 0; i < reading.count; i++) count += fwd_record_is_live(reading.records[i]);
+  fwd_list_leave(&reading);
+  fwd_object_release(owner);
+  return count;
+}
+
+void fwd_proxy_core_visit(fwd_proxy *proxy,
+                          bool (*visit)(void *context, void *object, fwd_subscription identifier,
+                                        const fwd_dispatch_table *table),
+                          void *context) {
+  fwd_reading reading = fwd_list_enter(proxy->list);
+  bool goes_on = true;
+  for (size_t i = 0; i < reading.count && goes_on; i++) {
+    fwd_taken taken;
+    if (!fwd_record_take(reading.records[i], &taken)) continue;
+    goes_on = visit(context, taken.object, reading.records[i]->identifier, reading.records[i]->table);
+    fwd_record_drop(taken);
+  }
+  fwd_list_leave(&reading);
+}

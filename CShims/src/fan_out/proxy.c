@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The C part of a proxy: its methods by selector, and its subscribers.
+
+#include "fan_out/proxy.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "call/signature.h"
+
+// MARK: Creation
+
+static size_t slot_of(const fwd_proxy *proxy, fwd_selector selector) {
+  // Selectors are heap addresses: their low bits are alike, so they are mixed first.
+  return (size_t)(((uint64_t)(uintptr_t)selector * 0x9E3779B97F4A7C15u) >> 32) & (proxy->slot_count - 1);
+}
+
+/// Whether deliveries of a method have nothing to decide: no result, and nobody ends the fan-out.
+static bool is_plain(const fwd_proxy_method *method, const fwd_layout *result) {
+  return result->size == 0 && !method->fold.step && method->policy == FWD_RESULT_DEFAULT;
+}
+
+static void fill_entry(fwd_method_entry *entry, const fwd_proxy_method *method, size_t index,
+                       uint32_t *offsets) {
+  fwd_signature *signature = fwd_signature_retain(method->signature);
+  entry->method = *method;
+  entry->index = index;
+  entry->argument_count = (uint32_t)fwd_signature_argument_count(signature);
+  entry->hidden_count = (uint32_t)fwd_signature_hidden_count(signature);
+  entry->frame_size = fwd_signature_frame_size(signature);
+  entry->frame_alignment = fwd_signature_frame_alignment(signature);
+  entry->offsets = offsets;
+  for (size_t i = entry->hidden_count; i < entry->argument_count; i++) {
+    fwd_layout layout;
+    fwd_signature_argument(signature, i, &layout);
+    // Frames have their limit below 4 GB.
+    offsets[i - entry->hidden_count] = (uint32_t)layout.offset;
+  }
+  fwd_signature_result(signature, &entry->result);
+  const fwd_type *result = fwd_encoding_type(fwd_signature_encoding(signature),
+                                             fwd_signature_result_type(signature));
+  entry->returns_object = result->kind == FWD_TYPE_OBJECT;
+  // The x87 format has 80 bits, however many it takes.
+  bool is_x87 = result->kind == FWD_TYPE_LONG_DOUBLE && LDBL_MANT_DIG == 64;
+  entry->value_size = is_x87 ? 10 : entry->result.size;
+  entry->cif = fwd_signature_cif(signature);
+  entry->plan = fwd_cif_plan(entry->cif);
+  if (entry->plan && is_plain(method, &entry->result)) {
+    entry->replayers = fwd_replayers_find(entry->plan);
+  }
+  if (entry->replayers.weak) {
+    entry->loads = fwd_replay_prepare(entry->plan, offsets, entry->hidden_count);
+  }
+}
+
+fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count,
+                                 bool ignores_unknown_selectors, void *owner,
+                                 const fwd_proxy_operations *operations) {
+  fwd_proxy *proxy = calloc(1, sizeof *proxy);
+  if (!proxy) return NULL;
+  proxy->owner = owner;
+  proxy->operations = operations;
+  proxy->ignores_unknown_selectors = ignores_unknown_selectors;
+  proxy->slot_count = 4;
+  while (proxy->slot_count < count * 2) proxy->slot_count *= 2;
+  size_t argument_count = 1;
+  for (size_t i = 0; i < count; i++) {
+    argument_count += fwd_signature_argument_count(methods[i].signature);
+  }
+  proxy->list = fwd_list_create(count);
+  proxy->slots = calloc(proxy->slot_count, sizeof *proxy->slots);
+  proxy->offsets = calloc(argument_count, sizeof *proxy->offsets);
+  proxy->methods = calloc(count ? count : 1, sizeof *proxy->methods);
+  if (!proxy->list || !proxy->slots || !proxy->offsets || !proxy->methods) {
+    fwd_proxy_core_destroy(proxy);
+    return NULL;
+  }
+  uint32_t *offsets = proxy->offsets;
+  for (size_t i = 0; i < count; i++) {
+    fill_entry(&proxy->methods[i], &methods[i], i, offsets);
+    proxy->method_count++;
+    offsets += proxy->methods[i].argument_count;
+    size_t slot = slot_of(proxy, methods[i].selector);
+    while (proxy->slots[slot]) slot = (slot + 1) & (proxy->slot_count - 1);
+    proxy->slots[slot] = (uint32_t)i + 1;
+  }
+  return proxy;
+}
+
+void fwd_proxy_core_destroy(fwd_proxy *proxy) {
+  if (!proxy) return;
+  fwd_list_destroy(proxy->list);
+  for (size_t i = 0; i < proxy->method_count; i++) {
+    fwd_signature_destroy(proxy->methods[i].method.signature);
+  }
+  free(proxy->methods);
+  free(proxy->offsets);
+  free(proxy->slots);
+  free(proxy);
+}
+
+void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner) { proxy->owner = owner; }
+
+void *fwd_proxy_core_owner(const fwd_proxy *proxy) { return proxy->owner; }
+
+void fwd_proxy_core_set_forwards(fwd_proxy *proxy, bool forwards) {
+  atomic_store_explicit(&proxy->forwards_unhandled, forwards, memory_order_release);
+}
+
+fwd_subscriber_list *fwd_proxy_core_list(fwd_proxy *proxy) { return proxy->list; }
+
+const fwd_proxy_method *fwd_proxy_core_method(const fwd_proxy *proxy, fwd_selector selector) {
+  if (!selector) return NULL;
+  for (size_t slot = slot_of(proxy, selector); proxy->slots[slot]; slot = (slot + 1) & (proxy->slot_count - 1)) {
+    const fwd_method_entry *entry = &proxy->methods[proxy->slots[slot] - 1];
+    if (entry->method.selector == selector) return &entry->method;
+  }
+  return NULL;
+}
+
+size_t fwd_proxy_method_index(const fwd_proxy_method *method) {
+  return fwd_method_entry_of(method)->index;
+}
+
+const fwd_signature *fwd_proxy_signature(const fwd_proxy *proxy, fwd_selector selector) {
+  const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
+  return method ? method->signature : NULL;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The loops, one for each number of integer and of vector registers. plan_callers_sysv.c says why
+/// such calls are sound.
+
+#include "fan_out/replay.h"
+
+#include <string.h>
+
+#include "abi/plan_callers.h"
+#include "members/swift_runtime.h"
+
+#if FWD_HAS_CALL_PLANS
+
+#define INTEGER_TYPE(i) uint64_t
+#define VECTOR_TYPE(i) double
+#define INTEGER_VALUE(i) integer_##i
+#define VECTOR_VALUE(i) vector_##i
+
+// Behind the method's own integers stands the context, as one more: a thunk takes it, and to any
+// other function it is a surplus argument, which it does not look at.
+#define TYPES_I(n, m) FWD_LIST_##n(INTEGER_TYPE), const void *
+#define TYPES_IV(n, m) TYPES_I(n, m), FWD_LIST_##m(VECTOR_TYPE)
+#define VALUES_I(n, m) FWD_LIST_##n(INTEGER_VALUE), method->context
+#define VALUES_IV(n, m) VALUES_I(n, m), FWD_LIST_##m(VECTOR_VALUE)
+#define CALL(n, m, list) (((void (*)(TYPES_##list(n, m)))method->function)(VALUES_##list(n, m)))
+
+#define LOAD_INTEGER(i) \
+  uint64_t integer_##i = (i) < integer_count ? replay->words[(i) < integer_count ? (i) : 0] : 0;
+#define LOAD_VECTOR(i)                                                                  \
+  double vector_##i = 0;                                                                \
+  if ((i) < vector_count) {                                                             \
+    memcpy(&vector_##i, &replay->words[(i) < vector_count ? integer_count + (i) : 0], 8); \
+  }
+#define LOAD_REGISTERS                                                                            \
+  LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3)                                 \
+  LOAD_INTEGER(4) LOAD_INTEGER(5) LOAD_INTEGER(6) LOAD_INTEGER(7)                                 \
+  LOAD_VECTOR(0) LOAD_VECTOR(1) LOAD_VECTOR(2) LOAD_VECTOR(3)                                     \
+  LOAD_VECTOR(4) LOAD_VECTOR(5) LOAD_VECTOR(6) LOAD_VECTOR(7)                                     \
+  (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)integer_4;            \
+  (void)integer_5, (void)integer_6, (void)integer_7;                                              \
+  (void)vector_0, (void)vector_1, (void)vector_2, (void)vector_3, (void)vector_4, (void)vector_5; \
+  (void)vector_6, (void)vector_7;
+
+static inline const fwd_implementation *method_of(const fwd_record *record, size_t implementation) {
+  const char *table = (const char *)record->table;
+  return (const fwd_implementation *)(table + implementation);
+}
+
+// The receiver is integer_0. With other low bits in `held` than a loop's own, and without a function,
+// the delivery is not the loop's. The table is looked at behind `held`: once the subscription has
+// ended it may be gone.
+#define LOOP(name, n, m, list, DELIVER)                                          \
+  FWD_CALLS_ANY_TYPE static void name##_##n##_##m(fwd_replay *replay) {          \
+    enum { integer_count = n, vector_count = m };                                \
+    LOAD_REGISTERS                                                               \
+    fwd_record *const *records = replay->records;                                \
+    size_t count = replay->count, implementation = replay->implementation;       \
+    size_t delivered = 0;                                                        \
+    bool prefetches = count >= FWD_PREFETCHED_COUNT;                             \
+    for (size_t i = 0; i < count; i++) {                                         \
+      if (prefetches) fwd_prefetch(records, i, count);                           \
+      fwd_record *record = records[i];                                           \
+      uintptr_t held = fwd_record_held(record);                                  \
+      const fwd_implementation *method;                                          \
+      DELIVER(n, m, list)                                                        \
+    }                                                                            \
+    replay->delivered += delivered;                                              \
+  }
+
+#define HAS_FUNCTION ((method = method_of(record, implementation))->function)
+
+#define DELIVER_WEAK(n, m, list)                                               \
+  integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
+  if (__builtin_expect(!(held & FWD_HELD_BITS) && HAS_FUNCTION, 1)) {           \
+    void *object = swift_tryRetain((void *)held);                              \
+    if (__builtin_expect(!object, 0)) {                                        \
+      replay->gone++;                                                          \
+      continue;                                                                \
+    }                                                                          \
+    CALL(n, m, list);                                                          \
+    swift_release(object);                                                     \
+    delivered++;                                                               \
+  } else if (fwd_held_is_steady(held) && HAS_FUNCTION) {                       \
+    /* Not weak: among the weak ones, what is held otherwise lives anyhow. */  \
+    CALL(n, m, list);                                                          \
+    delivered++;                                                               \
+  } else {                                                                     \
+    replay->take_over(replay, i);                                              \
+  }
+
+#define DELIVER_HELD(n, m, list)                                          \
+  if (__builtin_expect((held & FWD_HELD_IRREGULAR) || !HAS_FUNCTION, 0)) { \
+    replay->take_over(replay, i);                                         \
+    continue;                                                             \
+  }                                                                       \
+  integer_0 = (uint64_t)(uintptr_t)record->receiver;                      \
+  CALL(n, m, list);                                                       \
+  delivered++;
+
+#define BOTH(n, m, list)           \
+  LOOP(weak, n, m, list, DELIVER_WEAK) \
+  LOOP(held, n, m, list, DELIVER_HELD)
+#define ENTRY(n, m, list) {weak_##n##_##m, held_##n##_##m},
+#define BY_VECTORS(X, n)                                                      \
+  X(n, 0, I) X(n, 1, IV) X(n, 2, IV) X(n, 3, IV) X(n, 4, IV) X(n, 5, IV)      \
+  X(n, 6, IV) X(n, 7, IV) X(n, 8, IV)
+#if defined(__x86_64__)
+#define ALL(X) \
+  BY_VECTORS(X, 1) BY_VECTORS(X, 2) BY_VECTORS(X, 3) BY_VECTORS(X, 4) BY_VECTORS(X, 5) BY_VECTORS(X, 6)
+#else
+#define ALL(X)                                                                        \
+  BY_VECTORS(X, 1) BY_VECTORS(X, 2) BY_VECTORS(X, 3) BY_VECTORS(X, 4) BY_VECTORS(X, 5) \
+  BY_VECTORS(X, 6) BY_VECTORS(X, 7) BY_VECTORS(X, 8)
+#endif
+
+ALL(BOTH)
+
+static const fwd_replayers loops[] = {ALL(ENTRY)};
+static bool fit_registers(const fwd_move *moves, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (moves[i].size == 0 || moves[i].size > 8) return false;
+  }
+  return true;
+}
+
+fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
+  if (plan->result != FWD_PLAN_VOID || plan->stack_size > 0 || plan->integer_count == 0 ||
+      !fit_registers(plan->integers, plan->integer_count) ||
+      !fit_registers(plan->vectors, plan->vector_count)) {
+    return (fwd_replayers){NULL, NULL};
+  }
+  return loops[(plan->integer_count - 1) * (FWD_PLAN_VECTORS + 1) + plan->vector_count];
+}
+
+fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
+                                      uint32_t hidden_count) {
+  fwd_register_loads loads = {.first = hidden_count, .are_words = true};
+  uint32_t integer_count = plan->integer_count, count = integer_count + plan->vector_count;
+  for (uint32_t i = hidden_count; i < count; i++) {
+    // Hidden arguments are pointers, and come first: each has the integer register of its number.
+    const fwd_move *move =
+        i < integer_count ? &plan->integers[i] : &plan->vectors[i - integer_count];
+    uint32_t argument = move->argument - hidden_count;
+    loads.loads[loads.count++] = (fwd_register_load){
+        .offset = offsets[argument] + move->offset,
+        .argument = (uint16_t)argument,
+        .part = move->offset,
+        .size = move->size,
+        .is_signed = move->is_signed,
+    };
+    loads.are_words = loads.are_words && move->size == 8;
+  }
+  return loads;
+}
+
+#else
+
+fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
+                                      uint32_t hidden_count) {
+  (void)plan, (void)offsets, (void)hidden_count;
+  return (fwd_register_loads){.count = 0};
+}
+
+fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
+  (void)plan;
+  return (fwd_replayers){NULL, NULL};
+}
+
+#endif
