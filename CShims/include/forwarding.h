@@ -211,7 +211,7 @@ fwd_status fwd_type_layout_stating(const char *FWD_NULLABLE encoding, size_t len
 typedef struct fwd_signature fwd_signature;
 
 /// Reads a method signature such as `v@:id` (result first; stack offsets and frame sizes are skipped). End
-/// it with `fwd_signature_destroy`. One text read twice may give one object twice.
+/// it with `fwd_signature_release`. One text read twice may give one object twice.
 fwd_status fwd_signature_create(const char *FWD_NULLABLE encoding, size_t length,
                                 fwd_signature *FWD_NULLABLE *FWD_NONNULL signature,
                                 fwd_error *FWD_NULLABLE error);
@@ -225,9 +225,9 @@ fwd_status fwd_signature_create_stating(const char *FWD_NULLABLE encoding, size_
                                         fwd_error *FWD_NULLABLE error);
 
 /// Gives up one reference. NULL is ignored.
-void fwd_signature_destroy(fwd_signature *FWD_NULLABLE signature);
+void fwd_signature_release(fwd_signature *FWD_NULLABLE signature);
 
-/// Adds a reference, to be given up by `fwd_signature_destroy`.
+/// Adds a reference, to be given up by `fwd_signature_release`.
 fwd_signature *FWD_NONNULL fwd_signature_retain(fwd_signature *FWD_NONNULL signature);
 
 /// The number of arguments, the receiver and the selector included; 0 for NULL.

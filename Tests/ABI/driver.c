@@ -330,7 +330,7 @@ static void run(const abi_case *clang, const abi_case *gcc) {
     stage = "called by gcc";
     note(call_back(gcc, cif));
   }
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 int main(void) {

@@ -187,7 +187,7 @@ static void test_shape(const stated_case *self, size_t shape) {
   fwd_status status = make(self, shape, &signature, &error);
   if (self->refused & refused_here) {
     check(status == FWD_UNSUPPORTED && !signature && error.message[0], self->name, "a refusal");
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
     return;
   }
   if (status != FWD_OK) {
@@ -200,7 +200,7 @@ static void test_shape(const stated_case *self, size_t shape) {
     fill();
     receive_calls(self, shape, signature);
   }
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 static void test_table(const stated_table *table) {
@@ -291,7 +291,7 @@ static void test_wrong_statements(void) {
              fwd_status_name(status), error.offset, error.message);
     check(status == self->status && !signature && error.status == status && error.offset == self->offset, what,
           expected);
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
   }
   fwd_signature *signature = NULL;
   check(fwd_signature_create_stating("v", 1, NULL, 1, &signature, NULL) == FWD_NULL_ARGUMENT, "NULL", "a refusal");
@@ -328,19 +328,19 @@ static void test_comparison(void) {
   fwd_layout layout;
   check(fwd_signature_drop_hidden(first, &dropped, NULL) == FWD_OK, text, "a part");
   check(fwd_signature_argument(dropped, 0, &layout) == FWD_OK && layout.size == 5, text, "what was stated");
-  fwd_signature_destroy(dropped);
+  fwd_signature_release(dropped);
   // What is said of the receiver only is not in the part.
   const fwd_stated_layout other = {"R", 5, 1, NULL, 0, 0};
   fwd_signature *fifth = signature_of("v^{R=ci}i", &other, 1);
   check(fwd_signature_drop_hidden(fifth, &dropped, NULL) == FWD_OK, text, "a part");
-  fwd_signature_destroy(dropped);
+  fwd_signature_release(dropped);
   // The canonical spelling means the same under the same statement.
   char spelling[32];
   fwd_encoding_print(fwd_signature_encoding(first), 0, spelling, sizeof spelling);
   fwd_signature *sixth = signature_of(spelling, &packed, 1);
   check(fwd_signature_equal(first, sixth), spelling, "the same");
   fwd_signature *all[] = {plain, first, second, third, fourth, again, fifth, sixth};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) fwd_signature_destroy(all[i]);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) fwd_signature_release(all[i]);
 }
 
 int main(void) {

@@ -810,7 +810,7 @@ static bool loads(const char *result_type, const char *types, void (*function)(v
   memset(taken_integers, 0, sizeof taken_integers);
   memset(taken_vectors, 0, sizeof taken_vectors);
   bool good = jumps(text) && fwd_call(signature, function, (void *const *)arguments, result) == FWD_OK;
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
   size_t integer = 0, vector = 0;
   for (const char *type = types; *type; type++) {
     if (*type == 'q') good = good && taken_integers[integer] == integers[integer];

@@ -302,7 +302,7 @@ static void check_dropped(const fwd_signature *signature) {
                                fwd_signature_argument_type(dropped, i)));
   }
   check_frame(dropped);
-  fwd_signature_destroy(dropped);
+  fwd_signature_release(dropped);
 }
 
 static void check_relations(fwd_signature *signature) {
@@ -316,7 +316,7 @@ static void check_relations(fwd_signature *signature) {
     REQUIRE(compatible == fwd_signature_compatible(previous, signature));
     REQUIRE(!equal || (compatible && fwd_signature_hash(signature) == fwd_signature_hash(previous)));
   }
-  fwd_signature_destroy(previous);
+  fwd_signature_release(previous);
   previous = fwd_signature_retain(signature);
 }
 
@@ -454,12 +454,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require_untouched(&error);
   REQUIRE(fwd_signature_equal(signature, again));
   REQUIRE(fwd_signature_hash(signature) == fwd_signature_hash(again));
-  fwd_signature_destroy(again);
+  fwd_signature_release(again);
   check_frame(signature);
   check_out_of_range(signature);
   check_dropped(signature);
   check_relations(signature);
   if (makes_calls) check_calls(signature);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
   return 0;
 }

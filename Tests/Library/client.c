@@ -31,7 +31,7 @@ static void call(void) {
   ldiv_t result;
   CHECK(fwd_call(signature, (any_function)ldiv, arguments, &result) == FWD_OK);
   CHECK(result.quot == 3 && result.rem == 2);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 typedef struct three {
@@ -79,7 +79,7 @@ static void note(int number) { notes += number; }
       CHECK(fwd_call(signature, no_function, arguments, result) == FWD_NULL_ARGUMENT);                         \
       CHECK(fwd_call(no_signature, (any_function)function, arguments, result) == FWD_NULL_ARGUMENT);           \
     }                                                                                                          \
-    fwd_signature_destroy(signature);                                                                          \
+    fwd_signature_release(signature);                                                                          \
   } while (0)
 
 static const fwd_signature *no_signature;
@@ -107,7 +107,7 @@ static void call_in_all_ways(void) {
   sum = 0;
   CHECK(fwd_call(signature, (any_function)add_six, arguments, &sum) == FWD_OK && sum == 7 + 1 + 2 + 7 + 3 + 1);
   fwd_use_libffi(false);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 static void compare(void *context, void *const *arguments, void *result) {
@@ -125,7 +125,7 @@ static void close_over(void) {
   qsort(numbers, 4, sizeof numbers[0], (int (*)(const void *, const void *))fwd_closure_function(closure));
   CHECK(numbers[0] == 1 && numbers[1] == 3 && numbers[2] == 5 && numbers[3] == 9 && calls > 0);
   fwd_closure_destroy(closure);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 static int add(void *context, fwd_selector selector, int number) {

@@ -78,7 +78,7 @@ status_name = _declare("fwd_status_name", c_char_p, c_int)
 type_layout = _declare("fwd_type_layout", c_int, c_char_p, c_size_t, POINTER(Layout), POINTER(Error))
 signature_create = _declare(
     "fwd_signature_create", c_int, c_char_p, c_size_t, POINTER(c_void_p), POINTER(Error))
-signature_destroy = _declare("fwd_signature_destroy", None, c_void_p)
+signature_destroy = _declare("fwd_signature_release", None, c_void_p)
 signature_retain = _declare("fwd_signature_retain", c_void_p, c_void_p)
 signature_argument_count = _declare("fwd_signature_argument_count", c_size_t, c_void_p)
 signature_argument = _declare("fwd_signature_argument", c_int, c_void_p, c_size_t, POINTER(Layout))

@@ -137,7 +137,7 @@ static void settle(void) {
     int length = snprintf(text, sizeof text, "v%08u", i);
     fwd_signature *signature;
     NEED(fwd_signature_create(text, (size_t)length, &signature, NULL) == FWD_OK);
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
   }
   // All at once: more than there are compiled entries of both kinds, which are 1024, so that enough
   // of libffi's are among them to fill its quarantine.
@@ -303,7 +303,7 @@ static fwd_status run_signature(attempt *self) {
   end();
   return status;
 }
-static void undo_signature(attempt *self) { fwd_signature_destroy(self->output); }
+static void undo_signature(attempt *self) { fwd_signature_release(self->output); }
 
 static fwd_status run_stated_layout(attempt *self) {
   static const fwd_stated_member members[] = {{0, 0}, {0, 8}};
@@ -338,7 +338,7 @@ static void prepare_droppable(attempt *self) {
   int length = snprintf(self->buffer, sizeof self->buffer, "i@:{N%08u=i}d", number++);
   NEED(fwd_signature_create(self->buffer, (size_t)length, &self->signature, NULL) == FWD_OK);
 }
-static void finish_signature(attempt *self) { fwd_signature_destroy(self->signature); }
+static void finish_signature(attempt *self) { fwd_signature_release(self->signature); }
 static fwd_status run_drop_hidden(attempt *self) {
   begin();
   fwd_status status = fwd_signature_drop_hidden(self->signature, (fwd_signature **)&self->output, &self->error);
@@ -371,7 +371,7 @@ static void try_signatures(void) {
     NEED(fwd_signature_create(methods[i], strlen(methods[i]), &signature, NULL) == FWD_OK);
     try_each((attempt){.subject = "fwd_call_plan_create", .signature = signature, .run = run_plan,
                        .undo = undo_plan});
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
 #endif
   }
   try_each((attempt){.subject = "fwd_type_layout_stating", .text = "{?={P=ci}{B=b8b20}}", .run = run_stated_layout});
@@ -420,7 +420,7 @@ static void warm_up(void) {
   NEED(fwd_closure_create(signature, add_integers, NULL, &closure, NULL) == FWD_OK);
   EXPECT(((int (*)(int, int))fwd_closure_function(closure))(30, 12) == 42);
   fwd_closure_destroy(closure);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 static fwd_status run_closure(attempt *self) {
@@ -496,7 +496,7 @@ static void try_closures(void) {
     EXPECT(try_each(self) > 0);
   }
   fwd_use_libffi(false);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 // MARK: Selectors
@@ -1189,7 +1189,7 @@ static void undo_function(attempt *self) {
 }
 static void finish_function(attempt *self) {
   fwd_proxy_core_destroy(self->proxy);
-  fwd_signature_destroy(self->signature);
+  fwd_signature_release(self->signature);
 }
 
 static void try_functions(void) {
@@ -1279,8 +1279,8 @@ static void call_without_allocating(void) {
   EXPECT(requests == 0);
   check_begin("a signature already seen, which does not allocate");
   EXPECT(fwd_signature_create("iii", 3, &again, NULL) == FWD_OK);
-  fwd_signature_destroy(fwd_signature_retain(again));
-  fwd_signature_destroy(again);
+  fwd_signature_release(fwd_signature_retain(again));
+  fwd_signature_release(again);
   EXPECT(fwd_signature_argument(small_signature, 0, &layout) == FWD_OK);
   EXPECT(fwd_signature_argument(small_signature, 9, &layout) == FWD_OUT_OF_RANGE);
   EXPECT(fwd_signature_result(small_signature, &layout) == FWD_OK);
@@ -1305,8 +1305,8 @@ static void call_without_allocating(void) {
   disarm();
 
   fwd_proxy_core_destroy(proxy);
-  fwd_signature_destroy(small_signature);
-  fwd_signature_destroy(large_signature);
+  fwd_signature_release(small_signature);
+  fwd_signature_release(large_signature);
 }
 
 // MARK: All

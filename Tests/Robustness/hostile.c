@@ -339,14 +339,14 @@ static void read_as_signature(const hostile *input, const char *text, size_t len
   memset(&error, 0x5a, sizeof error);
   double start = thread_seconds();
   fwd_status status = fwd_signature_create(text, length, &signature, &error);
-  if (status == FWD_OK) fwd_signature_destroy(signature);
+  if (status == FWD_OK) fwd_signature_release(signature);
   expect_quick(start);
   expect_status(status, input->as_signature, &error, length);
   if (status != FWD_OK) EXPECT(signature == untouched);
   // Without an error to fill, the same.
   fwd_signature *again = untouched;
   EXPECT(fwd_signature_create(text, length, &again, NULL) == status);
-  if (status == FWD_OK) fwd_signature_destroy(again);
+  if (status == FWD_OK) fwd_signature_release(again);
 }
 
 static void read_inputs(void) {
@@ -396,7 +396,7 @@ static void read_many_long(void) {
     memset(text + 4, 'I', (size_t)i);
     fwd_signature *signature = NULL;
     if (!EXPECT(fwd_signature_create(text, length, &signature, NULL) == FWD_OK)) break;
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
   }
   free(text);
 }
@@ -473,7 +473,7 @@ static void call_round_trip(const char *name, const char *encoding, size_t lengt
   EXPECT(fwd_call(signature, fwd_closure_function(closure), arguments, NULL) == FWD_OK);
   EXPECT(trip.calls == 2);
   fwd_closure_destroy(closure);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
   free(bytes);
   free(result);
   free(expected);
@@ -520,8 +520,8 @@ static void call_compiled(void) {
   large_result = result;
   EXPECT(fwd_call(taker_signature, (void (*)(void))compiled_taker, arguments, NULL) == FWD_OK);
   EXPECT(memcmp(result, argument, sizeof *result) == 0);
-  fwd_signature_destroy(signature);
-  fwd_signature_destroy(taker_signature);
+  fwd_signature_release(signature);
+  fwd_signature_release(taker_signature);
   free(argument);
   free(result);
 }
@@ -584,7 +584,7 @@ static void forward_large(void) {
   free(frame);
   free(result);
   fwd_proxy_core_destroy(proxy);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 /// Identifiers of nobody name nobody, and what is not there is an error or nothing.
@@ -639,7 +639,7 @@ static void subscribe_at_limits(void) {
   EXPECT(fwd_batch_forward(NULL, method.selector, NULL, 0, NULL, 0) == FWD_NULL_ARGUMENT);
   fwd_batch_end(batch);
   fwd_proxy_core_destroy(proxy);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
 }
 
 /// By call plans and compiled entries, then by libffi.

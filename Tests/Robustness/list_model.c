@@ -827,7 +827,7 @@ int main(int argument_count, char **arguments) {
   measure_chain(100000);
   check_begin("what is left");
   EXPECT(atomic_load(&objects_allocated) == 1 && owner->strong == 1);
-  for (size_t i = 0; i < method_count; i++) fwd_signature_destroy(signatures[i]);
+  for (size_t i = 0; i < method_count; i++) fwd_signature_release(signatures[i]);
   swift_release(owner);
   return check_finish();
 }

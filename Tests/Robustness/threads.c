@@ -139,7 +139,7 @@ static void replace_signature(worker *self) {
   fwd_signature *old = shared_signatures[place].signature;
   shared_signatures[place].signature = made;
   pthread_mutex_unlock(&shared_signatures[place].lock);
-  fwd_signature_destroy(old);
+  fwd_signature_release(old);
 }
 
 static void use_signature(worker *self) {
@@ -153,8 +153,8 @@ static void use_signature(worker *self) {
   EXPECT(fwd_signature_drop_hidden(signature, &dropped, NULL) == FWD_OK);
   EXPECT(fwd_signature_argument_count(dropped) == 3);
   EXPECT(fwd_signature_compatible(signature, signature) && !fwd_signature_equal(signature, dropped));
-  fwd_signature_destroy(dropped);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(dropped);
+  fwd_signature_release(signature);
   token_destroy(context);
 }
 
@@ -211,7 +211,7 @@ static shared_closure *make_closure(worker *self) {
 static void drop_closure(shared_closure *shared) {
   if (atomic_fetch_sub(&shared->holders, 1) != 1) return;
   fwd_closure_destroy(shared->closure);
-  fwd_signature_destroy(shared->signature);
+  fwd_signature_release(shared->signature);
   free(shared);
 }
 
@@ -263,7 +263,7 @@ static ending_closure *make_ending(fwd_closure_handler handler) {
   fwd_signature *signature;
   NEED(fwd_signature_create("v", 1, &signature, NULL) == FWD_OK);
   NEED(fwd_closure_create_owning(signature, handler, made, release_ending, &made->closure, NULL) == FWD_OK);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
   return made;
 }
 
@@ -338,7 +338,7 @@ static bool ways_agree(void) {
   fwd_signature *signature = NULL;
   if (fwd_signature_create("v", 1, &signature, NULL) != FWD_OK) return false;
   bool jumps = *fwd_cif_call_head(fwd_signature_cif(signature)).head.jump != NULL;
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
   return jumps != atomic_load(&fwd_libffi_is_forced);
 #else
   return true;
@@ -698,7 +698,7 @@ static void make_stage(stage *on) {
   methods[method_sum].policy = FWD_RESULT_ALL_LAST;
   on->proxy = fwd_proxy_core_create(methods, method_count, false, proxy_owner, &operations);
   NEED(on->proxy);
-  for (size_t i = 0; i < method_count; i++) fwd_signature_destroy(methods[i].signature);
+  for (size_t i = 0; i < method_count; i++) fwd_signature_release(methods[i].signature);
   on->list = fwd_proxy_core_list(on->proxy);
   on->table = make_table(0);
   fwd_garbage garbage = {NULL};
@@ -778,7 +778,7 @@ static void drop_signatures(void) {
     void *receiver = NULL, *selector = NULL, *arguments[] = {&receiver, &selector, &left, &right};
     EXPECT(fwd_call(signature, (void (*)(void))add_two, arguments, &sum) == FWD_OK && sum == 2 + right);
     EXPECT(fwd_signature_hash(signature) != 0);
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
   }
 }
 
@@ -914,7 +914,7 @@ static void set_up(worker *self) {
 static void tear_down(void) {
   for (size_t i = 0; i < shared_count; i++) {
     drop_closure(shared_closures[i].closure);
-    fwd_signature_destroy(shared_signatures[i].signature);
+    fwd_signature_release(shared_signatures[i].signature);
   }
   end_stage(&shared_stage);
   end_stage(&alone_stage);

@@ -67,7 +67,7 @@ static void cache_store(fwd_signature *signature) {
   fwd_signature *evicted = *slot;
   *slot = signature;
   pthread_mutex_unlock(&cache_lock);
-  fwd_signature_destroy(evicted);
+  fwd_signature_release(evicted);
 }
 
 // MARK: Creation
@@ -181,7 +181,7 @@ fwd_signature *fwd_signature_share(const fwd_signature *signature) {
   return fwd_signature_retain((fwd_signature *)(uintptr_t)signature);
 }
 
-void fwd_signature_destroy(fwd_signature *signature) {
+void fwd_signature_release(fwd_signature *signature) {
   if (!signature) return;
   // Release what this thread did with the signature to whoever frees it; acquire before freeing.
   if (atomic_fetch_sub_explicit(&signature->references, 1, memory_order_acq_rel) != 1) return;
@@ -314,7 +314,7 @@ void fwd_call_store(const fwd_call_head *head, fwd_call_returned returned, void 
 extern fwd_status fwd_call(const fwd_signature *signature, void (*function)(void), void *const *arguments,
                            void *result);
 
-static void release_signature(void *signature) { fwd_signature_destroy(signature); }
+static void release_signature(void *signature) { fwd_signature_release(signature); }
 
 fwd_status fwd_closure_create(const fwd_signature *signature, fwd_closure_handler handler, void *context,
                               fwd_closure **closure, fwd_error *error) {
@@ -325,6 +325,6 @@ fwd_status fwd_closure_create(const fwd_signature *signature, fwd_closure_handle
   fwd_signature *shared = fwd_signature_share(signature);
   fwd_status status =
       fwd_cif_closure_create(shared->cif, handler, context, release_signature, shared, closure, error);
-  if (status != FWD_OK) fwd_signature_destroy(shared);
+  if (status != FWD_OK) fwd_signature_release(shared);
   return status;
 }

@@ -93,7 +93,7 @@ void fwd_proxy_core_destroy(fwd_proxy *proxy) {
   if (!proxy) return;
   fwd_list_destroy(proxy->list);
   for (size_t i = 0; i < proxy->method_count; i++) {
-    fwd_signature_destroy(proxy->methods[i].method.signature);
+    fwd_signature_release(proxy->methods[i].method.signature);
   }
   free(proxy->methods);
   free(proxy->offsets);

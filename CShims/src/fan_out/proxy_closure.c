@@ -36,7 +36,7 @@ static void handle_call(void *context, void *const *arguments, void *result) {
 static void release_closure(void *context) {
   struct proxy_closure *closure = context;
   closure->release(closure->owner);
-  fwd_signature_destroy(closure->signature);
+  fwd_signature_release(closure->signature);
   free(closure);
 }
 
@@ -53,7 +53,7 @@ fwd_status fwd_proxy_closure_create(fwd_proxy *proxy, const fwd_proxy_method *me
   }
   struct proxy_closure *context = malloc(sizeof *context);
   if (!context) {
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
     return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a function pointer");
   }
   *context = (struct proxy_closure){
@@ -67,7 +67,7 @@ fwd_status fwd_proxy_closure_create(fwd_proxy *proxy, const fwd_proxy_method *me
   fwd_status status = fwd_cif_closure_create(fwd_signature_cif(signature), handle_call, context, release_closure,
                                              context, closure, error);
   if (status != FWD_OK) {
-    fwd_signature_destroy(signature);
+    fwd_signature_release(signature);
     free(context);
   }
   return status;

@@ -64,7 +64,7 @@ internal import CForwardingInternal
 
     deinit {
       // SAFETY: the reference that `init` took over is given up once.
-      unsafe fwd_signature_destroy(handle)
+      unsafe fwd_signature_release(handle)
     }
   }
 

@@ -31,7 +31,7 @@ static size_t create(const char *text, size_t length) {
   fwd_signature *signature = NULL;
   if (fwd_signature_create(text, length, &signature, NULL) != FWD_OK) return 0;
   size_t parts = fwd_signature_frame_size(signature) + fwd_signature_argument_count(signature);
-  fwd_signature_destroy(signature);
+  fwd_signature_release(signature);
   return parts;
 }
 
