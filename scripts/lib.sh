@@ -2,8 +2,8 @@
 # Copyright (c) 2026 the Forwarding authors
 # shellcheck shell=sh
 
-# What the scripts share; they read it by `.`, with `set -eu`. Afterwards the current directory is the
-# package's.
+# Functions that the scripts share. A script reads this file by `.` after `set -eu`. Afterwards `root` is the package's
+# directory, and the current one.
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root" || exit 1
@@ -34,11 +34,13 @@ as_root() {
   fi
 }
 
-# Installs Debian packages, and says which. `install_packages WHY NAME...`
+# Installs Debian packages after saying which and why: `install_packages WHY NAME...`. With FWD_NO_INSTALL set in the
+# environment it fails instead.
 install_packages() {
   why=$1
   shift
-  has apt-get || fail "$why; there is no apt-get here: please install what corresponds to: $*"
+  [ -z "${FWD_NO_INSTALL:-}" ] || fail "$why, and nothing may be installed; the Debian packages are: $*"
+  has apt-get || fail "$why, and there is no apt-get here. Please install the equivalent of: $*"
   say "$why: installing $*"
   as_root apt-get update -q
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
@@ -57,7 +59,7 @@ need_libffi() {
   pkg-config --exists libffi || fail "pkg-config does not find libffi, although it is installed"
 }
 
-# The first version that knows all the language features that the package uses.
+# The oldest Swift that compiles the package.
 swift_major=6
 swift_minor=3
 
@@ -72,7 +74,10 @@ need_swift() {
   fi
 }
 
-# A temporary directory, removed at the end.
+# Prints the directory of the Swift toolchain's programs. It has a clang with sanitizers and libFuzzer, lld and docc.
+toolchain_directory() { dirname -- "$(readlink -f -- "$(command -v swift)")"; }
+
+# Makes a temporary directory, which is removed when the script ends. Its path is in `temporary`.
 make_temporary_directory() {
   temporary=$(mktemp -d)
   trap 'rm -rf "$temporary"' EXIT

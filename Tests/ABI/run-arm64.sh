@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests calls and closures on AArch64 against the C compilers, under emulation:
-# Tests/ABI/run-arm64.sh [count] [seed]
-# `count` functions of all kinds are called through call plans, and through libffi if it has their types; as
-# many of plain types surely are. The last line is "N passed, N failed". On Debian it installs what is missing.
-# In the environment:
-#   CLANG, GCC  the two cross compilers of the functions under test; without a clang that has this target, gcc
-#               at -O0 and at $OPTIMIZE
-#   OPTIMIZE    how they are compiled (-O1)
-#   CC          the compiler of the shim and the drivers ($GCC)
+# Compares calls and closures on AArch64 with those that C compilers compile, under emulation.
+#
+#     Tests/ABI/run-arm64.sh [COUNT] [SEED]
+#
+# It tests COUNT functions with parameters of all types, and COUNT functions with types that libffi supports too. The
+# last line is "N passed, N failed". On Debian it installs the cross compiler and the emulator. Variables in the
+# environment:
+#   CLANG, GCC  the cross compilers of the functions under test. If no clang supports AArch64, gcc -O0 takes its place.
+#   OPTIMIZE    the optimisation of these functions (-O1)
+#   CC          the compiler of the C target and of the drivers ($GCC)
 #   SHIM_FLAGS  more flags for these
 
 set -eu
@@ -31,7 +32,7 @@ if [ -n "$missing" ]; then
   sudo=
   [ "$(id -u)" -eq 0 ] || sudo=sudo
   echo "installing$missing"
-  # Foreign packages are not in the lists until the architecture is known.
+  # apt-get lists packages for arm64 only after dpkg knows that architecture.
   case $missing in *:arm64*) $sudo dpkg --add-architecture arm64 ;; esac
   $sudo apt-get update -qq
   # shellcheck disable=SC2086 # One word a package.
@@ -68,8 +69,9 @@ echo "seed $seed"
 flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-psabi $SHIM_FLAGS"
 flags="$flags $shim_flags -I$here -isystem /usr/include/aarch64-linux-gnu"
 
-# All files of the shim: the linker takes what the drivers need, which needs no Swift. One line a command, run
-# two at a time. (Some of the traps are other machines', and so functions that they use.)
+# Prints one command a line; xargs runs two at a time. All files of the C target go into an archive. The linker takes
+# only those that the drivers need, and these need no Swift. traps.c has helpers for x86-64 only, hence
+# -Wno-unused-function.
 {
   for file in $(shim_sources); do
     echo "$CC $flags -c $file -o $work/shim_$(shim_object "$file").o"
@@ -92,7 +94,7 @@ flags="$flags $shim_flags -I$here -isystem /usr/include/aarch64-linux-gnu"
 tr '\n' '\0' <"$work/commands" | xargs -0 -n 1 -P 2 sh -c
 aarch64-linux-gnu-ar rcs "$work/libshim.a" "$work"/shim_*.o
 
-# Static, so that the emulator needs no arm64 system around it.
+# A static program runs without an arm64 system.
 link="-static -L$work -lshim -lffi -lpthread"
 aarch64-linux-gnu-gcc -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
 aarch64-linux-gnu-gcc -o "$work/traps_aapcs64" "$work/traps_aapcs64.o" $link
@@ -103,7 +105,7 @@ done
 
 # MARK: Running
 
-# FWD_CALL: what the drivers call through the call interface goes through libffi; plans they call by themselves.
+# FWD_CALL=libffi routes calls by the call interface through libffi. The drivers call the plans directly.
 passed=0
 failed=0
 for run in "plan traps" "libffi traps" "plan stated" "libffi stated" "libffi traps_aapcs64" "libffi full/driver" \

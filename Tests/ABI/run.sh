@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests calls and closures against the C compilers: Tests/ABI/run.sh [count] [seed]
-# The last line is "N passed, N failed". In the environment:
-#   CLANG, GCC  the two compilers of the functions under test
-#   OPTIMIZE    how they are compiled (-O1, which trusts extended arguments as -O2 does)
-#   CC          the compiler of the shim and the drivers (clang)
-#   SANITIZE    for these: address,undefined, or thread (with CC=gcc: Swift's clang wants libdispatch then)
-#   GENERIC=1   the lowering of other architectures
+# Compares calls and closures with those that clang and gcc compile.
+#
+#     Tests/ABI/run.sh [COUNT] [SEED]      # COUNT functions, 1000 by default
+#
+# The last line is "N passed, N failed". Variables in the environment:
+#   CLANG, GCC  the compilers of the functions under test
+#   OPTIMIZE    the optimisation of these functions (-O1, which relies on extended arguments as -O2 does)
+#   CC          the compiler of the C target and of the drivers (clang)
+#   SANITIZE    sanitizers for these: address,undefined, or thread (needs CC=gcc: Swift's clang would need libdispatch)
+#   GENERIC=1   tests the lowering for processors without a port of their own
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -42,7 +45,7 @@ set -- --count "$count" --output "$work" $plain
 [ -z "$seed" ] || set -- "$@" --seed "$seed"
 python3 "$here/generate.py" "$@"
 
-# The shim's files that need no Swift. One line a command, run two at a time.
+# Prints one command a line; xargs runs two at a time. The C target's higher layers need Swift and are left out.
 {
   # shellcheck disable=SC2086 # One word a folder.
   for file in $(shim_sources $shim_call_folders); do
@@ -68,13 +71,13 @@ $CC -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
 $CC -o "$work/driver" "$work/driver.o" "$work/tables.o" "$work"/chunk_*.o $link
 $CC -o "$work/stated" "$work/stated_driver.o" "$work"/stated.*.o $link -latomic
 
-# What no other lowering takes.
+# The generic lowering refuses stated layouts.
 programs="traps driver"
 [ -n "$GENERIC" ] || programs="$programs stated"
 
 passed=0
 failed=0
-# Twice: by call plans and closures of the pool, then through libffi. Compiling is what takes the time.
+# Each program runs twice: with call plans and the pool's closures, then through libffi.
 for program in $programs; do
   for method in plans libffi; do
     name="$program, $method"

@@ -2,25 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests the C target against hostile encodings, short memory and many threads, and the list of subscribers
-# against a model of it:
+# Tests the C target with hostile encodings, failing allocations and many threads, and compares the list of subscribers
+# with a simple model of it.
 #
 #     Tests/Robustness/run.sh [BUILD...]
 #
-# The last line is "N passed, N failed". Builds, by default all:
+# The last line is "N passed, N failed". The builds, by default all:
 #   debug     -O0, where stack frames are largest
 #   release   -O2
 #   address   address, leak and undefined behaviour sanitizers
 #   thread    thread sanitizer
-# In the environment:
-#   CC        the compiler (the clang beside swift, or else clang)
-#   ROUNDS    rounds of each thread in threads.c
-#   EPISODES  of list_model.c
+# Variables in the environment:
+#   CC        the compiler (the Swift toolchain's clang, or else clang)
+#   ROUNDS    the rounds of each thread in threads.c
+#   EPISODES  the number of random sequences in list_model.c
 #   SEED      the seed of both
 
 set -eu
 . "$(dirname -- "$0")/../../scripts/lib.sh"
-# lib.sh goes to the parent of the script's folder, which here is Tests.
+# lib.sh takes the parent of the script's directory for the package's, which holds for scripts/ only.
 root=$(dirname -- "$root")
 cd "$root"
 shims=CShims
@@ -39,7 +39,7 @@ need_libffi
 if [ -z "${CC:-}" ]; then
   CC=clang
   if has swift; then
-    beside=$(dirname -- "$(readlink -f -- "$(command -v swift)")")/clang
+    beside=$(toolchain_directory)/clang
     if [ -x "$beside" ]; then CC=$beside; fi
   fi
 fi
@@ -55,7 +55,7 @@ is_clang=false
 if "$CC" --version | grep -q clang; then
   is_clang=true
   common="$common -Wno-nullability-extension"
-  # The linker that comes with this clang; it knows what its sanitizers export.
+  # Only the linker of the same toolchain knows its sanitizers' exports.
   if [ -x "$(dirname -- "$(command -v "$CC")")/ld.lld" ]; then libraries="$libraries -fuse-ld=lld"; fi
 fi
 
@@ -84,14 +84,14 @@ extra_of() {
   fi
 }
 
-# Every function through which the target gets memory; allocation_failures.c has a wrapper for each.
+# All functions by which the C target allocates and frees. allocation_failures.c wraps each.
 allocating="malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap"
 allocating="$allocating ffi_closure_alloc ffi_closure_free pthread_key_create pthread_setspecific pthread_atfork"
 wraps=
 for function in $allocating; do wraps="$wraps -Wl,--wrap=$function"; done
 
 say "Building$(printf ' %s' $builds) with $CC"
-# One line a command, run two at a time.
+# Prints one command a line; xargs runs two at a time.
 for build in $builds; do
   mkdir "$temporary/$build"
   for file in $(shim_sources); do
@@ -113,7 +113,7 @@ done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
 passed=0
 failed=0
 
-# Adds up what a program's last line says. `run_program NAME COMMAND...`
+# Runs a program and adds the counts in its last line: `run_program NAME COMMAND...`
 run_program() {
   name=$1
   shift
@@ -128,14 +128,14 @@ run_program() {
   fi
   passed=$((passed + ${counts% *}))
   bad=${counts#* }
-  # What a sanitizer finds at the end does not show in the count.
+  # A sanitizer that reports at exit fails the program after its last line.
   if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
   failed=$((failed + bad))
   echo "$name: ${counts% *} passed, $bad failed"
 }
 
-# Functions that get no memory. What is neither here nor above has to be put in one of the two places first,
-# or some allocation would never be made to fail.
+# Fails if the C target uses a library function that is neither in `allocating` nor in this list of functions that do
+# not allocate. A new one must be added to one of the two, or its failure would never be tested.
 check_allocators() {
   quiet='fwd_.*|swift_.*|ffi_.*|mem[a-z]*|bcmp|str(len|chr|cmp|ncmp)|v?snprintf|abort|getenv|_.*'
   quiet="$quiet|pthread_(mutex|rwlock|once|self|equal)[a-z_]*|sched_yield|syscall|mprotect|sysconf"
@@ -153,7 +153,7 @@ export ASAN_OPTIONS="detect_leaks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export TSAN_OPTIONS="halt_on_error=0:exitcode=66${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 for build in $builds; do
-  # Sanitizers put calls of their own in between.
+  # Sanitizers add calls to their run-time libraries.
   case $build in debug | release) run_program "$build, allocators" check_allocators "$build" ;; esac
   for program in $(programs_of "$build"); do
     set --
@@ -162,7 +162,7 @@ for build in $builds; do
       list_model) set -- "${EPISODES:-250}" ${SEED:+"$SEED"} ;;
     esac
     run_program "$build, $program" "$temporary/$build/$program" "$@"
-    # Those with objects, once more with references of Swift's own kind.
+    # Programs with Swift objects run again with Swift's own weak references.
     case $program in
       allocation_failures | list_model | threads)
         run_program "$build, $program, stock references" env FWD_WEAK=stock "$temporary/$build/$program" "$@"
