@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
@@ -32,6 +32,8 @@ let openCombine = Target.Dependency.product(
 
 let package = Package(
   name: "swift-forwarding",
+  // The Synchronization module begins with these. Only Linux is tested.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Forwarding", targets: ["Forwarding"]),
     // Typed proxies for Swift protocols. Empty without the trait "Macros".
