@@ -17,7 +17,7 @@ from pathlib import Path
 SHIMS = Path("CShims")
 
 # From the lowest to the highest. A folder's files use files of the same folder and of those before it.
-LAYERS = ["include", "base", "encoding", "abi", "reclaim", "call", "members", "fan_out"]
+LAYERS = ["include", "base", "reclaim", "encoding", "abi", "call", "members", "fan_out"]
 
 # What each layer is for: the captions of the picture.
 CAPTIONS = {
