@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What the fuzz targets share. scripts/fuzz builds and runs them.
+/// Functions that the fuzz targets share. scripts/fuzz builds and runs the targets.
 
 #ifndef FWD_FUZZ_H
 #define FWD_FUZZ_H
@@ -22,18 +22,18 @@
     }                                                                                 \
   } while (0)
 
-/// libFuzzer calls it with each input, which is a block of exactly `size` bytes: the address sanitizer sees
-/// whoever reads past it.
+/// The entry point that libFuzzer calls with each input. The input is a block of exactly `size` bytes, so the address
+/// sanitizer reports reads beyond it.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/// Memory for one more than nothing, so that NULL always means that there was none.
+/// Allocates at least one byte, so that NULL always means that memory is short.
 static inline void *allocate(size_t size) {
   void *memory = malloc(size ? size : 1);
   REQUIRE(memory);
   return memory;
 }
 
-/// An error as no function leaves it, to see whether one was filled.
+/// An error with contents that no function writes, to find out whether a function has filled it.
 static inline fwd_error untouched_error(void) {
   fwd_error error;
   memset(&error, 0x5a, sizeof error);
@@ -45,7 +45,7 @@ static inline void require_untouched(const fwd_error *error) {
   REQUIRE(memcmp(error, &untouched, sizeof untouched) == 0);
 }
 
-/// What holds for every refusal of an encoding of `size` bytes.
+/// Checks the error of a refused encoding of `size` bytes.
 static inline void require_refusal(fwd_status status, const fwd_error *error, size_t size) {
   REQUIRE(status >= FWD_MALFORMED && status <= FWD_TOO_DEEP);
   REQUIRE(error->status == status);
@@ -53,7 +53,7 @@ static inline void require_refusal(fwd_status status, const fwd_error *error, si
   REQUIRE(memchr(error->message, 0, sizeof error->message));
   REQUIRE(strcmp(error->message, fwd_error_message()) == 0);
   for (const char *at = error->message; *at; at++) REQUIRE((*at >= 0x20 && *at < 0x7f) || *at == '\n');
-  // The caret closes the message, unless the text was too long to be looked at.
+  // The message ends with the caret, unless the text was too long to be quoted.
   if (size > FWD_ENCODING_LENGTH_LIMIT) return;
   const char *line = strrchr(error->message, '\n');
   REQUIRE(line && line[strlen(line) - 1] == '^');

@@ -13,7 +13,7 @@
 #include "file_walk.h"
 
 struct extension_counter {
-  /// The creator and the subscription.
+  /// One reference of the creator, one of the subscription.
   atomic_int references;
   fwd_proxy *proxy;
   fwd_subscription subscription;
@@ -106,7 +106,7 @@ static bool add(extension_counter *counter, const char *name, size_t length, uin
   }
   extension_count *found = &counter->counts[counter->slots[slot] - 1];
   found->files += 1;
-  // Sparse files can say any size: the sum stays at its largest.
+  // Sparse files can claim any size, so the sum saturates.
   found->bytes = found->bytes + bytes < bytes ? UINT64_MAX : found->bytes + bytes;
   return true;
 }
@@ -119,15 +119,16 @@ static int visit(extension_counter *counter, fwd_selector selector, const char *
   (void)selector;
   if (file_kind_of(kind, status) != FILE_KIND_REGULAR) return 0;
 
-  // The dot of ".profile" begins a name, that of "name." ends one: neither
-  // begins an extension.
+  // A dot at the beginning (".profile") or at the end ("name.") begins no
+  // extension.
   const char *name = path + position->base;
   const char *dot = strrchr(name, '.');
   const char *extension = dot && dot != name ? dot + 1 : "";
   if (!add(counter, extension, strlen(extension), (uint64_t)status->st_size)) counter->has_failed = true;
 
   if (++counter->files == counter->file_limit) {
-    // In the middle of its own call: the fan-out goes on with the others.
+    // A subscriber may end its subscription during its own call. The fan-out
+    // goes on with the others.
     counter->has_left = true;
     extension_counter_unsubscribe(counter);
   }

@@ -9,11 +9,12 @@
 #include <sys/resource.h>
 
 enum {
-  /// How many directories nftw may hold open. In deeper trees it reads the rest
-  /// of an outer directory first, and from then on knows it by its path, which
-  /// may grow too long.
+  /// The number of directories that nftw may hold open. In deeper trees it reads
+  /// the rest of an outer directory first and reopens it by path, which may be
+  /// too long for the system.
   DESCRIPTORS = 512,
-  /// Left for standard streams and whoever else opens files.
+  /// File descriptors left for the standard streams and the rest of the
+  /// program.
   DESCRIPTORS_KEPT = 32,
 };
 

@@ -17,7 +17,7 @@ static void note(int signal) {
 
 void interruption_begin(void) {
   struct sigaction previous, action;
-  // A shell's background jobs are started with SIGINT ignored, and stay so.
+  // A shell starts background jobs with SIGINT ignored. It stays ignored.
   if (sigaction(SIGINT, NULL, &previous) == 0 && previous.sa_handler == SIG_IGN) return;
   memset(&action, 0, sizeof action);
   action.sa_handler = note;
@@ -25,8 +25,8 @@ void interruption_begin(void) {
   action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
   sigaction(SIGINT, &action, NULL);
 
-  // Who starts a process from a thread that blocks signals, as thread pools do,
-  // passes that on.
+  // A process inherits the blocked signals of the thread that started it, and
+  // thread pools block signals.
   sigset_t interrupt;
   sigemptyset(&interrupt);
   sigaddset(&interrupt, SIGINT);

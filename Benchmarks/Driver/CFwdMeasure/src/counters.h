@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What the calling thread has done so far.
+/// Counts of the calling thread.
 
 #ifndef BENCH_COUNTERS_H
 #define BENCH_COUNTERS_H
 
 #include <stdint.h>
 
-// A program's own functions stand in for the C library's everywhere in the process. Sanitizers have theirs already.
+// A program's own malloc replaces the C library's in the whole process. Sanitizers replace it already.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define BENCH_SANITIZED 1

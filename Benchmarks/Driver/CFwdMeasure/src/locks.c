@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Counts locks: those of the threads library when they are taken, all others when a thread waits for them. What
-/// is taken by an atomic operation of one's own and without waiting is not seen.
+/// Counts locks. A pthread lock counts when it is taken, any other lock when a thread waits for it in the kernel. A lock
+/// that a program takes by its own atomic operation, without waiting, is not seen.
 
 // For dlsym's RTLD_NEXT and getrusage's RUSAGE_THREAD.
 #define _GNU_SOURCE

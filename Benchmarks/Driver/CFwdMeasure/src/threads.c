@@ -26,7 +26,7 @@ typedef struct runner {
 static void *run(void *argument) {
   runner *self = argument;
   start_line *line = self->line;
-  // Nobody sleeps here: to be woken takes longer than what is measured.
+  // Threads spin: waking a sleeping thread takes longer than the loop that is measured.
   atomic_fetch_add(&line->arrived, 1);
   while (atomic_load(&line->arrived) < line->count) continue;
   bench_sample start = bench_start();
@@ -48,7 +48,7 @@ bench_sample bench_on_threads(size_t count, uint64_t (*body)(void *context, size
   size_t started = 1;
   for (size_t i = 0; i < count; i++) runners[i] = (runner){.line = &line, .index = i};
   while (started < count && pthread_create(&threads[started], NULL, run, &runners[started]) == 0) started++;
-  // Those that could not be started are not waited for.
+  // Only started threads are waited for.
   atomic_fetch_add(&line.arrived, count - started);
   run(&runners[0]);
   bench_sample all = {.expected_sum = expected_sum};

@@ -16,7 +16,7 @@ struct peer_signal {
 
 // MARK: Marshallers
 
-// What glib-genmarshal writes for VOID:INT64,DOUBLE.
+// The same as glib-genmarshal generates for VOID:INT64,DOUBLE.
 static void marshal(GClosure *closure, GValue *result, guint count, const GValue *values, gpointer hint,
                     gpointer marshal_data) {
   typedef void (*function)(gpointer first, gint64 second, gdouble third, gpointer last);
@@ -66,7 +66,7 @@ static peer_signal *connect_by(gboolean is_generated, const bench_slot *slots, s
   *signal = (peer_signal){.emitter = g_object_new(G_TYPE_OBJECT, NULL), .id = signal_of(is_generated)};
   const char *name = g_signal_name(signal->id);
   for (size_t i = 0; i < count; i++) {
-    // Swapped, the receiver is the first argument. The emitter then comes last, where no one looks.
+    // G_CONNECT_SWAPPED passes the receiver first and the emitter last, as an argument that the function does not have.
     g_signal_connect_data(signal->emitter, name, (GCallback)slots[i].function, slots[i].receiver, NULL,
                           G_CONNECT_SWAPPED);
   }

@@ -25,7 +25,7 @@ struct peer_signal {
 static peer_signal *connect(const bench_slot *slots, size_t count) {
   auto made = std::make_unique<peer_signal>();
   for (size_t i = 0; i < count; i++) {
-    // With it the connection ends.
+    // The connection ends with the receiver.
     auto context = std::make_unique<QObject>();
     auto function = reinterpret_cast<void (*)(void *, int64_t, double)>(slots[i].function);
     auto call = [function, receiver = slots[i].receiver](qint64 count, double scale) {

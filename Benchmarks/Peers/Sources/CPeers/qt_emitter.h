@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A Qt object with a signal, of which moc makes moc_qt_emitter.inc; scripts/bench does that.
+/// A Qt object with a signal. scripts/bench runs moc, which generates moc_qt_emitter.inc from it.
 
 #ifndef QT_EMITTER_H
 #define QT_EMITTER_H

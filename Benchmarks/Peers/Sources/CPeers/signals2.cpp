@@ -15,7 +15,7 @@ using signal_type = boost::signals2::signal<void(int64_t, double)>;
 
 struct peer_signal {
   signal_type signal;
-  // The owners of the receivers, which the connections track.
+  // The connections track these owners of the receivers.
   std::vector<std::shared_ptr<void>> receivers;
 };
 

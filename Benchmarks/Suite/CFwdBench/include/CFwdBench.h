@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The hot loops of fwd-bench, which are in C so that what is measured is the calls and not the loop's language.
-/// The Swift part repeats them, judges and prints.
+/// The hot loops of fwd-bench. They are in C, so that only the calls are measured. The Swift part repeats them, compares
+/// them with the goals and prints them.
 
 #ifndef CFWDBENCH_H
 #define CFWDBENCH_H
@@ -16,7 +16,7 @@
 
 // MARK: Calls
 
-/// The signature that is called, and received.
+/// The signature of the calls.
 typedef enum bench_shape {
   /// (pointer, int64, double) -> void
   BENCH_NOTIFY,
@@ -34,41 +34,39 @@ typedef enum bench_shape {
   BENCH_MANY,
 } bench_shape;
 
-/// How the call is made.
+/// The way in which the call is made.
 typedef enum bench_way {
-  /// Through a C function pointer, arguments loaded from memory as the others load them.
+  /// Through a C function pointer, with arguments that are loaded from memory as in the other ways.
   BENCH_DIRECT,
-  /// libffi's ffi_call, with a call interface prepared beforehand.
+  /// By libffi's ffi_call, with a prepared call interface.
   BENCH_FFI_CALL,
-  /// libffi's ffi_call_plan_invoke, from 3.7 on.
+  /// By libffi's ffi_call_plan_invoke (3.7 and later).
   BENCH_FFI_PLAN,
   BENCH_FWD_CALL,
-  /// fwd_call while libffi is forced.
+  /// By fwd_call while libffi is forced.
   BENCH_FWD_CALL_LIBFFI,
-  /// Through the function pointer of a closure of libffi's.
+  /// Through the function pointer of one of libffi's closures.
   BENCH_FFI_CLOSURE,
-  /// Through the function pointer of a closure of ours.
+  /// Through the function pointer of one of our closures.
   BENCH_FWD_CLOSURE,
-  /// Through the function pointer of a closure of ours that was made while libffi was forced.
+  /// Through the function pointer of one of our closures, made while libffi was forced.
   BENCH_FWD_CLOSURE_LIBFFI,
 } bench_way;
 
-/// Whether there is such a call here. The first time, prepares what calls need; false if that fails.
+/// Returns whether this build can make such calls. The first call prepares them, and returns false if that fails.
 bool bench_call_is_available(bench_shape shape, bench_way way);
 
-/// Makes `iterations` calls of functions, or of closures with handlers, that only return. The sum is of what
-/// they return.
+/// Makes `iterations` calls of functions or closures that only return. The sum adds their results.
 bench_sample bench_call(bench_shape shape, bench_way way, size_t iterations);
 
-/// The same with functions and handlers that look at all of their arguments. The sum is of these.
+/// The same with functions and handlers that read all arguments. The sum adds the arguments.
 bench_sample bench_call_recording(bench_shape shape, bench_way way, size_t iterations);
 
 // MARK: Signatures
 
-/// Creates the signature of a shape `iterations` times, and destroys it each time. The sum is of what it says
-/// of itself.
+/// Creates and releases the signature of a shape `iterations` times. The sum adds its frame sizes.
 bench_sample bench_signature_seen(bench_shape shape, size_t iterations);
-/// The same with texts none of which has been read lately. They differ in stack offsets, as compilers write them.
+/// The same with texts that are in no cache. They differ in stack offsets, which compilers write into encodings.
 bench_sample bench_signature_new(bench_shape shape, size_t iterations);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The calls of the group "call": each shape in each way.
+/// The calls of the benchmark group "call": each signature in each way.
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define HAS_FFI_PLANS 1
 #else
 #define HAS_FFI_PLANS 0
-// Never called: it lets the loop stand outside conditionals.
+// Never called. With it, the loop needs no #if.
 typedef void ffi_call_plan;
 static void ffi_call_plan_invoke(ffi_call_plan *plan, void (*function)(void), void *result, void **arguments) {
   (void)plan, (void)function, (void)result, (void)arguments;
@@ -38,7 +38,7 @@ typedef struct prepared_shape {
   closure_pair fwd_libffi_closures;
 } prepared_shape;
 
-// Kept until the process ends.
+// Never freed.
 static prepared_shape prepared[BENCH_SHAPE_COUNT];
 
 static bench_function make_ffi_closure(prepared_shape *shape, bench_ffi_handler handler) {
@@ -46,7 +46,7 @@ static bench_function make_ffi_closure(prepared_shape *shape, bench_ffi_handler 
   bench_function function = NULL;
   ffi_closure *closure = ffi_closure_alloc(sizeof *closure, &code);
   if (!closure || ffi_prep_closure_loc(closure, &shape->cif, handler, NULL, code) != FFI_OK) return NULL;
-  // ISO C converts no object pointer to a function pointer; POSIX does.
+  // ISO C does not convert an object pointer to a function pointer, but POSIX does.
   memcpy(&function, &code, sizeof function);
   return function;
 }
@@ -107,7 +107,7 @@ bool bench_call_is_available(bench_shape which, bench_way way) {
 
 // MARK: Direct calls
 
-// The sum of a result's last words, and the last result.
+// The sum of the results' last words, and the last result.
 typedef struct outcome {
   uint64_t sum;
   uint64_t words[BENCH_RESULT_WORDS];
@@ -121,8 +121,8 @@ typedef struct outcome {
     for (size_t i = 0; i < iterations; i++) callee values;                              \
     return (outcome){0};                                                                \
   }
-// Only the last result is kept as a whole: to read one back in other parts than it was written in would cost more
-// than the call.
+// Only the last result is read as a whole. Reading each in other parts than it was written in would defeat store
+// forwarding and cost more than the call.
 #define DIRECT(name, result_type, last, types, values)                                  \
   BENCH_LOOP static outcome direct_##name(bench_function function, size_t iterations) { \
     result_type(*callee) types = (result_type(*) types)function;                        \
@@ -158,8 +158,8 @@ static outcome (*const direct[])(bench_function function, size_t iterations) = {
 
 // MARK: Calls by description
 
-// One loop for functions that give nothing and one for the rest. `CALL` has `arguments`, whose first entry is
-// `first`, and `result`.
+// One loop for void functions and one for the rest. `CALL` uses `arguments`, whose first element is `first`, and
+// `result`.
 #define LOOP(name, CALL)                                                                                \
   BENCH_LOOP static outcome name##_void(prepared_shape *shape, bench_signature *signature,              \
                                         bench_function function, size_t iterations) {                   \
@@ -183,7 +183,7 @@ static outcome (*const direct[])(bench_function function, size_t iterations) = {
     return all;                                                                                         \
   }
 
-// libffi 3.4 replaces the entries of large structs by addresses on its own stack, so that is undone.
+// libffi 3.4 overwrites the elements of large structs with addresses on its own stack. They are restored.
 LOOP(ffi_call, (ffi_call(&shape->cif, function, result, arguments), arguments[0] = first))
 LOOP(ffi_plan, (ffi_call_plan_invoke(shape->plan, function, result, arguments), arguments[0] = first))
 LOOP(fwd_call, fwd_call(shape->signature, function, arguments, result))
@@ -213,7 +213,7 @@ static outcome run(bench_shape which, bench_way way, bool records, size_t iterat
 
 // MARK: Measuring
 
-/// Each sum gives away a wrong result in one of the calls, and the last result is compared in full.
+/// A wrong result of any call shows in the sum. The last result is compared in full.
 static uint64_t fold(outcome all) {
   for (size_t i = 0; i < BENCH_RESULT_WORDS; i++) all.sum = all.sum * 31 + all.words[i];
   return all.sum;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The signatures that are called: as encodings, as libffi's types, and with the addresses of their arguments.
+/// The signatures of the calls: as encodings, as libffi's types, and with the addresses of their arguments.
 
 #ifndef BENCH_CALL_SHAPES_H
 #define BENCH_CALL_SHAPES_H
@@ -10,9 +10,9 @@
 
 typedef struct bench_signature {
   const char *encoding;
-  /// A format for printf with one place, in which any number stands: the same signature, spelled anew.
+  /// A printf format with one number, a stack offset: each number gives another text of the same signature.
   const char *numbered_encoding;
-  /// What fwd_signature_frame_size gives.
+  /// The result of fwd_signature_frame_size.
   size_t frame_size;
   size_t argument_count;
   void *arguments[BENCH_ARGUMENT_LIMIT];
@@ -21,7 +21,7 @@ typedef struct bench_signature {
   size_t result_size;
 } bench_signature;
 
-/// Not constant: libffi takes the arrays as pointers to what it may write, and does.
+/// Not constant, since libffi writes to these arrays.
 extern bench_signature bench_signatures[BENCH_SHAPE_COUNT];
 
 #endif

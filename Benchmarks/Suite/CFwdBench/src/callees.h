@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The functions that are called and the handlers that receive calls. In a file of their own, so that no loop
-/// sees what they do.
+/// The called functions and the closures' handlers. They have a file of their own, so that no loop can inline them.
 
 #ifndef BENCH_CALLEES_H
 #define BENCH_CALLEES_H
@@ -13,7 +12,7 @@
 
 enum { BENCH_SHAPE_COUNT = BENCH_MANY + 1, BENCH_ARGUMENT_LIMIT = 22, BENCH_RESULT_WORDS = 3 };
 
-/// The arguments of all calls. Not constant, and visible to all functions: each call has to load them.
+/// The arguments of all calls. They are global and not constant, so that each call has to load them.
 typedef struct bench_values {
   void *pointer;
   int64_t integers[12];
@@ -29,7 +28,7 @@ typedef void (*bench_function)(void);
 typedef void (*bench_ffi_handler)(ffi_cif *cif, void *result, void **arguments, void *context);
 typedef void (*bench_fwd_handler)(void *context, void *const *arguments, void *result);
 
-/// Who is called. A recording one adds its arguments to `bench_recorded`.
+/// The callee. A recording one adds its arguments to `bench_recorded`.
 typedef struct bench_callees {
   bench_function quiet;
   bench_function recording;
@@ -40,12 +39,12 @@ typedef struct bench_callees {
 } bench_callees;
 extern const bench_callees bench_callees_of[BENCH_SHAPE_COUNT];
 
-/// What all of them return, word by word.
+/// The words of every callee's result.
 extern const uint64_t bench_results[BENCH_SHAPE_COUNT][BENCH_RESULT_WORDS];
 
 extern uint64_t bench_recorded;
 
-/// The hash of the arguments that a recording function adds, computed from the arguments themselves.
+/// The hash that a recording function adds, computed from the arguments directly.
 uint64_t bench_hash(bench_shape shape, void *const *arguments);
 
 #endif

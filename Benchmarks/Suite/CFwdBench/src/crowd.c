@@ -12,8 +12,8 @@ bench_message bench_the_message = {
 
 enum { kind_count = BENCH_MESSAGE_MIXED + 1 };
 
-/// As large as a Swift object with two numbers, and allocated one by one as these are. Of the two kinds one counts
-/// up and one down.
+/// As large as a Swift object with two numbers, and allocated one by one like these. One kind counts up, the other
+/// down.
 typedef struct receiver {
   int64_t total;
   double weight;
@@ -70,7 +70,7 @@ static const function functions[kind_count][2] = {
 
 // MARK: Crowds
 
-// Kept until the process ends.
+// Never freed.
 bench_crowd *bench_crowd_create(size_t count) {
   bench_crowd *crowd = calloc(1, sizeof *crowd);
   if (!crowd) return NULL;

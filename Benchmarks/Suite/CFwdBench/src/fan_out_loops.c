@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The fan-outs that are written in C. Each one loads the message anew for each emission, as a caller would have it.
+/// Fan-outs in C. Each emission loads the message again, as a caller would.
 
 #include <ffi.h>
 
@@ -73,7 +73,7 @@ BENCH_LOOP int64_t bench_ffi_call_slots(const bench_slot *slots, size_t count, b
   for (size_t k = 0; k < iterations; k++) {
     for (size_t i = 0; i < count; i++) {
       receiver = slots[i].receiver;
-      // libffi 3.4 replaces the entries of large structs by addresses on its own stack.
+      // libffi 3.4 overwrites the elements of large structs with addresses on its own stack.
       void *arguments[3] = {&receiver, &M.count, &M.scale};
       if (kind == BENCH_MESSAGE_LARGE) arguments[1] = &M.large;
       if (kind == BENCH_MESSAGE_MIXED) arguments[1] = &M.mixed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The creation of signatures.
+/// Loops that create signatures.
 
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 #include "forwarding.h"
 #include "CFwdMeasure.h"
 
-// As many texts as no cache of a bounded size that one would choose holds, and few enough to be in the
-// processor's.
+// More texts than a cache of signatures would hold, but few enough for the processor's caches.
 enum { text_count = 4096, text_room = 96 };
 static char texts[BENCH_SHAPE_COUNT][text_count][text_room];
 static size_t text_lengths[BENCH_SHAPE_COUNT][text_count];
@@ -20,13 +19,13 @@ static size_t next_text[BENCH_SHAPE_COUNT];
 static void write_texts(bench_shape shape) {
   if (text_lengths[shape][0] > 0) return;
   for (size_t i = 0; i < text_count; i++) {
-    // The format is one of our own.
+    // The format is a constant of this benchmark.
     int length = snprintf(texts[shape][i], text_room, bench_signatures[shape].numbered_encoding, i);
     text_lengths[shape][i] = (size_t)length;
   }
 }
 
-/// Gives 0 for a signature that is not made.
+/// Returns 0 if the signature cannot be made.
 static size_t create(const char *text, size_t length) {
   fwd_signature *signature = NULL;
   if (fwd_signature_create(text, length, &signature, NULL) != FWD_OK) return 0;
@@ -48,7 +47,7 @@ BENCH_LOOP static uint64_t create_one(const char *text, size_t length, size_t it
 bench_sample bench_signature_seen(bench_shape shape, size_t iterations) {
   const char *text = bench_signatures[shape].encoding;
   size_t length = strlen(text);
-  // The first reading is not measured.
+  // The first creation is not measured.
   create(text, length);
   bench_sample start = bench_start();
   uint64_t sum = create_one(text, length, iterations);

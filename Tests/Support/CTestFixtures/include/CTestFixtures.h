@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// C functions and types for the tests: what a library would have that the tests call, and that calls them.
+/// C functions and types that stand for a C library in the tests.
 
 #ifndef C_TEST_FIXTURES_H
 #define C_TEST_FIXTURES_H
@@ -19,7 +19,7 @@ typedef void (*fixture_function)(void);
 
 // MARK: Numbers
 
-// Each gives its argument plus one.
+// Each returns its argument plus one.
 int8_t fixture_next_int8(int8_t value);
 uint8_t fixture_next_uint8(uint8_t value);
 int16_t fixture_next_int16(int16_t value);
@@ -57,13 +57,13 @@ typedef struct fixture_large {
   double d;
 } fixture_large;
 
-/// Its encoding does not say that it is packed.
+/// A packed struct. Its encoding does not say so.
 typedef struct __attribute__((packed)) fixture_packed {
   char kind;
   int32_t length;
 } fixture_packed;
 
-/// Nor where these bit-fields lie.
+/// A struct with bit-fields. Its encoding does not say where they are.
 typedef struct fixture_flags {
   unsigned kind : 3;
   unsigned count : 20;
@@ -72,18 +72,18 @@ typedef struct fixture_flags {
 
 /// Adds to the kind and negates the length.
 fixture_packed fixture_turn_packed(int32_t added, fixture_packed value);
-/// Calls a function as the one above is, with 2.
+/// Calls a function of the same type with 2.
 fixture_packed fixture_call_packed(fixture_function function, fixture_packed value);
-/// The sum of all.
+/// Returns the sum of all.
 double fixture_weigh_flags(fixture_flags flags, float more);
 
 fixture_point fixture_swap(fixture_point point);
 fixture_mixed fixture_double_mixed(fixture_mixed value, int32_t factor);
 fixture_large fixture_double_large(fixture_large value);
 
-/// A function that takes a struct of `size` (1 to 64) unsigned characters and gives one with 1 added to each.
+/// Returns a function that takes a struct of `size` (1 to 64) unsigned characters and returns one with 1 added to each.
 fixture_function fixture_bytes_function(size_t size);
-/// Calls such a function with the struct at `bytes`, and puts its result there.
+/// Calls such a function with the struct at `bytes` and writes its result there.
 void fixture_call_bytes(size_t size, fixture_function function, void *bytes);
 
 // MARK: Pointers and callbacks
@@ -96,11 +96,11 @@ void *_Nullable fixture_same(void *_Nullable pointer);
 /// Writes to where the pointer points.
 void fixture_set(int32_t *value, int32_t to);
 
-/// A method: `d@:id`. Gives number * scale, or -1 if the receiver is NULL.
+/// A method, `d@:id`: returns number * scale, or -1 if the receiver is NULL.
 double fixture_method(void *_Nullable receiver, const void *selector, int32_t number, double scale);
 /// A callback with a context: adds to the context.
 void fixture_add_to_context(int64_t *_Nullable context, int32_t number);
-/// Counts the calls of the two above in this thread.
+/// Returns how often this thread has called the two functions above.
 int fixture_call_count(void);
 
 int32_t fixture_call_int(int32_t (*function)(int32_t), int32_t value);
@@ -108,7 +108,7 @@ int8_t fixture_call_char(int8_t (*function)(int8_t), int8_t value);
 double fixture_call_many(double (*function)(int8_t, double, fixture_point, float, const char *), const char *text);
 fixture_mixed fixture_call_mixed(fixture_mixed (*function)(fixture_mixed, int32_t), fixture_mixed value,
                                  int32_t factor);
-/// Calls `function` in `threads` threads, `calls` times each, and gives the sum of the results.
+/// Calls `function` in `threads` threads, `calls` times each, and returns the sum of the results.
 int64_t fixture_call_in_threads(int32_t (*function)(int32_t), int threads, int calls);
 
 #pragma clang assume_nonnull end

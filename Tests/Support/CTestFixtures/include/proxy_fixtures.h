@@ -23,10 +23,11 @@ typedef struct fixture_row_24 { uint8_t bytes[24]; } fixture_row_24;
 typedef struct fixture_row_64 { uint8_t bytes[64]; } fixture_row_64;
 typedef struct fixture_row_100 { uint8_t bytes[100]; } fixture_row_100;
 
-/// A method `{fixture_row_N=[NC]}@:i` for N bytes: they count on from the argument. NULL for other sizes.
+/// Returns a method `{fixture_row_N=[NC]}@:i` whose result has N bytes that count up from the argument. NULL for other
+/// sizes.
 const void *_Nullable fixture_row_method(size_t size);
 
-/// A method `{fixture_large=qqqd}@:{fixture_large=qqqd}` that adds 1 to each field of its argument, in place.
+/// A method `{fixture_large=qqqd}@:{fixture_large=qqqd}` that adds 1 to each field of its argument in place.
 extern const void *const fixture_spoil_method;
 
 // MARK: A library with callbacks
@@ -39,7 +40,7 @@ typedef struct fixture_handlers {
   int64_t count;
 } fixture_handlers;
 
-/// Calls both handlers as such a library would, and gives what the second answered.
+/// Calls both handlers as such a library would, and returns the second one's result.
 double fixture_parse(const fixture_handlers *handlers, void *_Nullable context, int32_t depth, double value,
                      const char *text);
 

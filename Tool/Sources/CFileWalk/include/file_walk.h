@@ -10,17 +10,18 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/// nftw's own `struct FTW`: where the name starts in the path, and the depth.
+/// nftw's `struct FTW`: the offset of the name in the path, and the depth.
 struct FTW;
 
 /// The callback of nftw(3). A result other than 0 stops the walk.
 typedef int (*file_visitor)(const char *path, const struct stat *status, int kind, struct FTW *position);
 
-/// Walks the tree under `directory` by nftw(3); symbolic links are met, not
-/// followed. Gives 0, what stopped the walk, or -1 with errno set.
+/// Walks the tree below `directory` with nftw(3), without following symbolic
+/// links. Returns 0, the callback's result that stopped the walk, or -1 with
+/// errno set.
 int file_walk(const char *directory, file_visitor visitor);
 
-/// What is met in a walk.
+/// The kind of an entry.
 typedef enum file_kind {
   FILE_KIND_REGULAR,
   FILE_KIND_DIRECTORY,
@@ -29,12 +30,11 @@ typedef enum file_kind {
   FILE_KIND_LINK,
   /// A socket, a pipe or a device.
   FILE_KIND_OTHER,
-  /// It stands in its directory, but may not be asked what it is; `status` is
-  /// undefined.
+  /// The entry exists, but stat(2) is not permitted. `status` is undefined.
   FILE_KIND_UNKNOWN,
 } file_kind;
 
-/// Says what `kind` and `status`, as nftw gives them, mean.
+/// Returns the kind of an entry from nftw's `kind` and `status`.
 file_kind file_kind_of(int kind, const struct stat *status);
 
 #endif

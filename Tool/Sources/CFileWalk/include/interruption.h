@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Ctrl-C as a question instead of an end. In C, since a signal handler may do
-/// next to nothing.
+/// Lets a program ask whether Ctrl-C was pressed instead of ending by it. It is in
+/// C because a signal handler may only call async-signal-safe functions.
 
 #ifndef INTERRUPTION_H
 #define INTERRUPTION_H
 
 #include <stdbool.h>
 
-/// From now on the first SIGINT is only noted; the second one ends the process
-/// as usual.
+/// Installs the handler: the first SIGINT is only noted, the second one ends the
+/// process as usual.
 void interruption_begin(void);
 
-/// Whether SIGINT has come.
+/// Returns whether SIGINT has arrived.
 bool interruption_requested(void);
 
 #endif
