@@ -1,17 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The C interface of Forwarding: type layouts, calls and closures from type-encoding strings, and proxies
-/// that forward one invocation to many subscribers. It is the only header a C program includes.
+/// The C interface of Forwarding. C programs include this header and no other.
 ///
-/// - Every function may be called from any thread. No lock is held while a subscriber, a handler or a
-///   destroy notifier runs.
-/// - A function that can fail returns a `fwd_status`. `fwd_error_message()` then tells, on the same thread,
-///   what was given, what was expected and where; functions that take a `fwd_error *` fill that too. It may
-///   be NULL and is touched on failure only.
-/// - On failure nothing has changed: outputs are not written, nothing is retained.
-/// - NULL where a function needs a value is `FWD_NULL_ARGUMENT` from those that give a status; the text of an
-///   encoding at NULL is malformed.
+/// # What the library does
+///
+/// - It reads **type encodings**: strings that describe C types, such as `i` for `int` or `{Point=dd}` for a struct of
+///   two doubles. `fwd_type_layout` gives the size and the alignment of a type.
+/// - A **signature** is a result type and argument types, read from one string: `v@:di` is a function that returns
+///   nothing and takes a receiver (`@`), a selector (`:`), a double and an int. With a signature a program calls
+///   functions whose types it learns at run time (`fwd_call`), and makes function pointers (`fwd_closure_create`).
+/// - A **selector** is the interned name of a method. A **protocol** is a set of methods, each with a signature.
+/// - A **proxy** adopts protocols and has **subscribers**. A program forwards an invocation to the proxy
+///   (`fwd_forward`), and the proxy calls each subscriber that implements the method: a **fan-out** of one
+///   **delivery** for each subscriber.
+///
+/// # A complete example
+///
+///     #include <forwarding.h>
+///     #include <stdio.h>
+///
+///     typedef struct account {
+///       const char *owner;
+///       double total;
+///     } account;
+///
+///     // Implements "paid:by:" for accounts. The context of the subscription comes first.
+///     static void paid(account *self, fwd_selector selector, double amount, int payer) {
+///       (void)selector;
+///       self->total += amount;
+///       printf("%s got %.2f from %d\n", self->owner, amount, payer);
+///     }
+///
+///     int main(void) {
+///       static const fwd_requirement requirements[] = {{"paid:by:", "v@:di", true}};
+///       static const fwd_method methods[] = {{"paid:by:", "v^v:di", (void (*)(void))paid}};
+///       account alice = {"Alice", 0}, bob = {"Bob", 0};
+///       const fwd_protocol *payments;
+///       fwd_proxy *proxy;
+///       fwd_error error;
+///       if (fwd_protocol_register("Payments", requirements, 1, &payments, &error) != FWD_OK ||
+///           fwd_proxy_create(&payments, 1, NULL, &proxy, &error) != FWD_OK ||
+///           fwd_proxy_subscribe(proxy, &alice, methods, 1, NULL, NULL, NULL, &error) != FWD_OK ||
+///           fwd_proxy_subscribe(proxy, &bob, methods, 1, NULL, NULL, NULL, &error) != FWD_OK) {
+///         fprintf(stderr, "%s\n", error.message);
+///         return 1;
+///       }
+///       struct {
+///         double amount;
+///         int payer;
+///       } frame = {2.5, 7};
+///       fwd_status status = fwd_forward(proxy, fwd_selector_register("paid:by:"), &frame, sizeof frame, NULL, 0);
+///       fwd_proxy_release(proxy);
+///       return status == FWD_OK ? 0 : 1;
+///     }
+///
+/// # Rules that hold for every function
+///
+/// - **Threads.** Every function may be called from any thread, unless its comment says otherwise. The library holds no
+///   lock while it calls a subscriber, a handler, a visitor or a notifier, so these may call the library again.
+/// - **Errors.** A function that can fail returns a `fwd_status`. On failure it has changed nothing: outputs are not
+///   written, references are not counted, notifiers are not called. `fwd_error_message` then says, on the same thread,
+///   what was given, what was expected and where. A function with a parameter `error` fills it too, unless it is NULL.
+/// - **NULL.** A parameter marked `FWD_NULLABLE` may be NULL: either NULL has a meaning, which the comment gives, or
+///   the function returns `FWD_NULL_ARGUMENT`. A pointer marked `FWD_NONNULL` is never NULL.
+/// - **Lifetime.** What `..._create` gives ends with `..._release` if there is a `..._retain`, else with
+///   `..._destroy`. Strings and arrays that a program passes are copied, unless the comment says otherwise.
+/// - **Calls that must return.** Subscribers, handlers, visitors and notifiers must return normally, on the thread
+///   that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit` is not allowed.
+///
+/// # Versions
+///
+/// - `FWD_VERSION` is the version of this header, `fwd_version` that of the library. Before 1.0, a minor version may
+///   change functions.
+/// - Structs of options begin with their size, which their `..._INIT` macro sets. Later versions add members at the
+///   end only. A library that is older than the program refuses members that it does not know, unless they are zero
+///   (`FWD_WRONG_VERSION`); one that is newer takes missing members as zero.
+/// - All other structs keep their members for good.
+/// - `fwd_call` is compiled into programs and reads a part of the library's memory. A program that was compiled for
+///   another form of that part (`FWD_INLINE_ABI`) does not load: the linker or the loader misses a symbol whose name
+///   has the number.
 
 #ifndef FORWARDING_H
 #define FORWARDING_H
@@ -20,7 +88,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Nullability is clang's; other compilers see plain pointers.
+// MARK: Compilers
+
+// Nullability is clang's. Other compilers see plain pointers.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wnullability-extension"
@@ -31,8 +101,15 @@
 #define FWD_NULLABLE
 #endif
 
-// A function that is compiled into programs, by compilers that can (FWD_NO_INLINE before the header: not at all). The
-// library has it, too, for those of others.
+// Marks what a shared library exports. The library itself is compiled with -fvisibility=hidden.
+#if defined(__GNUC__)
+#define FWD_API __attribute__((visibility("default")))
+#else
+#define FWD_API
+#endif
+
+// Marks a function that GCC and clang compile into programs. The library has it too, for other compilers and for
+// languages that load the library at run time. Define FWD_NO_INLINE before the header to use the library's.
 #if !defined(__GNUC__) || defined(FWD_NO_INLINE)
 #define FWD_IS_INLINE 0
 #define FWD_INLINE
@@ -43,7 +120,7 @@
 #else
 #define FWD_INLINE __inline__ __attribute__((always_inline))
 #endif
-// The library's jumps are not in a program's tables of functions that may be called.
+// Control-flow integrity knows the functions of the program only. The jumps are the library's.
 #if defined(__clang__)
 #define FWD_JUMPS __attribute__((no_sanitize("cfi-icall", "kcfi")))
 #else
@@ -55,263 +132,343 @@
 extern "C" {
 #endif
 
+// MARK: Version
+
+/// The version of this header.
+#define FWD_VERSION_MAJOR 0
+#define FWD_VERSION_MINOR 1
+#define FWD_VERSION_PATCH 0
+
+/// The version as one number, 1,000,000 for each major, 1,000 for each minor version: `#if FWD_VERSION >= 2001000`.
+#define FWD_VERSION (FWD_VERSION_MAJOR * 1000000 + FWD_VERSION_MINOR * 1000 + FWD_VERSION_PATCH)
+
+/// The number of the form in which `fwd_call` reads a signature. It changes when `fwd_call_head`, the values of
+/// `fwd_call_result` or the convention of `fwd_call_jump` change.
+#define FWD_INLINE_ABI 1
+
+/// Returns the version of the library that the program runs with, as `FWD_VERSION` has it.
+FWD_API uint32_t fwd_version(void);
+
+/// Returns the version of the library as text, such as "0.1.0". The text is valid for the life of the process.
+FWD_API const char *FWD_NONNULL fwd_version_string(void);
+
 // MARK: Status and errors
 
-/// What went wrong. 1 to 4 class what can be wrong with a type encoding; the rest concern calls.
+/// What went wrong. Values 1 to 4 concern type encodings.
 typedef enum fwd_status {
   FWD_OK = 0,
-  /// The text is not in the grammar of type encodings.
+  /// The text is not a type encoding.
   FWD_MALFORMED = 1,
-  /// The text is well formed, but the encoding cannot express what a call would need to know.
+  /// The text is a type encoding, but it lacks something that a call needs to know.
   FWD_UNSUPPORTED = 2,
-  /// A size, a count or the text itself exceeds its limit.
+  /// A size, a count or the length of a text exceeds its limit.
   FWD_OVERFLOW = 3,
   /// Types are nested deeper than `FWD_DEPTH_LIMIT`.
   FWD_TOO_DEEP = 4,
-  /// NULL, or an empty name, where a value is needed.
+  /// A pointer is NULL, or a name is empty, where a value is needed.
   FWD_NULL_ARGUMENT = 5,
-  /// An index is past the end.
+  /// A number is outside of its range: an index past the end, or an enumerator that does not exist.
   FWD_OUT_OF_RANGE = 6,
-  /// An argument frame or a result buffer is not of the size that the signature gives.
+  /// A buffer or a struct does not have the expected size.
   FWD_WRONG_SIZE = 7,
-  /// A value's type is not the one that the signature gives.
+  /// The type of a value is not the one that the signature gives.
   FWD_TYPE_MISMATCH = 8,
   /// An allocation failed.
   FWD_NO_MEMORY = 9,
   /// The system refused memory for a function pointer made at run time.
   FWD_NO_EXECUTABLE_MEMORY = 10,
-  /// The signature's first argument is no pointer, so that it cannot take a receiver.
+  /// The first argument of a method's signature is no pointer, so it cannot take a receiver.
   FWD_NO_RECEIVER = 11,
-  /// No protocol table of the proxy declares the selector.
+  /// No protocol of the proxy declares the selector.
   FWD_UNKNOWN_SELECTOR = 12,
-  /// No live subscriber implements a method whose result has no default.
+  /// No live subscriber implements the method, and its result has no default.
   FWD_NO_RESPONDER = 13,
   /// A subscriber was called but could not take its arguments or give its result.
   FWD_DELIVERY_FAILED = 14,
-  /// A function table lacks a required method.
+  /// The methods of a subscriber lack a required one.
   FWD_MISSING_METHOD = 15,
   /// Two encodings of one selector disagree.
   FWD_SIGNATURE_MISMATCH = 16,
-  /// A name is registered already, and differently.
+  /// A name is registered already, for something else.
   FWD_CONFLICT = 17,
-  /// The subscription or the anchor is not in the proxy.
+  /// The proxy has no such subscription. It has ended, or it is another proxy's.
   FWD_NOT_SUBSCRIBED = 18,
-  /// The subscriber is in the proxy already.
+  /// The subscriber is subscribed already.
   FWD_DUPLICATE = 19,
   /// The subscription would make a proxy forward to itself.
   FWD_CYCLE = 20,
   /// The object has been deallocated.
   FWD_DEAD = 21,
-  /// A stated layout is not one that the type can have, or is of no type of the encoding.
+  /// A stated layout does not fit the type, or the encoding has no such type.
   FWD_WRONG_LAYOUT = 22,
+  /// The program was compiled for a later version and asks for something that this library does not know.
+  FWD_WRONG_VERSION = 23,
 } fwd_status;
 
-/// Why a function failed.
+/// Why a function failed. The program provides the memory, which the library fills on failure only.
 typedef struct fwd_error {
   fwd_status status;
-  /// The byte of the encoding that could not be taken, or the index of the offending argument; else 0.
+  /// The byte offset of the fault in the encoding, or the index of the offending argument, else 0.
   size_t offset;
-  /// What was given, what was expected and where, NUL-terminated, in printable characters. For an encoding
-  /// a second and a third line quote it and put a caret under the byte.
+  /// What was given, what was expected and where: printable text that ends with a NUL. A message about an encoding has
+  /// three lines: the fault, the encoding, and a caret under the byte.
   char message[256];
 } fwd_error;
 
-/// The message of the last failure on the calling thread, never NULL. Valid until the next failing call on
-/// this thread.
-const char *FWD_NONNULL fwd_error_message(void);
+/// Returns the message of the last failure on the calling thread, or "" if there was none. It is valid until the next
+/// failing call on this thread.
+FWD_API const char *FWD_NONNULL fwd_error_message(void);
 
-/// The name of a status, for example "FWD_MALFORMED"; "FWD_?" for a number that is none.
-const char *FWD_NONNULL fwd_status_name(fwd_status status);
+/// Returns the name of a status, such as "FWD_MALFORMED", or "FWD_?" for a number that is no status. The name is valid
+/// for the life of the process.
+FWD_API const char *FWD_NONNULL fwd_status_name(fwd_status status);
 
 // MARK: Limits
 
-/// Types nested deeper than this are refused with `FWD_TOO_DEEP`.
+/// The depth of nested types. Deeper ones are `FWD_TOO_DEEP`.
 #define FWD_DEPTH_LIMIT 128
-/// Encodings with more bytes than this are refused with `FWD_OVERFLOW`.
+/// The bytes of an encoding. Longer ones are `FWD_OVERFLOW`.
 #define FWD_ENCODING_LENGTH_LIMIT 1048576
-/// Signatures with more arguments than this, the receiver included, are refused with `FWD_OVERFLOW`.
+/// The arguments of a signature, the receiver included. More are `FWD_OVERFLOW`.
 #define FWD_ARGUMENT_LIMIT 255
-/// Signatures whose arguments, or whose result, take more bytes than this are refused with `FWD_OVERFLOW`:
-/// they are copied onto the stack.
+/// The bytes of all arguments of a signature together, and the bytes of its result: a call copies them to the stack.
+/// More are `FWD_OVERFLOW`.
 #define FWD_BY_VALUE_LIMIT 65536
-/// More stated layouts for one encoding than this are refused with `FWD_OVERFLOW`.
+/// The stated layouts for one encoding. More are `FWD_OVERFLOW`.
 #define FWD_STATED_LIMIT 255
 
 // MARK: Types
 
-/// Where a type's bytes lie, in bytes.
+/// The size and the place of a type, in bytes.
 typedef struct fwd_layout {
   size_t size;
   size_t alignment;
-  /// The offset in the argument frame, for an argument that is in it; `FWD_NO_OFFSET` for the receiver and
-  /// the selector; else 0.
+  /// For an argument, its offset in the argument frame. `FWD_NO_OFFSET` for the receiver and the selector, which are
+  /// not in the frame. Otherwise 0.
   size_t offset;
 } fwd_layout;
 
 #define FWD_NO_OFFSET SIZE_MAX
 
-/// Gives the size and the alignment of the one type that the `length` bytes at `encoding` describe, as the C
-/// compiler has them. `void` and the empty struct have size 0 and alignment 1.
-fwd_status fwd_type_layout(const char *FWD_NULLABLE encoding, size_t length,
-                           fwd_layout *FWD_NONNULL layout, fwd_error *FWD_NULLABLE error);
+/// Gives the size and the alignment of a type.
+///
+/// `encoding` has `length` bytes and describes one type; NULL is malformed. `*layout` receives what the C compiler
+/// would say. `void` and the empty struct have size 0 and alignment 1.
+///
+/// Returns `FWD_MALFORMED`, `FWD_UNSUPPORTED`, `FWD_OVERFLOW` or `FWD_TOO_DEEP` for an encoding that has no layout.
+/// O(n) in the length.
+FWD_API fwd_status fwd_type_layout(const char *FWD_NULLABLE encoding, size_t length, fwd_layout *FWD_NULLABLE layout,
+                                   fwd_error *FWD_NULLABLE error);
 
-// MARK: Layouts that an encoding does not carry
+// MARK: Stated layouts
 
-/// Where a member of a stated struct begins: `offset` bytes and `bit_offset` bits from the struct's beginning.
+/// Where a member of a stated struct begins: `offset` bytes and `bit_offset` bits from the beginning of the struct.
 typedef struct fwd_stated_member {
-  /// As `offsetof` gives it. 0 for members of unions.
+  /// The result of `offsetof`. 0 for members of unions.
   size_t offset;
-  /// Of a bit-field, which has no `offsetof`; with `offset` 0 it may count from the struct's beginning. Else 0.
+  /// The bit of a bit-field, for which there is no `offsetof`. With `offset` 0 it may count from the beginning of the
+  /// struct. Otherwise 0.
   size_t bit_offset;
 } fwd_stated_member;
 
-/// The layout of a struct or union by name, where its encoding does not carry it: packed, aligned by an
-/// attribute, with bit-fields, or known by name only. It says what the C compiler's `sizeof`, `_Alignof` and
-/// `offsetof` say, and holds wherever the name stands in the encoding.
+/// The layout of a struct or union that its encoding does not carry, because the type is packed, aligned by an
+/// attribute, has bit-fields, or is known by name only. It says what `sizeof`, `_Alignof` and `offsetof` say, and holds
+/// for every type of that name in the encoding.
 ///
-/// Nothing is guessed. Without `members` these lie one behind the other if they fill `size` bytes so
-/// (`{P=ci}` of 5 bytes: packed), else as the compiler puts members without attributes; if neither gives this
-/// size and alignment, or if there is a bit-field (but GNU encodings tell the places of these), `members` is
-/// needed. What a type lacks to be passed by value, a signature says when it is made. Never passed so are:
+/// Nothing is guessed. `members` may be NULL if the members lie one behind the other and fill `size` bytes (`{P=ci}` of
+/// 5 bytes is packed), or if they lie where the compiler puts members without attributes. Otherwise, and for bit-fields
+/// (except those of GNU encodings, which give their positions), `members` is needed.
 ///
-/// - what is aligned to more than 16 bytes;
-/// - a struct known by name only (spell its fields), but for large ones: over 16 bytes on x86-64, over 64 on
-///   AArch64, and then without SIMD vectors;
-/// - what compilers pass each in their own way: small structs with `_Atomic` members, with unnamed bit-fields,
-///   with ones of over 64 bits, or with a struct at an offset that its own alignment forbids.
+/// A signature that passes the type by value may need more, and says so when it is made. Never passed by value are:
 ///
-/// On other processors than these two no stated type is passed by value. It is trusted that bit-fields have names
-/// and are not of 128-bit types where the encoding does not show it.
+/// - types aligned to more than 16 bytes;
+/// - structs known by name only (spell their members), except large ones: over 16 bytes on x86-64, over 64 on AArch64,
+///   and there without SIMD vectors;
+/// - types that compilers pass differently: small structs with `_Atomic` members, with unnamed bit-fields, with
+///   bit-fields over 64 bits, or with a struct at an offset that its own alignment forbids;
+/// - any stated type on other processors than these two.
+///
+/// The library trusts that bit-fields have names and are not of 128-bit types, where the encoding does not show it.
 typedef struct fwd_stated_layout {
-  /// As the encoding has it: `P` of `{P=ci}`. Neither NULL, nor empty, nor `?`.
+  /// The name in the encoding: `P` of `{P=ci}`. It is not empty and not `?`.
   const char *FWD_NULLABLE name;
-  /// A multiple of `alignment`, at least what the members take.
+  /// A multiple of `alignment`, and at least as large as the members need.
   size_t size;
   /// A power of two.
   size_t alignment;
-  /// One for each member that the encoding has, in order; NULL if they are not stated.
+  /// One for each member in the encoding, in order, or NULL if they are not stated.
   const fwd_stated_member *FWD_NULLABLE members;
   size_t member_count;
-  /// The largest alignment among the members, their own attributes counted and the struct's not; 0 if not
-  /// stated. AArch64 asks for it where an argument of up to 16 bytes, or of a few floating numbers, is aligned
-  /// to 16: 16 if a member is (`_Alignas(16) long a`), and less if only the whole struct is.
+  /// The largest alignment among the members, with their own attributes and without the struct's, or 0 if not stated.
+  /// AArch64 needs it for an argument of up to 16 bytes, or of up to four floating-point numbers, that is aligned to
+  /// 16: it is 16 if a member is (`_Alignas(16) long a`), and less if only the whole struct is.
   size_t member_alignment;
 } fwd_stated_layout;
 
-/// As `fwd_type_layout`, with the layouts of `count` structs or unions in it, which are copied. Besides its
-/// failures there is `FWD_WRONG_LAYOUT`: for a size or an offset that the members do not leave room for, an
-/// alignment that is no power of two, a name stated twice, or one that is not in the encoding.
-fwd_status fwd_type_layout_stating(const char *FWD_NULLABLE encoding, size_t length,
-                                   const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
-                                   fwd_layout *FWD_NONNULL layout, fwd_error *FWD_NULLABLE error);
+/// Gives the size and the alignment of a type with stated layouts.
+///
+/// Works as `fwd_type_layout`. `stated` has the layouts of `count` structs or unions in the encoding; it may be NULL if
+/// `count` is 0.
+///
+/// Returns also `FWD_WRONG_LAYOUT`: for a size or an offset that leaves no room for the members, an alignment that is
+/// no power of two, a name stated twice, or a name that is not in the encoding.
+FWD_API fwd_status fwd_type_layout_stating(const char *FWD_NULLABLE encoding, size_t length,
+                                           const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
+                                           fwd_layout *FWD_NULLABLE layout, fwd_error *FWD_NULLABLE error);
 
-// MARK: Method signatures
+// MARK: Signatures
 
-/// A result type and argument types, with what it takes to call such a function. Immutable.
+/// A result type and argument types, with everything that a call of such a function needs. Immutable, and counted by
+/// reference.
 typedef struct fwd_signature fwd_signature;
 
-/// Reads a method signature such as `v@:id` (result first; stack offsets and frame sizes are skipped). End
-/// it with `fwd_signature_release`. One text read twice may give one object twice.
-fwd_status fwd_signature_create(const char *FWD_NULLABLE encoding, size_t length,
-                                fwd_signature *FWD_NULLABLE *FWD_NONNULL signature,
-                                fwd_error *FWD_NULLABLE error);
-
-/// As `fwd_signature_create`, with the layouts of `count` structs or unions in it, which are copied, and the
-/// further failures of `fwd_type_layout_stating`. Two signatures of one text are not equal if their types'
-/// layouts are not. `count` 0 is `fwd_signature_create`.
-fwd_status fwd_signature_create_stating(const char *FWD_NULLABLE encoding, size_t length,
-                                        const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
-                                        fwd_signature *FWD_NULLABLE *FWD_NONNULL signature,
+/// Makes a signature.
+///
+/// `encoding` has `length` bytes: the result type, then the argument types. Digits behind a type (stack offsets and
+/// frame sizes, as compilers write them) are skipped. `*signature` receives one reference, to be released with
+/// `fwd_signature_release`. The same text may give the same object again.
+///
+/// Returns the failures of `fwd_type_layout`, and `FWD_UNSUPPORTED` or `FWD_OVERFLOW` for types that C cannot pass by
+/// value or that exceed a limit. O(n) in the length.
+FWD_API fwd_status fwd_signature_create(const char *FWD_NULLABLE encoding, size_t length,
+                                        fwd_signature *FWD_NULLABLE *FWD_NULLABLE signature,
                                         fwd_error *FWD_NULLABLE error);
 
-/// Gives up one reference. NULL is ignored.
-void fwd_signature_release(fwd_signature *FWD_NULLABLE signature);
+/// Makes a signature with stated layouts.
+///
+/// Works as `fwd_signature_create`. `stated` has the layouts of `count` structs or unions in the encoding; it may be
+/// NULL if `count` is 0. Two signatures of one text differ if the layouts of their types do.
+///
+/// Returns also the failures of `fwd_type_layout_stating`.
+FWD_API fwd_status fwd_signature_create_stating(const char *FWD_NULLABLE encoding, size_t length,
+                                                const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
+                                                fwd_signature *FWD_NULLABLE *FWD_NULLABLE signature,
+                                                fwd_error *FWD_NULLABLE error);
 
-/// Adds a reference, to be given up by `fwd_signature_release`.
-fwd_signature *FWD_NONNULL fwd_signature_retain(fwd_signature *FWD_NONNULL signature);
+/// Adds a reference and returns the signature. NULL gives NULL.
+FWD_API fwd_signature *FWD_NULLABLE fwd_signature_retain(fwd_signature *FWD_NULLABLE signature);
 
-/// The number of arguments, the receiver and the selector included; 0 for NULL.
-size_t fwd_signature_argument_count(const fwd_signature *FWD_NONNULL signature);
+/// Releases a reference. The last one frees the signature. NULL is ignored.
+FWD_API void fwd_signature_release(fwd_signature *FWD_NULLABLE signature);
 
-/// Gives the layout of an argument; `offset` is its place in the argument frame, `FWD_NO_OFFSET` for the
-/// receiver and the selector. `FWD_OUT_OF_RANGE` past the last.
-fwd_status fwd_signature_argument(const fwd_signature *FWD_NONNULL signature, size_t index,
-                                  fwd_layout *FWD_NONNULL layout);
+/// Returns the number of arguments, the receiver and the selector included; 0 for NULL.
+FWD_API size_t fwd_signature_argument_count(const fwd_signature *FWD_NULLABLE signature);
 
-/// Gives the layout of the result; size 0 for `void`.
-fwd_status fwd_signature_result(const fwd_signature *FWD_NONNULL signature, fwd_layout *FWD_NONNULL layout);
+/// Gives the layout of an argument in `*layout`, with its offset in the argument frame.
+///
+/// `index` counts from 0, the receiver and the selector included. Returns `FWD_OUT_OF_RANGE` if there is no such
+/// argument.
+FWD_API fwd_status fwd_signature_argument(const fwd_signature *FWD_NULLABLE signature, size_t index,
+                                          fwd_layout *FWD_NULLABLE layout);
 
-/// The size of the argument frame: that of a C struct of the arguments in order, without the receiver and
-/// the selector. A signature whose first argument is no pointer has no receiver: all arguments are in it.
-size_t fwd_signature_frame_size(const fwd_signature *FWD_NONNULL signature);
+/// Gives the layout of the result in `*layout`. The size is 0 for `void`.
+FWD_API fwd_status fwd_signature_result(const fwd_signature *FWD_NULLABLE signature,
+                                        fwd_layout *FWD_NULLABLE layout);
 
-// MARK: Calls and closures
+/// Returns the size of the argument frame; 0 for NULL.
+///
+/// The argument frame is a C struct of the arguments in order, without the receiver and the selector. The receiver is
+/// the first argument if that is a pointer; the selector is the argument of type `:` behind it. A signature whose first
+/// argument is no pointer has no receiver, and all its arguments are in the frame.
+FWD_API size_t fwd_signature_frame_size(const fwd_signature *FWD_NULLABLE signature);
 
-/// The first member of every signature. It is here so that `fwd_call` can be compiled into programs, and for nothing
-/// else. Programs are compiled against it, so it is part of the library's binary interface for good: where its members
-/// are, what they mean, and what a jump does.
+// MARK: Calls
+
+/// Calls a function whose signature is known at run time only.
+///
+/// `function` is called as the C compiler would call it. `arguments` has the address of each argument in order, the
+/// receiver and the selector included; it is not modified, and entries for arguments without bytes are not read.
+/// `result` receives exactly the bytes of the result; it may be NULL if there are none or they are not wanted. The
+/// signature must live until the function returns, and the function must have it.
+///
+/// Returns `FWD_NULL_ARGUMENT`, and calls nothing, if the signature, the function or the address of an argument is
+/// NULL. It has no other failures. O(1) for the usual signatures, and O(n) in the bytes of the arguments.
+FWD_API FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signature,
+                                       void (*FWD_NULLABLE function)(void),
+                                       void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+
+/// Does what `fwd_call` does, without code in the program. Use it where each call of `fwd_call` would make the program
+/// too large. `fwd_call` uses it for what a jump refuses.
+FWD_API fwd_status fwd_call_any(const fwd_signature *FWD_NULLABLE signature, void (*FWD_NULLABLE function)(void),
+                                void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+
+/// Routes every call and every new closure through libffi, or stops doing so. Otherwise the library uses call plans of
+/// its own where it has them. Use it to find out whether a fault lies in the call plans. `FWD_CALL=libffi` in the
+/// environment does the same from the beginning.
+FWD_API void fwd_use_libffi(bool forced);
+
+// MARK: Parts of fwd_call
+
+// The declarations of this section are for the inline definition of `fwd_call`, and for nothing else. A change of
+// them needs a new FWD_INLINE_ABI.
+
+/// The first member of every signature.
 typedef struct fwd_call_head fwd_call_head;
 
-/// What a function leaves in the first integer and in the first vector register, whichever it uses.
+/// The contents of the first integer register and of the first vector register for results.
 typedef struct fwd_call_returned {
   uint64_t integer;
   double vector;
 } fwd_call_returned;
 
-/// Loads the registers and leaves for the function, so that it returns to where the jump was called.
+/// Loads the registers and jumps to the function, which returns to the caller of the jump.
 ///
-/// Sets `*is_refused`, which was false, and calls nothing if an argument has no address, or if `result` is NULL and
-/// the result is in memory; what it gives then means nothing. `result` is for results in memory only.
+/// If an argument has no address, or `result` is NULL and the result is in memory, a jump sets `*is_refused`, which was
+/// false, and calls nothing; the returned value then means nothing. `result` is for results in memory only.
 typedef fwd_call_returned (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head,
                                            void (*FWD_NONNULL function)(void),
                                            void *FWD_NONNULL const *FWD_NULLABLE arguments,
                                            bool *FWD_NONNULL is_refused, void *FWD_NULLABLE result);
 
-/// What of the registers is the result: the commonest first.
+/// Which register bytes are the result. The order is that of the tests in `fwd_call`.
 typedef enum fwd_call_result {
-  /// Or it is in memory.
+  /// There is no result, or it is in memory.
   FWD_CALL_NOTHING = 0,
-  /// An integer of as many bytes.
+  /// An integer of 8, 4 or 1 bytes.
   FWD_CALL_INTEGER_8 = 1,
   FWD_CALL_INTEGER_4 = 2,
   FWD_CALL_INTEGER_1 = 3,
   FWD_CALL_DOUBLE = 4,
-  /// 16 bytes, half in each.
+  /// 16 bytes, 8 in each register.
   FWD_CALL_INTEGER_VECTOR = 5,
   FWD_CALL_VECTOR_INTEGER = 6,
-  /// What `fwd_call_store` knows.
+  /// Left to `fwd_call_store`.
   FWD_CALL_OTHER = 7
 } fwd_call_result;
 
 struct fwd_call_head {
-  /// Where the jump is found; NULL is found there for signatures that have none, and while `fwd_use_libffi` asks for
-  /// libffi.
+  /// Points to the jump. That is NULL for signatures without one, and while `fwd_use_libffi` asks for libffi.
   const fwd_call_jump FWD_NULLABLE *FWD_NONNULL jump;
-  /// What `fwd_call` has to store.
+  /// The result that `fwd_call` stores.
   fwd_call_result result;
 };
 
-/// Stores a result of any kind from registers: a part of `fwd_call`.
-void fwd_call_store(const fwd_call_head *FWD_NONNULL head, fwd_call_returned returned, void *FWD_NONNULL result);
+/// Stores a result of any kind from registers.
+FWD_API void fwd_call_store(const fwd_call_head *FWD_NONNULL head, fwd_call_returned returned,
+                            void *FWD_NONNULL result);
 
-/// `fwd_call` for programs that want less code at each call, and for what a jump refuses.
-fwd_status fwd_call_any(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
-                        void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+// The name of a variable with FWD_INLINE_ABI in it. The library defines the one of its own number.
+#define FWD_JOIN_NAME(name, number) name##number
+#define FWD_NUMBERED(name, number) FWD_JOIN_NAME(name, number)
+#define FWD_INLINE_ABI_SYMBOL FWD_NUMBERED(fwd_inline_abi_, FWD_INLINE_ABI)
 
-/// Calls `function`, which must have this signature, with the values that `arguments[0]`,
-/// `arguments[1]`, ... point to (the receiver and the selector included), as the C compiler would.
-/// `arguments` is not modified. Writes exactly the result's bytes to `result`, which may be NULL if there
-/// are none or they are not wanted. The signature must live until the function returns. `FWD_NULL_ARGUMENT`, with
-/// nothing called, if the signature, the function or the address of an argument that has bytes is NULL.
-FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature, void (*FWD_NONNULL function)(void),
-                               void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
+/// Exists if the library has the form of `fwd_call` that this header has. Its value means nothing.
+FWD_API extern const unsigned char FWD_INLINE_ABI_SYMBOL;
 
 #if FWD_IS_INLINE
-FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NONNULL signature,
-                                         void (*FWD_NONNULL function)(void),
+// Leaves a call to the library, with a reference to the variable of FWD_INLINE_ABI: the loader resolves references to
+// variables before the program runs, but those to functions perhaps at the first call. Off the fast path.
+#define FWD_CALL_SLOWLY(signature, function, arguments, result)  \
+  do {                                                           \
+    __asm__("" : : "r"(&FWD_INLINE_ABI_SYMBOL));                 \
+    return fwd_call_any(signature, function, arguments, result); \
+  } while (0)
+
+FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signature,
+                                         void (*FWD_NULLABLE function)(void),
                                          void *FWD_NONNULL const *FWD_NULLABLE arguments,
                                          void *FWD_NULLABLE result) {
-  // Inline, so that there is one call between the program and the function, not two.
+  // Inline, so that one call lies between the program and the function, not two.
 #ifdef __cplusplus
   const fwd_call_head *head = static_cast<const fwd_call_head *>(static_cast<const void *>(signature));
 #else
@@ -320,19 +477,19 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NONNULL signat
   bool is_refused = false;
   fwd_call_jump jump;
   fwd_call_returned returned;
-  // One by one, or compilers make one test of two that costs more.
-  if (__builtin_expect(!signature, 0)) return fwd_call_any(signature, function, arguments, result);
-  if (__builtin_expect(!function, 0)) return fwd_call_any(signature, function, arguments, result);
-  // Relaxed: `fwd_use_libffi` is ordered with nothing.
+  // One test each: compilers combine two into one that costs more.
+  if (__builtin_expect(!signature, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
+  if (__builtin_expect(!function, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
+  // Relaxed: nothing is ordered with `fwd_use_libffi`.
   jump = __atomic_load_n(head->jump, __ATOMIC_RELAXED);
-  if (__builtin_expect(!jump, 0)) return fwd_call_any(signature, function, arguments, result);
+  if (__builtin_expect(!jump, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
   returned = jump(head, function, arguments, &is_refused, result);
-  // It says which argument is missing, or has room for a result in memory that is not wanted.
-  if (__builtin_expect(is_refused, 0)) return fwd_call_any(signature, function, arguments, result);
+  // The library names the missing argument, or provides memory for a result that is not wanted.
+  if (__builtin_expect(is_refused, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
   if (!result) return FWD_OK;
-  // Compilers may know how large the result is, and take the stores that are not made for overflows.
+  // Hides from the compiler how large the result is: it would warn of overflows in the stores that are not made.
   __asm__("" : "+r"(result));
-  // By comparisons of order: of others compilers make a jump table.
+  // Comparisons of order: from tests for equality compilers make a jump table.
   if (head->result <= FWD_CALL_NOTHING) return FWD_OK;
   if (head->result <= FWD_CALL_INTEGER_8) {
     __builtin_memcpy(result, &returned.integer, 8);
@@ -356,250 +513,380 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NONNULL signat
   }
   return FWD_OK;
 }
+
+#undef FWD_CALL_SLOWLY
 #endif
 
-/// Says whether all calls and new closures go through libffi, rather than through the call plans that signatures
-/// compile to, so that the two can be told apart. `FWD_CALL=libffi` in the environment does the same.
-void fwd_use_libffi(bool forced);
+// MARK: Closures
 
 /// A C function pointer made at run time.
 typedef struct fwd_closure fwd_closure;
 
-/// Receives the calls of a closure. It returns, on the thread that it was called on: to leave it by longjmp, by a
-/// C++ exception or by the end of the thread is not allowed. The same holds for subscribers' functions. The
-/// pointers in `arguments` are aligned for their types and valid during
-/// the call. `result` has room for the result, zeroed beforehand; it is never NULL.
+/// Receives the calls of a closure.
+///
+/// `arguments` has the address of each argument, aligned for its type; the addresses are valid during the call.
+/// `result` has room for the result, filled with zeros. It is not NULL, even if there is no result. The handler runs on
+/// the thread that called the closure.
 typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNULL const *FWD_NONNULL arguments,
                                     void *FWD_NONNULL result);
 
-/// Makes a function pointer of this signature that calls `handler`. The closure retains the signature. End
-/// it with `fwd_closure_destroy`. On x86-64 some hundreds need no memory that is executable and writable; beyond
-/// them, and elsewhere, it is `FWD_NO_EXECUTABLE_MEMORY` if the system refuses such memory.
-fwd_status fwd_closure_create(const fwd_signature *FWD_NONNULL signature, fwd_closure_handler FWD_NONNULL handler,
-                              void *FWD_NULLABLE context, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,
-                              fwd_error *FWD_NULLABLE error);
+/// Makes a function pointer that calls a handler.
+///
+/// The function pointer has the type that `signature` describes; the closure retains the signature. The handler gets
+/// `context`, which must stay valid until the closure is destroyed and its running calls have returned. `*closure`
+/// receives the closure, to be ended with `fwd_closure_destroy`.
+///
+/// Returns `FWD_NO_MEMORY`, or `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable.
+/// On x86-64 the first few hundred closures need no such memory.
+FWD_API fwd_status fwd_closure_create(const fwd_signature *FWD_NULLABLE signature,
+                                      fwd_closure_handler FWD_NULLABLE handler, void *FWD_NULLABLE context,
+                                      fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
+                                      fwd_error *FWD_NULLABLE error);
 
-/// The function pointer: cast it to its type and call it. It may be called until `fwd_closure_destroy`.
-void (*FWD_NONNULL fwd_closure_function(const fwd_closure *FWD_NONNULL closure))(void);
+/// Returns the function pointer of a closure; NULL for NULL. Cast it to its type to call it. It is valid until
+/// `fwd_closure_destroy`.
+FWD_API void (*FWD_NULLABLE fwd_closure_function(const fwd_closure *FWD_NULLABLE closure))(void);
 
-/// Ends a closure. Allowed inside its own call: what the running calls need is freed after the last of them
-/// has returned. NULL is ignored.
-void fwd_closure_destroy(fwd_closure *FWD_NULLABLE closure);
+/// Destroys a closure. NULL is ignored. A closure may be destroyed inside its own call: the memory that running calls
+/// need is freed when the last of them has returned.
+FWD_API void fwd_closure_destroy(fwd_closure *FWD_NULLABLE closure);
 
 // MARK: Selectors
 
-/// An interned method name: equal names give equal pointers, for the life of the process.
+/// The interned name of a method. Equal names give equal pointers, for the life of the process.
 typedef const struct fwd_selector_record *fwd_selector;
 
-/// Interns `name`. NULL if it is NULL, empty or longer than 65,535 bytes, or if memory is short.
-fwd_selector FWD_NULLABLE fwd_selector_register(const char *FWD_NULLABLE name);
+/// Returns the selector of a name, which it interns if it is new.
+///
+/// Returns NULL, with a message in `fwd_error_message`, if the name is NULL, empty or longer than 65,535 bytes, or if
+/// memory is short. O(n) in the length.
+FWD_API fwd_selector FWD_NULLABLE fwd_selector_register(const char *FWD_NULLABLE name);
 
-/// Gives the selector of a name that has been registered, else NULL.
-fwd_selector FWD_NULLABLE fwd_selector_find(const char *FWD_NULLABLE name);
+/// Returns the selector of a name that is interned already, else NULL. Use it for names from outside, since an interned
+/// name is never freed. O(n) in the length.
+FWD_API fwd_selector FWD_NULLABLE fwd_selector_find(const char *FWD_NULLABLE name);
 
-/// The name, valid for the life of the process. "" for NULL.
-const char *FWD_NONNULL fwd_selector_name(fwd_selector FWD_NULLABLE selector);
+/// Returns the name of a selector, valid for the life of the process; "" for NULL.
+FWD_API const char *FWD_NONNULL fwd_selector_name(fwd_selector FWD_NULLABLE selector);
 
-// MARK: Protocol tables
+// MARK: Protocols
 
-/// A set of method signatures under a name. Registered protocols live as long as the process.
+/// A named set of methods. Registered protocols live as long as the process.
 typedef struct fwd_protocol fwd_protocol;
 
 /// One method of a protocol.
 typedef struct fwd_requirement {
   const char *FWD_NULLABLE selector;
+  /// The signature. Its first argument is the receiver, usually `@`.
   const char *FWD_NULLABLE encoding;
-  /// Whether a subscriber without it is refused.
+  /// Whether a subscriber must implement the method.
   bool required;
 } fwd_requirement;
 
-/// Registers a protocol table by name and gives it in `*protocol` (which may be NULL). The strings are
-/// copied. Registering the same table again gives the first one; a different one is `FWD_CONFLICT`.
-fwd_status fwd_protocol_register(const char *FWD_NULLABLE name, const fwd_requirement *FWD_NULLABLE requirements,
-                                 size_t count, const fwd_protocol *FWD_NULLABLE *FWD_NULLABLE protocol,
-                                 fwd_error *FWD_NULLABLE error);
+/// Registers a protocol of `count` methods under a name.
+///
+/// `*protocol` receives the protocol; `protocol` may be NULL. Registering the same methods under the same name again
+/// gives the first protocol.
+///
+/// Returns `FWD_CONFLICT` if the name has other methods already or a selector occurs twice, `FWD_NO_RECEIVER` if an
+/// encoding has no receiver, and the failures of `fwd_signature_create` for an encoding.
+FWD_API fwd_status fwd_protocol_register(const char *FWD_NULLABLE name,
+                                         const fwd_requirement *FWD_NULLABLE requirements, size_t count,
+                                         const fwd_protocol *FWD_NULLABLE *FWD_NULLABLE protocol,
+                                         fwd_error *FWD_NULLABLE error);
 
-/// Gives the protocol table registered under `name`, from C or from Swift, else NULL.
-const fwd_protocol *FWD_NULLABLE fwd_protocol_find(const char *FWD_NULLABLE name);
+/// Returns the protocol that C or Swift code has registered under a name, else NULL.
+FWD_API const fwd_protocol *FWD_NULLABLE fwd_protocol_find(const char *FWD_NULLABLE name);
 
 // MARK: Proxies
 
 /// Forwards invocations to its subscribers. Counted by reference.
 typedef struct fwd_proxy fwd_proxy;
 
-/// Who is called, and whose result is given.
+/// Which subscribers a fan-out calls, and which result it gives. A responder is a live subscriber that implements the
+/// method.
 typedef enum fwd_result_policy {
-  /// A method with a result: only the first responder is called. A void method: all, in order.
+  /// For a method with a result as `FWD_RESULT_FIRST`. For a void method, all responders are called, in order.
   FWD_RESULT_DEFAULT = 0,
   /// Only the first responder is called.
   FWD_RESULT_FIRST = 1,
-  /// All are called, and the first result is given.
+  /// All responders are called, and the first result is given.
   FWD_RESULT_ALL_FIRST = 2,
-  /// All are called, and the last result is given.
+  /// All responders are called, and the last result is given.
   FWD_RESULT_ALL_LAST = 3,
-  /// For numbers and pointers: responders are called until one gives a result with a byte that is not zero; the
-  /// last result is given.
+  /// For numbers and pointers. Responders are called until one gives a result that is not zero. The last result is
+  /// given.
   FWD_RESULT_UNTIL_NONZERO = 4,
-  /// For `B`: called until one says true. False if none does.
+  /// For `B`. Responders are called until one says true. The result is false if none does.
   FWD_RESULT_ANY = 5,
-  /// For `B`: called until one says false. True if none does.
+  /// For `B`. Responders are called until one says false. The result is true if none does.
   FWD_RESULT_ALL = 6,
-  /// For void: called in order until one calls `fwd_mark_handled`.
+  /// For void methods. Responders are called in order until one calls `fwd_mark_handled`.
   FWD_RESULT_UNTIL_HANDLED = 7,
 } fwd_result_policy;
 
-/// How a proxy treats one selector.
+/// Options of one method of a proxy. Arrays of it have the stride that `fwd_proxy_options.method_size` gives. Members
+/// that are zero have their default.
 typedef struct fwd_method_options {
   const char *FWD_NULLABLE selector;
   fwd_result_policy policy;
-  /// The result if nobody responds, copied; NULL for none.
+  /// The result if nobody responds, or NULL for none. It is copied, and must not be an object.
   const void *FWD_NULLABLE default_result;
   size_t default_result_size;
 } fwd_method_options;
 
-/// What a proxy is created with. Zero is the default of each member.
+/// Bits of `fwd_proxy_options.flags`.
+typedef enum fwd_proxy_flags {
+  /// Forwarding a selector that no protocol declares does nothing and gives a result of zeros. Without the flag it is
+  /// `FWD_UNKNOWN_SELECTOR`.
+  FWD_PROXY_IGNORES_UNKNOWN_SELECTORS = 1,
+} fwd_proxy_flags;
+
+/// Options of a proxy. Begin with `FWD_PROXY_OPTIONS_INIT`, or set both sizes by hand. Other members that are zero have
+/// their default.
 typedef struct fwd_proxy_options {
+  /// `sizeof(fwd_proxy_options)`.
+  size_t size;
+  /// `sizeof(fwd_method_options)`: the distance of two elements of `methods`.
+  size_t method_size;
+  /// Options of single methods, or NULL.
   const fwd_method_options *FWD_NULLABLE methods;
   size_t method_count;
-  /// Whether an unknown selector is ignored, with the result zero, rather than an error.
-  bool ignores_unknown_selectors;
-  /// Called with what a fan-out could not do; what it points to is valid during the call.
+  /// Bits of `fwd_proxy_flags`.
+  uint64_t flags;
+  /// Called for errors that no caller can be told: a delivery that failed while others succeeded, or a failure in a
+  /// function pointer of `fwd_proxy_function`. Runs on the thread of the fan-out. The error is valid during the call.
   void (*FWD_NULLABLE on_error)(void *FWD_NULLABLE context, fwd_selector FWD_NULLABLE selector,
                                 const fwd_error *FWD_NONNULL error);
+  /// Passed to `on_error`. It must stay valid as long as the proxy.
   void *FWD_NULLABLE on_error_context;
 } fwd_proxy_options;
 
-/// Creates a proxy that adopts `count` protocol tables, with one reference. `options` may be NULL.
-fwd_status fwd_proxy_create(const fwd_protocol *FWD_NONNULL const *FWD_NULLABLE protocols, size_t count,
-                            const fwd_proxy_options *FWD_NULLABLE options,
-                            fwd_proxy *FWD_NULLABLE *FWD_NULLABLE proxy, fwd_error *FWD_NULLABLE error);
+/// Options with the right sizes and every default: `fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;`
+#define FWD_PROXY_OPTIONS_INIT {sizeof(fwd_proxy_options), sizeof(fwd_method_options), NULL, 0, 0, NULL, NULL}
 
-/// Adds a reference.
-fwd_proxy *FWD_NONNULL fwd_proxy_retain(fwd_proxy *FWD_NONNULL proxy);
+/// Makes a proxy that adopts `count` protocols.
+///
+/// `options` may be NULL for the defaults. `*proxy` receives one reference, to be released with `fwd_proxy_release`.
+///
+/// Returns `FWD_CONFLICT` if two protocols declare a method differently, `FWD_UNKNOWN_SELECTOR` for options of a method
+/// that no protocol declares, `FWD_TYPE_MISMATCH` for a policy or a default result that does not fit the result of its
+/// method, and `FWD_WRONG_SIZE` or `FWD_WRONG_VERSION` for options with a wrong size or with members that this library
+/// does not know. O(m) in the number of methods.
+FWD_API fwd_status fwd_proxy_create(const fwd_protocol *FWD_NULLABLE const *FWD_NULLABLE protocols, size_t count,
+                                    const fwd_proxy_options *FWD_NULLABLE options,
+                                    fwd_proxy *FWD_NULLABLE *FWD_NULLABLE proxy, fwd_error *FWD_NULLABLE error);
 
-/// Gives up a reference. With the last one the subscribers are given up. NULL is ignored.
-void fwd_proxy_release(fwd_proxy *FWD_NULLABLE proxy);
+/// Adds a reference and returns the proxy. NULL gives NULL.
+FWD_API fwd_proxy *FWD_NULLABLE fwd_proxy_retain(fwd_proxy *FWD_NULLABLE proxy);
 
-/// One method of a subscriber: a C function of the signature that `encoding` gives. Its first argument is
-/// the subscriber's context.
+/// Releases a reference. The last one ends all subscriptions and frees the proxy. NULL is ignored.
+FWD_API void fwd_proxy_release(fwd_proxy *FWD_NULLABLE proxy);
+
+/// Returns the signature that the protocols of the proxy declare for a selector, or NULL if none does. It is valid as
+/// long as the proxy. O(1).
+FWD_API const fwd_signature *FWD_NULLABLE fwd_proxy_signature(const fwd_proxy *FWD_NULLABLE proxy,
+                                                              fwd_selector FWD_NULLABLE selector);
+
+// MARK: Subscribing
+
+/// Identifies one subscription. The numbers of all proxies differ, and none is used twice. 0 is no subscription.
+typedef uint64_t fwd_subscription;
+
+/// One method of a subscriber.
 typedef struct fwd_method {
   const char *FWD_NULLABLE selector;
+  /// The signature of `function`. It agrees with the protocol's, but the receiver may be any pointer, such as `^v`.
   const char *FWD_NULLABLE encoding;
+  /// Gets the context of the subscription as its first argument, and the selector as its second if the signature has
+  /// one.
   void (*FWD_NULLABLE function)(void);
 } fwd_method;
 
-/// Names one subscription of one proxy. 0 is none.
-typedef uint64_t fwd_subscription;
+/// The kind of a position in the order of delivery.
+typedef enum fwd_position_kind {
+  /// Behind all subscriptions of priority 0 or higher: the order of subscription.
+  FWD_POSITION_LAST = 0,
+  /// Before all others.
+  FWD_POSITION_FIRST = 1,
+  /// Directly before the subscription `anchor`.
+  FWD_POSITION_BEFORE = 2,
+  /// Directly behind the subscription `anchor`.
+  FWD_POSITION_AFTER = 3,
+  /// Before the subscriber that has the index `index` now. The number of subscribers is the end.
+  FWD_POSITION_INDEX = 4,
+  /// Behind all subscriptions of the priority `priority` or a higher one. Other kinds of positions give priority 0.
+  FWD_POSITION_PRIORITY = 5,
+} fwd_position_kind;
 
-/// Subscribes the functions in `methods`, which get `context` as their first argument, behind those who are
-/// subscribed already. A C context cannot be referenced weakly: it must stay valid until
-/// `fwd_proxy_unsubscribe` has returned and no fan-out that was under way runs any more, which is when
-/// `destroy`, if given, is called with it, once: on the thread that unsubscribes, or on that of the last
-/// fan-out, batch or question of the proxy that had begun before. On failure `destroy` is not called.
-/// The array is copied.
-fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
-                               const fwd_method *FWD_NULLABLE methods, size_t count,
-                               void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
-                               fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
+/// A position in the order of delivery. Zeros are the last position.
+typedef struct fwd_position {
+  fwd_position_kind kind;
+  /// For `FWD_POSITION_PRIORITY`.
+  int32_t priority;
+  /// For `FWD_POSITION_INDEX`.
+  size_t index;
+  /// For `FWD_POSITION_BEFORE` and `FWD_POSITION_AFTER`.
+  fwd_subscription anchor;
+} fwd_position;
 
-/// The same as `fwd_proxy_subscribe`, for so many deliveries: with the last one the subscription ends, and
-/// `destroy` is called when that one has returned. However many threads forward, there are not more. `times` of 0
-/// is `FWD_OUT_OF_RANGE`.
-fwd_status fwd_proxy_subscribe_times(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
-                                     const fwd_method *FWD_NULLABLE methods, size_t count, size_t times,
-                                     void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
-                                     fwd_subscription *FWD_NULLABLE subscription,
-                                     fwd_error *FWD_NULLABLE error);
+/// Options of a subscription. Begin with `FWD_SUBSCRIBE_OPTIONS_INIT`, or set the size by hand. Other members that are
+/// zero have their default.
+typedef struct fwd_subscribe_options {
+  /// `sizeof(fwd_subscribe_options)`.
+  size_t size;
+  /// The last position by default.
+  fwd_position position;
+  /// The number of deliveries after which the subscription ends, or 0 for no limit. There are never more, even if
+  /// several threads forward at the same time.
+  size_t times;
+} fwd_subscribe_options;
 
-/// Has a subscription passed over until it has been unblocked as often as it has been blocked. It keeps its place
-/// and its context, and is counted, but does not respond meanwhile. A fan-out under way on this thread does not
-/// call it any more. `FWD_NOT_SUBSCRIBED` if it has ended. O(1), but O(m) in the number of methods.
-fwd_status fwd_proxy_block(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
+/// Options with the right size and every default: `fwd_subscribe_options options = FWD_SUBSCRIBE_OPTIONS_INIT;`
+#define FWD_SUBSCRIBE_OPTIONS_INIT {sizeof(fwd_subscribe_options), {FWD_POSITION_LAST, 0, 0, 0}, 0}
 
-/// Undoes `fwd_proxy_block` once. `FWD_NOT_SUBSCRIBED` if the subscription has ended, `FWD_OUT_OF_RANGE` if it is
-/// not blocked.
-fwd_status fwd_proxy_unblock(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
-
-/// Ends a subscription: a fan-out under way on this thread does not call it any more. O(1), amortised.
-fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
-
-/// The number of live subscribers. They are counted each time: O(n).
-size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NONNULL proxy);
-
-/// Whether some live subscriber implements the method. O(1) if no subscription has it, else O(n) to the first
-/// that lives.
-bool fwd_proxy_responds(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector);
-
-/// Gives the signature that the proxy's tables declare for the selector, else NULL. Valid as long as the proxy.
-const fwd_signature *FWD_NULLABLE fwd_proxy_signature(const fwd_proxy *FWD_NONNULL proxy,
-                                                      fwd_selector FWD_NULLABLE selector);
-
-/// Forwards an invocation whose arguments stand in a frame: at natural alignment in order, the receiver and
-/// the selector left out, `frame_size` bytes as `fwd_signature_frame_size` gives. `result` has `result_size`
-/// bytes: exactly the result's, or NULL and 0 if it is not wanted.
+/// Subscribes `count` functions to a proxy.
 ///
-/// The proxy is retained meanwhile, so that a subscriber may release it. With that it costs about 39 ns for one
-/// subscriber and 13 ns a delivery for many, if they are Swift objects that are held weakly; for C subscribers
-/// alone, 11 ns less each. It takes no lock, and allocates nothing for results of up to 64 bytes and frames aligned
-/// as their arguments are, unless it meets subscribers that have died or left and takes them out of the list.
-fwd_status fwd_forward(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
-                       const void *FWD_NULLABLE frame, size_t frame_size,
-                       void *FWD_NULLABLE result, size_t result_size);
-
-/// Forwards an invocation whose arguments stand behind pointers: as `fwd_call` takes them, but without the
-/// receiver and the selector. `count` says how many there are. It costs as much as `fwd_forward`; if one of them is
-/// not aligned for its type, they are copied to memory that is allocated.
-fwd_status fwd_forward_arguments(fwd_proxy *FWD_NONNULL proxy, fwd_selector FWD_NULLABLE selector,
-                                 void *FWD_NONNULL const *FWD_NULLABLE arguments, size_t count,
-                                 void *FWD_NULLABLE result, size_t result_size);
-
-/// The same as `fwd_forward`, with the selector's name, which is not registered if it is unknown. Slower: the name
-/// is hashed and looked up at each call, 16 ns for a short one.
-fwd_status fwd_forward_named(fwd_proxy *FWD_NONNULL proxy, const char *FWD_NULLABLE selector,
-                             const void *FWD_NULLABLE frame, size_t frame_size,
-                             void *FWD_NULLABLE result, size_t result_size);
-
-/// The subscribers of a proxy, held to be delivered to many times, as an event loop does that finds
-/// many events at once: the price of a weak reference is paid once, and a delivery costs 2 ns rather
-/// than 13.
+/// The functions get `context` as their first argument. One context may have several subscriptions. A fan-out under way
+/// does not call the new subscription. `*subscription` receives the subscription; `subscription` may be NULL, and so
+/// may `options`.
 ///
-/// They are those that live when the batch begins. Who unsubscribes is not called any more; who
-/// subscribes later is not called. Objects live until the batch ends at least.
+/// `context` must stay valid until `destroy` is called with it. That happens once, when the subscription has ended and
+/// no fan-out reads it any more: in the call that ended it, or in the last fan-out, batch or query of the proxy that
+/// began before, on its thread. `destroy` may be NULL. On failure it is not called.
+///
+/// Returns `FWD_MISSING_METHOD` if a required method is missing, `FWD_SIGNATURE_MISMATCH` if an encoding is not the
+/// protocol's, `FWD_CONFLICT` for a selector that occurs twice, `FWD_NOT_SUBSCRIBED` for a position beside a
+/// subscription that the proxy does not have, `FWD_OUT_OF_RANGE` for an index past the end, and `FWD_WRONG_SIZE` or
+/// `FWD_WRONG_VERSION` for the options. O(m) in the number of methods; amortised O(1) in the number of subscribers for
+/// the last position of a proxy without priorities, else O(n).
+FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
+                                       const fwd_method *FWD_NULLABLE methods, size_t count,
+                                       void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
+                                       const fwd_subscribe_options *FWD_NULLABLE options,
+                                       fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
+
+/// Ends a subscription.
+///
+/// A fan-out under way does not call it any more, unless another thread is about to at this moment. `destroy` follows,
+/// as `fwd_proxy_subscribe` says. Returns `FWD_NOT_SUBSCRIBED` if the subscription has ended. Amortised O(1).
+FWD_API fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
+
+/// Moves a subscription to another position.
+///
+/// A fan-out under way keeps the old order. An anchor that is the subscription itself leaves it where it is. Returns
+/// `FWD_NOT_SUBSCRIBED` if the subscription or the anchor has ended, and `FWD_OUT_OF_RANGE` for an index past the end.
+/// O(n) in the number of subscribers.
+FWD_API fwd_status fwd_proxy_move(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription,
+                                  const fwd_position *FWD_NULLABLE position, fwd_error *FWD_NULLABLE error);
+
+/// Blocks a subscription: it is skipped until it has been unblocked as often as it has been blocked.
+///
+/// A blocked subscription keeps its position and its context. It is counted as a subscriber, but not as a responder.
+/// A fan-out under way does not call it any more, unless another thread is about to at this moment. Returns
+/// `FWD_NOT_SUBSCRIBED` if it has ended. O(1), and O(m) in the number of methods for the first and the last of the
+/// subscriptions that share a table.
+FWD_API fwd_status fwd_proxy_block(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
+
+/// Undoes `fwd_proxy_block` once. Returns `FWD_NOT_SUBSCRIBED` if the subscription has ended, and `FWD_OUT_OF_RANGE` if
+/// it is not blocked. Costs as much as `fwd_proxy_block`.
+FWD_API fwd_status fwd_proxy_unblock(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
+
+/// Returns the number of live subscribers; 0 for NULL. O(n), since an object that dies does not tell the proxy.
+FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
+
+/// Returns whether some live subscriber implements the method and is not blocked; false for NULL. O(1) if no
+/// subscription has the method, else O(n) to the first one that lives.
+FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
+
+// MARK: Forwarding
+
+/// Forwards an invocation whose arguments are in a frame.
+///
+/// `frame` has the arguments as a C struct in order, without the receiver and the selector: `frame_size` bytes, as
+/// `fwd_signature_frame_size` says. It needs no alignment, but an unaligned frame is copied. `result` has room for
+/// exactly the bytes of the result (`result_size`); pass NULL and 0 if the result is not wanted. An object in the
+/// result is retained for the caller.
+///
+/// The proxy lives until the call returns, even if a subscriber releases it. Subscribers that join during the fan-out
+/// are not called; subscribers that leave are not called any more. Forwarding inside a fan-out is allowed.
+///
+/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, `FWD_NO_RESPONDER` if nobody responds and the method has a result
+/// without a default, and `FWD_DELIVERY_FAILED` if responders were called and all of them failed. O(n) in the number of
+/// subscribers. It takes no lock, unless it meets subscribers that have ended. It allocates memory for results over 64
+/// bytes and for unaligned frames only.
+FWD_API fwd_status fwd_forward(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
+                               const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
+                               size_t result_size);
+
+/// Forwards an invocation whose arguments are behind pointers.
+///
+/// Works as `fwd_forward`. `arguments` has the address of each of the `count` arguments, without the receiver and the
+/// selector. If one of them is not aligned for its type, all are copied to memory that is allocated. Returns also
+/// `FWD_OUT_OF_RANGE` for another number of arguments than the method has.
+FWD_API fwd_status fwd_forward_arguments(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
+                                         void *FWD_NONNULL const *FWD_NULLABLE arguments, size_t count,
+                                         void *FWD_NULLABLE result, size_t result_size);
+
+/// Forwards an invocation by the name of its method.
+///
+/// Works as `fwd_forward`, but slower: the name is hashed and looked up at each call. An unknown name is not interned,
+/// so names may come from outside.
+FWD_API fwd_status fwd_forward_named(fwd_proxy *FWD_NULLABLE proxy, const char *FWD_NULLABLE selector,
+                                     const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
+                                     size_t result_size);
+
+/// Tells the fan-out that runs on this thread that the invocation has been handled, for methods with the policy
+/// `FWD_RESULT_UNTIL_HANDLED`. Does nothing outside a fan-out.
+FWD_API void fwd_mark_handled(void);
+
+// MARK: Batches
+
+/// The subscribers of one moment, held for many invocations. A batch pays once for what each fan-out to weakly held
+/// objects pays again: use it where an event loop finds many events at once.
 typedef struct fwd_batch fwd_batch;
 
-/// Begins a batch, which retains the proxy. It is used and ended on the thread that began it. End it
-/// with `fwd_batch_end`, soon: as long as it runs, memory of changes to the proxy's membership is kept.
-fwd_status fwd_batch_begin(fwd_proxy *FWD_NULLABLE proxy,
-                           fwd_batch *FWD_NULLABLE *FWD_NULLABLE batch,
-                           fwd_error *FWD_NULLABLE error);
+/// Begins a batch.
+///
+/// The batch has the subscribers that are alive now, and retains the proxy. Objects among them live until it ends.
+/// `*batch` receives it, to be ended with `fwd_batch_end`. End it soon: as long as it lasts, memory of subscriptions
+/// that end is kept. Returns `FWD_NO_MEMORY`. O(n) in the number of subscribers.
+FWD_API fwd_status fwd_batch_begin(fwd_proxy *FWD_NULLABLE proxy, fwd_batch *FWD_NULLABLE *FWD_NULLABLE batch,
+                                   fwd_error *FWD_NULLABLE error);
 
-/// The same as `fwd_forward`, to the batch's subscribers.
-fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector FWD_NULLABLE selector,
-                             const void *FWD_NULLABLE frame, size_t frame_size,
-                             void *FWD_NULLABLE result, size_t result_size);
+/// Forwards an invocation to the subscribers of a batch, on the thread that began it.
+///
+/// Works as `fwd_forward`. Subscriptions that end or are blocked are not called any more; later ones are not called.
+FWD_API fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector FWD_NULLABLE selector,
+                                     const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
+                                     size_t result_size);
 
-/// Ends a batch; NULL is ignored. Subscribers that nobody else holds die here.
-void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
+/// Ends a batch, on the thread that began it. NULL is ignored. Objects that nobody else holds die here, and notifiers
+/// of subscriptions that have ended may run here.
+FWD_API void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
 
-/// Tells the fan-out that runs on this thread that the invocation has been handled, for
-/// `FWD_RESULT_UNTIL_HANDLED`. Without a fan-out nothing happens.
-void fwd_mark_handled(void);
+// MARK: Function pointers
 
-/// How much of a method's signature a function pointer has.
+/// Which arguments of a method a function pointer has.
 typedef enum fwd_function_form {
-  /// Only the arguments: what a C callback without context has. `v@:id` becomes `void (*)(int, double)`.
+  /// Those behind the receiver and the selector, as a C callback without context has them: `v@:id` is
+  /// `void (*)(int, double)`.
   FWD_FUNCTION_ARGUMENTS = 0,
-  /// The whole signature; the receiver and the selector that the caller passes are ignored.
+  /// All. The receiver and the selector that the caller passes are ignored.
   FWD_FUNCTION_METHOD = 1,
 } fwd_function_form;
 
-/// Makes a C function pointer that forwards `selector` into the proxy, for an API that takes a callback. It
-/// retains the proxy, once and not for each call; end it with `fwd_closure_destroy`. A call costs about 28 ns for
-/// one subscriber, where `fwd_forward` costs 39. What a call could not do goes to the proxy's
-/// `on_error`, and the caller gets the method's default result, else zeroes.
-fwd_status fwd_proxy_function(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
-                              fwd_function_form form, fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
-                              fwd_error *FWD_NULLABLE error);
+/// Makes a C function pointer that forwards a method to a proxy, for an interface that takes a callback.
+///
+/// `*closure` receives the closure: get the pointer with `fwd_closure_function`, and end it with `fwd_closure_destroy`.
+/// The closure retains the proxy. A call that fails reports to the proxy's `on_error`, and gives the default result of
+/// the method, else zeros.
+///
+/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a form that does not exist, and the failures of
+/// `fwd_closure_create`.
+FWD_API fwd_status fwd_proxy_function(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
+                                      fwd_function_form form, fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
+                                      fwd_error *FWD_NULLABLE error);
 
 #ifdef __cplusplus
 }

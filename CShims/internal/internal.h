@@ -16,6 +16,7 @@
 #include "fwd_error.h"
 #include "fwd_fan_out.h"
 #include "fwd_list.h"
+#include "fwd_options.h"
 #include "fwd_plan.h"
 #include "fwd_proxy.h"
 #include "fwd_sanitizer.h"

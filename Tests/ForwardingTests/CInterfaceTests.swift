@@ -24,6 +24,18 @@ import Testing
     #expect(c_interface_check_proxies() == 0)
   }
 
+  @Test func `C options of other versions are read or refused by their size`() {
+    #expect(c_interface_check_versions() == 0)
+  }
+
+  @Test func `NULL is an error or nothing for each C function`() {
+    #expect(c_interface_check_null_references() == 0)
+  }
+
+  @Test func `C subscribes at positions, and moves subscriptions`() {
+    #expect(c_interface_check_positions() == 0)
+  }
+
   @Test func `C subscribes contexts with destroy notifiers`() {
     #expect(c_interface_check_subscribers() == 0)
   }
@@ -126,7 +138,7 @@ import Testing
     do {
       let proxy = try DynamicProxy(adopting: Self.table)
       tracked = proxy
-      unsafe handle = fwd_proxy_retain(proxy.unsafeHandle)
+      unsafe handle = try #require(fwd_proxy_retain(proxy.unsafeHandle))
       _ = try note(1, to: journal, in: proxy)
     }
     #expect(tracked != nil)

@@ -142,6 +142,7 @@ import Testing
     let created = unsafe fwd_proxy_create(nil, most, nil, &proxy, &error)
     #expect(created == FWD_NULL_ARGUMENT)
     var options = unsafe fwd_proxy_options()
+    unsafe options.size = MemoryLayout<fwd_proxy_options>.size
     unsafe options.method_count = 3
     let configured = unsafe fwd_proxy_create(nil, 0, &options, &proxy, &error)
     #expect(configured == FWD_NULL_ARGUMENT)

@@ -142,7 +142,7 @@ static void forward(void) {
   CHECK(fwd_proxy_create(&protocol, 1, NULL, &proxy, &error) == FWD_OK);
   int offset = 40, number = 2, result = 0;
   fwd_method method = {"add:", "i@:i", (any_function)add};
-  CHECK(fwd_proxy_subscribe(proxy, &offset, &method, 1, NULL, NULL, &error) == FWD_OK);
+  CHECK(fwd_proxy_subscribe(proxy, &offset, &method, 1, NULL, NULL, NULL, &error) == FWD_OK);
   CHECK(fwd_forward_named(proxy, "add:", &number, sizeof number, &result, sizeof result) == FWD_OK);
   CHECK(result == 42);
   fwd_closure *closure = NULL;

@@ -6,7 +6,8 @@
 import ctypes
 import os
 from ctypes import (
-    CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_size_t, c_uint64, c_void_p, cast,
+    CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p,
+    cast,
 )
 
 PREFIX = os.environ["FWD_LIBRARY_PREFIX"]
@@ -18,12 +19,16 @@ library = ctypes.CDLL(PATH)
 (
     OK, MALFORMED, UNSUPPORTED, OVERFLOW, TOO_DEEP, NULL_ARGUMENT, OUT_OF_RANGE, WRONG_SIZE, TYPE_MISMATCH,
     NO_MEMORY, NO_EXECUTABLE_MEMORY, NO_RECEIVER, UNKNOWN_SELECTOR, NO_RESPONDER, DELIVERY_FAILED,
-    MISSING_METHOD, SIGNATURE_MISMATCH, CONFLICT, NOT_SUBSCRIBED, DUPLICATE, CYCLE, DEAD, WRONG_LAYOUT,
-) = range(23)
+    MISSING_METHOD, SIGNATURE_MISMATCH, CONFLICT, NOT_SUBSCRIBED, DUPLICATE, CYCLE, DEAD, WRONG_LAYOUT, WRONG_VERSION,
+) = range(24)
 
 NO_OFFSET = c_size_t(-1).value
 
 RESULT_DEFAULT = 0
+
+PROXY_IGNORES_UNKNOWN_SELECTORS = 1
+
+POSITION_LAST, POSITION_FIRST, POSITION_BEFORE, POSITION_AFTER, POSITION_INDEX, POSITION_PRIORITY = range(6)
 
 
 class Layout(Structure):
@@ -57,9 +62,24 @@ ErrorHandler = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(Error))
 
 class ProxyOptions(Structure):
     _fields_ = [
-        ("methods", POINTER(MethodOptions)), ("method_count", c_size_t), ("ignores_unknown_selectors", c_bool),
-        ("on_error", ErrorHandler), ("on_error_context", c_void_p),
+        ("size", c_size_t), ("method_size", c_size_t), ("methods", POINTER(MethodOptions)), ("method_count", c_size_t),
+        ("flags", c_uint64), ("on_error", ErrorHandler), ("on_error_context", c_void_p),
     ]
+
+    def __init__(self, **members):
+        sizes = {"size": ctypes.sizeof(ProxyOptions), "method_size": ctypes.sizeof(MethodOptions)}
+        super().__init__(**{**sizes, **members})
+
+
+class Position(Structure):
+    _fields_ = [("kind", c_int), ("priority", c_int32), ("index", c_size_t), ("anchor", c_uint64)]
+
+
+class SubscribeOptions(Structure):
+    _fields_ = [("size", c_size_t), ("position", Position), ("times", c_size_t)]
+
+    def __init__(self, **members):
+        super().__init__(**{"size": ctypes.sizeof(SubscribeOptions), **members})
 
 
 Handler = CFUNCTYPE(None, c_void_p, POINTER(c_void_p), c_void_p)
@@ -73,12 +93,14 @@ def _declare(name, result, *arguments):
     return function
 
 
+version = _declare("fwd_version", c_uint32)
+version_string = _declare("fwd_version_string", c_char_p)
 error_message = _declare("fwd_error_message", c_char_p)
 status_name = _declare("fwd_status_name", c_char_p, c_int)
 type_layout = _declare("fwd_type_layout", c_int, c_char_p, c_size_t, POINTER(Layout), POINTER(Error))
 signature_create = _declare(
     "fwd_signature_create", c_int, c_char_p, c_size_t, POINTER(c_void_p), POINTER(Error))
-signature_destroy = _declare("fwd_signature_release", None, c_void_p)
+signature_release = _declare("fwd_signature_release", None, c_void_p)
 signature_retain = _declare("fwd_signature_retain", c_void_p, c_void_p)
 signature_argument_count = _declare("fwd_signature_argument_count", c_size_t, c_void_p)
 signature_argument = _declare("fwd_signature_argument", c_int, c_void_p, c_size_t, POINTER(Layout))
@@ -103,11 +125,9 @@ proxy_retain = _declare("fwd_proxy_retain", c_void_p, c_void_p)
 proxy_release = _declare("fwd_proxy_release", None, c_void_p)
 # A `Destroy` or None.
 proxy_subscribe = _declare(
-    "fwd_proxy_subscribe", c_int, c_void_p, c_void_p, POINTER(Method), c_size_t, c_void_p, POINTER(c_uint64),
-    POINTER(Error))
-proxy_subscribe_times = _declare(
-    "fwd_proxy_subscribe_times", c_int, c_void_p, c_void_p, POINTER(Method), c_size_t, c_size_t, c_void_p,
+    "fwd_proxy_subscribe", c_int, c_void_p, c_void_p, POINTER(Method), c_size_t, c_void_p, POINTER(SubscribeOptions),
     POINTER(c_uint64), POINTER(Error))
+proxy_move = _declare("fwd_proxy_move", c_int, c_void_p, c_uint64, POINTER(Position), POINTER(Error))
 proxy_block = _declare("fwd_proxy_block", c_int, c_void_p, c_uint64)
 proxy_unblock = _declare("fwd_proxy_unblock", c_int, c_void_p, c_uint64)
 proxy_unsubscribe = _declare("fwd_proxy_unsubscribe", c_int, c_void_p, c_uint64)
@@ -161,7 +181,7 @@ class Signature:
         _check(signature_create(encoding, len(encoding), byref(self.handle), byref(error)), error)
 
     def __del__(self):
-        signature_destroy(self.handle)
+        signature_release(self.handle)
 
     def call(self, function, arguments, result):
         """Calls with ctypes values; gives the result's value."""
@@ -213,7 +233,7 @@ class Proxy:
     def __del__(self):
         proxy_release(self.handle)
 
-    def subscribe(self, methods, context=None, destroy=None):
+    def subscribe(self, methods, context=None, destroy=None, options=None):
         """Subscribes {selector: (encoding, ctypes function)}."""
         self.kept += [methods, destroy]
         array = (Method * len(methods))(
@@ -221,6 +241,6 @@ class Proxy:
         token, error = c_uint64(), Error()
         _check(
             proxy_subscribe(
-                self.handle, context, array, len(array), cast(destroy, c_void_p) if destroy else None, byref(token),
-                byref(error)), error)
+                self.handle, context, array, len(array), cast(destroy, c_void_p) if destroy else None,
+                byref(options) if options else None, byref(token), byref(error)), error)
         return token.value

@@ -4,6 +4,7 @@
 """Builds programs against the installed library with what pkg-config says, and runs them."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +22,18 @@ def pkg_config(*arguments):
         text=True).stdout.split()
 
 
+def run(command, **environment):
+    """What a command returns and prints. The loader finds the library by LD_LIBRARY_PATH alone."""
+    environment = dict(os.environ, **environment)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def header():
+    with open(os.path.join(PREFIX, "include", "forwarding.h")) as file:
+        return file.read()
+
+
 class Clients(unittest.TestCase):
     def build_and_run(self, compiler, *flags, static=False):
         if not shutil.which(compiler):
@@ -35,21 +48,26 @@ class Clients(unittest.TestCase):
                 [compiler, *flags, *WARNINGS, *pkg_config("--cflags"), "-c", SOURCE, "-o", program + ".o"],
                 [compiler, program + ".o", "-o", program, *libraries],
             ):
-                built = subprocess.run(command, capture_output=True, text=True)
-                self.assertEqual((built.returncode, built.stderr), (0, ""), command)
-            # The loader finds the library where it was installed, or nowhere: there is no run path in the program.
-            environment = dict(os.environ, LD_LIBRARY_PATH="" if static else os.path.join(PREFIX, "lib"))
-            ran = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60)
-            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all is well\n", ""))
-            forced = subprocess.run(
-                [program], env=dict(environment, FWD_CALL="libffi"), capture_output=True, text=True, timeout=60)
-            self.assertEqual((forced.returncode, forced.stdout, forced.stderr), (0, "all is well\n", ""))
+                self.assertEqual(run(command), (0, "", ""), command)
+            # The program has no run path, so the loader finds this library or none.
+            path = "" if static else os.path.join(PREFIX, "lib")
+            self.assertEqual(run([program], LD_LIBRARY_PATH=path), (0, "all is well\n", ""))
+            self.assertEqual(run([program], LD_LIBRARY_PATH=path, FWD_CALL="libffi"), (0, "all is well\n", ""))
 
     def test_c_by_gcc(self):
         self.build_and_run("gcc", "-std=c11")
 
+    def test_c23_by_gcc(self):
+        self.build_and_run("gcc", "-std=c2x", "-O2")
+
     def test_c_by_clang(self):
         self.build_and_run("clang", "-std=c11")
+
+    def test_c23_by_clang(self):
+        self.build_and_run("clang", "-std=c2x", "-O2")
+
+    def test_c_without_inline_functions(self):
+        self.build_and_run("gcc", "-std=c11", "-DFWD_NO_INLINE")
 
     def test_cxx_by_gxx(self):
         self.build_and_run("g++", "-std=c++17", "-x", "c++")
@@ -66,6 +84,58 @@ class Clients(unittest.TestCase):
         if not os.path.exists(os.path.join(PREFIX, "lib", "libforwarding.a")):
             self.skipTest("no static library: scripts/library --static")
         self.build_and_run("g++", "-std=c++17", "-x", "c++", static=True)
+
+    def test_the_example_of_the_header(self):
+        lines = header().split("/// # A complete example\n", 1)[1].split("/// # Rules", 1)[0].splitlines()
+        program = "\n".join(line.removeprefix("///").removeprefix("     ") for line in lines) + "\n"
+        with tempfile.TemporaryDirectory() as directory:
+            source = os.path.join(directory, "example.c")
+            with open(source, "w") as file:
+                file.write(program)
+            for compiler, standard in (("gcc", "-std=c11"), ("clang", "-std=c2x")):
+                if not shutil.which(compiler):
+                    continue
+                command = [compiler, standard, *WARNINGS, *pkg_config("--cflags"), source, "-o", source + ".out"]
+                self.assertEqual(run(command + pkg_config("--libs")), (0, "", ""), command)
+                self.assertEqual(
+                    run([source + ".out"], LD_LIBRARY_PATH=os.path.join(PREFIX, "lib")),
+                    (0, "Alice got 2.50 from 7\nBob got 2.50 from 7\n", ""))
+
+    def test_programs_for_another_inline_abi_do_not_load(self):
+        """Compiles a program against a header with the next FWD_INLINE_ABI, then runs it with this library."""
+        number = int(re.search(r"^#define FWD_INLINE_ABI (\d+)$", header(), re.MULTILINE).group(1))
+        symbol = f"fwd_inline_abi_{number + 1}"
+        with tempfile.TemporaryDirectory() as directory:
+            macro = "#define FWD_INLINE_ABI"
+            with open(os.path.join(directory, "forwarding.h"), "w") as file:
+                file.write(header().replace(f"{macro} {number}\n", f"{macro} {number + 1}\n"))
+            # The program is linked with a library that has the variable, and runs with one that lacks it.
+            for name, text in ("linked", f"const unsigned char {symbol} = 1;\n"), ("loaded", "char nothing;\n"):
+                os.mkdir(os.path.join(directory, name))
+                source = os.path.join(directory, name, "other.c")
+                with open(source, "w") as file:
+                    file.write(text)
+                library = os.path.join(directory, name, "libother.so")
+                command = ["gcc", "-shared", "-fPIC", source, "-o", library, "-Wl,-soname,libother.so"]
+                self.assertEqual(run(command), (0, "", ""))
+            path = os.path.join(PREFIX, "lib") + ":" + os.path.join(directory, "loaded")
+            for compiler in "gcc", "clang":
+                if not shutil.which(compiler):
+                    continue
+                for flags in ["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"], ["-O2", "-fPIC"]:
+                    program = os.path.join(directory, "client")
+                    compile_program = [compiler, "-std=c11", *flags, f"-I{directory}", SOURCE, "-o", program]
+                    # Against this library it does not link.
+                    code, _, errors = run(compile_program + pkg_config("--libs"))
+                    self.assertNotEqual(code, 0, compile_program)
+                    self.assertIn(symbol, errors)
+                    # Linked with the other one it does not load, even if functions are bound at their first call.
+                    linked = [os.path.join(directory, "linked", "libother.so"), "-Wl,-z,lazy"]
+                    command = compile_program + pkg_config("--libs") + linked
+                    self.assertEqual(run(command), (0, "", ""), command)
+                    code, output, errors = run([program], LD_LIBRARY_PATH=path)
+                    self.assertEqual((code, output), (127, ""), command)
+                    self.assertIn(symbol, errors)
 
     def test_pkg_config_names_the_prefix(self):
         self.assertEqual(pkg_config("--variable=prefix"), [PREFIX])

@@ -5,12 +5,14 @@
 
 import ctypes
 import ctypes.util
+import os
+import re
 import subprocess
 import threading
 import unittest
 from ctypes import (
     CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int64,
-    c_long, c_longdouble, c_size_t, c_uint8, c_uint64, c_void_p, cast, sizeof,
+    c_long, c_longdouble, c_size_t, c_ubyte, c_uint8, c_uint64, c_void_p, cast, sizeof,
 )
 
 import forwarding as fwd
@@ -57,6 +59,36 @@ class LibraryFile(unittest.TestCase):
             "  library.fwd_proxy_create(None, 0, None, None, None)\n"
             "  _ctypes.dlclose(library._handle)\n")
         self.assertEqual(subprocess.run(["python3", "-c", script]).returncode, 0)
+
+
+class Versions(unittest.TestCase):
+    def header_number(self, name):
+        with open(os.path.join(fwd.PREFIX, "include", "forwarding.h")) as header:
+            return int(re.search(rf"^#define FWD_{name} (\d+)$", header.read(), re.MULTILINE).group(1))
+
+    def test_are_those_of_the_header(self):
+        numbers = [self.header_number(name) for name in ("VERSION_MAJOR", "VERSION_MINOR", "VERSION_PATCH")]
+        self.assertEqual(fwd.version(), numbers[0] * 1000000 + numbers[1] * 1000 + numbers[2])
+        self.assertEqual(fwd.version_string().decode(), ".".join(map(str, numbers)))
+
+    def test_the_inline_abi_is_a_symbol(self):
+        c_ubyte.in_dll(fwd.library, f"fwd_inline_abi_{self.header_number('INLINE_ABI')}")
+        with self.assertRaises(ValueError):
+            c_ubyte.in_dll(fwd.library, f"fwd_inline_abi_{self.header_number('INLINE_ABI') + 1}")
+
+    def test_members_of_a_later_version_are_refused_unless_they_are_zero(self):
+        class Later(Structure):
+            _fields_ = [("known", fwd.ProxyOptions), ("unknown", c_int64)]
+
+        later = Later(known=fwd.ProxyOptions(size=ctypes.sizeof(Later)))
+        fwd.Proxy(adder, options=later.known)
+        later.unknown = 1
+        with self.assertRaises(fwd.Failure) as caught:
+            fwd.Proxy(adder, options=later.known)
+        self.assertEqual(caught.exception.status, fwd.WRONG_VERSION)
+        with self.assertRaises(fwd.Failure) as caught:
+            fwd.Proxy(adder, options=fwd.ProxyOptions(size=0))
+        self.assertEqual(caught.exception.status, fwd.WRONG_SIZE)
 
 
 class Layouts(unittest.TestCase):
@@ -122,8 +154,8 @@ class Signatures(unittest.TestCase):
     def test_are_counted(self):
         signature = fwd.Signature(b"v@:")
         self.assertEqual(fwd.signature_retain(signature.handle), signature.handle.value)
-        fwd.signature_destroy(signature.handle)
-        fwd.signature_destroy(None)
+        fwd.signature_release(signature.handle)
+        fwd.signature_release(None)
 
     def test_refuse_what_cannot_be_called(self):
         for encoding, status in (
@@ -387,7 +419,7 @@ class Proxies(unittest.TestCase):
         self.add = fwd.selector_register(b"add:")
         self.reset = fwd.selector_register(b"reset:")
 
-    def subscribe(self, offset, context=None, destroy=None, resets=True):
+    def subscribe(self, offset, context=None, destroy=None, resets=True, options=None):
         @AddFunction
         def add(context, selector, number):
             self.calls.append(("add", offset, context, fwd.selector_name(selector), number))
@@ -400,7 +432,7 @@ class Proxies(unittest.TestCase):
         methods = {b"add:": (b"i@:i", add)}
         if resets:
             methods[b"reset:"] = (b"v@:d", reset)
-        return self.proxy.subscribe(methods, context, destroy)
+        return self.proxy.subscribe(methods, context, destroy, options)
 
     def test_forward_to_python_functions(self):
         self.subscribe(10, context=1)
@@ -456,6 +488,25 @@ class Proxies(unittest.TestCase):
         fwd.proxy_release(handle)
         self.assertEqual(destroyed, [11, 22])
 
+    def order(self):
+        value = c_double(0)
+        self.calls.clear()
+        self.assertEqual(fwd.forward(self.proxy.handle, self.reset, byref(value), 8, None, 0), fwd.OK)
+        return [call[1] for call in self.calls]
+
+    def test_subscribers_have_positions(self):
+        first = self.subscribe(1)
+        self.subscribe(2, options=fwd.SubscribeOptions(position=fwd.Position(kind=fwd.POSITION_FIRST)))
+        self.subscribe(
+            3, options=fwd.SubscribeOptions(position=fwd.Position(kind=fwd.POSITION_BEFORE, anchor=first), times=2))
+        self.assertEqual(self.order(), [2, 3, 1])
+        position = fwd.Position(kind=fwd.POSITION_INDEX, index=0)
+        self.assertEqual(fwd.proxy_move(self.proxy.handle, first, byref(position), None), fwd.OK)
+        self.assertEqual(self.order(), [1, 2, 3])
+        self.assertEqual(self.order(), [1, 2])
+        position = fwd.Position(kind=fwd.POSITION_AFTER, anchor=0)
+        self.assertEqual(fwd.proxy_move(self.proxy.handle, first, byref(position), None), fwd.NOT_SUBSCRIBED)
+
     def test_a_subscriber_can_leave_during_a_fan_out(self):
         @ResetFunction
         def leave(context, selector, value):
@@ -493,13 +544,13 @@ class Proxies(unittest.TestCase):
             fwd.MethodOptions(b"add:", fwd.RESULT_DEFAULT, ctypes.addressof(default), 4))
         handler = fwd.ErrorHandler(
             lambda context, selector, error: reported.append((context, error[0].status)))
-        options = fwd.ProxyOptions(methods, 1, False, handler, 5)
+        options = fwd.ProxyOptions(methods=methods, method_count=1, on_error=handler, on_error_context=5)
         proxy = fwd.Proxy(adder, options=options)
         closure, error = c_void_p(), fwd.Error()
         self.assertEqual(fwd.proxy_function(proxy.handle, self.add, 0, byref(closure), byref(error)), fwd.OK)
         self.assertEqual(CFUNCTYPE(c_int, c_int)(fwd.closure_function(closure))(11), -1)
         fwd.closure_destroy(closure)
-        plain = fwd.Proxy(adder, options=fwd.ProxyOptions(None, 0, False, handler, 6))
+        plain = fwd.Proxy(adder, options=fwd.ProxyOptions(on_error=handler, on_error_context=6))
         self.assertEqual(fwd.proxy_function(plain.handle, self.add, 0, byref(closure), byref(error)), fwd.OK)
         self.assertEqual(CFUNCTYPE(c_int, c_int)(fwd.closure_function(closure))(11), 0)
         fwd.closure_destroy(closure)

@@ -64,6 +64,7 @@ const char *fwd_status_name(fwd_status status) {
       [FWD_CYCLE] = "FWD_CYCLE",
       [FWD_DEAD] = "FWD_DEAD",
       [FWD_WRONG_LAYOUT] = "FWD_WRONG_LAYOUT",
+      [FWD_WRONG_VERSION] = "FWD_WRONG_VERSION",
   };
   size_t index = (size_t)status;
   return index < sizeof names / sizeof *names && names[index] ? names[index] : "FWD_?";

@@ -172,6 +172,7 @@ fwd_status fwd_signature_create_stating(const char *text, size_t length, const f
 }
 
 fwd_signature *fwd_signature_retain(fwd_signature *signature) {
+  if (!signature) return NULL;
   // A new reference is made from an existing one, so nothing needs to be ordered.
   atomic_fetch_add_explicit(&signature->references, 1, memory_order_relaxed);
   return signature;

@@ -22,34 +22,36 @@ extension DynamicProxy {
 /// Creates a proxy; see `forwarding.h`.
 @c @implementation
 public func fwd_proxy_create(
-  _ protocols: UnsafePointer<OpaquePointer>?, _ count: Int,
+  _ protocols: UnsafePointer<OpaquePointer?>?, _ count: Int,
   _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>?,
   _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
   guard let proxy = unsafe proxy, unsafe protocols != nil || count == 0, count >= 0 else {
     return unsafe fail(
       error, FWD_NULL_ARGUMENT,
-      "fwd_proxy_create: no \(unsafe proxy == nil ? "place for the proxy" : "protocols")")
+      "fwd_proxy_create: no \(unsafe proxy == nil ? "proxy to fill" : "protocols")")
   }
   var tables: [ProtocolTable] = []
   for index in 0..<count {
-    // C does not know that the pointers are not to be null.
-    guard
-      let table = unsafe UnsafeRawPointer(protocols!)
-        .load(fromByteOffset: index * MemoryLayout<UInt>.stride, as: UnsafeRawPointer?.self)
-    else {
+    guard let table = unsafe protocols![index] else {
       return unsafe fail(
         error, FWD_NULL_ARGUMENT, "fwd_proxy_create: protocol \(index) is NULL", offset: index)
     }
     // SAFETY: the caller gives tables of the registry, which live as long as
     // the process.
-    unsafe tables.append(Unmanaged<ProtocolTable>.fromOpaque(table).takeUnretainedValue())
+    unsafe tables.append(
+      Unmanaged<ProtocolTable>.fromOpaque(UnsafeRawPointer(table)).takeUnretainedValue())
+  }
+  var known = unsafe fwd_proxy_options()
+  if let options = unsafe options {
+    // SAFETY: the options begin with their size.
+    let status = unsafe fwd_proxy_options_read(options, &known, error)
+    if status != FWD_OK { return status }
   }
   do throws(TableError) {
     var configuration = DynamicProxy.Configuration()
-    if let options = unsafe options {
-      try unsafe configuration.apply(options.pointee, tables)
-    }
+    let status = try unsafe configuration.apply(known, tables, error)
+    if status != FWD_OK { return status }
     let made = try DynamicProxy(adopting: tables, configuration: configuration)
     // SAFETY: the reference is the caller's, who gives it up by
     // fwd_proxy_release.
@@ -63,13 +65,14 @@ public func fwd_proxy_create(
 
 /// Adds a reference; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_retain(_ proxy: OpaquePointer) -> OpaquePointer {
+public func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
+  guard let proxy = unsafe proxy else { return nil }
   // SAFETY: the caller has a reference.
   _ = unsafe Unmanaged.passRetained(DynamicProxy.of(core: proxy))
   return unsafe proxy
 }
 
-/// Gives up a reference; see `forwarding.h`.
+/// Releases a reference; see `forwarding.h`.
 @c @implementation
 public func fwd_proxy_release(_ proxy: OpaquePointer?) {
   guard let proxy = unsafe proxy else { return }
@@ -83,46 +86,52 @@ public func fwd_proxy_subscribe(
   _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
   _ methods: UnsafePointer<fwd_method>?, _ count: Int,
   _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
-  _ subscription: UnsafeMutablePointer<fwd_subscription>?,
-  _ error: UnsafeMutablePointer<fwd_error>?
-) -> fwd_status {
-  unsafe subscribe(
-    "fwd_proxy_subscribe", proxy, context, methods, count, times: nil, destroy, subscription, error)
-}
-
-/// Subscribes C functions for some deliveries; see `forwarding.h`.
-@c @implementation
-public func fwd_proxy_subscribe_times(
-  _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
-  _ methods: UnsafePointer<fwd_method>?, _ count: Int, _ times: Int,
-  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
-  _ subscription: UnsafeMutablePointer<fwd_subscription>?,
-  _ error: UnsafeMutablePointer<fwd_error>?
-) -> fwd_status {
-  // More than there can be numbers is as many as there come.
-  unsafe subscribe(
-    "fwd_proxy_subscribe_times", proxy, context, methods, count,
-    times: times < 0 ? Int.max : times, destroy, subscription, error)
-}
-
-@unsafe private func subscribe(
-  _ function: String, _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
-  _ methods: UnsafePointer<fwd_method>?, _ count: Int, times: Int?,
-  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ options: UnsafePointer<fwd_subscribe_options>?,
   _ subscription: UnsafeMutablePointer<fwd_subscription>?,
   _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
-    return unsafe fail(error, FWD_NULL_ARGUMENT, "\(function): no proxy")
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_subscribe: no proxy")
+  }
+  var known = fwd_subscribe_options()
+  if let options = unsafe options {
+    // SAFETY: the options begin with their size.
+    let status = unsafe fwd_subscribe_options_read(options, &known, error)
+    if status != FWD_OK { return status }
   }
   let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
   if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
+  // SAFETY: the caller has a reference to the proxy.
+  let target = unsafe DynamicProxy.of(core: proxy)
   do throws(ForwardingError) {
+    // A limit that no counter reaches is no limit.
+    let times = known.times == 0 ? nil : known.times < 0 ? Int.max : known.times
     let candidate = unsafe SubscriberList.Candidate(
-      context: context, limit: try DeliveryLimit(times), destroy: destroy)
-    // SAFETY: the caller has a reference to the proxy.
-    let made = try unsafe DynamicProxy.of(core: proxy).admit(candidate, table, .none)
+      context: context, at: try DynamicProxy.Position(known.position, in: target),
+      limit: try DeliveryLimit(times), destroy: destroy)
+    let made = try target.admit(candidate, table, .none)
     unsafe subscription?.pointee = made.identifier
+    return FWD_OK
+  } catch let failure {
+    return unsafe fail(error, failure.code.status, failure.description)
+  }
+}
+
+/// Moves a subscription; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_move(
+  _ proxy: OpaquePointer?, _ subscription: fwd_subscription,
+  _ position: UnsafePointer<fwd_position>?, _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  guard let proxy = unsafe proxy, let position = unsafe position else {
+    return unsafe fail(
+      error, FWD_NULL_ARGUMENT, "fwd_proxy_move: no \(unsafe proxy == nil ? "proxy" : "position")")
+  }
+  // SAFETY: the caller has a reference to the proxy.
+  let target = unsafe DynamicProxy.of(core: proxy)
+  do throws(ForwardingError) {
+    let place = try unsafe DynamicProxy.Position(position.pointee, in: target)
+    try target.subscribers.move(subscription, to: place)
     return FWD_OK
   } catch let failure {
     return unsafe fail(error, failure.code.status, failure.description)
@@ -193,7 +202,7 @@ public func fwd_proxy_function(
   guard let proxy = unsafe proxy, let selector = unsafe selector, let closure = unsafe closure
   else {
     return unsafe fail(
-      error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no proxy, selector or place for the closure")
+      error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no proxy, no selector or no closure to fill")
   }
   guard form == FWD_FUNCTION_METHOD || form == FWD_FUNCTION_ARGUMENTS else {
     return unsafe fail(
@@ -253,23 +262,34 @@ extension FunctionTable {
 // MARK: - Options
 
 extension DynamicProxy.Configuration {
-  /// Takes over what a C program asks for.
+  /// Applies the options that a C program passes.
+  ///
+  /// - Returns: why the options of a method could not be read, else `FWD_OK`.
+  /// - Throws: `TableError` for options that do not fit the protocols.
   @unsafe fileprivate mutating func apply(
-    _ options: fwd_proxy_options, _ tables: [ProtocolTable]
-  ) throws(TableError) {
-    if unsafe options.ignores_unknown_selectors { unknownSelectors = .ignore }
+    _ options: fwd_proxy_options, _ tables: [ProtocolTable],
+    _ error: UnsafeMutablePointer<fwd_error>?
+  ) throws(TableError) -> fwd_status {
+    if unsafe options.flags & UInt64(FWD_PROXY_IGNORES_UNKNOWN_SELECTORS.rawValue) != 0 {
+      unknownSelectors = .ignore
+    }
     if let onError = unsafe options.on_error {
       let handler = unsafe CErrorHandler(function: onError, context: options.on_error_context)
       self.onError = { handler.report($0) }
     }
     let count = unsafe options.method_count
-    guard let methods = unsafe options.methods, count >= 0 else {
-      if count == 0 { return }
+    guard unsafe options.methods != nil, count >= 0 else {
+      if count == 0 { return FWD_OK }
       throw TableError(.nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")
     }
     let requirements = try ProtocolTable.merge(tables)
     for index in 0..<count {
-      let method = unsafe methods[index]
+      var method = unsafe fwd_method_options()
+      // SAFETY: the caller gives `count` methods of the size in the options.
+      let status = unsafe withUnsafePointer(to: options) {
+        unsafe fwd_method_options_read($0, index, &method, error)
+      }
+      if status != FWD_OK { return status }
       let text = try unsafe text(method.selector, "the selector of method \(index) of the options")
       guard let requirement = requirements.first(where: { $0.selector.name == text }) else {
         throw TableError(
@@ -292,6 +312,7 @@ extension DynamicProxy.Configuration {
           UnsafeRawBufferPointer(start: value, count: method.default_result_size), requirement)
       }
     }
+    return FWD_OK
   }
 
   private static func value(
@@ -310,6 +331,27 @@ extension DynamicProxy.Configuration {
         "the default result of \"\(requirement.selector)\" is an object, which C cannot keep alive")
     }
     return unsafe StoredValue(copying: bytes)
+  }
+}
+
+extension DynamicProxy.Position {
+  /// The position that a C program passes.
+  ///
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind that
+  ///   does not exist.
+  fileprivate init(_ position: fwd_position, in proxy: DynamicProxy) throws(ForwardingError) {
+    let anchor = Subscription(anchor: proxy.anchor, identifier: position.anchor)
+    switch position.kind {
+    case FWD_POSITION_LAST: self = .last
+    case FWD_POSITION_FIRST: self = .first
+    case FWD_POSITION_BEFORE: self = .before(anchor)
+    case FWD_POSITION_AFTER: self = .after(anchor)
+    case FWD_POSITION_INDEX: self = .index(position.index)
+    case FWD_POSITION_PRIORITY: self = .priority(Int(position.priority))
+    default:
+      throw ForwardingError(
+        .indexOutOfRange, "\(position.kind.rawValue) is no kind of a position")
+    }
   }
 }
 

@@ -113,7 +113,7 @@ extension FunctionPointer {
   @unsafe public var unsafePointer: UnsafeRawPointer {
     // SAFETY: the closure lives as long as this object; POSIX gives functions
     // addresses.
-    unsafe unsafeBitCast(fwd_closure_function(closure), to: UnsafeRawPointer.self)
+    unsafe unsafeBitCast(fwd_closure_function(closure)!, to: UnsafeRawPointer.self)
   }
 
   /// Gives the function as a value of a `@convention(c)` type, which the caller

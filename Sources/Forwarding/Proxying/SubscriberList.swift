@@ -144,12 +144,12 @@ extension SubscriberList {
 
     /// A C context.
     @unsafe internal init(
-      context: UnsafeMutableRawPointer?, limit: DeliveryLimit,
-      destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+      context: UnsafeMutableRawPointer?, at position: DynamicProxy.Position = .last,
+      limit: DeliveryLimit, destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     ) {
       unsafe subscriber = fwd_subscriber(
         object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy, limit: limit.count)
-      position = .last
+      self.position = position
       duplicates = .allow
     }
 
@@ -241,13 +241,32 @@ extension SubscriberList {
     }
   }
 
-  /// Moves an earlier subscription, if a place is named. A fan-out under way
-  /// goes on in the old order.
+  /// Moves a subscription.
+  ///
+  /// - Throws: `ForwardingError`: `notSubscribed` if the subscription or the
+  ///   anchor has ended, `indexOutOfRange`, `outOfMemory`.
+  internal func move(
+    _ identifier: UInt64, to position: DynamicProxy.Position
+  ) throws(ForwardingError) {
+    try change { state, garbage throws(ForwardingError) in
+      // An index counts the living.
+      if position.isIndex { try prune(&state, &garbage) }
+      guard let record = unsafe fwd_list_find(list, identifier),
+        unsafe fwd_record_is_live(record)
+      else {
+        throw ForwardingError(
+          .notSubscribed, "the proxy has no subscription \(identifier)")
+      }
+      try unsafe move(record, position, &state, &garbage)
+    }
+  }
+
+  /// Moves the subscription of a record. A fan-out under way keeps the old
+  /// order.
   private func move(
     _ record: OpaquePointer, _ position: DynamicProxy.Position, _ state: inout State,
     _ garbage: inout Garbage
   ) throws(ForwardingError) {
-    if case .last = position.place { return }
     var position = position
     if let anchor = position.anchor, unsafe find(anchor) == record {
       // A place beside itself is the place that it has.

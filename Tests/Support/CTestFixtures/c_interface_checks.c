@@ -30,7 +30,8 @@ static void check(bool holds, const char *condition, int line) {
   } while (0)
 
 static bool says(const fwd_error *error, fwd_status status, const char *words) {
-  bool found = error->status == status && strstr(error->message, words) && strcmp(error->message, fwd_error_message()) == 0;
+  bool found =
+      error->status == status && strstr(error->message, words) && strcmp(error->message, fwd_error_message()) == 0;
   if (!found) fprintf(stderr, "expected %s in %s: %s: ", words, fwd_status_name(error->status), error->message);
   return found;
 }
@@ -88,6 +89,9 @@ static bool listener_allow(listener *self) {
 
 static void listener_destroy(void *context) { ((listener *)context)->destroyed++; }
 
+/// The sizes of `fwd_proxy_options`, for designated initialisers.
+#define SIZES .size = sizeof(fwd_proxy_options), .method_size = sizeof(fwd_method_options)
+
 static const fwd_method listener_methods[] = {
     {"ping:", "v^v:i", (void (*)(void))listener_ping},
     {"ask:of:", "i^v:id", (void (*)(void))listener_ask},
@@ -96,7 +100,8 @@ static const fwd_method listener_methods[] = {
 
 static fwd_status subscribe(fwd_proxy *proxy, listener *listener) {
   listener->proxy = proxy;
-  return fwd_proxy_subscribe(proxy, listener, listener_methods, 3, listener_destroy, &listener->subscription, NULL);
+  return fwd_proxy_subscribe(proxy, listener, listener_methods, 3, listener_destroy, NULL, &listener->subscription,
+                             NULL);
 }
 
 /// The protocol of the methods above.
@@ -275,13 +280,242 @@ int c_interface_check_proxies(void) {
       {{"ping:", FWD_RESULT_FIRST, &number, 4}, FWD_TYPE_MISMATCH, "4 bytes, expected 0"},
   };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    fwd_proxy_options options = {.methods = &faults[i].method, .method_count = 1};
+    fwd_proxy_options options = {SIZES, .methods = &faults[i].method, .method_count = 1};
     none = untouched;
     error = (fwd_error){0};
     FAILS(faults[i].status, fwd_proxy_create(protocols, 1, &options, &none, &error));
     CHECK(says(&error, faults[i].status, faults[i].words));
     CHECK(none == untouched);
   }
+  return failures;
+}
+
+// MARK: Versions and sizes
+
+int c_interface_check_versions(void) {
+  failures = 0;
+  CHECK(fwd_version() == FWD_VERSION);
+  char text[32];
+  snprintf(text, sizeof text, "%d.%d.%d", FWD_VERSION_MAJOR, FWD_VERSION_MINOR, FWD_VERSION_PATCH);
+  CHECK(strcmp(fwd_version_string(), text) == 0);
+
+  // What programs of a later version pass: members behind those that the library knows.
+  const fwd_protocol *protocol = listening();
+  fwd_proxy *untouched = (fwd_proxy *)&protocol, *proxy = untouched;
+  fwd_error error = {0};
+  struct {
+    fwd_proxy_options known;
+    uint64_t unknown;
+  } later = {.known = FWD_PROXY_OPTIONS_INIT};
+  later.known.size = sizeof later;
+  CHECK(fwd_proxy_create(&protocol, 1, &later.known, &proxy, &error) == FWD_OK);
+  fwd_proxy_release(proxy);
+  proxy = untouched;
+  later.unknown = (uint64_t)1 << 40;
+  FAILS(FWD_WRONG_VERSION, fwd_proxy_create(&protocol, 1, &later.known, &proxy, &error));
+  CHECK(says(&error, FWD_WRONG_VERSION, "fwd_proxy_options"));
+  CHECK(strstr(error.message, text) != NULL);
+  CHECK(error.offset >= sizeof later.known && error.offset < sizeof later);
+
+  // Sizes that no version has.
+  const size_t sizes[] = {0, 1, sizeof(size_t), sizeof(fwd_proxy_options) - 1, 4097, SIZE_MAX};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;
+    options.size = sizes[i];
+    error = (fwd_error){0};
+    FAILS(FWD_WRONG_SIZE, fwd_proxy_create(&protocol, 1, &options, &proxy, &error));
+    CHECK(says(&error, FWD_WRONG_SIZE, "sizeof(fwd_proxy_options)"));
+  }
+  fwd_proxy_options flagged = FWD_PROXY_OPTIONS_INIT;
+  flagged.flags = (uint64_t)1 << 63;
+  FAILS(FWD_WRONG_VERSION, fwd_proxy_create(&protocol, 1, &flagged, &proxy, &error));
+  CHECK(says(&error, FWD_WRONG_VERSION, "flags 0x8000000000000000"));
+
+  // Arrays are read with the stride of the program.
+  struct {
+    fwd_method_options known;
+    size_t unknown;
+  } methods[] = {{.known = {.selector = "ask:of:", .policy = FWD_RESULT_ALL_LAST}},
+                 {.known = {.selector = "allow", .policy = FWD_RESULT_ANY}}};
+  fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;
+  options.methods = &methods[0].known;
+  options.method_count = 2;
+  options.method_size = sizeof methods[0];
+  CHECK(fwd_proxy_create(&protocol, 1, &options, &proxy, &error) == FWD_OK);
+  bool allowed = true;
+  CHECK(fwd_forward_named(proxy, "allow", NULL, 0, &allowed, sizeof allowed) == FWD_OK && !allowed);
+  fwd_proxy_release(proxy);
+  proxy = untouched;
+  methods[1].unknown = 1;
+  FAILS(FWD_WRONG_VERSION, fwd_proxy_create(&protocol, 1, &options, &proxy, &error));
+  CHECK(says(&error, FWD_WRONG_VERSION, "fwd_method_options"));
+  const size_t strides[] = {0, 8, sizeof(fwd_method_options) - 8, SIZE_MAX};
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    options.method_size = strides[i];
+    FAILS(FWD_WRONG_SIZE, fwd_proxy_create(&protocol, 1, &options, &proxy, &error));
+    CHECK(says(&error, FWD_WRONG_SIZE, "method_size"));
+  }
+  CHECK(proxy == untouched);
+
+  // The same for subscriptions.
+  CHECK(fwd_proxy_create(&protocol, 1, NULL, &proxy, &error) == FWD_OK);
+  journal journal = {0};
+  listener a = {.name = "a", .journal = &journal};
+  struct {
+    fwd_subscribe_options known;
+    uint32_t unknown[2];
+  } subscribing = {.known = FWD_SUBSCRIBE_OPTIONS_INIT};
+  subscribing.known.size = sizeof subscribing;
+  CHECK(fwd_proxy_subscribe(proxy, &a, listener_methods, 3, listener_destroy, &subscribing.known, &a.subscription,
+                            &error) == FWD_OK);
+  CHECK(fwd_proxy_unsubscribe(proxy, a.subscription) == FWD_OK && a.destroyed == 1);
+  subscribing.unknown[1] = 1;
+  FAILS(FWD_WRONG_VERSION, fwd_proxy_subscribe(proxy, &a, listener_methods, 3, listener_destroy, &subscribing.known,
+                                               &a.subscription, &error));
+  CHECK(says(&error, FWD_WRONG_VERSION, "fwd_subscribe_options"));
+  subscribing.known.size = 0;
+  FAILS(FWD_WRONG_SIZE, fwd_proxy_subscribe(proxy, &a, listener_methods, 3, listener_destroy, &subscribing.known,
+                                            &a.subscription, &error));
+  CHECK(says(&error, FWD_WRONG_SIZE, "expected"));
+  CHECK(a.destroyed == 1 && fwd_proxy_subscriber_count(proxy) == 0);
+  fwd_proxy_release(proxy);
+  return failures;
+}
+
+int c_interface_check_null_references(void) {
+  failures = 0;
+  CHECK(fwd_signature_retain(NULL) == NULL);
+  fwd_signature_release(NULL);
+  CHECK(fwd_proxy_retain(NULL) == NULL);
+  fwd_proxy_release(NULL);
+  CHECK(fwd_closure_function(NULL) == NULL);
+  fwd_closure_destroy(NULL);
+  fwd_batch_end(NULL);
+  CHECK(fwd_proxy_subscriber_count(NULL) == 0);
+  CHECK(!fwd_proxy_responds(NULL, fwd_selector_register("ping:")));
+  CHECK(fwd_proxy_signature(NULL, fwd_selector_register("ping:")) == NULL);
+  CHECK(fwd_signature_argument_count(NULL) == 0 && fwd_signature_frame_size(NULL) == 0);
+  fwd_layout layout;
+  FAILS(FWD_NULL_ARGUMENT, fwd_signature_argument(NULL, 0, &layout));
+  FAILS(FWD_NULL_ARGUMENT, fwd_signature_result(NULL, &layout));
+  FAILS(FWD_NULL_ARGUMENT, fwd_type_layout("i", 1, NULL, NULL));
+  FAILS(FWD_NULL_ARGUMENT, fwd_signature_create("v", 1, NULL, NULL));
+  FAILS(FWD_NULL_ARGUMENT, fwd_batch_begin(NULL, NULL, NULL));
+  FAILS(FWD_NULL_ARGUMENT, fwd_batch_forward(NULL, fwd_selector_register("ping:"), NULL, 0, NULL, 0));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_unsubscribe(NULL, 1));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_move(NULL, 1, &(fwd_position){.kind = FWD_POSITION_FIRST}, NULL));
+  return failures;
+}
+
+// MARK: Positions
+
+static fwd_status subscribe_at(fwd_proxy *proxy, listener *listener, fwd_position position, fwd_error *error) {
+  fwd_subscribe_options options = FWD_SUBSCRIBE_OPTIONS_INIT;
+  options.position = position;
+  return fwd_proxy_subscribe(proxy, listener, listener_methods, 3, listener_destroy, &options, &listener->subscription,
+                             error);
+}
+
+/// Whether a fan-out calls the subscribers in this order.
+static bool order_is(fwd_proxy *proxy, journal *journal, const char *text) {
+  int32_t number = 0;
+  return fwd_forward_named(proxy, "ping:", &number, 4, NULL, 0) == FWD_OK && noted(journal, text);
+}
+
+static void move_itself(listener *self) {
+  fwd_position first = {.kind = FWD_POSITION_FIRST};
+  self->action = NULL;
+  CHECK(fwd_proxy_move(self->proxy, self->subscription, &first, NULL) == FWD_OK);
+}
+
+int c_interface_check_positions(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  listener a = {.name = "a", .journal = &journal}, b = {.name = "b", .journal = &journal};
+  listener c = {.name = "c", .journal = &journal}, d = {.name = "d", .journal = &journal};
+  listener e = {.name = "e", .journal = &journal}, f = {.name = "f", .journal = &journal};
+  fwd_error error = {0};
+  CHECK(subscribe_at(proxy, &a, (fwd_position){0}, NULL) == FWD_OK);
+  CHECK(subscribe_at(proxy, &b, (fwd_position){.kind = FWD_POSITION_FIRST}, NULL) == FWD_OK);
+  CHECK(order_is(proxy, &journal, "b0 a0 "));
+  CHECK(subscribe_at(proxy, &c, (fwd_position){.kind = FWD_POSITION_BEFORE, .anchor = a.subscription}, NULL) == FWD_OK);
+  CHECK(subscribe_at(proxy, &d, (fwd_position){.kind = FWD_POSITION_AFTER, .anchor = a.subscription}, NULL) == FWD_OK);
+  CHECK(order_is(proxy, &journal, "b0 c0 a0 d0 "));
+  CHECK(subscribe_at(proxy, &e, (fwd_position){.kind = FWD_POSITION_INDEX, .index = 1}, NULL) == FWD_OK);
+  CHECK(order_is(proxy, &journal, "b0 e0 c0 a0 d0 "));
+  CHECK(subscribe_at(proxy, &f, (fwd_position){.kind = FWD_POSITION_PRIORITY, .priority = -1}, NULL) == FWD_OK);
+  listener g = {.name = "g", .journal = &journal}, h = {.name = "h", .journal = &journal};
+  CHECK(subscribe_at(proxy, &g, (fwd_position){0}, NULL) == FWD_OK);
+  CHECK(subscribe_at(proxy, &h, (fwd_position){.kind = FWD_POSITION_PRIORITY, .priority = INT32_MAX}, NULL) == FWD_OK);
+  CHECK(order_is(proxy, &journal, "h0 b0 e0 c0 a0 d0 g0 f0 "));
+
+  // Moving.
+  struct {
+    listener *moved;
+    fwd_position position;
+    const char *order;
+  } moves[] = {
+      {&h, {.kind = FWD_POSITION_LAST}, "b0 e0 c0 a0 d0 g0 h0 f0 "},
+      {&f, {.kind = FWD_POSITION_FIRST}, "f0 b0 e0 c0 a0 d0 g0 h0 "},
+      {&f, {.kind = FWD_POSITION_INDEX, .index = 2}, "b0 f0 e0 c0 a0 d0 g0 h0 "},
+      {&b, {.kind = FWD_POSITION_INDEX, .index = 8}, "f0 e0 c0 a0 d0 g0 h0 b0 "},
+      {&e, {.kind = FWD_POSITION_AFTER, .anchor = a.subscription}, "f0 c0 a0 e0 d0 g0 h0 b0 "},
+      {&h, {.kind = FWD_POSITION_BEFORE, .anchor = f.subscription}, "h0 f0 c0 a0 e0 d0 g0 b0 "},
+      {&c, {.kind = FWD_POSITION_BEFORE, .anchor = c.subscription}, "h0 f0 c0 a0 e0 d0 g0 b0 "},
+      {&c, {.kind = FWD_POSITION_PRIORITY, .priority = 5}, "c0 h0 f0 a0 e0 d0 g0 b0 "},
+      {&b, {.kind = FWD_POSITION_PRIORITY, .priority = 4}, "c0 b0 h0 f0 a0 e0 d0 g0 "},
+      {&c, {.kind = FWD_POSITION_LAST}, "b0 h0 f0 a0 e0 d0 g0 c0 "},
+  };
+  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+    CHECK(fwd_proxy_move(proxy, moves[i].moved->subscription, &moves[i].position, &error) == FWD_OK);
+    CHECK(order_is(proxy, &journal, moves[i].order));
+  }
+  // A fan-out under way keeps the order; nobody is called twice.
+  g.action = move_itself;
+  g.proxy = proxy;
+  CHECK(order_is(proxy, &journal, "b0 h0 f0 a0 e0 d0 g0 c0 "));
+  CHECK(order_is(proxy, &journal, "g0 b0 h0 f0 a0 e0 d0 c0 "));
+
+  // Errors leave the order as it is.
+  fwd_subscription ended = h.subscription;
+  CHECK(fwd_proxy_unsubscribe(proxy, ended) == FWD_OK && h.destroyed == 1);
+  fwd_proxy *other = make_proxy(NULL);
+  listener foreign = {.name = "x", .journal = &journal};
+  CHECK(subscribe(other, &foreign) == FWD_OK);
+  struct {
+    fwd_position position;
+    fwd_status status;
+    const char *words;
+  } faults[] = {
+      {{.kind = (fwd_position_kind)6}, FWD_OUT_OF_RANGE, "6 is no kind"},
+      {{.kind = (fwd_position_kind)-1}, FWD_OUT_OF_RANGE, "is no kind"},
+      {{.kind = FWD_POSITION_INDEX, .index = 8}, FWD_OUT_OF_RANGE, "position 8"},
+      {{.kind = FWD_POSITION_INDEX, .index = SIZE_MAX}, FWD_OUT_OF_RANGE, "subscribers"},
+      {{.kind = FWD_POSITION_BEFORE}, FWD_NOT_SUBSCRIBED, "anchor"},
+      {{.kind = FWD_POSITION_AFTER, .anchor = ended}, FWD_NOT_SUBSCRIBED, "anchor"},
+      {{.kind = FWD_POSITION_AFTER, .anchor = foreign.subscription}, FWD_NOT_SUBSCRIBED, "anchor"},
+      {{.kind = FWD_POSITION_BEFORE, .anchor = UINT64_MAX}, FWD_NOT_SUBSCRIBED, "anchor"},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    error = (fwd_error){0};
+    FAILS(faults[i].status, subscribe_at(proxy, &h, faults[i].position, &error));
+    CHECK(says(&error, faults[i].status, faults[i].words));
+    error = (fwd_error){0};
+    FAILS(faults[i].status, fwd_proxy_move(proxy, a.subscription, &faults[i].position, &error));
+    CHECK(says(&error, faults[i].status, faults[i].words));
+  }
+  fwd_position first = {.kind = FWD_POSITION_FIRST};
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_move(proxy, ended, &first, &error));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_move(proxy, 0, &first, &error));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_move(proxy, foreign.subscription, &first, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_move(proxy, a.subscription, NULL, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_move(NULL, a.subscription, &first, &error));
+  CHECK(h.destroyed == 1 && h.subscription == ended);
+  CHECK(order_is(proxy, &journal, "g0 b0 f0 a0 e0 d0 c0 "));
+  fwd_proxy_release(other);
+  fwd_proxy_release(proxy);
+  CHECK(a.destroyed == 1 && g.destroyed == 1);
   return failures;
 }
 
@@ -328,13 +562,12 @@ static void check_times(fwd_proxy *proxy, journal *journal) {
   int32_t number = 3;
   listener t = {.name = "t", .journal = journal};
   fwd_error error = {0};
-  FAILS(FWD_OUT_OF_RANGE, fwd_proxy_subscribe_times(proxy, &t, listener_methods, 3, 0, listener_destroy,
-                                                    &t.subscription, &error));
-  CHECK(says(&error, FWD_OUT_OF_RANGE, "expected 1 or more"));
-  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_subscribe_times(NULL, &t, listener_methods, 3, 1, listener_destroy,
-                                                     &t.subscription, &error));
+  fwd_subscribe_options options = {.size = sizeof options, .times = 2};
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_subscribe(NULL, &t, listener_methods, 3, listener_destroy, &options,
+                                               &t.subscription, &error));
+  CHECK(says(&error, FWD_NULL_ARGUMENT, "no proxy"));
   CHECK(t.subscription == 0 && t.destroyed == 0);
-  CHECK(fwd_proxy_subscribe_times(proxy, &t, listener_methods, 3, 2, listener_destroy, &t.subscription, NULL) ==
+  CHECK(fwd_proxy_subscribe(proxy, &t, listener_methods, 3, listener_destroy, &options, &t.subscription, NULL) ==
         FWD_OK);
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
   CHECK(noted(journal, "b3 a3 t3 ") && t.destroyed == 0);
@@ -350,8 +583,9 @@ static void check_times(fwd_proxy *proxy, journal *journal) {
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_block(proxy, t.subscription));
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(proxy, t.subscription));
   // More than will ever come.
-  CHECK(fwd_proxy_subscribe_times(proxy, &t, listener_methods, 3, SIZE_MAX, listener_destroy, &t.subscription,
-                                  NULL) == FWD_OK);
+  options.times = SIZE_MAX;
+  CHECK(fwd_proxy_subscribe(proxy, &t, listener_methods, 3, listener_destroy, &options, &t.subscription, NULL) ==
+        FWD_OK);
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
   CHECK(noted(journal, "b3 a3 t3 "));
   CHECK(fwd_proxy_unsubscribe(proxy, t.subscription) == FWD_OK && t.destroyed == 2);
@@ -416,19 +650,19 @@ int c_interface_check_subscribers(void) {
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
     fwd_error error = {0};
     FAILS(faults[i].status,
-          fwd_proxy_subscribe(proxy, &c, &faults[i].method, 1, listener_destroy, &c.subscription, &error));
+          fwd_proxy_subscribe(proxy, &c, &faults[i].method, 1, listener_destroy, NULL, &c.subscription, &error));
     CHECK(says(&error, faults[i].status, faults[i].words));
   }
   fwd_method twice[] = {listener_methods[0], listener_methods[0]};
-  FAILS(FWD_CONFLICT, fwd_proxy_subscribe(proxy, &c, twice, 2, listener_destroy, &c.subscription, NULL));
-  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_subscribe(proxy, &c, NULL, 2, listener_destroy, &c.subscription, NULL));
-  FAILS(FWD_MISSING_METHOD, fwd_proxy_subscribe(proxy, &c, NULL, 0, listener_destroy, &c.subscription, NULL));
+  FAILS(FWD_CONFLICT, fwd_proxy_subscribe(proxy, &c, twice, 2, listener_destroy, NULL, &c.subscription, NULL));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_subscribe(proxy, &c, NULL, 2, listener_destroy, NULL, &c.subscription, NULL));
+  FAILS(FWD_MISSING_METHOD, fwd_proxy_subscribe(proxy, &c, NULL, 0, listener_destroy, NULL, &c.subscription, NULL));
   CHECK(c.subscription == 77 && c.destroyed == 0);
   CHECK(fwd_proxy_subscriber_count(proxy) == 2);
   // No notifier, no place for the subscription, no context.
   static struct journal plain;
   static listener unbound = {.name = "n", .journal = &plain};
-  CHECK(fwd_proxy_subscribe(proxy, &unbound, listener_methods, 1, NULL, NULL, NULL) == FWD_OK);
+  CHECK(fwd_proxy_subscribe(proxy, &unbound, listener_methods, 1, NULL, NULL, NULL, NULL) == FWD_OK);
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
   CHECK(noted(&plain, "n1 "));
   fwd_proxy_release(proxy);
@@ -493,7 +727,8 @@ int c_interface_check_membership(void) {
   CHECK(noted(&journal, "b1 b9 c9 c1 "));
   reentered = proxy;
   listener d = {.name = "d", .journal = &journal};
-  CHECK(fwd_proxy_subscribe(proxy, &d, listener_methods, 3, destroy_and_forward, &d.subscription, NULL) == FWD_OK);
+  CHECK(fwd_proxy_subscribe(proxy, &d, listener_methods, 3, destroy_and_forward, NULL, &d.subscription, NULL) ==
+        FWD_OK);
   CHECK(fwd_proxy_unsubscribe(proxy, d.subscription) == FWD_OK);
   CHECK(noted(&journal, "b3 c3 "));
   CHECK(d.destroyed == 1);
@@ -531,7 +766,7 @@ int c_interface_check_forwarding(void) {
   static listener ignored = {.name = "x"};
   static struct journal ignored_journal;
   ignored.journal = &ignored_journal;
-  CHECK(fwd_proxy_subscribe(proxy, &ignored, methods, 2, NULL, NULL, NULL) == FWD_OK);
+  CHECK(fwd_proxy_subscribe(proxy, &ignored, methods, 2, NULL, NULL, NULL, NULL) == FWD_OK);
 
   struct {
     int32_t number;
@@ -606,7 +841,7 @@ int c_interface_check_forwarding(void) {
   fwd_proxy_release(proxy);
 
   // Unknown selectors may be ignored.
-  fwd_proxy_options options = {.ignores_unknown_selectors = true};
+  fwd_proxy_options options = {SIZES, .flags = FWD_PROXY_IGNORES_UNKNOWN_SELECTORS};
   proxy = make_proxy(&options);
   CHECK(fwd_forward(proxy, unknown, NULL, 0, NULL, 0) == FWD_OK);
   FAILS(FWD_NULL_ARGUMENT, fwd_forward(proxy, NULL, NULL, 0, NULL, 0));
@@ -654,7 +889,7 @@ int c_interface_check_policies(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     int32_t given = 9;
     fwd_method_options method = {"ask:of:", rows[i].policy, &given, sizeof given};
-    fwd_proxy_options options = {.methods = &method, .method_count = 1};
+    fwd_proxy_options options = {SIZES, .methods = &method, .method_count = 1};
     fwd_proxy *proxy = make_proxy(&options);
     given = 0;
     int32_t result = 0;
@@ -689,7 +924,7 @@ int c_interface_check_policies(void) {
   };
   for (size_t i = 0; i < sizeof quantifiers / sizeof *quantifiers; i++) {
     fwd_method_options method = {"allow", quantifiers[i].policy, NULL, 0};
-    fwd_proxy_options options = {.methods = &method, .method_count = 1};
+    fwd_proxy_options options = {SIZES, .methods = &method, .method_count = 1};
     fwd_proxy *proxy = make_proxy(&options);
     journal journal = {0};
     listener listeners[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
@@ -705,7 +940,7 @@ int c_interface_check_policies(void) {
     fwd_proxy_release(proxy);
   }
   fwd_method_options method = {"ping:", FWD_RESULT_UNTIL_HANDLED, NULL, 0};
-  fwd_proxy_options options = {.methods = &method, .method_count = 1};
+  fwd_proxy_options options = {SIZES, .methods = &method, .method_count = 1};
   fwd_proxy *proxy = make_proxy(&options);
   journal journal = {0};
   listener a = {.name = "a", .journal = &journal}, b = {.name = "b", .journal = &journal, .action = mark};
@@ -733,7 +968,7 @@ int c_interface_check_functions(void) {
   failures = 0;
   journal journal = {0};
   reports = 0;
-  fwd_proxy_options options = {.on_error = on_error, .on_error_context = &reports};
+  fwd_proxy_options options = {SIZES, .on_error = on_error, .on_error_context = &reports};
   fwd_proxy *proxy = make_proxy(&options);
   fwd_selector ask = fwd_selector_register("ask:of:"), ping = fwd_selector_register("ping:");
   listener a = {.name = "a", .journal = &journal};
@@ -807,7 +1042,7 @@ static void *come_and_go(void *proxy) {
     // Freed by whoever is the last to use it.
     counter *passing = calloc(1, sizeof *passing);
     fwd_subscription subscription;
-    failed += fwd_proxy_subscribe(proxy, passing, counter_methods, 1, free, &subscription, NULL) != FWD_OK;
+    failed += fwd_proxy_subscribe(proxy, passing, counter_methods, 1, free, NULL, &subscription, NULL) != FWD_OK;
     failed += fwd_proxy_unsubscribe(proxy, subscription) != FWD_OK;
   }
   return (void *)failed;
@@ -818,7 +1053,7 @@ int c_interface_check_threads(void) {
   fwd_proxy *proxy = make_proxy(NULL);
   static counter steady;
   steady = (counter){0};
-  CHECK(fwd_proxy_subscribe(proxy, &steady, counter_methods, 1, counter_destroy, NULL, NULL) == FWD_OK);
+  CHECK(fwd_proxy_subscribe(proxy, &steady, counter_methods, 1, counter_destroy, NULL, NULL, NULL) == FWD_OK);
   pthread_t threads[4];
   for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, i < 2 ? forward_all : come_and_go, proxy);
   for (int i = 0; i < 4; i++) {
@@ -852,7 +1087,7 @@ fwd_status c_interface_subscribe_note(fwd_proxy *proxy, int number,
   noter *made = malloc(sizeof *made);
   *made = (noter){number, note, context};
   fwd_method method = {"note:", "v^v:i", (void (*)(void))noter_note};
-  fwd_status status = fwd_proxy_subscribe(proxy, made, &method, 1, free, subscription, NULL);
+  fwd_status status = fwd_proxy_subscribe(proxy, made, &method, 1, free, NULL, subscription, NULL);
   if (status != FWD_OK) free(made);
   return status;
 }

@@ -147,7 +147,7 @@ fwd_status extension_counter_subscribe(extension_counter *counter, fwd_proxy *pr
   counter->file_limit = file_limit;
   atomic_fetch_add_explicit(&counter->references, 1, memory_order_relaxed);
   fwd_status status = fwd_proxy_subscribe(proxy, counter, methods, sizeof methods / sizeof *methods, release,
-                                          &counter->subscription, error);
+                                          NULL, &counter->subscription, error);
   if (status != FWD_OK) extension_counter_release(counter);
   return status;
 }

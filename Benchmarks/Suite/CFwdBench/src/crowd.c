@@ -114,7 +114,7 @@ bool bench_crowd_subscribe(const bench_crowd *crowd, fwd_proxy *proxy) {
   for (size_t i = 0; i < crowd->count; i++) {
     const bench_slot *slot = &crowd->slots[BENCH_MESSAGE_NOTIFY][i];
     fwd_method method = {.selector = "notify:scale:", .encoding = "v^vqd", .function = slot->function};
-    if (fwd_proxy_subscribe(proxy, slot->receiver, &method, 1, NULL, NULL, NULL) != FWD_OK) return false;
+    if (fwd_proxy_subscribe(proxy, slot->receiver, &method, 1, NULL, NULL, NULL, NULL) != FWD_OK) return false;
   }
   return true;
 }

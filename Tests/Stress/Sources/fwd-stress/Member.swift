@@ -157,7 +157,7 @@ extension Member {
         { context in
           livingContexts.subtract(1, ordering: .relaxed)
           unsafe Unmanaged<Member>.fromOpaque(context!).release()
-        }, &subscription, nil)
+        }, nil, &subscription, nil)
     }
     violations.check(status == FWD_OK, "a C context could not be subscribed: \(status)")
     return subscription

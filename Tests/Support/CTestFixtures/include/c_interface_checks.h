@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A C program's own tests of forwarding.h. Each prints the checks that fail and gives their number.
+/// Tests of forwarding.h by a C program. Each function prints the checks that fail and returns their number.
 
 #ifndef C_INTERFACE_CHECKS_H
 #define C_INTERFACE_CHECKS_H
@@ -13,6 +13,9 @@
 int c_interface_check_selectors(void);
 int c_interface_check_protocols(void);
 int c_interface_check_proxies(void);
+int c_interface_check_versions(void);
+int c_interface_check_null_references(void);
+int c_interface_check_positions(void);
 int c_interface_check_subscribers(void);
 int c_interface_check_membership(void);
 int c_interface_check_forwarding(void);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Reads the structs of options that a program passes, whose size tells the version that the program was compiled for.
+///
+/// Each function copies the options of an older or the same version, with zeros for the members that are missing. It
+/// returns FWD_WRONG_SIZE for a size that no version has, and FWD_WRONG_VERSION for members of a later version that are
+/// not zero.
+
+#ifndef FWD_OPTIONS_H
+#define FWD_OPTIONS_H
+
+#include "forwarding.h"
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#endif
+
+fwd_status fwd_proxy_options_read(const fwd_proxy_options *FWD_NONNULL given, fwd_proxy_options *FWD_NONNULL options,
+                                  fwd_error *FWD_NULLABLE error);
+
+/// Reads the options of one method. `options` was read by `fwd_proxy_options_read`, and has more than `index` methods.
+fwd_status fwd_method_options_read(const fwd_proxy_options *FWD_NONNULL options, size_t index,
+                                   fwd_method_options *FWD_NONNULL method, fwd_error *FWD_NULLABLE error);
+
+fwd_status fwd_subscribe_options_read(const fwd_subscribe_options *FWD_NONNULL given,
+                                      fwd_subscribe_options *FWD_NONNULL options, fwd_error *FWD_NULLABLE error);
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+#endif
