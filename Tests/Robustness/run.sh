@@ -71,8 +71,8 @@ flags_of() {
 programs_of() {
   case $1 in
     debug) echo "hostile allocation_failures" ;;
-    thread) echo "threads" ;;
-    *) echo "hostile allocation_failures list_model threads" ;;
+    thread) echo "threads selectors" ;;
+    *) echo "hostile allocation_failures list_model threads selectors" ;;
   esac
 }
 
@@ -160,6 +160,7 @@ for build in $builds; do
     case $program in
       threads) set -- "${ROUNDS:-10000}" ${SEED:+"$SEED"} ;;
       list_model) set -- "${EPISODES:-250}" ${SEED:+"$SEED"} ;;
+      selectors) case $build in address | thread) set -- 160000 ;; esac ;;
     esac
     run_program "$build, $program" "$temporary/$build/$program" "$@"
     # Programs with Swift objects run again with Swift's own weak references.

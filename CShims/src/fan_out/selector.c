@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Selectors: one record a name, for the life of the process, so that names compare as pointers.
+/// Interned selectors. A selector is a pointer to a record that holds its name; equal names give the same record, so
+/// selectors compare as pointers. Records are never freed.
+///
+/// The records are found through a hash table with open addressing and linear probing:
+///
+///     current ──► table ──► [ hash | record ] [ empty ] [ hash | record ] ...
+///
+/// Lookups take no lock. They probe until they find the name or an empty bucket. Only one thread inserts at a time,
+/// under a mutex: it fills the bucket's hash and then stores the record, so a lookup that finds the record also finds
+/// the hash. A full table is copied into one of twice the size, which then becomes the current one. The old table stays
+/// allocated, since another thread may still probe it: that lookup misses only names that were registered after it
+/// began. All old tables together are smaller than the current one.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,39 +24,104 @@
 #include "base/hash.h"
 
 struct fwd_selector_record {
-  uint64_t hash;
-  struct fwd_selector_record *next;
   size_t length;
   char name[];
 };
 
-// Chains are only ever prepended to, so readers follow them without a lock. The number of buckets is fixed:
-// a process has some hundreds of selectors, and a hundred thousand still make chains of 25.
-enum { bucket_count = 4096, name_limit = 65535 };
-typedef _Atomic(struct fwd_selector_record *) bucket;
-static bucket buckets[bucket_count];
-static pthread_mutex_t insertion_lock = PTHREAD_MUTEX_INITIALIZER;
+typedef struct bucket {
+  _Atomic uint64_t hash;
+  /// NULL while the bucket is empty.
+  _Atomic(struct fwd_selector_record *) record;
+} bucket;
 
-static struct fwd_selector_record *find_in(struct fwd_selector_record *record, const char *name, size_t length,
-                                           uint64_t hash) {
-  for (; record; record = record->next) {
-    if (record->hash == hash && record->length == length && memcmp(record->name, name, length) == 0) break;
+typedef struct selector_table {
+  /// A power of two.
+  size_t bucket_count;
+  /// Keeps the old table reachable, so that leak checkers do not report it.
+  struct selector_table *previous;
+  bucket *buckets;
+} selector_table;
+
+enum { first_bucket_count = 1024, name_limit = 65535 };
+
+static bucket first_buckets[first_bucket_count];
+static selector_table first_table = {.bucket_count = first_bucket_count, .buckets = first_buckets};
+
+static _Atomic(selector_table *) current = &first_table;
+/// Held while a record is inserted; protects `count`.
+static pthread_mutex_t insertion_lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t count;
+
+/// Finds the bucket of a name, or the empty bucket where it would be inserted.
+static bucket *find_bucket(const selector_table *table, const char *name, size_t length, uint64_t hash) {
+  for (size_t i = (size_t)hash & (table->bucket_count - 1);; i = (i + 1) & (table->bucket_count - 1)) {
+    bucket *candidate = &table->buckets[i];
+    // Acquire: the record and the bucket's hash were written before the record was stored.
+    struct fwd_selector_record *record = atomic_load_explicit(&candidate->record, memory_order_acquire);
+    if (!record) return candidate;
+    if (atomic_load_explicit(&candidate->hash, memory_order_relaxed) != hash) continue;
+    if (record->length == length && memcmp(record->name, name, length) == 0) return candidate;
   }
+}
+
+static struct fwd_selector_record *find(const char *name, size_t length, uint64_t hash) {
+  const selector_table *table = atomic_load_explicit(&current, memory_order_acquire);
+  return atomic_load_explicit(&find_bucket(table, name, length, hash)->record, memory_order_acquire);
+}
+
+static void fill(bucket *empty, struct fwd_selector_record *record, uint64_t hash) {
+  atomic_store_explicit(&empty->hash, hash, memory_order_relaxed);
+  atomic_store_explicit(&empty->record, record, memory_order_release);
+}
+
+/// Makes a table of twice the size of the current one. False if memory is short. Under the lock.
+static bool grow(selector_table *old) {
+  selector_table *table = malloc(sizeof *table);
+  bucket *buckets = calloc(old->bucket_count * 2, sizeof *buckets);
+  if (!table || !buckets) {
+    free(table);
+    free(buckets);
+    return false;
+  }
+  *table = (selector_table){.bucket_count = old->bucket_count * 2, .previous = old, .buckets = buckets};
+  for (size_t i = 0; i < old->bucket_count; i++) {
+    struct fwd_selector_record *record = atomic_load_explicit(&old->buckets[i].record, memory_order_relaxed);
+    if (!record) continue;
+    uint64_t hash = atomic_load_explicit(&old->buckets[i].hash, memory_order_relaxed);
+    fill(find_bucket(table, record->name, record->length, hash), record, hash);
+  }
+  atomic_store_explicit(&current, table, memory_order_release);
+  return true;
+}
+
+/// Makes a record and inserts it. NULL if memory is short. Under the lock, for a name that is not in the table.
+static struct fwd_selector_record *insert(const char *name, size_t length, uint64_t hash) {
+  selector_table *table = atomic_load_explicit(&current, memory_order_relaxed);
+  if (count >= table->bucket_count / 2) {
+    // Without memory for a larger table the current one is filled further, but never completely: lookups stop at an
+    // empty bucket.
+    if (!grow(table) && count >= table->bucket_count - table->bucket_count / 8) return NULL;
+    table = atomic_load_explicit(&current, memory_order_relaxed);
+  }
+  struct fwd_selector_record *record = malloc(sizeof *record + length + 1);
+  if (!record) return NULL;
+  record->length = length;
+  memcpy(record->name, name, length + 1);
+  fill(find_bucket(table, name, length, hash), record, hash);
+  count++;
   return record;
 }
 
 /// The length of a name that can be a selector's, else 0.
 static size_t usable_length(const char *name) {
   if (!name) return 0;
-  // `memchr` reads in order and stops at the NUL, so nothing behind it is touched.
+  // `memchr` reads in order and stops at the NUL, so it reads no byte behind the string.
   const char *end = memchr(name, 0, name_limit + 1);
   return end ? (size_t)(end - name) : 0;
 }
 
 fwd_selector fwd_selector_find_bytes(const char *name, size_t length) {
-  uint64_t hash = fwd_hash_bytes(name, length);
-  // Acquire: the record that the bucket points to was filled before it was published.
-  return find_in(atomic_load_explicit(&buckets[hash % bucket_count], memory_order_acquire), name, length, hash);
+  return find(name, length, fwd_hash_bytes(name, length));
 }
 
 fwd_selector fwd_selector_find(const char *name) {
@@ -59,20 +135,13 @@ fwd_selector fwd_selector_register(const char *name) {
     fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "a selector's name has 1 to %d bytes", name_limit);
     return NULL;
   }
-  fwd_selector found = fwd_selector_find(name);
-  if (found) return found;
   uint64_t hash = fwd_hash_bytes(name, length);
-  bucket *chain = &buckets[hash % bucket_count];
+  struct fwd_selector_record *record = find(name, length, hash);
+  if (record) return record;
   pthread_mutex_lock(&insertion_lock);
-  struct fwd_selector_record *head = atomic_load_explicit(chain, memory_order_relaxed);
-  struct fwd_selector_record *record = find_in(head, name, length, hash);
-  if (!record && (record = malloc(sizeof *record + length + 1))) {
-    record->hash = hash;
-    record->next = head;
-    record->length = length;
-    memcpy(record->name, name, length + 1);
-    atomic_store_explicit(chain, record, memory_order_release);
-  }
+  // Another thread may have inserted the name since.
+  record = find(name, length, hash);
+  if (!record) record = insert(name, length, hash);
   pthread_mutex_unlock(&insertion_lock);
   if (!record) fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for the selector \"%.100s\"", name);
   return record;
