@@ -11,18 +11,20 @@ extension DynamicProxy {
   /// With a number of `times`, each invocation that reaches the proxy counts,
   /// be it that none of its own subscribers responds.
   ///
-  /// Circles are found among proxies that are subscribed in this way. What a
-  /// closure does that sends on to a proxy is its author's to see to.
+  /// Cycles are found among proxies that are subscribed in this way. A closure
+  /// that sends to a proxy is not followed: its author has to avoid the cycle.
   ///
   /// - Parameters:
-  ///   - proxy: who is to be forwarded to.
-  ///   - position: the place in the order of delivery.
+  ///   - proxy: the proxy to forward to.
+  ///   - position: the position in the order of delivery.
   ///   - lifetime: whether this proxy keeps the other one alive.
   ///   - times: after how many invocations the subscription ends.
   /// - Throws: `ForwardingError` with the code `cycle` if this proxy would,
   ///   directly or through others, forward to itself, unless
   ///   `Configuration.refusals` says that it is ignored; otherwise as for other
   ///   subscribers.
+  /// - Complexity: that of the position, plus O(*l*) in the number of proxies
+  ///   that are subscribed to `proxy`, directly or through others.
   @discardableResult
   public func subscribe(
     _ proxy: DynamicProxy, at position: Position = .last, lifetime: Lifetime = .weak,
@@ -41,33 +43,22 @@ extension DynamicProxy {
     } catch {
       return Subscription(anchor: anchor, identifier: try configuration.settle(error))
     }
-    do throws(ForwardingError) {
-      // The same key for all tables of this kind, so that a proxy is found again.
-      let key = ObjectIdentifier(DynamicProxy.self)
-      let subscription = try admit(candidate, table, .none, key: key)
-      settleLink(to: proxy, isMember: true)
-      return subscription
-    } catch {
-      settleLink(to: proxy, isMember: false)
-      throw error
-    }
+    defer { chained.withLock { $0.end(proxy) } }
+    // All tables of this kind have one key, so that a proxy which is subscribed
+    // twice is found to be a duplicate.
+    return try admit(candidate, table, .none, key: ObjectIdentifier(DynamicProxy.self))
   }
 
-  /// Enters a link in the books before the proxy is subscribed, so that no
-  /// other thread closes a circle.
+  /// Adds a link before the proxy is subscribed, so that a concurrent call that
+  /// would close a cycle finds it.
   private func addLink(to proxy: DynamicProxy) throws(ForwardingError) {
-    // References taken under the lock are given up behind it: a proxy may die
-    // with them.
+    // Strong references taken under the lock are released after it: the last
+    // one deinitialises a proxy.
     var held: [DynamicProxy] = []
     var visited: Set<ObjectIdentifier> = []
     let isCycle = Self.chaining.withLock { _ in
       if proxy.reaches(self, &visited, &held) { return true }
-      chained.withLock { links in
-        // One that is subscribed already needs no further link.
-        let identifier = ObjectIdentifier(proxy)
-        if links.contains(where: { $0.identifier == identifier && !$0.isPending }) { return }
-        links.append(Link(proxy))
-      }
+      chained.withLock { $0.begin(proxy) { subscribers.contains($0) } }
       return false
     }
     guard isCycle else { return withExtendedLifetime(held) {} }
@@ -78,50 +69,71 @@ extension DynamicProxy {
         : "the proxy forwards to this one already, so it would forward to itself")
   }
 
-  /// Says whether a link's proxy is a member now, and forgets links of those
-  /// who are none any more.
-  private func settleLink(to proxy: DynamicProxy, isMember: Bool) {
-    let identifier = ObjectIdentifier(proxy)
-    chained.withLock { links in
-      if let index = links.firstIndex(where: { $0.identifier == identifier && $0.isPending }) {
-        links[index].isPending = false
-        if !isMember { links.remove(at: index) }
-      }
-    }
-    chained.withLock { links in
-      links.removeAll { !$0.isPending && !subscribers.contains($0.identifier) }
-    }
-  }
-
   /// One lock for the links of all proxies: two threads could otherwise close a
-  /// circle between them.
+  /// cycle between them.
   private static let chaining = Lock<Void>(())
 
-  /// A proxy that is subscribed to this one, or about to be.
-  internal struct Link: Sendable {
-    weak let proxy: DynamicProxy?
-    let identifier: ObjectIdentifier
-    var isPending = true
+  /// The proxies that are subscribed to this one, or are about to be, by
+  /// address.
+  internal struct Links: Sendable {
+    fileprivate struct Link: Sendable {
+      weak let proxy: DynamicProxy?
+      /// The calls of `subscribe` that have begun and not returned.
+      var pending = 0
 
-    init(_ proxy: DynamicProxy) {
-      self.proxy = proxy
-      identifier = ObjectIdentifier(proxy)
+      init(_ proxy: DynamicProxy) { self.proxy = proxy }
+    }
+
+    fileprivate var links: [ObjectIdentifier: Link] = [:]
+    /// The number of links at which those without a subscription are removed
+    /// again. It doubles with the number that stays, so a link costs amortised
+    /// O(1).
+    private var pruneAt = 16
+
+    internal var count: Int { links.count }
+
+    /// Notes that `subscribe` begins for a proxy.
+    fileprivate mutating func begin(
+      _ proxy: DynamicProxy, isMember: (ObjectIdentifier) -> Bool
+    ) {
+      let identifier = ObjectIdentifier(proxy)
+      // The address may have belonged to another proxy, which has been
+      // deallocated and whose link is still here. That link says nothing about
+      // this proxy.
+      if links[identifier]?.proxy !== proxy {
+        if links.count >= pruneAt { prune(isMember) }
+        links[identifier] = Link(proxy)
+      }
+      links[identifier]?.pending += 1
+    }
+
+    /// Notes that `subscribe` has returned. A proxy that it has refused keeps
+    /// its link until the next pruning: whoever follows links asks for the
+    /// subscription too.
+    fileprivate mutating func end(_ proxy: DynamicProxy) {
+      links[ObjectIdentifier(proxy)]?.pending -= 1
+    }
+
+    private mutating func prune(_ isMember: (ObjectIdentifier) -> Bool) {
+      links = links.filter { $0.value.pending > 0 || isMember($0.key) }
+      pruneAt = max(16, 2 * links.count)
     }
   }
 
-  /// Whether this proxy is the other, or forwards to it.
+  /// Whether this proxy is the other one, or forwards to it, directly or through
+  /// further proxies.
   private func reaches(
     _ other: DynamicProxy, _ visited: inout Set<ObjectIdentifier>, _ held: inout [DynamicProxy]
   ) -> Bool {
     if self === other { return true }
-    // Once is enough: there are as many ways as proxies in a chain of diamonds
-    // have doubled.
+    // Each proxy is visited once. In a chain of diamonds the number of paths
+    // doubles with every diamond.
     guard visited.insert(ObjectIdentifier(self)).inserted else { return false }
-    let links = chained.withLock { $0 }
-    for link in links {
+    let links = chained.withLock { $0.links }
+    for link in links.values {
       guard let next = link.proxy else { continue }
       held.append(next)
-      if link.isPending || contains(next), next.reaches(other, &visited, &held) { return true }
+      if link.pending > 0 || contains(next), next.reaches(other, &visited, &held) { return true }
     }
     for next in forwardSlot.annexes {
       held.append(next)

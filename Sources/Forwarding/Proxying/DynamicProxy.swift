@@ -52,8 +52,8 @@ public final class DynamicProxy: Sendable {
   internal let joinedTables = Lock(JoinedTables())
   /// Those who intercept methods, by the shim's index of the method.
   internal let interceptions = Lock<[Int: InterceptionChain]>([:])
-  /// The proxies that are subscribed to this one, to find circles.
-  internal let chained = Lock<[Link]>([])
+  /// The proxies that are subscribed to this one, to find cycles.
+  internal let chained = Lock(Links())
   /// Who gets what no subscriber handles.
   internal let forwardSlot = ForwardSlot()
   /// The methods that are fed, and by which subscription; nil for those that
