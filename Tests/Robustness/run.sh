@@ -149,6 +149,18 @@ check_allocators() {
   fi
 }
 
+# A build for Darwin must fail, rather than corrupt Objective-C objects, unless the builder says that there are none.
+check_darwin() {
+  darwin="$CC $common -D__APPLE__ -fsyntax-only $shims/src/members/weak.c"
+  if $darwin 2>&1 | grep -q FWD_NATIVE_OBJECTS_ONLY && $darwin -DFWD_NATIVE_OBJECTS_ONLY; then
+    echo "1 passed, 0 failed"
+  else
+    echo "  weak.c must not compile for Darwin without FWD_NATIVE_OBJECTS_ONLY, and must compile with it"
+    echo "0 passed, 1 failed"
+  fi
+}
+run_program "weak references on Darwin" check_darwin
+
 export ASAN_OPTIONS="detect_leaks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export TSAN_OPTIONS="halt_on_error=0:exitcode=66${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A weak reference to a Swift object without Swift's `weak`, whose load and release cost more than
-/// all the rest of a delivery: an unowned reference keeps the object's memory (not its life), so the
-/// pointer stays good to ask, and `swift_tryRetain` answers as a `weak` load would: NULL once
-/// deinitialisation has begun. The price: the memory of a dead object stays until the reference ends.
+/// Weak references to Swift objects.
 ///
-/// Where the runtime has no `swift_tryRetain`, Swift's own `weak` does it, through the functions that
-/// the compiler calls for it. The unowned reference stays even so: by the object's address
-/// subscriptions are found, so that it must not become another's.
+/// Loading and releasing a reference of Swift's own kind, `weak`, costs more than the rest of a delivery. So a
+/// reference of ours is an unowned reference, which keeps the object's memory allocated but does not keep the object
+/// alive. The pointer stays valid, and `swift_tryRetain` of it does what a load of a `weak` variable does: it retains
+/// the object, or returns NULL if deinitialisation has begun. The memory of a dead object stays allocated until the
+/// reference is destroyed.
+///
+/// A runtime without `swift_tryRetain` gets stock references instead: Swift's own `weak`, through the functions that the
+/// compiler calls for it. A stock reference holds an unowned reference, too. Subscriptions are found by the object's
+/// address, so no other object may get that address while the subscription exists.
+
+// All functions below are for native Swift objects. On Darwin a subscriber may also be an Objective-C object, such as
+// an instance of a subclass of NSObject, and `swift_unownedRetain` would write into its first words. The
+// `swift_unknownObject...` functions do not help: their unowned references do not keep the address.
+#if defined(__APPLE__) && !defined(FWD_NATIVE_OBJECTS_ONLY)
+#error "weak.c would corrupt Objective-C objects. Define FWD_NATIVE_OBJECTS_ONLY if no subscriber is one."
+#endif
 
 #include "fwd_weak.h"
 
@@ -19,11 +29,11 @@
 #include "members/held.h"
 #include "members/swift_runtime.h"
 
-/// A stock reference. Swift's runtime puts its own into the first words.
+/// A stock reference. `reference` is the runtime's.
 struct stock {
   void *reference[2];
   void *object;
-  /// That a take has failed: never before the object began to deinitialise.
+  /// Whether a load has returned NULL: then the object has begun to deinitialise.
   _Atomic bool has_failed;
 };
 
@@ -49,7 +59,7 @@ fwd_weak_kind fwd_weak_kind_in_use(void) {
 }
 
 fwd_weak fwd_weak_create(void *object, fwd_weak_kind kind) {
-  // An object at an address with low bits, of which there is none, would be taken for something else.
+  // The low bits of the word say what it is. No object has such an address; if one had, it gets a stock reference.
   if (kind == FWD_WEAK_UNOWNED && ((uintptr_t)object & FWD_HELD_BITS) == 0) {
     swift_unownedRetain(object);
     return (fwd_weak)object;
@@ -94,17 +104,17 @@ void *fwd_weak_address(fwd_weak reference) {
 
 bool fwd_object_is_dying(void *object) {
   if (swift_isDeallocating) return swift_isDeallocating(object);
-  // A `weak` reference to a dying object is empty from the beginning.
+  // `swift_weakInit` with an object that is being deinitialised gives an empty reference.
   void *reference[2];
   swift_weakInit(reference, object);
   void *taken = swift_weakLoadStrong(reference);
   swift_weakDestroy(reference);
-  // The caller has it alive, or dying: this is not the last reference.
+  // The caller has a reference too, so this release is not the last one.
   if (taken) swift_release(taken);
   return !taken;
 }
 
-// Without a Swift runtime there are no objects: tests of the C part alone name owners that are none.
+// Without a Swift runtime there are no Swift objects. Tests of the C part alone pass owners that are none.
 void fwd_object_retain(void *object) {
   if (object && swift_retain) swift_retain(object);
 }
