@@ -197,7 +197,7 @@ typedef enum fwd_status {
   FWD_DUPLICATE = 19,
   /// The subscription would make a proxy forward to itself.
   FWD_CYCLE = 20,
-  /// The object has been deallocated.
+  /// The object has been deallocated, or the last reference to the proxy has been released: see `fwd_proxy_release`.
   FWD_DEAD = 21,
   /// A stated layout does not fit the type, or the encoding has no such type.
   FWD_WRONG_LAYOUT = 22,
@@ -680,7 +680,14 @@ FWD_API fwd_status fwd_proxy_create(const fwd_protocol *FWD_NULLABLE const *FWD_
 /// Adds a reference and returns the proxy. NULL gives NULL.
 FWD_API fwd_proxy *FWD_NULLABLE fwd_proxy_retain(fwd_proxy *FWD_NULLABLE proxy);
 
-/// Releases a reference. The last one ends all subscriptions and frees the proxy. NULL is ignored.
+/// Releases a reference. NULL is ignored.
+///
+/// The last release ends all subscriptions, then calls their destroy notifiers, then frees the proxy. A notifier
+/// that runs inside the last release may still pass the proxy to the functions of this header, on the same thread,
+/// until it returns. Those that subscribe, unsubscribe, block, unblock, forward, begin a batch or make a function
+/// pointer give `FWD_DEAD` and do nothing. `fwd_proxy_subscriber_count` gives 0, `fwd_proxy_responds` false, and
+/// `fwd_proxy_signature` the signature. `fwd_proxy_retain` and `fwd_proxy_release` do nothing: the proxy cannot be
+/// kept alive.
 FWD_API void fwd_proxy_release(fwd_proxy *FWD_NULLABLE proxy);
 
 /// Returns the signature that the protocols of the proxy declare for a selector, or NULL if none does. It is valid as

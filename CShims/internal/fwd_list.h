@@ -30,6 +30,9 @@ typedef struct fwd_garbage {
 /// fan-outs. It may run any code, so no lock is held.
 void fwd_garbage_collect(fwd_garbage garbage);
 
+/// Frees what a change has left at once. The caller has made sure that no thread reads the list.
+void fwd_garbage_free(fwd_garbage garbage);
+
 /// What a subscription is made of.
 typedef struct fwd_subscriber {
   /// The object that is held; NULL for FWD_HOLD_NONE.

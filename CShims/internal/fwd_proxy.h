@@ -80,7 +80,15 @@ fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(const fwd_proxy_method *FWD_NULLAB
                                               const fwd_proxy_operations *FWD_NONNULL operations);
 /// Names the owner, before anybody else has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
-/// Ends it, and with it all subscriptions. No fan-out is under way.
+/// Ends all subscriptions of a proxy whose last reference has been released. From now on the proxy refuses
+/// whatever it is asked, with FWD_DEAD. The caller frees `garbage` at once, by `fwd_garbage_free`: that runs the
+/// destroy notifiers, which may still call the functions of forwarding.h with the proxy.
+void fwd_proxy_core_close(fwd_proxy *FWD_NONNULL proxy, fwd_garbage *FWD_NONNULL garbage);
+/// Whether `fwd_proxy_core_close` has been called.
+bool fwd_proxy_core_is_closing(const fwd_proxy *FWD_NONNULL proxy);
+/// Fills `error` and the thread's message, and gives FWD_DEAD: the proxy is closing.
+fwd_status fwd_proxy_core_fail_closing(fwd_error *FWD_NULLABLE error);
+/// Frees a proxy. Ends its subscriptions first, if it has not been closed. No fan-out is under way.
 void fwd_proxy_core_destroy(fwd_proxy *FWD_NULLABLE proxy);
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
 fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL proxy);

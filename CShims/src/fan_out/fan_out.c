@@ -444,6 +444,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
   uint32_t tables = fwd_list_tables(proxy->list, entry->index);
   // One comparison for both: the highest bit is that of interception.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
+    // A closing proxy has no responders, so the check costs other fan-outs nothing.
+    if (proxy->is_closing) return fwd_proxy_core_fail_closing(error);
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(&state, error);
     // A method that nobody implements costs no more than this.
     if (!fwd_tables_have_some(tables)) return finish(&state, error);

@@ -8,6 +8,7 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "call/signature.h"
 
 // MARK: Creation
@@ -89,8 +90,25 @@ fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count,
   return proxy;
 }
 
+void fwd_proxy_core_close(fwd_proxy *proxy, fwd_garbage *garbage) {
+  proxy->is_closing = true;
+  fwd_list_close(proxy->list, garbage);
+}
+
+bool fwd_proxy_core_is_closing(const fwd_proxy *proxy) { return proxy->is_closing; }
+
+fwd_status fwd_proxy_core_fail_closing(fwd_error *error) {
+  return fwd_fail(error, FWD_DEAD, 0,
+                  "the proxy is being released: its last reference is gone, and its subscriptions have ended");
+}
+
 void fwd_proxy_core_destroy(fwd_proxy *proxy) {
   if (!proxy) return;
+  if (proxy->list && !proxy->is_closing) {
+    fwd_garbage garbage = {NULL};
+    fwd_proxy_core_close(proxy, &garbage);
+    fwd_garbage_free(garbage);
+  }
   fwd_list_destroy(proxy->list);
   for (size_t i = 0; i < proxy->method_count; i++) {
     fwd_signature_release(proxy->methods[i].method.signature);

@@ -37,6 +37,9 @@ struct fwd_proxy {
   const fwd_proxy_operations *operations;
   fwd_subscriber_list *list;
   bool ignores_unknown_selectors;
+  /// Whether the last reference has been released. Set by the releasing thread before any destroy notifier runs, and
+  /// asked by the notifiers, so on one thread.
+  bool is_closing;
   size_t method_count;
   /// A power of two, at least twice the count; entries are method indices plus one, 0 is free.
   size_t slot_count;

@@ -21,6 +21,13 @@ void fwd_garbage_collect(fwd_garbage garbage) {
   if (garbage.first) fwd_retire_all(garbage.first);
 }
 
+void fwd_garbage_free(fwd_garbage garbage) {
+  for (fwd_retired *retired = garbage.first, *next; retired; retired = next) {
+    next = retired->next;
+    retired->free(retired);
+  }
+}
+
 // MARK: Records
 
 static _Atomic uint64_t subscriptions;
@@ -491,21 +498,17 @@ fwd_subscriber_list *fwd_list_create(size_t method_count) {
   return list;
 }
 
+void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  fwd_record_array *array = current(list);
+  for (size_t i = 0; i < count_of(array); i++) {
+    if (!has_ended(array->records[i])) end(list, array->records[i], garbage);
+  }
+}
+
 void fwd_list_destroy(fwd_subscriber_list *list) {
   if (!list) return;
   fwd_record_array *array = current(list);
-  for (size_t i = 0; i < count_of(array); i++) {
-    fwd_record *record = array->records[i];
-    uintptr_t before = held_by(record), held = fwd_held_behind_gate(before);
-    if (!fwd_held_has_ended(before)) {
-      // Before what may run foreign code.
-      atomic_store_explicit(&record->held, fwd_held_ended(held), memory_order_relaxed);
-      if (fwd_held_is_gated(before)) free(fwd_gate_of(before));
-      if (--record->table->members == 0) finish_use(record->table->use);
-      if (!fwd_held_is_weak(held)) finish_end(fwd_record_end(held));
-    }
-    free_record(list, record);
-  }
+  for (size_t i = 0; i < count_of(array); i++) free_record(list, array->records[i]);
   free(array);
   release_list(list);
 }

@@ -52,7 +52,10 @@ struct fwd_subscriber_list {
 extern __attribute__((visibility("hidden"))) const fwd_record_array fwd_no_records;
 
 fwd_subscriber_list *fwd_list_create(size_t method_count);
-/// Ends all subscriptions, and gives them up at once. Nobody reads.
+/// Ends all subscriptions. Their records stay in the array until `fwd_list_destroy`. No fan-out is under way, so
+/// the caller may free the garbage at once.
+void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage);
+/// Frees a list that has been closed, or that never had a subscription. NULL is ignored.
 void fwd_list_destroy(fwd_subscriber_list *list);
 
 // MARK: Changing

@@ -67,6 +67,9 @@ public func fwd_proxy_create(
 @c @implementation
 public func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
   guard let proxy = unsafe proxy else { return nil }
+  // A destroy notifier of the last release cannot keep the proxy alive: the
+  // reference that it takes, and the one that it releases, are not counted.
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe proxy }
   // SAFETY: the caller has a reference.
   _ = unsafe Unmanaged.passRetained(DynamicProxy.of(core: proxy))
   return unsafe proxy
@@ -75,7 +78,7 @@ public func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
 /// Releases a reference; see `forwarding.h`.
 @c @implementation
 public func fwd_proxy_release(_ proxy: OpaquePointer?) {
-  guard let proxy = unsafe proxy else { return }
+  guard let proxy = unsafe proxy, unsafe !fwd_proxy_core_is_closing(proxy) else { return }
   // SAFETY: the caller has a reference, which it gives up.
   unsafe Unmanaged.passUnretained(DynamicProxy.of(core: proxy)).release()
 }
@@ -99,6 +102,7 @@ public func fwd_proxy_subscribe(
     let status = unsafe fwd_subscribe_options_read(options, &known, error)
     if status != FWD_OK { return status }
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
   if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
   // SAFETY: the caller has a reference to the proxy.
@@ -146,6 +150,7 @@ public func fwd_proxy_unsubscribe(
   guard let proxy = unsafe proxy else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_unsubscribe: no proxy")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(nil) }
   // SAFETY: the caller has a reference to the proxy.
   guard unsafe DynamicProxy.of(core: proxy).subscribers.remove(subscription) else {
     return unsafe fail(
@@ -162,6 +167,7 @@ public func fwd_proxy_block(
   guard let proxy = unsafe proxy else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_block: no proxy")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(nil) }
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy.
     guard try unsafe DynamicProxy.of(core: proxy).subscribers.block(subscription) else {
@@ -182,6 +188,7 @@ public func fwd_proxy_unblock(
   guard let proxy = unsafe proxy else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_unblock: no proxy")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(nil) }
   // SAFETY: the caller has a reference to the proxy.
   let subscribers = unsafe DynamicProxy.of(core: proxy).subscribers
   if subscribers.unblock(subscription) { return FWD_OK }
@@ -208,6 +215,7 @@ public func fwd_proxy_function(
     return unsafe fail(
       error, FWD_OUT_OF_RANGE, "fwd_proxy_function: \(form.rawValue) is no form of a function")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy, and a selector is never
     // freed.

@@ -26,10 +26,11 @@ extension DynamicProxy {
   /// ending it releases them.
   ///
   /// - Throws: what `body` throws, or `ForwardingError` with the code
-  ///   `outOfMemory`.
+  ///   `outOfMemory`, or `dead` if the proxy is being deinitialised.
   /// - Complexity: O(*n*) in the number of subscribers, for the beginning and
   ///   the end.
   public func withBatch<Output>(_ body: (borrowing Batch) throws -> Output) throws -> Output {
+    try subscribers.failIfClosing()
     guard let handle = unsafe fwd_batch_create(core.handle) else {
       throw ForwardingError(.outOfMemory, "no memory for a batch")
     }

@@ -29,7 +29,8 @@ extension DynamicProxy {
   /// default result, else zeroes. On x86-64 a call costs about 4 ns more than a
   /// resolved method.
   ///
-  /// - Throws: `ForwardingError` with the codes `unknownSelector`;
+  /// - Throws: `ForwardingError` with the codes `unknownSelector`; `dead` if the
+  ///   proxy is being deinitialised;
   ///   `noExecutableMemory` if the system refuses memory for it; `outOfMemory`.
   public func functionPointer(
     for selector: MethodSelector, form: FunctionForm = .arguments
@@ -53,6 +54,8 @@ extension ResolvedMethod {
   @unsafe internal func closure(
     _ form: DynamicProxy.FunctionForm
   ) throws(ForwardingError) -> OpaquePointer {
+    // A function pointer of a proxy that is being deinitialised would outlive it.
+    try proxy.subscribers.failIfClosing()
     var closure: OpaquePointer?
     var error = fwd_error()
     // SAFETY: the reference to the proxy is given up when no call can use it

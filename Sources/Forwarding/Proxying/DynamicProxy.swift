@@ -26,6 +26,10 @@ internal import CForwardingInternal
 ///   list of subscribers: by who cancelled it, or by the last fan-out, batch or
 ///   question (such as ``count``) that had begun before, on that one's thread.
 ///   So do not hold a lock there that a subscriber's `deinit` takes.
+/// - With the last reference to the proxy all subscriptions end, before anything
+///   else of the proxy is given up. A subscriber that is released by that may
+///   still call the proxy in its `deinit`, through an unsafe reference or
+///   `forwarding.h`: the call throws `ForwardingError` with the code `dead`.
 /// - A proxy may be used from any thread, and no lock is held while a
 ///   subscriber runs. Two fan-outs on two threads call a subscriber at the same
 ///   time, so it is `Sendable`.
@@ -86,6 +90,10 @@ public final class DynamicProxy: Sendable {
     subscribers = SubscriberList(
       core: core, methods: requirements.map(\.selector), forwarding: forwardSlot, configuration)
     unsafe core.adopt(self)
+  }
+
+  deinit {
+    subscribers.close()
   }
 }
 

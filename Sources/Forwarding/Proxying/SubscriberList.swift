@@ -59,6 +59,7 @@ internal import CForwardingInternal
   internal func change<Value: Sendable>(
     _ body: (inout State, inout Garbage) throws(ForwardingError) -> Value
   ) throws(ForwardingError) -> Value {
+    try failIfClosing()
     var garbage = Garbage()
     var tells = false
     defer {
@@ -71,6 +72,31 @@ internal import CForwardingInternal
       }
       return try body(&state, &garbage)
     }
+  }
+
+  /// Ends all subscriptions of a proxy that is being deinitialised. Destroy
+  /// notifiers and the deinitialisers of strongly held subscribers run here,
+  /// while the proxy can still refuse what they ask of it.
+  internal func close() {
+    let garbage = state.withLock { _ in
+      var garbage = Garbage()
+      unsafe fwd_proxy_core_close(core.handle, &garbage.contents)
+      return garbage
+    }
+    // SAFETY: whoever reads the list has a reference to the proxy, and there is
+    // none any more.
+    unsafe fwd_garbage_free(garbage.contents)
+  }
+
+  /// Refuses changes to a proxy that is being deinitialised.
+  ///
+  /// - Throws: `ForwardingError` with the code `dead`.
+  internal func failIfClosing() throws(ForwardingError) {
+    if unsafe !fwd_proxy_core_is_closing(core.handle) { return }
+    throw ForwardingError(
+      .dead,
+      "the proxy is being deinitialised: its last reference is gone, and its subscriptions have ended"
+    )
   }
 
   /// Notes that the forward target, or what it responds to, has changed.

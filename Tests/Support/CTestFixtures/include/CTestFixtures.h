@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "c_interface_checks.h"
+#include "sequences.h"
 #include "proxy_fixtures.h"
 
 #pragma clang assume_nonnull begin
