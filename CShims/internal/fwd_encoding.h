@@ -13,7 +13,7 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// What a node of a parsed encoding is. The value of a kind that is one character is that character.
+/// The kinds of nodes. A kind that an encoding spells with one character has that character as its value.
 typedef enum fwd_type_kind {
   FWD_TYPE_CHAR = 'c',
   FWD_TYPE_UCHAR = 'C',
@@ -34,12 +34,12 @@ typedef enum fwd_type_kind {
   FWD_TYPE_LONG_DOUBLE = 'D',
   FWD_TYPE_VOID = 'v',
   FWD_TYPE_C_STRING = '*',
-  /// `@`, with the class or `<Protocol>` of `@"..."` as its name.
+  /// `@`. Its name is the class or the `<Protocol>` of `@"..."`.
   FWD_TYPE_OBJECT = '@',
   FWD_TYPE_CLASS = '#',
   FWD_TYPE_SELECTOR = ':',
   FWD_TYPE_UNKNOWN = '?',
-  /// `@?`; with `<...>` its one child is a function.
+  /// `@?`. If `<...>` follows, its one child is a function.
   FWD_TYPE_BLOCK = 'k',
   /// `^`: one child, the pointee.
   FWD_TYPE_POINTER = '^',
@@ -49,7 +49,7 @@ typedef enum fwd_type_kind {
   FWD_TYPE_STRUCT = '{',
   /// `(name=...)`: the members are the children.
   FWD_TYPE_UNION = '(',
-  /// `b`: no child. GNU encodings also give its position and the letter of its type.
+  /// `b3`: no child. GNU encodings, `b8I3`, also give its first bit and the letter of its type.
   FWD_TYPE_BIT_FIELD = 'b',
   /// `j`: one child, the type of both parts.
   FWD_TYPE_COMPLEX = 'j',
@@ -79,50 +79,52 @@ typedef struct fwd_type {
   uint32_t first_child;
   uint32_t next_sibling;
   uint32_t child_count;
-  /// The bytes of the text that spell this type, without offset digits behind it.
+  /// The bytes of the text that spell this type, without the offset digits after it.
   uint32_t text_offset;
   uint32_t text_length;
   /// The name of a struct, union, class or protocol: bytes of the text. Length 0 if anonymous.
   uint32_t name_offset;
   uint32_t name_length;
-  /// The quoted name of the field that this type is; length 0 if there is none.
+  /// The quoted field name in front of this type; length 0 if there is none.
   uint32_t field_name_offset;
   uint32_t field_name_length;
   /// Arrays: the number of elements. Bit-fields: the width in bits.
   uint64_t count;
-  /// A struct or union of which the encoding gives the name only: `{name}`.
+  /// A struct or union without a list of fields: `{name}`.
   bool is_opaque;
   /// A struct or union whose layout the caller has stated.
   bool is_stated;
-  /// Structs and unions that are stated: the largest alignment among the members, 16 for all above it; 0 if
-  /// it is not known.
+  /// Stated structs and unions: the largest alignment among the members, at most 16; 0 if it was not stated.
   uint8_t member_alignment;
-  /// Bit-fields in a stated struct: the first bit, in the byte at the layout's offset. They have no layout else.
+  /// Bit-fields in a struct that has a layout: the first bit, counted from the byte at `layout.offset`. A bit-field
+  /// has no layout of its own: its size and alignment are 0.
   uint8_t bit_offset;
-  /// FWD_OK if `layout` holds; else why this type's size cannot be known, in `layout_reason` (a static
-  /// string) about the byte `layout_offset` of the text.
+  /// FWD_OK if `layout` is valid. Else `layout_reason`, a static string, says why the size is not known, and
+  /// `layout_offset` is the byte of the text that it is about.
   fwd_status layout_status;
   uint32_t layout_offset;
   const char *FWD_NULLABLE layout_reason;
-  /// Size and alignment as the C compiler has them; `offset` is the place in the struct, for a field.
+  /// Size and alignment as the C compiler gives them, or as stated. For a field, `offset` is its offset in the struct.
   fwd_layout layout;
 } fwd_type;
 
-/// A parsed encoding: its text and its nodes. Immutable, counted by reference.
+/// A parsed encoding: its text and its nodes. Immutable and reference-counted.
 typedef struct fwd_encoding fwd_encoding;
 
 typedef enum fwd_encoding_form {
-  /// One type; the root is it.
+  /// One type, which is the root.
   FWD_FORM_TYPE = 0,
-  /// A result and arguments, each with optional offset digits behind it; the root is a function.
+  /// A result and arguments, each with optional offset digits after it. The root is a function. An argument that is
+  /// an array becomes a pointer to its element, as in C.
   FWD_FORM_METHOD = 1,
 } fwd_encoding_form;
 
-/// Reads the `length` bytes at `text`, which are copied. NULL is malformed, as the empty text is.
+/// Parses a copy of the `length` bytes at `text`. NULL is malformed, and so is the empty text. On success `*encoding` is
+/// a reference that the caller releases; on failure it is unchanged.
 fwd_status fwd_encoding_create(const char *FWD_NULLABLE text, size_t length, fwd_encoding_form form,
                                fwd_encoding *FWD_NULLABLE *FWD_NONNULL encoding, fwd_error *FWD_NULLABLE error);
 
-/// The same with the layouts of `count` structs or unions in it, which are copied.
+/// As `fwd_encoding_create`, with the layouts of `count` structs or unions in the text. They are copied.
 fwd_status fwd_encoding_create_stating(const char *FWD_NULLABLE text, size_t length, fwd_encoding_form form,
                                        const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
                                        fwd_encoding *FWD_NULLABLE *FWD_NONNULL encoding,
@@ -131,38 +133,48 @@ fwd_status fwd_encoding_create_stating(const char *FWD_NULLABLE text, size_t len
 fwd_encoding *FWD_NONNULL fwd_encoding_retain(fwd_encoding *FWD_NONNULL encoding);
 void fwd_encoding_release(fwd_encoding *FWD_NULLABLE encoding);
 
-/// The text that was read, NUL-terminated, and its length.
+/// The text that was parsed, NUL-terminated, and its length. Valid as long as the encoding.
 const char *FWD_NONNULL fwd_encoding_text(const fwd_encoding *FWD_NONNULL encoding);
 size_t fwd_encoding_length(const fwd_encoding *FWD_NONNULL encoding);
 
 /// The number of nodes; the root is node 0.
 size_t fwd_encoding_type_count(const fwd_encoding *FWD_NONNULL encoding);
-/// The node of an index below the count.
+/// The node of an index, which must be below the count. Valid as long as the encoding.
 const fwd_type *FWD_NONNULL fwd_encoding_type(const fwd_encoding *FWD_NONNULL encoding, size_t index);
 
-/// Writes the canonical spelling of the type at `index`: offsets and frame sizes are gone, qualifiers stand
-/// in the order of their bits, an empty name is `?`, numbers have no leading zeros. Like `snprintf` it
-/// writes at most `capacity` bytes with a NUL and gives the length of the whole.
+/// Writes the canonical spelling of the type at `index`: no offsets and frame sizes, qualifiers in the order of their
+/// bits, `?` for an empty name, numbers without leading zeros. Like `snprintf` it writes at most `capacity` bytes, a
+/// NUL among them, and returns the length of the whole spelling.
 size_t fwd_encoding_print(const fwd_encoding *FWD_NONNULL encoding, size_t index, char *FWD_NULLABLE buffer,
                           size_t capacity);
 
-/// Whether two types mean the same: qualifiers, offsets, field and class names do not count; the names of
-/// structs and unions do unless one is anonymous; behind a pointer, one known by name only (or spelled with
-/// no fields) equals any of its name; layouts do if one is stated. Not transitive, therefore: `{A=i}` equals `{?=i}`, which equals `{B=i}`.
+/// Whether two nodes spell one type. An equivalence relation: reflexive, symmetric and transitive.
+///
+/// Counted: kinds, names of structs and unions (no name is a name of its own), `{S}` against `{S=}`, types of fields,
+/// elements and pointees, block signatures, numbers of elements, bit-fields as they are spelled, `A` (_Atomic), and
+/// stated layouts. Not counted: all other qualifiers, stack offsets, names of fields, classes and protocols.
 bool fwd_encoding_equal(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                         const fwd_encoding *FWD_NONNULL right, size_t right_index);
 
-/// Whether a function of one type can stand for a function of the other in a call: as `fwd_encoding_equal`,
-/// but `^v` goes with every pointer, `*` with pointers to characters, and blocks with `@`.
+/// Whether two nodes may be spellings of one type, where one of them may tell less: as `fwd_encoding_equal`, but an
+/// anonymous struct or union goes with any name; behind a pointer, one known by name only (or spelled without fields)
+/// goes with any of its name; a block without a signature goes with any block, Apple's bit-field with a GNU one of its
+/// width; `A` counts only if it changes the layout. Equal types are equivalent. Not transitive: `{A=i}` is equivalent
+/// to `{?=i}`, which is equivalent to `{B=i}`.
+bool fwd_encoding_equivalent(const fwd_encoding *FWD_NONNULL left, size_t left_index,
+                             const fwd_encoding *FWD_NONNULL right, size_t right_index);
+
+/// Whether a value of one type can be passed where the other is expected: as `fwd_encoding_equivalent`, but `^v` goes
+/// with every pointer, `*` with pointers to characters, and blocks go with `@`. Not transitive either.
 bool fwd_encoding_compatible(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                              const fwd_encoding *FWD_NONNULL right, size_t right_index);
 
-/// A hash in which equal types (by `fwd_encoding_equal`) agree.
+/// A hash of the type of a node. Equal types (by `fwd_encoding_equal`) have equal hashes.
 uint64_t fwd_encoding_hash(const fwd_encoding *FWD_NONNULL encoding, size_t index);
 
-/// Fills `error` (which may be NULL) for the byte `offset` of an encoding: "type encoding "{P=d": expected
-/// '}' at offset 4", then the text and a caret, cut to what fits. Also sets `fwd_error_message()`.
-/// `what` is "type encoding" or "method signature". Gives `status`.
+/// Reports an error at the byte `offset` of an encoding in `error`, which may be NULL, and in `fwd_error_message()`:
+/// `type encoding "{P=d": expected '}' at offset 4`, then the text and a caret, shortened to fit. `what` is "type
+/// encoding" or "method signature". Returns `status`.
 fwd_status fwd_encoding_fail(fwd_error *FWD_NULLABLE error, fwd_status status, const char *FWD_NONNULL what,
                              const char *FWD_NULLABLE text, size_t length, size_t offset,
                              const char *FWD_NONNULL reason);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What the Swift module and the shim's own files know of signatures beyond forwarding.h.
+/// Functions on signatures for the Swift module and the shim's own files, beyond those of forwarding.h.
 
 #ifndef FWD_SIGNATURE_H
 #define FWD_SIGNATURE_H
@@ -13,40 +13,44 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// The parsed encoding, valid as long as the signature. Its root is a function: result, then arguments.
+/// The parsed encoding, valid as long as the signature. Its root is a function: the result, then the arguments.
 const fwd_encoding *FWD_NONNULL fwd_signature_encoding(const fwd_signature *FWD_NONNULL signature);
 
-/// Whether argument 0 is an object or a pointer, and so can be the receiver.
+/// Whether argument 0 is an object or a pointer, and so is the receiver.
 bool fwd_signature_has_receiver(const fwd_signature *FWD_NONNULL signature);
 
-/// Whether argument 1, behind a receiver, is the selector.
+/// Whether argument 1, after a receiver, is the selector.
 bool fwd_signature_has_selector(const fwd_signature *FWD_NONNULL signature);
 
-/// The number of leading arguments that stand outside the frame: the receiver and the selector, 0 to 2.
+/// The number of leading arguments that are not in the frame, the receiver and the selector: 0 to 2.
 size_t fwd_signature_hidden_count(const fwd_signature *FWD_NONNULL signature);
 
-/// The index of the node that describes an argument; FWD_NO_TYPE past the last.
+/// The index of an argument's node; FWD_NO_TYPE past the last argument.
 uint32_t fwd_signature_argument_type(const fwd_signature *FWD_NONNULL signature, size_t index);
 
-/// The index of the node that describes the result.
+/// The index of the result's node.
 uint32_t fwd_signature_result_type(const fwd_signature *FWD_NONNULL signature);
 
 /// The alignment that the argument frame needs.
 size_t fwd_signature_frame_alignment(const fwd_signature *FWD_NONNULL signature);
 
-/// Gives the signature without the receiver and the selector: what a C callback of the same arguments has.
+/// Makes the signature without the receiver and the selector: that of a C callback with the same arguments.
 fwd_status fwd_signature_drop_hidden(const fwd_signature *FWD_NONNULL signature,
                                      fwd_signature *FWD_NULLABLE *FWD_NONNULL arguments_only,
                                      fwd_error *FWD_NULLABLE error);
 
-/// Whether the two mean the same, see `fwd_encoding_equal`.
+/// Whether two signatures have one result type and the same argument types, see `fwd_encoding_equal`. An equivalence
+/// relation. Offsets and frame sizes do not count. An array parameter equals the pointer that C passes for it.
 bool fwd_signature_equal(const fwd_signature *FWD_NONNULL left, const fwd_signature *FWD_NONNULL right);
 
-/// Whether a function of one can be called as one of the other, see `fwd_encoding_compatible`. Receivers
-/// are compatible whatever kind of pointer they are.
+/// Whether two signatures may be spellings of one, see `fwd_encoding_equivalent`. Not transitive.
+bool fwd_signature_equivalent(const fwd_signature *FWD_NONNULL left, const fwd_signature *FWD_NONNULL right);
+
+/// Whether a function of one signature can be called as one of the other, see `fwd_encoding_compatible`. Receivers are
+/// compatible whatever kind of pointer they are. Not transitive.
 bool fwd_signature_compatible(const fwd_signature *FWD_NONNULL left, const fwd_signature *FWD_NONNULL right);
 
-/// A hash in which equal signatures agree.
+/// A hash of a signature. Equal signatures (by `fwd_signature_equal`) have equal hashes.
 uint64_t fwd_signature_hash(const fwd_signature *FWD_NONNULL signature);
 
 #if defined(__clang__)

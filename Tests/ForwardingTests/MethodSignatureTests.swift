@@ -54,7 +54,7 @@ import Testing
   @Test(
     "is equal to what means the same",
     arguments: [
-      ("v@:i", "v@:i"), ("v16@0:8", "v@:"), ("{P=dd}@:", "{?=dd}@:"), ("v@:r*", "v@:*"),
+      ("v@:i", "v@:i"), ("v16@0:8", "v@:"), ("{P=dd}@:", "r{P=dd}@:"), ("v@:r*", "v@:*"),
     ])
   func equal(left: String, right: String) throws {
     let (left, right) = (try MethodSignature(left), try MethodSignature(right))
@@ -88,7 +88,7 @@ import Testing
     "refuses what cannot be read or called",
     arguments: [
       ("", EncodingError.Code.malformed), ("v@:{", .malformed), ("v@:v", .unsupported),
-      ("v@:b3", .unsupported), ("v@:{stat}", .unsupported), ("v@:[4i]", .unsupported),
+      ("v@:b3", .unsupported), ("v@:{stat}", .unsupported), ("v@:[4v]", .unsupported),
       ("v@:[9999999999999999999999c]", .overflow), ("v{B=[1000000000c]}", .overflow),
     ])
   func refused(text: String, code: EncodingError.Code) {

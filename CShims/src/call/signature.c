@@ -271,6 +271,10 @@ bool fwd_signature_equal(const fwd_signature *left, const fwd_signature *right) 
   return left == right || fwd_encoding_equal(left->encoding, 0, right->encoding, 0);
 }
 
+bool fwd_signature_equivalent(const fwd_signature *left, const fwd_signature *right) {
+  return left == right || fwd_encoding_equivalent(left->encoding, 0, right->encoding, 0);
+}
+
 bool fwd_signature_compatible(const fwd_signature *left, const fwd_signature *right) {
   if (left == right) return true;
   if (left->argument_count != right->argument_count || left->hidden_count != right->hidden_count) return false;

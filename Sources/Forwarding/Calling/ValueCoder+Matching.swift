@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// Which Swift type may stand in which encoding. The table is in
+// Decides which Swift types can represent which encodings. The table is in
 // ValueCoder.swift.
 
 extension ValueCoder {
@@ -93,12 +93,12 @@ private protocol PointerValue {
   static func mayStand(for encoding: TypeEncoding) -> Bool
 }
 
-private protocol OptionalValue {
+internal protocol OptionalValue {
   static var wrapped: Any.Type { get }
 }
 
 extension Optional: OptionalValue {
-  fileprivate static var wrapped: Any.Type { Wrapped.self }
+  internal static var wrapped: Any.Type { Wrapped.self }
 }
 
 extension UnsafePointer: PointerValue {
@@ -211,7 +211,7 @@ extension ValueCoder {
         Value.self, in: encoding,
         because: ", whose encoding \"\(text)\" is \(error.code.description)")
     }
-    guard own == encoding else {
+    guard own.isEquivalent(to: encoding) else {
       throw .type(Value.self, in: encoding, because: ", whose encoding is \(own.inWords)")
     }
     // BitwiseCopyable is a marker that no cast can ask for.

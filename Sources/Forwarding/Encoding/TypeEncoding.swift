@@ -3,23 +3,31 @@
 
 internal import CForwardingInternal
 
-/// The encoding of one type: what a string such as `{Point=dd}` says, read
-/// once.
+/// A type encoding such as `{Point=dd}`, parsed.
 ///
 /// ```swift
 /// let point = try TypeEncoding(#"{Point="x"d"y"d}"#)
 /// point.typeName                        // "struct Point"
 /// point.fields.map(\.fieldName)         // ["x", "y"]
 /// try point.layout()                    // 16 bytes aligned to 8
-/// point == (try TypeEncoding("{?=dd}"))  // true
+/// point == (try TypeEncoding("{Point=dd}"))               // true
+/// point.isEquivalent(to: try TypeEncoding("{?=dd}"))      // true: one has no name
 /// ```
 ///
 /// A value is immutable and may be shared between threads. Types inside a type
 /// share its storage, so taking one costs a reference.
 ///
-/// Two encodings are equal if they mean the same: qualifiers, offsets and the
-/// names of fields and classes do not count; names of structs and unions count
-/// unless one is anonymous.
+/// ## Comparison
+///
+/// There are three relations, each wider than the one before:
+///
+/// - `==` compares types. Qualifiers other than `A` (atomic), offsets, and the
+///   names of fields, classes and protocols do not count. Everything else does,
+///   also the names of structs and unions, where no name is a name of its own,
+///   and ``StatedLayout``s. It is an equivalence relation, so encodings can be
+///   members of sets and keys of dictionaries.
+/// - ``isEquivalent(to:)`` also accepts what one spelling leaves out.
+/// - ``isCompatible(with:)`` also accepts different types that calls pass alike.
 @safe public struct TypeEncoding: Sendable {
   internal let storage: Storage
   internal let index: Int
@@ -137,7 +145,8 @@ extension TypeEncoding {
     Kind(unsafe node.pointee.kind)
   }
 
-  /// What stands in front of a type and does not change how it is passed.
+  /// The qualifiers in front of a type. Only `atomic` can change how the type
+  /// is laid out.
   public struct Qualifiers: OptionSet, Sendable, Hashable {
     /// The qualifiers as bits.
     public let rawValue: UInt32
@@ -205,8 +214,8 @@ extension TypeEncoding {
     unsafe node.pointee.is_opaque
   }
 
-  /// What a pointer points to, and the function of a block whose encoding tells
-  /// it; else nil.
+  /// The type that a pointer points to, or the function of a block whose
+  /// encoding has its signature. Nil for other types.
   public var pointee: TypeEncoding? {
     kind == .pointer || kind == .block ? firstChild : nil
   }
@@ -278,8 +287,8 @@ extension TypeEncoding {
     }
   }
 
-  /// Appends what is said of this type itself, and gives the type that the
-  /// sentence goes on with.
+  /// Appends the words for this type itself. Returns the type whose words come
+  /// next, if there is one.
   private func appendWords(to words: inout String) -> TypeEncoding? {
     switch kind {
     case .object:
@@ -325,9 +334,32 @@ extension TypeEncoding {
 // MARK: - Comparison
 
 extension TypeEncoding {
-  /// Whether a value of this type can be passed where the other is expected,
-  /// and the other way round: the types are equal, but `^v` goes with every
-  /// pointer, `*` with pointers to characters, and blocks and classes with `@`.
+  /// Returns whether two encodings may be spellings of one type, where one of
+  /// them tells less.
+  ///
+  /// Equal encodings are equivalent. Beyond that:
+  ///
+  /// - an anonymous struct or union goes with one of any name;
+  /// - behind a pointer, a struct or union without fields (`{stat}`, `{stat=}`)
+  ///   goes with any of its name;
+  /// - a block without a signature goes with any block;
+  /// - Apple's bit-field `b3` goes with a GNU one of the same width;
+  /// - `A` (atomic) counts only if it changes the layout.
+  ///
+  /// This relation is symmetric but not transitive: `{A=i}` is equivalent to
+  /// `{?=i}`, which is equivalent to `{B=i}`.
+  ///
+  /// - Complexity: O(*n*) in the length of the shorter encoding.
+  public func isEquivalent(to other: TypeEncoding) -> Bool {
+    // SAFETY: both nodes belong to storages that the values hold.
+    unsafe fwd_encoding_equivalent(storage.handle, index, other.storage.handle, other.index)
+  }
+
+  /// Returns whether a value of one type can be passed where the other is
+  /// expected.
+  ///
+  /// Equivalent types are compatible. Beyond that, `^v` goes with every pointer,
+  /// `*` with pointers to characters, and blocks go with `@`. Not transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
   public func isCompatible(with other: TypeEncoding) -> Bool {
@@ -337,7 +369,7 @@ extension TypeEncoding {
 }
 
 extension TypeEncoding: Hashable {
-  /// Whether two types mean the same.
+  /// Returns whether two encodings spell one type, see ``TypeEncoding``.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
   public static func == (left: TypeEncoding, right: TypeEncoding) -> Bool {
@@ -346,7 +378,9 @@ extension TypeEncoding: Hashable {
       left.storage.handle, left.index, right.storage.handle, right.index)
   }
 
-  /// Feeds what the type means into the hasher.
+  /// Hashes the parts of the type that `==` compares.
+  ///
+  /// - Complexity: O(*n*) in the length of the encoding.
   public func hash(into hasher: inout Hasher) {
     // SAFETY: the node belongs to the storage, which this value holds.
     hasher.combine(unsafe fwd_encoding_hash(storage.handle, index))

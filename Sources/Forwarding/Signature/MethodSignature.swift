@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// The shape of a method or a C function: its result, its arguments, and the
-/// frame that they stand in.
+/// The types of a method or a C function: its result, its arguments, and the
+/// layout of its argument frame.
 ///
 /// ```swift
 /// let signature = try MethodSignature("v@:id")   // result, receiver, selector, Int32, Double
@@ -17,23 +17,26 @@ internal import CForwardingInternal
 /// and the selector 1, so that the first other one of `v@:id` is 2, of `v^vi`
 /// 1, and of `iid` 0.
 ///
-/// Argument 0 is the receiver if it is an object or a pointer. Argument 1
-/// behind a receiver is the selector if its encoding is `:`. These two stand
-/// outside the argument frame; the others stand in it as the fields of a C
-/// struct would.
+/// Argument 0 is the receiver if it is an object or a pointer. Argument 1 after
+/// a receiver is the selector if its encoding is `:`. These two are not part of
+/// the argument frame. The others lie in it like the fields of a C struct.
 ///
-/// A value is immutable and may be shared between threads. Two signatures are
-/// equal if they mean the same, see `TypeEncoding`.
+/// An argument that is an array, as compilers encode `const uint8_t key[16]`
+/// (`[16C]`), is the pointer to its first element that C passes.
 ///
-/// What an encoding shows that the C calling convention cannot be known from
-/// (bit-fields, structs of which only the name is given), and what compilers
-/// pass each in their own way, is refused when the signature is made. Packed and
-/// over-aligned structs and variadic functions do not show in an encoding: do
-/// not call them by one. For the structs a ``StatedLayout`` can say what is
-/// missing.
+/// A value is immutable and may be shared between threads. `==`,
+/// ``isEquivalent(to:)`` and ``isCompatible(with:)`` compare signatures as the
+/// functions of ``TypeEncoding`` compare types.
 ///
-/// Equality is not transitive where names are left out: `{A=i}` and `{B=i}`
-/// differ, and both equal `{?=i}`. Do not mix these in one set.
+/// ## Limits
+///
+/// An encoding that does not tell how C passes its types is refused when the
+/// signature is made: Apple's bit-fields, structs known by name only, and types
+/// that compilers pass differently. Packed and over-aligned structs and variadic
+/// functions do not show in an encoding: do not call them by one. For structs a
+/// ``StatedLayout`` supplies what is missing. Clang leaves out vector types. The
+/// offsets in a method's encoding reveal a vector among the arguments, which is
+/// then refused; nothing reveals one inside a struct.
 @safe public struct MethodSignature: Sendable {
   internal let storage: Storage
 
@@ -76,13 +79,13 @@ internal import CForwardingInternal
   /// The shim's signature. Valid while this value, or a copy of it, lives.
   internal var handle: OpaquePointer { unsafe storage.handle }
 
-  /// Reads a method encoding such as `v@:id`: the result, then the arguments.
-  /// Stack offsets and frame sizes, as runtimes write them (`v24@0:8i16`), are
-  /// skipped. A text read before is looked up.
+  /// Parses a method encoding such as `v@:id`: the result, then the arguments.
+  /// Stack offsets and frame sizes, as runtimes write them (`v24@0:8i16`), do
+  /// not matter for calls. A text that was parsed before is looked up.
   ///
   /// - Throws: `EncodingError` if the text is malformed or exceeds a limit, and
-  ///   with the code `unsupported` if such a function cannot be called from
-  ///   what the encoding tells.
+  ///   with the code `unsupported` if the encoding does not tell how to call
+  ///   such a function.
   /// - Complexity: O(*n*) in the length of the text.
   public init(_ encoding: String) throws(EncodingError) {
     var handle: OpaquePointer?
@@ -104,8 +107,7 @@ internal import CForwardingInternal
 }
 
 extension MethodSignature {
-  /// Reads a method encoding with structs or unions in it whose layouts it does
-  /// not carry, and are stated.
+  /// Parses a method encoding with stated layouts for structs or unions in it.
   ///
   /// ```swift
   /// let header = StatedLayout("Header", size: 5, alignment: 1)
@@ -113,7 +115,7 @@ extension MethodSignature {
   /// ```
   ///
   /// - Throws: `EncodingError` as `init(_:)`, and with the code `wrongLayout` if a
-  ///   stated layout is none that the type can have, or if no type has its name.
+  ///   stated layout contradicts the type, or if no type has its name.
   /// - Complexity: O(*n*) in the length of the text, for each statement. Not
   ///   looked up, so keep it.
   public init(_ encoding: String, stating stated: [StatedLayout]) throws(EncodingError) {
@@ -220,8 +222,8 @@ extension MethodSignature {
   /// selector: 0, 1 or 2.
   public var firstArgumentIndex: Int { storage.hiddenCount }
 
-  /// Gives the signature without the receiver and the selector: what a C
-  /// callback of the same arguments has.
+  /// Returns the signature without the receiver and the selector: that of a C
+  /// callback with the same arguments.
   ///
   /// - Throws: `EncodingError` with the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the encoding.
@@ -242,9 +244,21 @@ extension MethodSignature {
 // MARK: - Comparison
 
 extension MethodSignature {
-  /// Whether a function of one signature can be called as one of the other: the
-  /// types are equal, but `^v` goes with every pointer, `*` with pointers to
-  /// characters, and receivers with one another.
+  /// Returns whether two signatures may be spellings of one, where one of them
+  /// tells less: ``TypeEncoding/isEquivalent(to:)`` for the result and each
+  /// argument. Symmetric, but not transitive.
+  ///
+  /// - Complexity: O(*n*) in the length of the shorter encoding; O(1) for the
+  ///   same text.
+  public func isEquivalent(to other: MethodSignature) -> Bool {
+    // SAFETY: both handles live as long as the values.
+    unsafe fwd_signature_equivalent(handle, other.handle)
+  }
+
+  /// Returns whether a function of one signature can be called as one of the
+  /// other: ``TypeEncoding/isCompatible(with:)`` for the result and each
+  /// argument, where receivers of all kinds go with one another. Symmetric, but
+  /// not transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
   public func isCompatible(with other: MethodSignature) -> Bool {
@@ -254,7 +268,8 @@ extension MethodSignature {
 }
 
 extension MethodSignature: Hashable {
-  /// Whether two signatures mean the same.
+  /// Returns whether two signatures have equal result and argument types. An
+  /// equivalence relation.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding; O(1) for the
   ///   same text.
@@ -263,7 +278,7 @@ extension MethodSignature: Hashable {
     unsafe fwd_signature_equal(left.handle, right.handle)
   }
 
-  /// Feeds what the signature means into the hasher.
+  /// Hashes the parts of the signature that `==` compares.
   public func hash(into hasher: inout Hasher) {
     // SAFETY: the handle lives as long as the value.
     hasher.combine(unsafe fwd_signature_hash(handle))

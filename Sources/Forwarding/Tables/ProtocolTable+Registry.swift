@@ -5,11 +5,13 @@ extension ProtocolTable {
   private static let registry = Lock<[String: ProtocolTable]>([:])
 
   /// Registers the table under its name, for the life of the process.
-  /// Registering the same methods again gives the table that was first; use
-  /// that one.
   ///
-  /// - Throws: `TableError` with the code `conflict` if another table has the
-  ///   name; both are named.
+  /// Registering the same methods again returns the table that was registered
+  /// first. Use that one. Methods are the same if their signatures are
+  /// equivalent.
+  ///
+  /// - Throws: `TableError` with the code `conflict` if a table with other
+  ///   methods has the name; the message shows both.
   @discardableResult
   public func register() throws(TableError) -> ProtocolTable {
     let table = Self.registry.withLock { tables in
@@ -25,27 +27,29 @@ extension ProtocolTable {
     return table
   }
 
-  /// Gives the table registered under a name, from Swift or from C.
+  /// Returns the table registered under a name, from Swift or from C.
   public static func named(_ name: String) -> ProtocolTable? {
     registry.withLock { $0[name] }
   }
 
-  /// Whether two tables ask for the same methods, in whatever order. Policies
-  /// are the first table's.
+  /// Returns whether two tables declare the same methods, in any order. Result
+  /// policies are not compared.
   private func declaresTheSame(as other: ProtocolTable) -> Bool {
-    func methods(_ table: ProtocolTable) -> [MethodSelector: Shape] {
-      // Those of the parents included, of which the names are not enough. A
-      // table that was made can be merged.
+    func methods(_ table: ProtocolTable) -> [MethodSelector: Requirement] {
+      // Parents of one name may still differ, so their methods are compared too.
+      // A table that was made can be merged.
       Dictionary(
-        uniqueKeysWithValues: ((try? ProtocolTable.merge([table])) ?? []).map {
-          ($0.selector, Shape(signature: $0.signature, isRequired: $0.isRequired))
-        })
+        uniqueKeysWithValues: ((try? ProtocolTable.merge([table])) ?? []).map { ($0.selector, $0) })
     }
-    return parents.map(\.name) == other.parents.map(\.name) && methods(self) == methods(other)
-  }
-
-  private struct Shape: Equatable {
-    let signature: MethodSignature
-    let isRequired: Bool
+    guard parents.map(\.name) == other.parents.map(\.name) else { return false }
+    let (own, others) = (methods(self), methods(other))
+    return own.count == others.count
+      && own.allSatisfy { selector, method in
+        guard let other = others[selector] else { return false }
+        // The first table stays, so that spellings that leave something out are
+        // the same method.
+        return method.isRequired == other.isRequired
+          && method.signature.isEquivalent(to: other.signature)
+      }
   }
 }

@@ -212,15 +212,19 @@ extension ProtocolTable {
     return result
   }
 
-  /// All methods of some tables and their parents. A method of several is one:
-  /// the foremost declaration decides its policy, and it is required if one of
-  /// them says so.
+  /// Collects the methods of some tables and their parents. A method that
+  /// several tables declare occurs once: the first declaration decides its
+  /// policy, and it is required if one of them requires it.
   ///
-  /// - Throws: `TableError` with the code `conflict` if signatures differ; both
-  ///   are named.
+  /// - Throws: `TableError` with the code `conflict` if two signatures are not
+  ///   equivalent; the message shows both. All pairs are compared, since
+  ///   equivalence is not transitive: else `{A=i}` and `{B=i}` would conflict or
+  ///   not depending on where `{?=i}` is declared.
   internal static func merge(_ tables: [ProtocolTable]) throws(TableError) -> [Requirement] {
     var merged: [Requirement] = []
     var places: [MethodSelector: (index: Int, table: ProtocolTable)] = [:]
+    // Further declarations of a method that are spelled differently.
+    var spellings: [MethodSelector: [(MethodSignature, ProtocolTable)]] = [:]
     var lineage: [ProtocolTable] = []
     var seen: Set<ObjectIdentifier> = []
     for table in tables.flatMap(\.lineage)
@@ -234,13 +238,19 @@ extension ProtocolTable {
           merged.append(requirement)
           continue
         }
-        guard merged[index].signature == requirement.signature else {
-          throw TableError(
-            .conflict, table: table.name, selector: requirement.selector.name,
-            """
-            "\(requirement.selector)" is "\(merged[index].signature)" in protocol "\(first.name)", \
-            but "\(requirement.signature)" in protocol "\(table.name)"
-            """)
+        // Most declarations are spelled alike.
+        if merged[index].signature != requirement.signature {
+          let earlier = spellings[requirement.selector, default: []]
+          for (signature, other) in [(merged[index].signature, first)] + earlier
+          where !signature.isEquivalent(to: requirement.signature) {
+            throw TableError(
+              .conflict, table: table.name, selector: requirement.selector.name,
+              """
+              "\(requirement.selector)" is "\(signature)" in protocol "\(other.name)", \
+              but "\(requirement.signature)" in protocol "\(table.name)"
+              """)
+          }
+          spellings[requirement.selector] = earlier + [(requirement.signature, table)]
         }
         if requirement.isRequired && !merged[index].isRequired {
           merged[index] = merged[index].asRequired()
