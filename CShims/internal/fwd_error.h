@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Errors as the Swift module fills and reads them.
+/// Functions by which the Swift module stores and reads errors.
 
 #ifndef FWD_ERROR_H
 #define FWD_ERROR_H
@@ -13,12 +13,11 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// Fills `error` (which may be NULL) and the thread's message, and gives `status`.
+/// Stores an error in `error`, which may be NULL, and as the calling thread's last error. Returns `status`.
 fwd_status fwd_error_set(fwd_error *FWD_NULLABLE error, fwd_status status, size_t offset,
                          const char *FWD_NONNULL message);
 
-/// Gives the calling thread's last error: for who passed no `error`, which costs nothing where
-/// nothing fails.
+/// Copies the calling thread's last error. Lets a caller on a hot path pass no `error` and read it only after a failure.
 void fwd_error_last(fwd_error *FWD_NONNULL error);
 
 #if defined(__clang__)

@@ -4,8 +4,9 @@
 
 """Writes random C functions, and callers of such functions, beside the encodings of their signatures.
 
-The C compiler is the oracle: of sizes, of which bytes carry value, and of how a call passes them. Nothing
-here knows the ABI, so that no mistake can be made twice.
+The C compiler is the oracle: of sizes, of which bytes carry value, and of how a call passes them. Nothing here knows
+how values are passed, so that no mistake can be made twice. Only the positions of bit-fields are computed here, since
+GNU encodings contain them; the library refuses wrong ones, and layouts.py tests them against the compilers.
 """
 
 import argparse
@@ -51,6 +52,8 @@ COMPLEX_INTEGER = [
     ("_Complex long long", "jq", 16, 8, 0),
     # clang has no _Complex __int128.
 ]
+# Types of bit-fields. (128-bit ones are refused: compilers differ.)
+BIT_FIELD_UNITS = [s for s in SCALARS if s[1] in "cCsSiIqQB"]
 DEPTH = 4
 SIZE_LIMIT = 512
 
@@ -68,6 +71,21 @@ class Type:
         if complexes is None:
             complexes = [(0, size)] if any(encoding == scalar[1] for scalar in COMPLEX_INTEGER) else []
         self.complexes, self.complex_arrays = complexes, complex_arrays
+        # The width of a bit-field, and how a parameter of this type is declared, unless by its name.
+        self.width, self.declarator = None, None
+
+    def parameter(self, name=""):
+        return self.declarator(name) if self.declarator else f"{self.c} {name}".rstrip()
+
+    def bits(self, union, end, count):
+        """The first bit of a field, and the first bit after it, if `end` is the first free bit."""
+        start = 0 if union else end
+        if self.width is None:
+            start = -(-start // (8 * self.alignment)) * 8 * self.alignment
+            return start, start + 8 * count * self.size
+        if start % (8 * self.alignment) + self.width > 8 * self.size:
+            start = -(-start // (8 * self.alignment)) * 8 * self.alignment
+        return start, start + self.width
 
     def is_lost_by_gcc(self):
         """
@@ -115,12 +133,30 @@ class Generator:
             name = f"map_{size}"
         return Type(c, encoding, size, alignment, small, name)
 
+    def bit_field(self):
+        c, encoding, size, alignment, _ = self.pick(BIT_FIELD_UNITS)
+        field = Type(c, encoding, size, alignment, 0, "")
+        largest = 1 if encoding == "B" else 8 * size
+        field.width = self.pick([1, self.rng.randint(1, min(largest, 9)), self.rng.randint(1, largest)])
+        return field
+
+    def array_parameter(self):
+        """What C passes as a pointer although its encoding is that of an array."""
+        element = self.scalar()
+        dimensions = [self.rng.randint(1, 9) for _ in range(self.pick([1, 1, 1, 2]))]
+        suffix = "".join(f"[{d}]" for d in dimensions)
+        encoding = "".join(f"[{d}" for d in dimensions) + element.encoding + "]" * len(dimensions)
+        parameter = Type("void *", encoding, 8, 8, 0, "map_8")
+        parameter.declarator = lambda name: f"{element.c} {name}{suffix}"
+        return parameter
+
     # MARK: Structs and unions
 
     def aggregate(self, depth, target, leaves=None):
         """A struct or union of at most `target` bytes, or a little less."""
         union = not self.plain and self.rng.random() < 0.3
-        fields, size, alignment = [], 0, 1
+        # `end` counts bits.
+        fields, size, alignment, end = [], 0, 1, 0
         wanted = self.rng.randint(1, 8)
         if not self.plain and self.rng.random() < 0.03:
             wanted = 0
@@ -131,27 +167,31 @@ class Generator:
             if room <= 0:
                 break
             known = len(self.definitions)
-            if depth < DEPTH - 1 and self.rng.random() < 0.25:
+            is_bit_field = not self.plain and leaves is None and self.rng.random() < 0.15
+            if is_bit_field:
+                field = self.bit_field()
+            elif depth < DEPTH - 1 and self.rng.random() < 0.25:
                 field = self.aggregate(depth + 1, self.rng.randint(1, room), leaves)
             else:
                 field = self.scalar(leaves)
             dimensions = []
-            while self.rng.random() < 0.2 and len(dimensions) < 2:
+            while not is_bit_field and self.rng.random() < 0.2 and len(dimensions) < 2:
                 if not self.plain and self.rng.random() < 0.06:
                     dimensions.append(0)
                 elif self.rng.random() < 0.7:
                     dimensions.append(self.rng.randint(1, 4))
                 else:
                     dimensions.append(self.rng.randint(1, 64))
-            bytes_ = field.size
+            count = 1
             for dimension in dimensions:
-                bytes_ *= dimension
-            offset = 0 if union else -(-size // field.alignment) * field.alignment
-            if offset + bytes_ > target:
+                count *= dimension
+            field_end = field.bits(union, end, count)[1]
+            if -(-field_end // 8) > target:
                 del self.definitions[known:]
                 continue
             fields.append((field, dimensions))
-            size = max(size, offset + bytes_)
+            end = field_end
+            size = max(size, -(-end // 8))
             alignment = max(alignment, field.alignment)
         if not fields and wanted:
             small = [s for s in (leaves or SCALARS) if s[2] <= max(target, 1)] or [leaves[0]]
@@ -168,19 +208,32 @@ class Generator:
         members, marks, encodings, complexes, complex_arrays = [], [], [], [], []
         end = 0
         for i, (field, dimensions) in enumerate(fields):
+            if field.width is not None:
+                start, end = field.bits(union, end, 1)
+                members.append(f"{field.c} f{i} : {field.width};")
+                encodings.append(f"b{start}{field.encoding}{field.width}")
+                value = 1 if field.encoding == "B" else -1
+                mark = f"{keyword} {tag} v; memset(&v, 0, sizeof v); v.f{i} = {value}; "
+                if union:
+                    part = f"unsigned char part[sizeof(union {tag})] = {{0}};"
+                    mark += f"{part} mark_bits(part, &v, sizeof v); overlay(m, part, {-(-field.width // 8)});"
+                else:
+                    mark += "mark_bits(m, &v, sizeof v);"
+                marks.append(f"{{ {mark} }}")
+                continue
             suffix = "".join(f"[{d}]" for d in dimensions)
             members.append(f"{field.c} f{i}{suffix};")
             encodings.append("".join(f"[{d}" for d in dimensions) + field.encoding + "]" * len(dimensions))
             count = 1
             for dimension in dimensions:
                 count *= dimension
-            offset = 0 if union else -(-end // field.alignment) * field.alignment
-            end = offset + count * field.size
+            start, end = field.bits(union, end, count)
+            offset = start // 8
             for k in range(min(count, 16)):
-                start = offset + k * field.size
-                complexes += [(start + place, size_) for place, size_ in field.complexes]
+                first = offset + k * field.size
+                complexes += [(first + place, size_) for place, size_ in field.complexes]
                 of_arrays = field.complexes if dimensions and k == 0 else field.complex_arrays
-                complex_arrays += [(start + place, size_) for place, size_ in of_arrays]
+                complex_arrays += [(first + place, size_) for place, size_ in of_arrays]
             place = "part" if union else f"m + offsetof({keyword} {tag}, f{i})"
             mark = f"{field.map_name}({place});"
             if count != 1:
@@ -232,10 +285,10 @@ class Generator:
     def function(self, index):
         count = self.pick([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, self.rng.randint(15, 30)])
         result = None if self.rng.random() < 0.1 else self.value()
-        arguments = [self.value() for _ in range(count)]
+        arguments = [self.array_parameter() if self.rng.random() < 0.05 else self.value() for _ in range(count)]
         returned = result.c if result else "void"
-        declared = ", ".join(f"{a.c} a{i}" for i, a in enumerate(arguments)) or "void"
-        types = ", ".join(a.c for a in arguments) or "void"
+        declared = ", ".join(a.parameter(f"a{i}") for i, a in enumerate(arguments)) or "void"
+        types = ", ".join(a.parameter() for a in arguments) or "void"
         definitions, self.definitions = "".join(self.definitions), []
 
         callee = []
@@ -305,6 +358,12 @@ SLOW static void overlay(unsigned char *m, const unsigned char *part, size_t siz
     if (part[i] == 0) m[i] |= 4;
     if ((part[i] & 3) > (m[i] & 3)) m[i] = (m[i] & ~3) | (part[i] & 3);
     m[i] |= part[i] & abi_contested;
+  }
+}
+/* Marks the bytes of a value in which bits are set: those of a bit-field that was filled with ones. */
+SLOW static void mark_bits(unsigned char *m, const void *value, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    if (((const unsigned char *)value)[i] != 0 && m[i] == 0) m[i] = 1;
   }
 }
 SLOW static void settle(unsigned char *m, size_t size) {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Compares calls and closures with those that clang and gcc compile.
+# Compares calls, closures and layouts of bit-fields with those of clang and gcc. gcc spells encodings too if its
+# Objective-C front end (gobjc) is installed.
 #
 #     Tests/ABI/run.sh [COUNT] [SEED]      # COUNT functions, 1000 by default
 #
@@ -44,6 +45,13 @@ esac
 set -- --count "$count" --output "$work" $plain
 [ -z "$seed" ] || set -- "$@" --seed "$seed"
 python3 "$here/generate.py" "$@"
+python3 "$here/layouts.py" --count "$count" --output "$work" ${seed:+--seed "$seed"}
+
+# gcc's Objective-C front end is a package of its own, gobjc.
+gcc_encodings=
+if echo 'const char *e = @encode(int);' | $GCC -x objective-c -S -o /dev/null - 2>/dev/null; then
+  gcc_encodings=-DHAS_GCC_ENCODINGS
+fi
 
 # Prints one command a line; xargs runs two at a time. The C target's higher layers need Swift and are left out.
 {
@@ -58,6 +66,13 @@ python3 "$here/generate.py" "$@"
   echo "$CLANG $functions -DPREFIX=clang -c $here/stated_functions.c -o $work/stated.clang.o"
   echo "$GCC $functions -DPREFIX=gcc -c $here/stated_functions.c -o $work/stated.gcc.o"
   echo "$CC -w -I$here -c $work/tables.c -o $work/tables.o"
+  echo "$CC $flags $gcc_encodings -c $here/layouts_driver.c -o $work/layouts_driver.o"
+  layouts="-w -std=gnu11 -O1 -I$here"
+  echo "$CLANG $layouts -DPREFIX=clang -c $work/layouts_types.c -o $work/layouts.clang.o"
+  echo "$GCC $layouts -DPREFIX=gcc -c $work/layouts_types.c -o $work/layouts.gcc.o"
+  spell="$layouts -x objective-c -c $work/layouts_encodings.m"
+  echo "$CLANG $spell -fobjc-runtime=gcc -DPREFIX=clang -o $work/layouts.encodings.clang.o"
+  [ -z "$gcc_encodings" ] || echo "$GCC $spell -DPREFIX=gcc -o $work/layouts.encodings.gcc.o"
   for chunk in "$work"/chunk_*.c; do
     functions="-w -Wno-psabi -std=gnu11 $OPTIMIZE -I$here -DLONG_DOUBLE_BYTES=$long_double_bytes -c $chunk"
     echo "$CLANG $functions -DPREFIX=clang -DWITH_MAPS -o ${chunk%.c}.clang.o"
@@ -69,17 +84,22 @@ tr '\n' '\0' <"$work/commands" | xargs -0 -n 1 -P 2 sh -c
 link="${SANITIZE:+-fsanitize=$SANITIZE} $work/shim_*.o -lffi -lpthread"
 $CC -o "$work/traps" "$work/traps.o" -Wl,--wrap=malloc -Wl,--wrap=calloc $link
 $CC -o "$work/driver" "$work/driver.o" "$work/tables.o" "$work"/chunk_*.o $link
+$CC -o "$work/layouts" "$work"/layouts_driver.o "$work"/layouts.*.o $link
 $CC -o "$work/stated" "$work/stated_driver.o" "$work"/stated.*.o $link -latomic
 
 # The generic lowering refuses stated layouts.
 programs="traps driver"
 [ -n "$GENERIC" ] || programs="$programs stated"
+programs="$programs layouts"
 
 passed=0
 failed=0
 # Each program runs twice: with call plans and the pool's closures, then through libffi.
 for program in $programs; do
-  for method in plans libffi; do
+  methods="plans libffi"
+  # Makes no calls.
+  [ "$program" != layouts ] || methods=none
+  for method in $methods; do
     name="$program, $method"
     FWD_CALL=$method "$work/$program" >"$work/output" 2>&1 || true
     sed '$d' "$work/output"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Reads any bytes as a type and as a method signature, and checks what must hold of whatever was read: the
-/// tree lies in the text, layouts are those of C types, the canonical spelling means the same, and the
-/// comparisons and the hash agree with one another.
+/// Parses any bytes as a type and as a method signature, and checks the properties of each result: the nodes lie in
+/// the text, layouts are possible for C types, the canonical spelling is parsed as the same type, equality is an
+/// equivalence relation, and the other comparisons and the hash are consistent with it.
 
 #include "encoding/encoding.h"
 #include "fuzz.h"
@@ -22,28 +22,50 @@ static void check_layout(const fwd_type *type) {
   REQUIRE(type->layout.size <= PTRDIFF_MAX && type->layout.size % alignment == 0);
 }
 
-/// Children stand behind their parent, in order, in its text, and in its bytes.
+/// The first bit of a member and the first bit after it. Widths and sizes in a record with a layout are bounded.
+static void find_bits(const fwd_type *member, size_t *start, size_t *end) {
+  bool is_bit_field = member->kind == FWD_TYPE_BIT_FIELD;
+  REQUIRE(member->bit_offset < 8 && (is_bit_field || member->bit_offset == 0));
+  *start = member->layout.offset * 8 + member->bit_offset;
+  *end = *start + (is_bit_field ? (size_t)member->count : member->layout.size * 8);
+}
+
+/// The members of a record with a layout lie in it, in order. Checked where offsets in bits fit a size_t.
+static void check_members(const fwd_encoding *encoding, const fwd_type *record) {
+  if (record->layout.size > SIZE_MAX / 16) return;
+  size_t last_end = 0;
+  for (uint32_t at = record->first_child; at != FWD_NO_TYPE;) {
+    const fwd_type *member = fwd_encoding_type(encoding, at);
+    size_t start, end;
+    find_bits(member, &start, &end);
+    REQUIRE(end <= record->layout.size * 8);
+    if (member->kind != FWD_TYPE_BIT_FIELD) REQUIRE(member->layout.offset % member->layout.alignment == 0);
+    if (record->kind == FWD_TYPE_STRUCT) REQUIRE(start >= last_end);
+    if (record->kind == FWD_TYPE_UNION) REQUIRE(start == 0);
+    last_end = end;
+    at = member->next_sibling;
+  }
+}
+
+/// Children follow their parent in the array, in order, and lie in its text and in its bytes. An array argument has
+/// become a pointer.
 static void check_children(const fwd_encoding *encoding, size_t index) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
-  size_t last = index, end = 0;
+  size_t last = index;
   uint32_t count = 0;
   for (uint32_t at = type->first_child; at != FWD_NO_TYPE; count++) {
     REQUIRE(at > last && at < fwd_encoding_type_count(encoding));
     const fwd_type *child = fwd_encoding_type(encoding, at);
     REQUIRE(child->text_offset >= type->text_offset);
     REQUIRE(child->text_offset + child->text_length <= type->text_offset + type->text_length);
-    if (type->layout_status == FWD_OK && type->kind == FWD_TYPE_STRUCT) {
-      REQUIRE(child->layout.offset >= end && child->layout.offset % child->layout.alignment == 0);
-      end = child->layout.offset + child->layout.size;
-      REQUIRE(end <= type->layout.size);
-    }
-    if (type->layout_status == FWD_OK && type->kind == FWD_TYPE_UNION) {
-      REQUIRE(child->layout.offset == 0 && child->layout.size <= type->layout.size);
-    }
+    bool is_argument = type->kind == FWD_TYPE_FUNCTION && count > 0;
+    REQUIRE(!is_argument || child->kind != FWD_TYPE_ARRAY || child->layout_status != FWD_OK);
     last = at;
     at = child->next_sibling;
   }
   REQUIRE(count == type->child_count);
+  bool is_record = type->kind == FWD_TYPE_STRUCT || type->kind == FWD_TYPE_UNION;
+  if (is_record && type->layout_status == FWD_OK) check_members(encoding, type);
 }
 
 static void check_tree(const fwd_encoding *encoding, const char *text, size_t size) {
@@ -119,16 +141,19 @@ static void check_spelling(const fwd_encoding *encoding, fwd_encoding_form form)
   fwd_encoding_release(again);
 }
 
-/// Both relations are symmetric, equal types are compatible, and equal types have one hash.
-static void check_pair(const fwd_encoding *left, size_t left_index, const fwd_encoding *right,
+/// All relations are symmetric, each includes the one before it, and equal types have equal hashes.
+static bool check_pair(const fwd_encoding *left, size_t left_index, const fwd_encoding *right,
                        size_t right_index) {
   bool equal = fwd_encoding_equal(left, left_index, right, right_index);
+  bool equivalent = fwd_encoding_equivalent(left, left_index, right, right_index);
   bool compatible = fwd_encoding_compatible(left, left_index, right, right_index);
   REQUIRE(equal == fwd_encoding_equal(right, right_index, left, left_index));
+  REQUIRE(equivalent == fwd_encoding_equivalent(right, right_index, left, left_index));
   REQUIRE(compatible == fwd_encoding_compatible(right, right_index, left, left_index));
-  if (!equal) return;
-  REQUIRE(compatible);
-  REQUIRE(fwd_encoding_hash(left, left_index) == fwd_encoding_hash(right, right_index));
+  REQUIRE(!equal || equivalent);
+  REQUIRE(!equivalent || compatible);
+  if (equal) REQUIRE(fwd_encoding_hash(left, left_index) == fwd_encoding_hash(right, right_index));
+  return equal;
 }
 
 static void check_relations(const fwd_encoding *encoding) {
@@ -138,8 +163,15 @@ static void check_relations(const fwd_encoding *encoding) {
   if (count > compared_types) count = compared_types;
   for (size_t i = 0; i < count; i++) {
     REQUIRE(fwd_encoding_equal(encoding, i, encoding, i));
-    for (size_t j = i; j < count; j++) check_pair(encoding, i, encoding, j);
-    if (previous) check_pair(encoding, i, previous, 0);
+    bool equals_previous = previous && check_pair(encoding, i, previous, 0);
+    for (size_t j = i; j < count; j++) {
+      if (!check_pair(encoding, i, encoding, j)) continue;
+      // Transitive: equal types have the same relation to any third.
+      if (previous) REQUIRE(fwd_encoding_equal(encoding, j, previous, 0) == equals_previous);
+      for (size_t k = 0; k < count; k++) {
+        REQUIRE(fwd_encoding_equal(encoding, i, encoding, k) == fwd_encoding_equal(encoding, j, encoding, k));
+      }
+    }
   }
   fwd_encoding_release(previous);
   previous = fwd_encoding_retain((fwd_encoding *)(uintptr_t)encoding);

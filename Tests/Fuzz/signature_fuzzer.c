@@ -314,7 +314,10 @@ static void check_relations(fwd_signature *signature) {
     bool compatible = fwd_signature_compatible(signature, previous);
     REQUIRE(equal == fwd_signature_equal(previous, signature));
     REQUIRE(compatible == fwd_signature_compatible(previous, signature));
-    REQUIRE(!equal || (compatible && fwd_signature_hash(signature) == fwd_signature_hash(previous)));
+    bool equivalent = fwd_signature_equivalent(signature, previous);
+    REQUIRE(equivalent == fwd_signature_equivalent(previous, signature));
+    REQUIRE(!equal || (equivalent && fwd_signature_hash(signature) == fwd_signature_hash(previous)));
+    REQUIRE(!equivalent || compatible);
   }
   fwd_signature_release(previous);
   previous = fwd_signature_retain(signature);

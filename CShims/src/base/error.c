@@ -9,18 +9,18 @@
 
 #include "fwd_error.h"
 
-// The message outlives the call that failed, so that functions without an error parameter can explain
-// themselves too. One buffer a thread; nothing to allocate, so reporting cannot fail.
+// The calling thread's last error. Functions without an error parameter report through it. It is static storage, so
+// reporting an error never allocates and cannot fail.
 static _Thread_local fwd_error last;
 
 fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  // Through a buffer of its own: an argument may be the previous message.
+  // Formatted into a separate buffer, since an argument may point into the previous message.
   char message[sizeof last.message];
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  // Names and encodings come from outside: nothing that a terminal would obey. Lines are our own.
+  // Names and encodings are foreign input: control characters could drive a terminal. Line breaks are our own.
   for (char *byte = message; *byte; byte++) {
     if (((unsigned char)*byte < ' ' && *byte != '\n') || *byte == 0x7F) *byte = '?';
   }

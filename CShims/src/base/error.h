@@ -6,7 +6,7 @@
 
 #include "forwarding.h"
 
-/// Fills `error` (which may be NULL) and the thread's message, and gives `status`.
+/// Stores an error in `error`, which may be NULL, and as the calling thread's last error. Returns `status`.
 fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

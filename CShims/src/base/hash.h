@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/// Hashes a short text, eight bytes at a step: multiply and fold, as wyhash does. The seed is fixed; tables
-/// that grow with foreign names compare the names, and are of a size that a flood of collisions only slows.
+/// Hashes a short text, eight bytes a step, by multiplication and folding as wyhash does. The seed is fixed, so an
+/// attacker can find collisions: tables that use this compare the texts too, and collisions only cost time.
 static inline uint64_t fwd_hash_bytes(const char *text, size_t length) {
   uint64_t hash = 0x9E3779B97F4A7C15u ^ (uint64_t)length;
   while (length > 0) {

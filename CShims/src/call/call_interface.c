@@ -28,7 +28,8 @@ static fwd_status check_type(const fwd_encoding *encoding, const fwd_type *type,
       if (!is_result) reason = "expected an argument type, not void";
       break;
     case FWD_TYPE_ARRAY:
-      reason = "expected a type that C passes by value, not an array ('^' passes its address)";
+      // Array parameters have become pointers, except for arrays without a layout.
+      if (is_result) reason = "expected a type that C functions return, not an array ('^' returns its address)";
       break;
     case FWD_TYPE_FUNCTION:
       reason = "expected a type that C passes by value, not a function ('^?' passes its address)";

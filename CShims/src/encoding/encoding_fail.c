@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// The sentence, the quotation and the caret of an encoding's error.
+// Builds the message of an encoding's error: a sentence, an excerpt of the text, and a caret under the byte.
 
 #include "encoding/encoding.h"
 #include "base/error.h"
@@ -11,16 +11,16 @@
 
 enum {
   MESSAGE_SIZE = sizeof(((fwd_error *)0)->message),
-  /// The most that is shown of the caller's words and of the text. Our own reasons are far shorter.
+  /// The most bytes shown of `what`, of the reason and of the text. Our own reasons are shorter.
   WHAT_LIMIT = 24,
   REASON_LIMIT = 136,
   WINDOW_LIMIT = 60,
-  /// Three times "...", and the caret.
+  /// Room for "..." three times, and for the caret.
   MARKS_SIZE = 10,
 };
 
-/// Writes the bytes `from` to `to` of the text, one column each so that the caret stands right, with "..."
-/// where something was cut.
+/// Writes the bytes `from` to `to` of the text, with "..." where the text is cut. Each byte takes one column, so that
+/// the caret points at the right one.
 static void quote(char *out, const char *text, size_t length, size_t from, size_t to) {
   static const char ellipsis[] = "...";
   if (from > 0) {
@@ -44,9 +44,8 @@ fwd_status fwd_encoding_fail(fwd_error *error, fwd_status status, const char *wh
                              size_t offset, const char *reason) {
   if (!text) return fwd_fail(error, status, offset, "%.*s NULL: %.*s", WHAT_LIMIT, what, REASON_LIMIT, reason);
 
-  // The sentence without the text; what is left of the message is shared out: two fifths for the window
-  // round the byte, as much for the caret's line, the rest for the text in the sentence. With the longest
-  // words and offset 44 bytes are left.
+  // Measure the sentence without the text, then divide the rest of the message: two fifths for the excerpt, as much
+  // for the caret's line, the remainder for the text in the sentence. The longest reason leaves 44 bytes.
   char rest[WHAT_LIMIT + REASON_LIMIT + 48];
   int fixed = snprintf(rest, sizeof rest, "%.*s \"\": %.*s at offset %zu\n\n", WHAT_LIMIT, what, REASON_LIMIT,
                        reason, offset);

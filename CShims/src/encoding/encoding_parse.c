@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Larger counts and widths describe nothing that an object could hold.
+/// The largest count or width: no object has room for more.
 #define NUMBER_LIMIT ((uint64_t)PTRDIFF_MAX)
 
 typedef struct parser {
@@ -24,6 +24,10 @@ typedef struct parser {
 
 static const char expected_type[] = "expected a type";
 
+/// clang writes nothing for a vector type in a method's encoding but still writes its offset.
+static const char dropped_type[] =
+    "expected a type for each offset; clang leaves out vector types, which cannot be passed by value";
+
 // MARK: Bytes
 
 static bool fail(parser *self, fwd_status status, size_t offset, const char *reason) {
@@ -31,22 +35,23 @@ static bool fail(parser *self, fwd_status status, size_t offset, const char *rea
   return false;
 }
 
-/// The next byte, or 0 at the end, which is nowhere in the grammar.
+/// The next byte; 0 at the end of the text. The grammar contains no NUL.
 static char peek(const parser *self) { return self->at < self->length ? self->text[self->at] : 0; }
 
-static bool take(parser *self, char byte) {
+/// Consumes the next byte if it is `byte`.
+static bool accept(parser *self, char byte) {
   if (self->at == self->length || self->text[self->at] != byte) return false;
   self->at++;
   return true;
 }
 
 static bool expect(parser *self, char byte, const char *reason) {
-  return take(self, byte) || fail(self, FWD_MALFORMED, self->at, reason);
+  return accept(self, byte) || fail(self, FWD_MALFORMED, self->at, reason);
 }
 
 static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-/// Whether a byte is one of a string's. Not strchr alone, which finds the NUL.
+/// Whether a byte is one of `bytes`. strchr alone would also find the terminating NUL.
 static bool is_one_of(char byte, const char *bytes) { return byte && strchr(bytes, byte); }
 
 static bool read_number(parser *self, uint64_t *number, const char *reason) {
@@ -64,7 +69,7 @@ static bool read_number(parser *self, uint64_t *number, const char *reason) {
   return true;
 }
 
-/// The length of the UTF-8 sequence at the next byte, which is no ASCII; 0 if it is ill-formed (Unicode
+/// The length of the UTF-8 sequence at the next byte, which is not ASCII. 0 if the sequence is ill-formed (Unicode
 /// 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
 static size_t utf8_length(const parser *self) {
   const unsigned char *bytes = (const unsigned char *)self->text + self->at;
@@ -79,7 +84,7 @@ static size_t utf8_length(const parser *self) {
   return length;
 }
 
-/// Steps over one character of a name.
+/// Consumes one character of a name.
 static bool skip_name_character(parser *self) {
   unsigned char byte = (unsigned char)self->text[self->at];
   if (byte < 0x20 || byte == 0x7f) {
@@ -93,7 +98,7 @@ static bool skip_name_character(parser *self) {
 
 // MARK: Names
 
-/// A quoted string; the opening quote is next.
+/// Reads a quoted string. The next byte is the opening quote.
 static bool read_quoted(parser *self, uint32_t *offset, uint32_t *length) {
   size_t start = ++self->at;
   while (self->at < self->length && self->text[self->at] != '"') {
@@ -104,8 +109,8 @@ static bool read_quoted(parser *self, uint32_t *offset, uint32_t *length) {
   return expect(self, '"', "expected '\"'");
 }
 
-/// The end of the C++ character literal at the next byte, a quote, such as the template argument in
-/// `CC<'>'>`, or the offset of that byte if there is none. Looks at a few bytes only.
+/// The offset after the C++ character literal that starts at the next byte, a quote: a template argument, as in
+/// `CC<'>'>`. If there is no literal, the offset of the quote itself. Looks at a few bytes only.
 static size_t literal_end(const parser *self) {
   const char *bytes = self->text + self->at;
   size_t left = self->length - self->at;
@@ -117,8 +122,8 @@ static size_t literal_end(const parser *self) {
   return self->at;
 }
 
-/// The name of a struct or union, up to `=` or the closing bracket. Inside `<...>`, the arguments of a C++
-/// template or a Swift generic type, both may stand.
+/// Reads the name of a struct or union, up to `=` or the closing bracket. Both may also occur inside `<...>`, the
+/// arguments of a C++ template or a Swift generic type, and do not end the name there.
 static bool read_record_name(parser *self, fwd_type *type, char close) {
   size_t start = self->at, literal = 0, depth = 0;
   while (self->at < self->length) {
@@ -147,17 +152,17 @@ static bool read_record_name(parser *self, fwd_type *type, char close) {
     return fail(self, FWD_MALFORMED, self->at, "expected a name or '='");
   }
   type->name_offset = (uint32_t)start;
-  // `?` stands for no name.
+  // The name `?` means that there is none.
   type->name_length = length == 1 && self->text[start] == '?' ? 0 : (uint32_t)length;
   return true;
 }
 
 // MARK: Nodes
 
-/// Adds a node for the type that begins at the next byte. FWD_NO_TYPE if memory is short.
+/// Adds a node for the type that begins at the next byte. Returns FWD_NO_TYPE if memory runs out.
 static uint32_t add_type(parser *self, fwd_type_kind kind) {
   if (self->count == self->capacity) {
-    // No more nodes than bytes, but for the root of a method; most texts are short.
+    // There are at most as many nodes as bytes, and one for the root of a method. Most texts are short.
     uint32_t capacity = self->capacity ? self->capacity * 2 : self->length < 16 ? (uint32_t)self->length + 1 : 16;
     fwd_type *types = realloc(self->types, capacity * sizeof *types);
     if (!types) {
@@ -179,7 +184,7 @@ static void end_type(parser *self, uint32_t index) {
   self->types[index].text_length = (uint32_t)self->at - self->types[index].text_offset;
 }
 
-/// Appends a child behind `*last`, the last one so far.
+/// Appends a child after `*last`, the parent's last child so far.
 static void add_child(parser *self, uint32_t parent, uint32_t child, uint32_t *last) {
   if (*last == FWD_NO_TYPE) {
     self->types[parent].first_child = child;
@@ -192,8 +197,8 @@ static void add_child(parser *self, uint32_t parent, uint32_t child, uint32_t *l
 
 // MARK: Types
 
-/// Reads one type and gives its node, or FWD_NO_TYPE. `depth` types stand round it. `close` is the closing
-/// bracket of the struct or union if the type is part of one whose fields have quoted names, else 0.
+/// Reads one type. Returns its node, or FWD_NO_TYPE on failure. `depth` is the number of types around it. `close` is
+/// the closing bracket of the enclosing struct or union if its fields have quoted names, else 0.
 static uint32_t read_type(parser *self, unsigned depth, char close);
 
 static bool read_child(parser *self, uint32_t parent, unsigned depth, char close, uint32_t *last) {
@@ -212,19 +217,19 @@ static bool read_array(parser *self, uint32_t index, unsigned depth) {
   uint64_t count;
   if (!read_number(self, &count, "expected the number of elements")) return false;
   self->types[index].count = count;
-  // What is behind the element is ']', so a quoted string in it is a class.
+  // The element is followed by ']', so a quoted string after '@' is a class name, never a field's name.
   return read_only_child(self, index, depth + 1, 0) && expect(self, ']', "expected ']'");
 }
 
 static bool read_record(parser *self, uint32_t index, unsigned depth, char close) {
   if (!read_record_name(self, &self->types[index], close)) return false;
-  if (take(self, close)) {
+  if (accept(self, close)) {
     self->types[index].is_opaque = true;
     return true;
   }
   self->at++;
   char named = peek(self) == '"' ? close : 0;
-  for (uint32_t last = FWD_NO_TYPE; !take(self, close);) {
+  for (uint32_t last = FWD_NO_TYPE; !accept(self, close);) {
     if (self->at == self->length) {
       return fail(self, FWD_MALFORMED, self->at, close == '}' ? "expected '}'" : "expected ')'");
     }
@@ -243,8 +248,8 @@ static bool read_record(parser *self, uint32_t index, unsigned depth, char close
   return true;
 }
 
-/// Apple's `b3`, or GNU's `b0I3`: position, type, width. No type begins with a digit, so one behind a
-/// letter tells.
+/// Reads Apple's `b3` (width) or GNU's `b0I3` (position, type, width). A letter with a digit after it belongs to the
+/// bit-field, since no type begins with a digit.
 static bool read_bit_field(parser *self, uint32_t index) {
   uint64_t width;
   if (!read_number(self, &width, "expected the bit-field's width")) return false;
@@ -258,7 +263,11 @@ static bool read_bit_field(parser *self, uint32_t index) {
 
 static bool read_complex(parser *self, uint32_t index) {
   char letter = peek(self);
-  // What clang takes behind _Complex: neither bool nor __int128.
+  // gcc has complex 128-bit integers, clang does not. Both have a complex _Float16 without a letter of its own.
+  if (is_one_of(letter, "tT ")) {
+    return fail(self, FWD_UNSUPPORTED, self->at, "expected a complex type that gcc, clang and encodings all have");
+  }
+  // The types that clang accepts after _Complex; bool is not among them.
   if (!is_one_of(letter, "cCsSiIlLqQfdD")) return fail(self, FWD_MALFORMED, self->at, "expected a numeric type");
   uint32_t part = add_type(self, (fwd_type_kind)letter);
   if (part == FWD_NO_TYPE) return false;
@@ -269,7 +278,7 @@ static bool read_complex(parser *self, uint32_t index) {
   return true;
 }
 
-/// The `<...>` of a block.
+/// Reads the `<...>` of a block: its result and its arguments.
 static bool read_block(parser *self, uint32_t index, unsigned depth) {
   uint32_t function = add_type(self, FWD_TYPE_FUNCTION);
   if (function == FWD_NO_TYPE) return false;
@@ -285,8 +294,8 @@ static bool read_block(parser *self, uint32_t index, unsigned depth) {
   return true;
 }
 
-/// Whether the quoted string at the next byte, behind `@`, is the object's class. Among fields with names
-/// it may also be the name of the next field, and then that field's type is behind it.
+/// Whether the quoted string after `@`, at the next byte, is the object's class. Among fields with names it may also
+/// be the name of the next field. Then that field's type follows it.
 static bool is_class_name(const parser *self, char close) {
   if (!close) return true;
   const char *start = self->text + self->at + 1;
@@ -297,9 +306,9 @@ static bool is_class_name(const parser *self, char close) {
 }
 
 static bool read_object(parser *self, uint32_t index, unsigned depth, char close) {
-  if (take(self, '?')) {
+  if (accept(self, '?')) {
     self->types[index].kind = FWD_TYPE_BLOCK;
-    return !take(self, '<') || read_block(self, index, depth);
+    return !accept(self, '<') || read_block(self, index, depth);
   }
   if (peek(self) != '"' || !is_class_name(self, close)) return true;
   return read_quoted(self, &self->types[index].name_offset, &self->types[index].name_length);
@@ -339,9 +348,16 @@ static bool read_kind(parser *self, uint32_t index, unsigned depth, char close) 
       return read_bit_field(self, index);
     case 'j':
       return read_complex(self, index);
+    // Types that compilers write but that cannot be passed from what the encoding says.
     case ' ':
-      return fail(self, FWD_MALFORMED, start,
-                  "expected a type, not the space that clang writes for one without an encoding");
+      return fail(self, FWD_UNSUPPORTED, start,
+                  "expected a type, found clang's space for one without an encoding (_Float16, _BitInt); use '^v'");
+    case '!':
+      return fail(self, FWD_UNSUPPORTED, start, "expected a type, found gcc's vector; pass its address, '^v'");
+    case '%':
+      return fail(self, FWD_UNSUPPORTED, start, "expected a type, found an atom of old runtimes; write '*'");
+    case '|':
+      return fail(self, FWD_UNSUPPORTED, start, "expected a type, found a garbage collector's qualifier; leave it out");
     default:
       return fail(self, FWD_MALFORMED, start, expected_type);
   }
@@ -361,25 +377,57 @@ static uint32_t read_type(parser *self, unsigned depth, char close) {
 
 // MARK: Forms
 
-/// Steps over the stack offset, or the frame size, behind a method's type: digits with a sign (gcc marks
-/// arguments in registers with `+`). However many they are, nothing depends on them.
-static bool skip_offset(parser *self) {
-  if ((take(self, '+') || take(self, '-')) && !is_digit(peek(self))) {
+/// The digits after a type of a method: the frame size after the result, a stack offset after an argument.
+typedef struct stack_offset {
+  /// Where the digits begin, and how many there are.
+  size_t at;
+  size_t digits;
+  /// Saturated.
+  uint64_t value;
+  /// Old versions of gcc mark offsets of arguments in registers with `+`. They are relative to another base.
+  bool has_sign;
+} stack_offset;
+
+static bool read_offset(parser *self, stack_offset *offset) {
+  *offset = (stack_offset){.has_sign = accept(self, '+') || accept(self, '-'), .at = self->at};
+  for (; is_digit(peek(self)); self->at++, offset->digits++) {
+    uint64_t digit = (uint64_t)(peek(self) - '0');
+    offset->value = offset->value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : offset->value * 10 + digit;
+  }
+  if (offset->has_sign && offset->digits == 0) {
     return fail(self, FWD_MALFORMED, self->at, "expected the digits of an offset");
   }
-  while (is_digit(peek(self))) self->at++;
   return true;
 }
 
+/// Whether the digits after an argument are two offsets in a row: an argument's, and one without a type. Two show by a
+/// number beyond the frame size, which no argument's offset exceeds, or by a zero in front.
+static bool lacks_type(const parser *self, const stack_offset *offset, const stack_offset *frame) {
+  if (offset->digits == 0 || frame->digits == 0 || offset->has_sign || frame->has_sign) return false;
+  return offset->value > frame->value || (offset->digits > 1 && self->text[offset->at] == '0');
+}
+
+/// Reads the types of a method and the digits after them. Calls do not depend on the digits. They are checked only
+/// for types that are missing between them, since a call without such an argument would pass garbage.
 static bool read_method(parser *self) {
+  if (is_digit(peek(self))) {
+    return fail(self, FWD_UNSUPPORTED, 0, "expected the result's type; clang leaves out vector types");
+  }
   uint32_t function = add_type(self, FWD_TYPE_FUNCTION);
   if (function == FWD_NO_TYPE) return false;
   uint32_t last = FWD_NO_TYPE;
+  stack_offset frame = {0}, offset;
   do {
     if (self->types[function].child_count > FWD_ARGUMENT_LIMIT) {
       return fail(self, FWD_OVERFLOW, self->at, "expected at most 255 arguments");
     }
-    if (!read_child(self, function, 0, 0, &last) || !skip_offset(self)) return false;
+    bool is_result = last == FWD_NO_TYPE;
+    if (!read_child(self, function, 0, 0, &last) || !read_offset(self, &offset)) return false;
+    if (is_result) {
+      frame = offset;
+    } else if (lacks_type(self, &offset, &frame)) {
+      return fail(self, FWD_UNSUPPORTED, offset.at, dropped_type);
+    }
   } while (self->at < self->length);
   end_type(self, function);
   return true;
@@ -387,7 +435,7 @@ static bool read_method(parser *self) {
 
 static bool read_single_type(parser *self) {
   if (read_type(self, 0, 0) == FWD_NO_TYPE) return false;
-  return self->at == self->length || fail(self, FWD_MALFORMED, self->at, "expected the end behind one type");
+  return self->at == self->length || fail(self, FWD_MALFORMED, self->at, "expected the end after one type");
 }
 
 bool fwd_encoding_parse(fwd_encoding *encoding, fwd_encoding_form form, fwd_fault *fault) {
@@ -399,7 +447,7 @@ bool fwd_encoding_parse(fwd_encoding *encoding, fwd_encoding_form form, fwd_faul
     self.types = NULL;
     self.count = 0;
   } else if (self.count < self.capacity) {
-    // Encodings are kept for long; if shrinking fails, the block stays as it was.
+    // Encodings live long, so the spare room is returned. If that fails the block stays as it is.
     fwd_type *shrunk = realloc(self.types, self.count * sizeof *shrunk);
     if (shrunk) self.types = shrunk;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// The canonical spelling of a type: what its text means, without what does not matter.
+// Prints the canonical spelling of a type.
 
 #include "encoding/encoding.h"
 
@@ -9,19 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Where the spelling goes, and how long it is so far, of which less may fit.
+/// The output buffer. `length` counts the whole spelling, also the part that did not fit.
 typedef struct writer {
   const fwd_encoding *encoding;
   char *buffer;
   size_t capacity;
   size_t length;
-  /// The byte written last; it need not have fitted.
+  /// The last byte of the spelling so far, even if it did not fit.
   char last;
 } writer;
 
 static void write_bytes(writer *out, const char *bytes, size_t count) {
   if (count == 0) return;
-  // One byte is kept for the NUL.
+  // One byte is reserved for the NUL.
   if (out->length + 1 < out->capacity) {
     size_t room = out->capacity - 1 - out->length;
     memcpy(out->buffer + out->length, bytes, count < room ? count : room);
@@ -52,8 +52,8 @@ static void write_type(writer *out, uint32_t index);
 static void write_children(writer *out, const fwd_type *type) {
   const fwd_type *types = out->encoding->types;
   for (uint32_t child = type->first_child; child != FWD_NO_TYPE; child = types[child].next_sibling) {
-    // By the offset, not the length: clang names an unnamed field `""`, and without that the quoted string
-    // behind a following `@` would be read as a class. No field's name stands at offset 0.
+    // Test the offset, not the length: clang writes `""` for an unnamed field. Without it, the quoted string after a
+    // following `@` would be read as a class. No field's name is at offset 0.
     if (types[child].field_name_offset) {
       write_quoted(out, types[child].field_name_offset, types[child].field_name_length);
     }
@@ -120,13 +120,13 @@ static void write_type(writer *out, uint32_t index) {
       write_byte(out, '>');
       return;
     case FWD_TYPE_UNKNOWN:
-      // The arguments `@8?`: with no digit left between them they would be the block `@?`.
+      // Without the digits, the two arguments `@8?` would become the block `@?`. A 0 keeps them apart.
       if (out->last == '@') write_byte(out, '0');
       write_byte(out, '?');
       return;
     case FWD_TYPE_OBJECT:
       write_byte(out, '@');
-      // By the offset, as for fields: without an empty class name the next field's name would be one.
+      // Test the offset, as for fields: without an empty class name the next field's name would be read as one.
       if (type->name_offset) write_quoted(out, type->name_offset, type->name_length);
       return;
     default:

@@ -15,14 +15,14 @@ static fwd_status fail(fwd_error *error, const char *name, const char *reason) {
   return fwd_fail(error, FWD_WRONG_LAYOUT, 0, "stated layout of \"%.60s\": %s", name, reason);
 }
 
-/// The length of a name, or more than `limit`.
+/// The length of a name. Stops counting above `limit`.
 static size_t bounded_length(const char *name, size_t limit) {
   size_t length = 0;
   while (length <= limit && name[length]) length++;
   return length;
 }
 
-/// Checks the names, and adds up what the copy takes besides the layouts.
+/// Checks the statements, and computes the size of the copy apart from the layouts.
 static fwd_status measure(const fwd_stated_layout *stated, size_t count, size_t length, size_t *member_count,
                           size_t *name_bytes, fwd_error *error) {
   *member_count = *name_bytes = 0;
@@ -37,7 +37,7 @@ static fwd_status measure(const fwd_stated_layout *stated, size_t count, size_t 
     for (size_t j = 0; j < i; j++) {
       if (strcmp(stated[j].name, name) == 0) return fail(error, name, "expected each name at most once");
     }
-    // Each member takes a byte of the text, so that the sum cannot overflow.
+    // Each member takes at least a byte of the text, so the sum cannot overflow.
     size_t members = stated[i].members ? stated[i].member_count : 0;
     if (members > length) return fail(error, name, "expected as many members as are stated");
     if (stated[i].member_count > 0 && !stated[i].members) {
@@ -59,7 +59,7 @@ fwd_status fwd_stated_layouts_copy(const fwd_stated_layout *stated, size_t count
   size_t member_count, name_bytes;
   fwd_status status = measure(stated, count, length, &member_count, &name_bytes, error);
   if (status != FWD_OK) return status;
-  _Static_assert(sizeof(fwd_stated_layout) % _Alignof(fwd_stated_member) == 0, "members stand behind layouts");
+  _Static_assert(sizeof(fwd_stated_layout) % _Alignof(fwd_stated_member) == 0, "members follow the layouts in the block");
   fwd_stated_layouts *made =
       malloc(sizeof *made + count * sizeof *stated + member_count * sizeof(fwd_stated_member) + name_bytes);
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for %zu stated layouts", count);
@@ -73,7 +73,7 @@ fwd_status fwd_stated_layouts_copy(const fwd_stated_layout *stated, size_t count
     size_t bytes = strlen(stated[i].name) + 1;
     layout->name = memcpy(names, stated[i].name, bytes);
     names += bytes;
-    // None is not stated, but for a struct that has none.
+    // An empty list counts as not stated. A struct without members needs none.
     if (layout->member_count == 0) layout->members = NULL;
     if (!layout->members) continue;
     layout->members = memcpy(members, layout->members, layout->member_count * sizeof *members);
@@ -95,7 +95,7 @@ static bool has_name(const fwd_encoding *encoding, const fwd_type *type, const c
 }
 
 const fwd_stated_layout *fwd_stated_layouts_find(const fwd_encoding *encoding, const fwd_type *type) {
-  // One after the other: they are few.
+  // A linear search: statements are few.
   for (size_t i = 0; encoding->stated && i < encoding->stated->count; i++) {
     const fwd_stated_layout *layout = &encoding->stated->layouts[i];
     if (has_name(encoding, type, layout->name)) return layout;

@@ -4,23 +4,30 @@
 internal import CForwardingInternal
 
 extension TypeEncoding {
-  /// Reads the encoding of one type, such as `{Point=dd}`.
+  /// Parses the encoding of one type, such as `{Point=dd}`.
   ///
   /// The grammar is that of Clang's `@encode` with what method encodings add:
   /// qualifiers, quoted class and field names, blocks, `t` and `T` for 128-bit
   /// integers, `j` for complex numbers. Clang writes `q` for a 64-bit `long`;
   /// `l` and `L` are 32 bits wide, as in Apple's 64-bit encodings.
   ///
-  /// A type whose size cannot be known, such as `b3` or `{stat}`, is read too;
-  /// `layout()` then throws. Layouts that an encoding does not carry can be
-  /// stated.
+  /// A type whose size is unknown, such as `b3` or `{stat}`, is accepted;
+  /// `layout()` then throws. Layouts that the encoding does not contain can be
+  /// stated. The GNU runtime's bit-fields, such as `b8I4`, contain their
+  /// position, type and width, so structs with them have a layout. A bit-field
+  /// counts as named unless the encoding has field names and its own is empty;
+  /// on x86-64 an unnamed one does not align its struct.
+  ///
+  /// Types that compilers cannot encode are refused as `unsupported`: the space
+  /// that Clang writes for `_Float16` or `_BitInt`, gcc's vectors (`!`) and its
+  /// complex 128-bit integers (`jt`).
   ///
   /// - Parameters:
   ///   - text: The encoding.
   ///   - stated: Layouts of structs and unions in it, by name.
   /// - Throws: `EncodingError` if the text is malformed, too long, too deep, or
-  ///   has a size that overflows; with the code `wrongLayout` if a stated layout
-  ///   is none that the type can have, or if no type has its name.
+  ///   contains an unsupported type; with the code `wrongLayout` if a stated
+  ///   layout contradicts the type, or if no type has its name.
   /// - Complexity: O(*n*) in the length of the text, for each statement.
   public init(_ text: String, stating stated: [StatedLayout] = []) throws(EncodingError) {
     var handle: OpaquePointer?
@@ -43,12 +50,14 @@ extension TypeEncoding {
     self.init(storage: unsafe Storage(owning: handle), index: 0)
   }
 
-  /// Gives the size, the alignment and, for a field, the offset of the type, as
-  /// the C compiler has them, or as they were stated.
+  /// Returns the size, the alignment and, for a field, the offset of the type,
+  /// as in C, or as stated.
   ///
   /// - Throws: `EncodingError` with the code `unsupported` or `overflow` if the
-  ///   encoding does not tell the size: bit-fields, structs known by name only,
-  ///   functions, unknown types, and what holds one of them.
+  ///   size is unknown: of bit-fields themselves, of structs with Apple's
+  ///   bit-fields or with GNU ones at other positions than C's, of structs
+  ///   known by name only, of functions and unknown types, and of types that
+  ///   contain one of these.
   public func layout() throws(EncodingError) -> TypeLayout {
     // SAFETY: the node belongs to the storage, which this value holds.
     let (status, layout) = unsafe (node.pointee.layout_status, node.pointee.layout)

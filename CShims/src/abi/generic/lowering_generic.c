@@ -135,7 +135,7 @@ static uint32_t find_unusual(const fwd_encoding *encoding, uint32_t index, bool 
   bool is_scalar = type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION && type->kind != FWD_TYPE_ARRAY &&
                    type->kind != FWD_TYPE_COMPLEX;
   bool is_atomic = type->qualifiers & FWD_QUALIFIER_ATOMIC;
-  if (type->is_stated || (is_atomic && (is_part || !is_scalar))) return index;
+  if (type->is_stated || type->kind == FWD_TYPE_BIT_FIELD || (is_atomic && (is_part || !is_scalar))) return index;
   uint32_t found = FWD_NO_TYPE;
   uint32_t child = is_scalar ? FWD_NO_TYPE : type->first_child;
   for (; child != FWD_NO_TYPE && found == FWD_NO_TYPE; child = fwd_encoding_type(encoding, child)->next_sibling)
@@ -147,8 +147,8 @@ static ffi_type *make_value_type(type_maker *maker, uint32_t index) {
   uint32_t unusual = find_unusual(maker->encoding, index, false);
   if (unusual != FWD_NO_TYPE) {
     const fwd_type *type = fwd_encoding_type(maker->encoding, unusual);
-    return refuse(maker, type, "expected no stated layout and no _Atomic member for what is passed by value on "
-                               "this architecture");
+    return refuse(maker, type, "expected no bit-field, no stated layout and no _Atomic member for what is passed "
+                               "by value on this architecture");
   }
   uint32_t found = fwd_find_empty_array(maker->encoding, index);
   if (found == FWD_NO_TYPE) return make_type(maker, index);
