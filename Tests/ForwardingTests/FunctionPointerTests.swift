@@ -76,7 +76,9 @@ import Testing
     }
     var bytes = (0...size).map { UInt8($0) }
     unsafe bytes.withUnsafeMutableBytes { bytes in
-      unsafe fixture_call_bytes(size, function.unsafeCast(), bytes.baseAddress!)
+      // The fixture takes a function of any type, as C's `void (*)(void)`.
+      let any = unsafe unsafeBitCast(function.unsafePointer, to: (@convention(c) () -> Void).self)
+      unsafe fixture_call_bytes(size, any, bytes.baseAddress!)
     }
     #expect(bytes == (0..<size).map { UInt8($0 + 2) } + [UInt8(size)])
     withExtendedLifetime(function) {}

@@ -90,8 +90,9 @@ enum EntryRows {
       },
       row(Way.functionPointer, stage) { proxy in
         let function = try proxy.functionPointer(for: MethodSelector(validating: notify))
-        // SAFETY: a proxy's function pointer is one of the arguments.
-        let call = unsafe function.unsafeCast(to: (@convention(c) () -> Void).self)
+        // SAFETY: the C loop casts it to the message's types again.
+        let call = unsafe unsafeBitCast(
+          function.unsafePointer, to: (@convention(c) () -> Void).self)
         return { iterations in
           withExtendedLifetime(function) { bench_call_function(call, iterations) }
           return 0

@@ -116,19 +116,43 @@ extension FunctionPointer {
     unsafe unsafeBitCast(fwd_closure_function(closure)!, to: UnsafeRawPointer.self)
   }
 
-  /// Gives the function as a value of a `@convention(c)` type, which the caller
-  /// promises to have the signature, and to call only as long as this object
-  /// lives.
+  /// Returns the function as a value of a `@convention(c)` type.
   ///
-  /// - Precondition: `Function` is a C function pointer or an optional of one.
+  /// The caller promises to call it only as long as this object lives, and that
+  /// the types have the same meaning as the signature's. Their shape is checked:
+  /// the number of parameters, and the size and the kind of register (integer
+  /// or floating-point) of each parameter and of the result. Signedness and
+  /// types of pointers are not compared; of unions, bit-fields and packed
+  /// structs only the size is. For C's `void (*)(void)` that stands for a
+  /// function of any type, convert ``unsafePointer``.
+  ///
+  /// - Precondition: `Function` is a C function pointer, or an optional of one,
+  ///   of the shape of `signature`. Else the program ends with a message that
+  ///   shows both.
   @unsafe public func unsafeCast<Function: BitwiseCopyable>(
     to type: Function.Type = Function.self
   ) -> Function {
-    precondition(
-      MemoryLayout<Function>.size == MemoryLayout<Int>.size,
-      "\(Function.self) is no C function pointer")
-    // SAFETY: the sizes agree; the type is the caller's promise.
+    if let reason = castMismatch(Function.self) {
+      // Not `precondition`, which has no message in release builds.
+      fatalError(reason)
+    }
+    // SAFETY: a C function pointer's value is the address of a function; this
+    // one has the type's shape.
     return unsafe unsafeBitCast(unsafePointer, to: Function.self)
+  }
+}
+
+extension FunctionPointer {
+  /// Says why the function cannot be called as a value of a type, or nil if it
+  /// can.
+  internal func castMismatch(_ type: Any.Type) -> String? {
+    guard let function = CFunctionType(type) else {
+      return "\(type) is no C function pointer: expected a @convention(c) type for "
+        + "\"\(signature)\", \(signature.inWords)"
+    }
+    return function.mismatch(with: signature).map { reason in
+      "a function pointer of \"\(signature)\", \(signature.inWords), is no \(type): \(reason)"
+    }
   }
 }
 

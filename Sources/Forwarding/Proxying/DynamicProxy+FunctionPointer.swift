@@ -93,7 +93,8 @@ extension DynamicProxy {
   ///   - form: whether the functions take the receiver and the selector.
   /// - Returns: what keeps the functions alive.
   /// - Throws: `ForwardingError`, as `functionPointer(for:form:)`, and
-  ///   `typeMismatch` for a field that is no C function pointer.
+  ///   `typeMismatch` for a field that is no C function pointer, or whose
+  ///   function type has another shape, see ``FunctionPointer/unsafeCast(to:)``.
   @unsafe public func callbackTable<Table>(
     _ table: inout Table, _ entries: [(field: PartialKeyPath<Table>, selector: MethodSelector)],
     form: FunctionForm = .arguments
@@ -110,8 +111,13 @@ extension DynamicProxy {
           "the field for \"\(entry.selector)\" is \(type(of: entry.field).valueType), expected a C function pointer"
         )
       }
-      // SAFETY: the field lies within the struct and has the size of a pointer;
-      // the caller promises that the function has its type.
+      if let reason = function.castMismatch(type(of: entry.field).valueType) {
+        throw ForwardingError(
+          .typeMismatch, selector: entry.selector.name,
+          "the field for \"\(entry.selector)\": \(reason)")
+      }
+      // SAFETY: the field lies within the struct, has the size of a pointer, and
+      // its type the function's shape.
       unsafe withUnsafeMutableBytes(of: &filled) { bytes in
         unsafe bytes.storeBytes(
           of: function.unsafePointer, toByteOffset: offset, as: UnsafeRawPointer.self)
