@@ -259,9 +259,6 @@ import Testing
       $0.on("m") { (_: Int32, _: Int32) in }
     },
     Misfit("no result", "i@:", "the result of \"m\" is 'i' (Int32)") { $0.on("m") {} },
-    Misfit("a result", "v@:", "the result of \"m\" is 'v' (void)", "got Int32") {
-      $0.on("m") { () -> Int32 in 0 }
-    },
     Misfit("another result", "d@:", "'d' (Double)", "got Int32") {
       $0.on("m") { () -> Int32 in 0 }
     },

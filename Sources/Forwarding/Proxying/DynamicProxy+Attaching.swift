@@ -40,7 +40,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> ValueCoder<Output> {
     let signature = try method(for: selector).signature
     do throws(InvocationError) {
-      return try ValueCoder(resultOf: selector, signature)
+      return try ValueCoder(ofClosure: selector, signature)
     } catch {
       throw Self.mismatch(selector, signature, error)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// How the arguments of a Swift function stand in a call of one signature.
+/// The coders of a Swift function's arguments for calls of one signature.
 @usableFromInline
 internal struct ArgumentCoders<each Argument>: Sendable {
   @usableFromInline internal let selector: MethodSelector
@@ -64,6 +64,33 @@ extension ValueCoder {
       throw InvocationError(error, selector: selector, signature: signature)
     }
   }
+}
+
+extension ValueCoder {
+  /// Finds how the result of a closure that implements a method is stored. The
+  /// closure of a void method may have any result, which is dropped: that of
+  /// its last expression often is one by accident, such as `Optional<()>`.
+  ///
+  /// - Throws: `InvocationError` if the method has a result, and the type is not
+  ///   the signature's.
+  @usableFromInline
+  init(
+    ofClosure selector: MethodSelector, _ signature: MethodSignature
+  ) throws(InvocationError) {
+    if signature.result.kind == .void && Value.self != Void.self {
+      self.init(.translated(DroppingTranslator()))
+    } else {
+      try self.init(resultOf: selector, signature)
+    }
+  }
+}
+
+/// Stores nothing for a value. The caller's own reference to it is the last.
+private final class DroppingTranslator<Value>: ValueTranslator<Value>, @unchecked Sendable {
+  // Sendable: no state.
+
+  // `encode` of the superclass writes nothing.
+  override var translatesEncoding: Bool { true }
 }
 
 // MARK: - Decoding and encoding

@@ -36,7 +36,8 @@ extension FunctionTable.Builder where Owner: AnyObject {
   /// to the proxy's error handler.
   ///
   /// Pointers are valid during the call. An object that is returned is retained
-  /// for the caller.
+  /// for the caller. The closure of a void method may return anything; the value
+  /// is dropped.
   // Compiled into the caller, where the types are known: without that each
   // delivery would build the types of the arguments at run time.
   @inlinable
@@ -64,7 +65,8 @@ extension FunctionTable.Builder where Owner: AnyObject {
 }
 
 extension FunctionTable.Builder where Owner == Void {
-  /// Adds a typed closure, which gets the arguments.
+  /// Adds a typed closure, which gets the arguments. The closure of a void method
+  /// may return anything; the value is dropped.
   @inlinable
   public mutating func on<each Argument, Output>(
     _ selector: String,
@@ -104,7 +106,7 @@ extension FunctionTable.Builder {
     do throws(InvocationError) {
       return (
         try ArgumentCoders(selector, signature),
-        try ValueCoder(resultOf: selector, signature)
+        try ValueCoder(ofClosure: selector, signature)
       )
     } catch {
       throw TableError(
