@@ -203,6 +203,8 @@ typedef enum fwd_status {
   FWD_WRONG_LAYOUT = 22,
   /// The program was compiled for a later version and asks for something that this library does not know.
   FWD_WRONG_VERSION = 23,
+  /// Invocations are forwarded inside of one another, and the thread's stack is nearly used up.
+  FWD_NESTED_TOO_DEEP = 24,
 } fwd_status;
 
 /// Why a function failed. The program provides the memory, which the library fills on failure only.

@@ -15,12 +15,12 @@
 
 /// Takes a delivery whose arguments stand behind pointers: how typed Swift closures are called.
 /// `arguments` is that of the whole signature, the receiver and the selector included. Writes the
-/// result's bytes, or fills `error` and gives its status; `FWD_NO_RESPONDER` says that it does not
-/// respond after all.
+/// result's bytes. If it fails it sets the thread's last error, fills `error` unless that is NULL, and gives
+/// the status; `fwd_error_set` does all three. `FWD_NO_RESPONDER` says that it does not respond after all.
 typedef fwd_status (*fwd_packed_function)(const void *FWD_NULLABLE context,
                                           void *FWD_NULLABLE receiver,
                                           void *FWD_NONNULL const *FWD_NONNULL arguments,
-                                          void *FWD_NONNULL result, fwd_error *FWD_NONNULL error);
+                                          void *FWD_NONNULL result, fwd_error *FWD_NULLABLE error);
 
 /// How one method of a subscriber is reached: by a C function of the method's signature, or packed.
 /// Neither means that it is not implemented.

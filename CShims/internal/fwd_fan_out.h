@@ -23,34 +23,35 @@ void fwd_batch_destroy(fwd_batch *FWD_NULLABLE batch);
 
 // MARK: Fanning out
 
-/// Sees each answer of a fan-out that collects: who gave it (with the object, for those who have one) and
-/// the result's bytes, valid during the call; an object in them is the collector's to release. Says whether
-/// to go on.
+/// Receives each result of a fan-out that collects, with the subscription that gave it and its object (NULL for a C
+/// context). The result's bytes are valid during the call; an object in them is the collector's to release. Returns
+/// whether to go on.
 typedef bool (*fwd_collector)(void *FWD_NULLABLE context, fwd_subscription author, void *FWD_NULLABLE object,
                               void *FWD_NONNULL result);
 
-/// One invocation: where its arguments are and where its result goes.
+/// One invocation to be fanned out: its arguments, and the room for its result.
 typedef struct fwd_delivery {
-  /// Either a frame that is aligned for the signature ...
+  /// A frame that is aligned for the signature. Read if `arguments` is NULL.
   const void *FWD_NULLABLE frame;
-  /// ... or pointers to the arguments behind the receiver and the selector.
+  /// Pointers to the arguments, without the receiver and the selector.
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
-  /// Room for the result, or NULL. Not aligned, perhaps.
+  /// Room for the result, or NULL if it is not wanted. It needs no alignment.
   void *FWD_NULLABLE result;
-  /// Whether it is part of the fan-out that runs on this thread: if a subscriber marks it as handled, that
-  /// one has been handled too.
+  /// Whether it is part of the innermost fan-out of this thread: if a subscriber marks it as handled, that fan-out has
+  /// been handled too.
   bool is_nested;
-  /// Whether those who intercept the method have it already.
+  /// Whether the method's interceptors have run already.
   bool is_intercepted;
-  /// The subscribers to deliver to; NULL for those of the moment.
+  /// The subscribers to deliver to; NULL for the proxy's current ones.
   fwd_batch *FWD_NULLABLE batch;
-  /// Instead of the method's policy, if given.
+  /// Called for each result instead of the method's policy, if given.
   fwd_collector FWD_NULLABLE collector;
   void *FWD_NULLABLE collector_context;
 } fwd_delivery;
 
-/// Replays an invocation of `method` against every subscriber that implements it, by the method's policy.
-/// The result is written on success only; an object in it is the caller's to release.
+/// Delivers an invocation of `method` to every subscriber that implements it, by the method's policy. The result is
+/// written on success only; an object in it is the caller's to release. FWD_NESTED_TOO_DEEP, with no subscriber called,
+/// if the thread's stack is nearly used up by fan-outs inside of fan-outs.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        const fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 
@@ -61,18 +62,18 @@ fwd_status fwd_forward_method(fwd_proxy *FWD_NONNULL proxy,
                               size_t frame_size, void *FWD_NULLABLE result, size_t result_size,
                               fwd_error *FWD_NULLABLE error);
 
-/// A `fwd_packed_function` that forwards further: `receiver` is a proxy, `context` the `fwd_proxy_method` of
-/// it whose signature is the one of the arguments.
+/// The packed function of subscribers that are proxies: it forwards to the subscribers of `receiver`, a proxy.
+/// `context` is that proxy's `fwd_proxy_method`, which has the signature of the arguments.
 fwd_status fwd_forward_packed(const void *FWD_NULLABLE context, void *FWD_NULLABLE receiver,
                               void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
-                              fwd_error *FWD_NONNULL error);
+                              fwd_error *FWD_NULLABLE error);
 
-/// Says that the delivery which runs on this thread has failed: for a thunk's C function, which a fan-out
-/// has called and which has not called anybody else. The proxy's error handler is told.
+/// Reports that the innermost delivery of this thread has failed. For the C function of a thunk, called by a fan-out,
+/// before it calls any other code.
 void fwd_fail_delivery(const fwd_error *FWD_NONNULL error);
 
-/// Makes a closure that forwards `method`. `release` is called with `owner` when no call can use the proxy
-/// any more; `owner` keeps the proxy alive.
+/// Creates a closure that forwards `method`. `owner` keeps the proxy alive. `release` is called with it once no call
+/// can use the proxy any more. If a call fails, its caller gets the method's `failure_result`, else zeroes.
 fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                                     fwd_function_form form, void (*FWD_NONNULL release)(void *FWD_NULLABLE owner),
                                     void *FWD_NULLABLE owner, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A proxy as the Swift module and the shim share it. Membership and policy are decided in Swift.
+/// The C part of a proxy, as the Swift module uses it. Membership and policies are decided in Swift.
 
 #ifndef FWD_PROXY_H
 #define FWD_PROXY_H
@@ -14,23 +14,23 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// What happens when nobody responds.
+/// What happens when no live subscriber implements a method.
 typedef enum fwd_no_responder {
-  /// A void method is ignored; one with a result gives its default, else fails.
+  /// A void method is ignored. A method with a result gives its default result; without one it fails.
   FWD_NO_RESPONDER_STANDARD = 0,
-  /// As standard, but where that fails the result is zeroes.
+  /// As standard, but a method with a result and without a default gives zeroes.
   FWD_NO_RESPONDER_IGNORE = 1,
-  /// Always fails, if there is no default result.
+  /// Fails unless there is a default result.
   FWD_NO_RESPONDER_FAIL = 2,
-  /// As ignore, and reported to the error handler.
+  /// As ignore, and the error handler is called.
   FWD_NO_RESPONDER_REPORT = 3,
 } fwd_no_responder;
 
-/// A policy of more than a kind: takes the results one after another.
+/// A result policy written in Swift: it combines the results one after another.
 typedef struct fwd_fold {
   const void *FWD_NULLABLE context;
-  /// Puts `result` into `accumulator` (which holds the result so far, or zeroes before the first) and says
-  /// whether to go on. Object references in either are the fold's to release or to keep.
+  /// Combines `result` with `accumulator`, which holds the result so far, or zeroes before the first. Returns whether
+  /// to go on. Object references in either are the fold's to release or to keep.
   bool (*FWD_NULLABLE step)(const void *FWD_NULLABLE context, void *FWD_NONNULL accumulator,
                             void *FWD_NONNULL result, size_t index);
 } fwd_fold;
@@ -43,42 +43,45 @@ typedef struct fwd_proxy_method {
   /// Overrides `policy` if it has a `step`.
   fwd_fold fold;
   fwd_no_responder no_responder;
-  /// Bytes that live as long as the proxy; NULL for none.
+  /// The result if nobody responds. Bytes that live as long as the proxy; NULL for none.
   const void *FWD_NULLABLE default_result;
+  /// The result of a delivery that has failed, as if the subscriber had returned it. Bytes that live as long as the
+  /// proxy. With NULL such a delivery has no result.
+  const void *FWD_NULLABLE failure_result;
 } fwd_proxy_method;
 
 struct fwd_delivery;
 
-/// What the C part asks of a proxy's Swift part.
+/// The functions of a proxy's Swift part that the C part calls.
 typedef struct fwd_proxy_operations {
-  /// Reports what a fan-out could not do.
+  /// Calls the proxy's error handler.
   void (*FWD_NONNULL report)(void *FWD_NONNULL owner, fwd_selector FWD_NULLABLE selector,
                              const fwd_error *FWD_NONNULL error);
-  /// Says that a fan-out met subscribers that have died or left.
+  /// Removes the records of subscribers that have died or left: a fan-out has met some.
   void (*FWD_NONNULL met_the_dead)(void *FWD_NONNULL owner);
-  /// For `fwd_proxy_core_set_forwards`: hands a delivery on that nobody has answered, or gives
-  /// FWD_NO_RESPONDER; and whether it would not give that.
+  /// Forwards an invocation without a response to the forward target. FWD_NO_RESPONDER if the target does not
+  /// respond either. Called if `fwd_proxy_core_set_forwards` says so.
   fwd_status (*FWD_NULLABLE forward_unhandled)(void *FWD_NONNULL owner,
                                                fwd_selector FWD_NONNULL selector,
                                                const struct fwd_delivery *FWD_NONNULL delivery,
                                                fwd_error *FWD_NULLABLE error);
+  /// Whether the forward target responds to the method.
   bool (*FWD_NULLABLE forwards_unhandled)(void *FWD_NONNULL owner,
                                           fwd_selector FWD_NONNULL selector);
-  /// Makes a delivery of a method that is intercepted, and fans it out or not, with `is_intercepted` and
-  /// `is_nested` set. Otherwise as `fwd_fan_out`. NULL where nothing is intercepted.
+  /// Runs the interceptors of a method. They fan the delivery out, with `is_intercepted` and `is_nested` set, or not.
+  /// Otherwise as `fwd_fan_out`. NULL for proxies without interceptors.
   fwd_status (*FWD_NULLABLE intercept)(void *FWD_NONNULL owner,
                                        const struct fwd_proxy_method *FWD_NONNULL method,
                                        const struct fwd_delivery *FWD_NONNULL delivery,
                                        fwd_error *FWD_NULLABLE error);
 } fwd_proxy_operations;
 
-/// Makes the C part of a proxy. `methods` is copied, its signatures are retained. `owner` is the Swift object
-/// that owns the result, which is not retained; `fwd_proxy_core_adopt` may name it later. NULL if memory is
-/// short.
+/// Creates the C part of a proxy. `methods` is copied and its signatures are retained. `owner` is the Swift object
+/// that owns the C part; it is not retained, and `fwd_proxy_core_adopt` may name it later. NULL if memory is short.
 fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(const fwd_proxy_method *FWD_NULLABLE methods, size_t count,
                                               bool ignores_unknown_selectors, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
-/// Names the owner, before anybody else has the proxy.
+/// Names the owner, before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
 /// Ends all subscriptions of a proxy whose last reference has been released. From now on the proxy refuses
 /// whatever it is asked, with FWD_DEAD. The caller frees `garbage` at once, by `fwd_garbage_free`: that runs the
@@ -92,18 +95,18 @@ fwd_status fwd_proxy_core_fail_closing(fwd_error *FWD_NULLABLE error);
 void fwd_proxy_core_destroy(fwd_proxy *FWD_NULLABLE proxy);
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
 fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL proxy);
-/// The method of a selector, else NULL; valid as long as the proxy.
+/// Finds the method of a selector. NULL if there is none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);
-/// The number of a method among those that the proxy was made of.
+/// The index of a method among the methods that the proxy was created with.
 size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
-/// Says whether what nobody answers is handed on, by `forward_unhandled`.
+/// Sets whether invocations without a response go to `forward_unhandled`.
 void fwd_proxy_core_set_forwards(fwd_proxy *FWD_NONNULL proxy, bool forwards);
-/// Whether some live subscriber implements the method, or it would be handed on.
+/// Whether a live subscriber implements the method, or the forward target does.
 bool fwd_proxy_core_responds(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method);
 
-/// Calls `visit` with each live subscriber in order, which is held meanwhile: the object (NULL for a
-/// C context), the subscription and the table. Stops when it says so.
+/// Calls `visit` for each live subscriber in order, with the object (NULL for a C context), the subscription and the
+/// table, until it returns false. The subscriber is kept alive during its call.
 void fwd_proxy_core_visit(fwd_proxy *FWD_NONNULL proxy,
                           bool (*FWD_NONNULL visit)(void *FWD_NULLABLE context,
                                                     void *FWD_NULLABLE object,

@@ -68,6 +68,7 @@ int __real_munmap(void *address, size_t size);
 int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __real_pthread_setspecific(pthread_key_t key, const void *value);
 int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+int __real_pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 void *__real_ffi_closure_alloc(size_t size, void **code);
 void __real_ffi_closure_free(void *closure);
 
@@ -116,6 +117,9 @@ int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*ch
 }
 int __wrap_pthread_setspecific(pthread_key_t key, const void *value) {
   return is_refused() ? ENOMEM : __real_pthread_setspecific(key, value);
+}
+int __wrap_pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
+  return is_refused() ? ENOMEM : __real_pthread_getattr_np(thread, attributes);
 }
 void *__wrap_ffi_closure_alloc(size_t size, void **code) {
   return is_refused() ? NULL : count_live(__real_ffi_closure_alloc(size, code));

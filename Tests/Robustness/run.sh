@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests the C target with hostile encodings, failing allocations and many threads, and compares the list of subscribers
-# with a simple model of it.
+# Tests the C target with hostile encodings, failing allocations, deep recursion and many threads, and compares the list
+# of subscribers with a simple model of it.
 #
 #     Tests/Robustness/run.sh [BUILD...]
 #
@@ -70,9 +70,9 @@ flags_of() {
 
 programs_of() {
   case $1 in
-    debug) echo "hostile allocation_failures" ;;
+    debug) echo "hostile nesting allocation_failures" ;;
     thread) echo "threads selectors" ;;
-    *) echo "hostile allocation_failures list_model threads selectors" ;;
+    *) echo "hostile nesting allocation_failures list_model threads selectors" ;;
   esac
 }
 
@@ -87,6 +87,7 @@ extra_of() {
 # All functions by which the C target allocates and frees. allocation_failures.c wraps each.
 allocating="malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap"
 allocating="$allocating ffi_closure_alloc ffi_closure_free pthread_key_create pthread_setspecific pthread_atfork"
+allocating="$allocating pthread_getattr_np"
 wraps=
 for function in $allocating; do wraps="$wraps -Wl,--wrap=$function"; done
 
@@ -138,7 +139,7 @@ run_program() {
 # not allocate. A new one must be added to one of the two, or its failure would never be tested.
 check_allocators() {
   quiet='fwd_.*|swift_.*|ffi_.*|mem[a-z]*|bcmp|str(len|chr|cmp|ncmp)|v?snprintf|abort|getenv|_.*'
-  quiet="$quiet|pthread_(mutex|rwlock|once|self|equal)[a-z_]*|sched_yield|syscall|mprotect|sysconf"
+  quiet="$quiet|pthread_(mutex|rwlock|once|self|equal|attr)[a-z_]*|sched_yield|syscall|mprotect|sysconf"
   unknown=$(nm -u "$temporary/$1"/*.o | awk 'NF == 2 { print $2 }' | sort -u | grep -Evx "$quiet" |
     grep -Fvx "$(printf '%s\n' $allocating)" || true)
   if [ -n "$unknown" ]; then

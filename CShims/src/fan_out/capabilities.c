@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What can be asked of the subscribers of a proxy: who is there, and who responds.
+/// Questions about the subscribers of a proxy: how many there are, and whether one responds.
 
-#include "fwd_fan_out.h"
 #include "fan_out/proxy.h"
+#include "fwd_fan_out.h"
 
 static bool record_responds(const fwd_record *record, size_t index) {
   // First, since the table of a subscription that has ended may be gone.
@@ -14,7 +14,7 @@ static bool record_responds(const fwd_record *record, size_t index) {
   if (fwd_implementation_is_empty(implementation) || !fwd_record_is_live(record)) return false;
   fwd_taken taken;
   if (!fwd_record_take(record, &taken)) return false;
-  // A proxy has all methods, but responds to those that its own subscribers have.
+  // A subscriber that is a proxy implements every method, but responds to those that its own subscribers implement.
   bool responds = implementation->packed != fwd_forward_packed ||
                   fwd_proxy_core_responds(record->receiver, implementation->context);
   fwd_record_drop(taken);
@@ -22,7 +22,7 @@ static bool record_responds(const fwd_record *record, size_t index) {
 }
 
 static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
-  size_t index = fwd_method_entry_of(method)->index;
+  size_t index = fwd_compiled_method_of(method)->index;
   uint32_t tables = fwd_list_tables(proxy->list, index);
   if (tables & FWD_ANSWERED) return true;
   if (!fwd_tables_have_some(tables)) return false;
@@ -44,7 +44,7 @@ bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
 bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
   const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
   if (!method) return false;
-  // What is given up meanwhile may have the caller's last reference to the proxy.
+  // A subscriber that is released meanwhile may hold the caller's last reference to the proxy.
   void *owner = proxy->owner;
   fwd_object_retain(owner);
   bool responds = fwd_proxy_core_responds(proxy, method);

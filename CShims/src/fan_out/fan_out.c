@@ -1,58 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The fan-out: one invocation replayed to every subscriber that implements its method, by the
-/// method's policy.
+/// The fan-out: one invocation delivered to every subscriber that implements its method, by the method's result
+/// policy.
+///
+///     fwd_forward (forward.c)     ResolvedMethod.forward (Swift)     a C function pointer (proxy_closure.c)
+///               \                            |                               /
+///                `------------------>   fwd_fan_out   <---------------------'
+///                                            |
+///        Is the method intercepted?          | yes  -> `intercept`: the interceptors call fwd_fan_out again
+///        Does any subscriber implement it?   | no   -> `fan_out_to_nobody`
+///                                            v
+///        Is there nothing to decide after each delivery?  (a void method that goes to all responders)
+///                   | yes                                        | no
+///                   v                                            v
+///              `fan_out_by_loop`                         `fan_out_deciding`
+///        loads the registers once, then one of        one record after another: `deliver_to`
+///        replay.c's loops goes through the records.   calls the implementation, then
+///        Records that are not plain C functions       `apply_policy` keeps or drops the result
+///        held in a plain way: `deliver_slowly`,       and says whether to go on
+///        which is `deliver_to` for that record
+///                   \                                            /
+///                    `--------------->  `finish`  <-------------'
+///        copies the kept result to the caller. Without any response: the forward target, then the
+///        default result, then the error of the first delivery that failed, then the method's
+///        rule for invocations without a responder.
+///
+/// While the records are read the list is announced by a hazard pointer (reclaim/hazard.h), so nothing is locked,
+/// and what changes meanwhile is freed later.
+///
+/// Words: a *record* is one subscription in the list; a *delivery* calls the implementation of one record; a
+/// *response* is a delivery that has given a result (of no bytes, for a void method).
 
 #include "fwd_fan_out.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fan_out/batch.h"
-#include "fan_out/check.h"
 #include "base/error.h"
-#include "fan_out/proxy.h"
 #include "call/signature.h"
+#include "fan_out/batch.h"
+#include "fan_out/nesting.h"
+#include "fan_out/proxy.h"
 
-/// Results up to this size need no allocation.
-enum { inline_result_size = 64 };
-
-/// A fan-out under way on this thread, for `fwd_mark_handled`.
-struct frame {
-  /// The one that it runs inside of.
-  struct frame *outer;
-  bool handled;
-};
-
-static _Thread_local struct frame *innermost;
-
-void fwd_mark_handled(void) {
-  if (innermost) innermost->handled = true;
-}
-
-/// One fan-out under way. Not zeroed: most of it is not looked at by most fan-outs.
+/// One fan-out under way. Each level of a recursion has one on the stack, so it is kept small;
+/// Tests/Robustness/nesting.c measures what a level takes.
 typedef struct emission {
-  /// First, so that a pointer to it is one to the emission.
-  fwd_replay replay;
-  struct frame frame;
+  fwd_nesting_frame frame;
   fwd_proxy *proxy;
-  const fwd_method_entry *entry;
+  const fwd_compiled_method *method;
   const fwd_delivery *delivery;
-  /// The objects of a batch, by record; NULL without one.
-  void *const *objects;
-  size_t answers;
+  size_t responses;
+  /// Deliveries of a loop that `fwd_fail_delivery` has withdrawn: the loop counts them as made.
+  size_t withdrawn;
+  /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
+  size_t gone;
   /// What the delivery at hand writes its result to, and the result that is kept so far.
-  void *answer;
+  void *result;
   void *kept;
-  /// The first failure of a delivery; nothing else of it is filled while its status is FWD_OK.
-  fwd_error failure;
-  /// Whether the arguments have been found; the loop of plain deliveries needs none.
-  bool has_arguments;
+  /// The first failure of a delivery, on the heap; NULL if there was none.
+  const fwd_error *failure;
+  /// A pointer to each argument of the signature. NULL until a loop needs them.
+  void **arguments;
+  /// The hidden first argument of the delivery at hand.
   void *receiver;
-  fwd_selector selector;
-  void *arguments[FWD_ARGUMENT_LIMIT];
 } emission;
+
+/// A fan-out by a loop.
+typedef struct looped_emission {
+  /// First, so that a pointer to it is one to the whole.
+  fwd_replay replay;
+  emission emission;
+} looped_emission;
 
 // MARK: Results
 
@@ -62,15 +81,25 @@ static void release_object(const void *result) {
   fwd_object_release(object);
 }
 
-/// Gives up a result that nobody gets.
-static void discard(const fwd_method_entry *entry, const void *result) {
-  if (entry->returns_object) release_object(result);
+/// Releases a result that nobody gets.
+static void discard(const fwd_compiled_method *method, const void *result) {
+  if (method->returns_object) release_object(result);
 }
 
+/// Copies a result that the proxy keeps: the caller gets a reference of its own to an object in it.
+static void copy_stored_result(const fwd_compiled_method *method, const void *stored, void *result) {
+  memcpy(result, stored, method->result.size);
+  if (!method->returns_object) return;
+  void *object;
+  memcpy(&object, stored, sizeof object);
+  fwd_object_retain(object);
+}
+
+/// Keeps the result of the delivery at hand. The next delivery writes over the one that was kept.
 static void keep(emission *state) {
-  void *answer = state->answer;
-  state->answer = state->kept;
-  state->kept = answer;
+  void *result = state->result;
+  state->result = state->kept;
+  state->kept = result;
 }
 
 static bool is_zero(const unsigned char *bytes, size_t size) {
@@ -80,14 +109,13 @@ static bool is_zero(const unsigned char *bytes, size_t size) {
   return true;
 }
 
-/// Takes the answer in `state->answer` by the method's policy. Gives whether to go on.
-static bool take_answer(const fwd_method_entry *entry, emission *state) {
-  size_t size = entry->result.size;
-  bool first = state->answers++ == 0;
-  if (entry->method.fold.step) {
-    return entry->method.fold.step(entry->method.fold.context, state->kept, state->answer, state->answers - 1);
-  }
-  switch (entry->method.policy) {
+/// Counts the response in `state->result` and treats it by the method's policy. Returns whether to go on.
+static bool apply_policy(const fwd_compiled_method *method, emission *state) {
+  size_t size = method->result.size;
+  bool first = state->responses++ == 0;
+  const fwd_fold *fold = &method->method.fold;
+  if (fold->step) return fold->step(fold->context, state->kept, state->result, state->responses - 1);
+  switch (method->method.policy) {
     case FWD_RESULT_FIRST:
       keep(state);
       return false;
@@ -95,23 +123,23 @@ static bool take_answer(const fwd_method_entry *entry, emission *state) {
       if (first) {
         keep(state);
       } else {
-        discard(entry, state->answer);
+        discard(method, state->result);
       }
       return true;
     case FWD_RESULT_ALL_LAST:
-      if (!first) discard(entry, state->kept);
+      if (!first) discard(method, state->kept);
       keep(state);
       return true;
     case FWD_RESULT_UNTIL_NONZERO:
-      if (!first) discard(entry, state->kept);
+      if (!first) discard(method, state->kept);
       keep(state);
-      return is_zero(state->kept, entry->value_size);
+      return is_zero(state->kept, method->value_size);
     case FWD_RESULT_ANY:
       keep(state);
-      return is_zero(state->kept, entry->value_size);
+      return is_zero(state->kept, method->value_size);
     case FWD_RESULT_ALL:
       keep(state);
-      return !is_zero(state->kept, entry->value_size);
+      return !is_zero(state->kept, method->value_size);
     case FWD_RESULT_UNTIL_HANDLED:
       return !state->frame.handled;
     case FWD_RESULT_DEFAULT:
@@ -122,25 +150,63 @@ static bool take_answer(const fwd_method_entry *entry, emission *state) {
   return false;
 }
 
-/// Gives the result of a fan-out in which nobody answered, for the method's policy.
-static fwd_status nobody_answered(fwd_proxy *proxy, const fwd_method_entry *entry, const fwd_error *failure,
-                                  const fwd_delivery *delivery, fwd_error *error) {
-  const fwd_proxy_method *method = &entry->method;
-  size_t size = entry->result.size;
+// MARK: Failures
+
+/// Stands for a failure that there is no memory to keep.
+static const fwd_error lost_failure = {
+    .status = FWD_DELIVERY_FAILED, .message = "a delivery has failed, and there is no memory to keep its error"};
+
+/// Keeps the first failure of a delivery, and reports each to the proxy's error handler. The failure is the thread's
+/// last error: room for an error in each emission would double what a level takes of the stack.
+__attribute__((cold, noinline)) static void note_failure(emission *state, fwd_status status) {
+  fwd_error error;
+  fwd_error_last(&error);
+  if (error.status != status) {
+    fwd_fail(&error, status, 0, "a delivery of \"%.150s\" has failed without an error",
+             fwd_selector_name(state->method->method.selector));
+  }
+  if (!state->failure) {
+    fwd_error *failure = malloc(sizeof *failure);
+    if (failure) *failure = error;
+    state->failure = failure ? failure : &lost_failure;
+  }
+  fwd_proxy *proxy = state->proxy;
+  proxy->operations->report(proxy->owner, state->method->method.selector, &error);
+}
+
+void fwd_fail_delivery(const fwd_error *error) {
+  fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
+  if (!innermost || !innermost->delivers) return;
+  emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
+  state->withdrawn++;
+  fwd_error_set(NULL, error->status, error->offset, error->message);
+  note_failure(state, error->status);
+}
+
+/// Returns the first failure of a delivery.
+__attribute__((cold, noinline)) static fwd_status fail_as_delivery(const emission *state, fwd_error *error) {
+  return fwd_fail(error, state->failure->status, state->failure->offset, "%s", state->failure->message);
+}
+
+__attribute__((cold, noinline)) static void report_no_responder(const emission *state) {
+  fwd_error report;
+  fwd_selector selector = state->method->method.selector;
+  fwd_fail(&report, FWD_NO_RESPONDER, 0, "no live subscriber implements \"%.150s\"", fwd_selector_name(selector));
+  state->proxy->operations->report(state->proxy->owner, selector, &report);
+}
+
+/// Gives the result of a fan-out without a response.
+static fwd_status finish_without_response(const emission *state, fwd_error *error) {
+  const fwd_proxy_method *method = &state->method->method;
+  const fwd_delivery *delivery = state->delivery;
+  size_t size = state->method->result.size;
   if (method->default_result) {
-    if (delivery->result) memcpy(delivery->result, method->default_result, size);
-    if (delivery->result && entry->returns_object) {
-      void *object;
-      memcpy(&object, method->default_result, sizeof object);
-      fwd_object_retain(object);
-    }
+    if (delivery->result) copy_stored_result(state->method, method->default_result, delivery->result);
     return FWD_OK;
   }
-  // Someone was asked and failed: that is what the caller wants to know.
-  if (failure->status != FWD_OK) {
-    return fwd_fail(error, failure->status, failure->offset, "%s", failure->message);
-  }
-  // Those who intercept a void method respond to it.
+  // A subscriber was called and failed: the caller wants to know why.
+  if (state->failure) return fail_as_delivery(state, error);
+  // The interceptors of a void method respond to it.
   if (delivery->is_intercepted && size == 0) return FWD_OK;
   fwd_no_responder rule = method->no_responder;
   bool fails = rule == FWD_NO_RESPONDER_FAIL || (rule == FWD_NO_RESPONDER_STANDARD && size > 0);
@@ -150,357 +216,338 @@ static fwd_status nobody_answered(fwd_proxy *proxy, const fwd_method_entry *entr
     return fwd_fail(error, FWD_NO_RESPONDER, 0, "no live subscriber implements \"%.150s\"%s",
                     fwd_selector_name(method->selector), size > 0 ? ", and it has no default result" : "");
   }
-  if (rule == FWD_NO_RESPONDER_REPORT) {
-    fwd_error report;
-    fwd_fail(&report, FWD_NO_RESPONDER, 0, "no live subscriber implements \"%.150s\"",
-             fwd_selector_name(method->selector));
-    proxy->operations->report(proxy->owner, method->selector, &report);
-  }
+  if (rule == FWD_NO_RESPONDER_REPORT) report_no_responder(state);
   if (delivery->result) memset(delivery->result, method->policy == FWD_RESULT_ALL, size);
   return FWD_OK;
 }
 
 // MARK: Deliveries
 
-/// Calls one implementation. The status is FWD_OK if the answer holds.
-static fwd_status deliver(emission *state, const fwd_implementation *implementation,
-                          fwd_error *error) {
-  const fwd_method_entry *entry = state->entry;
-  // Of a thunk this is the form that is told its context here.
-  if (implementation->packed) {
-    return implementation->packed(implementation->context, state->receiver, state->arguments,
-                                  state->answer, error);
-  }
-#if FWD_HAS_CALL_PLANS
-  // All arguments have addresses, and the answer has room.
-  if (entry->plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
-    entry->plan->call(entry->plan, implementation->function, state->arguments, state->answer);
-    return FWD_OK;
-  }
-#endif
-  fwd_status status =
-      fwd_cif_call(entry->cif, implementation->function, state->arguments, state->answer);
-  return status == FWD_OK ? status : fwd_fail(error, status, 0, "%s", fwd_error_message());
-}
-
-/// Takes note of a failed delivery.
-__attribute__((cold, noinline)) static void note_failure(emission *state, const fwd_error *error) {
-  if (state->failure.status == FWD_OK) state->failure = *error;
-  fwd_proxy *proxy = state->proxy;
-  proxy->operations->report(proxy->owner, state->entry->method.selector, error);
-}
-
-void fwd_fail_delivery(const fwd_error *error) {
-  if (!innermost) return;
-  emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
-  // The loop counts each of its calls as an answer, when it is done; this one is none.
-  state->answers--;
-  note_failure(state, error);
-}
-
-/// Delivers to one subscriber, if it is there and implements the method. Gives whether to go on.
-static bool deliver_to(emission *state, size_t index) {
-  const fwd_record *record = state->replay.records[index];
-  const fwd_method_entry *entry = state->entry;
-  uintptr_t held = fwd_record_held(record);
-  // First, since the table of a subscription that has ended may be gone.
-  if (fwd_held_has_ended(held)) {
-    state->replay.gone += !state->objects;
-    return true;
-  }
-  const fwd_implementation *implementation = fwd_record_implementation(record, entry->index);
-  if (fwd_implementation_is_empty(implementation) || fwd_held_is_blocked(held)) return true;
-  fwd_taken taken;
-  if (state->objects) {
-    // Held by the batch.
-    taken = (fwd_taken){state->objects[index], false};
-  } else if (!fwd_record_take(record, &taken)) {
-    state->replay.gone++;
-    return true;
-  }
-  if (!fwd_held_count_delivery(held, &state->replay.gone)) {
-    fwd_record_drop(taken);
-    return true;
-  }
-  state->receiver = record->receiver;
-  memset(state->answer, 0, entry->result.size);
-  fwd_error error;
-  error.status = FWD_OK;
-  fwd_status status = deliver(state, implementation, &error);
-  bool goes_on = true;
-  if (status == FWD_OK && state->delivery->collector) {
-    state->answers++;
-    goes_on = state->delivery->collector(state->delivery->collector_context, record->identifier,
-                                         taken.object, state->answer);
-  } else if (status == FWD_OK) {
-    goes_on = take_answer(entry, state);
-  } else if (status != FWD_NO_RESPONDER) {
-    note_failure(state, &error);
-  }
-  fwd_record_drop(taken);
-  return goes_on;
-}
-
-/// Finds the arguments: the hidden ones in the emission, the others where the caller has them.
+/// Finds the arguments: the receiver in the emission, the others where the method or the caller has them.
 static void find_arguments(emission *state) {
-  const fwd_method_entry *entry = state->entry;
+  const fwd_compiled_method *method = state->method;
   const fwd_delivery *delivery = state->delivery;
-  uint32_t hidden_count = entry->hidden_count, count = entry->argument_count;
-  state->selector = entry->method.selector;
+  uint32_t hidden_count = method->hidden_count, count = method->argument_count;
   if (hidden_count > 0) state->arguments[0] = &state->receiver;
-  if (hidden_count > 1) state->arguments[1] = &state->selector;
+  // Only read, though a pointer array cannot say so.
+  if (hidden_count > 1) state->arguments[1] = (void *)(uintptr_t)&method->method.selector;
   if (delivery->arguments) {
     for (uint32_t i = hidden_count; i < count; i++) {
       state->arguments[i] = delivery->arguments[i - hidden_count];
     }
     return;
   }
-  // Read only, though C has no way to say so in a pointer array.
   uintptr_t frame = (uintptr_t)delivery->frame;
   for (uint32_t i = hidden_count; i < count; i++) {
-    state->arguments[i] = (void *)(frame + entry->offsets[i - hidden_count]);
+    state->arguments[i] = (void *)(frame + method->offsets[i - hidden_count]);
   }
 }
 
-/// Replays the invocation to the records of `state->replay`.
-static void replay(emission *state) {
-  size_t count = state->replay.count;
-  bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
-  find_arguments(state);
-  for (size_t i = 0; i < count && goes_on; i++) {
-    if (prefetches) fwd_prefetch(state->replay.records, i, count);
-    goes_on = deliver_to(state, i);
+/// Calls one implementation. If the status is not FWD_OK, the thread's last error says why.
+static fwd_status call(emission *state, const fwd_implementation *implementation) {
+  const fwd_compiled_method *method = state->method;
+  // A thunk has a function too, but that one wants its context in a register.
+  if (implementation->packed) {
+    return implementation->packed(implementation->context, state->receiver, state->arguments, state->result, NULL);
   }
+#if FWD_HAS_CALL_PLANS
+  // All arguments have addresses, and there is room for the result.
+  if (method->plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
+    method->plan->call(method->plan, implementation->function, state->arguments, state->result);
+    return FWD_OK;
+  }
+#endif
+  fwd_status status = fwd_cif_call(method->cif, implementation->function, state->arguments, state->result);
+  return status == FWD_OK ? status : fwd_fail(NULL, status, 0, "%s", fwd_error_message());
 }
 
-// MARK: Emissions
-
-/// Enters a fan-out into the thread's.
-static inline void begin(emission *state) {
-  state->frame.outer = innermost;
-  state->frame.handled = false;
-  innermost = &state->frame;
+/// Treats a delivery that has failed. Returns FWD_OK if the method's result for failed deliveries stands in
+/// `state->result` now, as if the subscriber had returned it.
+__attribute__((cold, noinline)) static fwd_status settle_failure(emission *state, fwd_status status) {
+  // The subscriber is a proxy none of whose own subscribers responds.
+  if (status == FWD_NO_RESPONDER) return status;
+  note_failure(state, status);
+  const void *stored = state->method->method.failure_result;
+  if (!stored) return status;
+  copy_stored_result(state->method, stored, state->result);
+  return FWD_OK;
 }
 
-static inline void end(emission *state) {
-  innermost = state->frame.outer;
-  if (state->delivery->is_nested && state->frame.handled && innermost) innermost->handled = true;
-}
-
-/// Asks for what has been met to be taken out. The proxy is alive: its caller has it.
-static inline void tell_of_the_dead(emission *state) {
-  if (state->replay.gone > 0) state->proxy->operations->met_the_dead(state->proxy->owner);
-}
-
-/// Replays to the subscribers of the moment, or to those of a batch.
-static void emit(emission *state) {
+/// Delivers to the subscriber of the record at `index` if it is there and implements the method. Returns whether to go on.
+static bool deliver_to(emission *state, const fwd_record *record, size_t index) {
+  const fwd_compiled_method *method = state->method;
   const fwd_batch *batch = state->delivery->batch;
-  state->replay.gone = 0;
-  begin(state);
-  if (batch) {
-    state->replay.records = batch->records;
-    state->replay.count = batch->count;
-    state->objects = batch->objects;
-    replay(state);
-  } else {
-    fwd_reading reading = fwd_list_enter(state->proxy->list);
-    state->replay.records = reading.records;
-    state->replay.count = reading.count;
-    state->objects = NULL;
-    replay(state);
-    fwd_list_leave(&reading);
+  uintptr_t held = fwd_record_held(record);
+  // First, since the table of a subscription that has ended may be gone.
+  if (fwd_held_has_ended(held)) {
+    state->gone += !batch;
+    return true;
   }
-  end(state);
-  tell_of_the_dead(state);
+  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  if (fwd_implementation_is_empty(implementation) || fwd_held_is_blocked(held)) return true;
+  fwd_taken taken;
+  if (batch) {
+    // The batch holds it.
+    taken = (fwd_taken){batch->objects[index], false};
+  } else if (!fwd_record_take(record, &taken)) {
+    state->gone++;
+    return true;
+  }
+  if (!fwd_held_count_delivery(held, &state->gone)) {
+    fwd_record_drop(taken);
+    return true;
+  }
+  state->receiver = record->receiver;
+  memset(state->result, 0, method->result.size);
+  fwd_status status = call(state, implementation);
+  if (__builtin_expect(status != FWD_OK, 0)) status = settle_failure(state, status);
+  bool goes_on = true;
+  if (status == FWD_OK && state->delivery->collector) {
+    state->responses++;
+    goes_on = state->delivery->collector(state->delivery->collector_context, record->identifier, taken.object,
+                                         state->result);
+  } else if (status == FWD_OK) {
+    goes_on = apply_policy(method, state);
+  }
+  fwd_record_drop(taken);
+  return goes_on;
 }
 
-/// Hands on what nobody has answered, to the proxy's forward target. FWD_NO_RESPONDER if there is none.
-__attribute__((cold, noinline)) static fwd_status hand_on(emission *state, fwd_error *error) {
+/// Delivers to some records, one after another.
+static void deliver_to_all(emission *state, fwd_record *const *records, size_t count) {
+  bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
+  for (size_t i = 0; i < count && goes_on; i++) {
+    if (prefetches) fwd_prefetch(records, i, count);
+    goes_on = deliver_to(state, records[i], i);
+  }
+}
+
+/// Makes a delivery that a loop leaves to the fan-out.
+static void deliver_slowly(fwd_replay *replay, size_t index) {
+  looped_emission *looped = (looped_emission *)replay;
+  emission *state = &looped->emission;
+  // A result of no bytes has an address all the same.
+  unsigned char nothing;
+  state->result = state->kept = &nothing;
+  if (!state->arguments) {
+    state->arguments = &replay->words->address;
+    find_arguments(state);
+  }
+  deliver_to(state, replay->records[index], index);
+}
+
+// MARK: Finishing
+
+static inline void leave(emission *state) {
+  fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+  // Asks for the records to be removed whose subscriptions have ended. The caller keeps the proxy alive.
+  if (state->gone > 0) state->proxy->operations->met_the_dead(state->proxy->owner);
+}
+
+/// Forwards an invocation without a response to the proxy's forward target. FWD_NO_RESPONDER if there is none.
+__attribute__((cold, noinline)) static fwd_status forward_unhandled(const emission *state, fwd_error *error) {
   fwd_proxy *proxy = state->proxy;
-  // Whoever was asked and failed has handled it.
-  if (state->failure.status != FWD_OK ||
-      !atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire)) {
+  // A subscriber that was called and failed has handled the invocation.
+  if (state->failure || !atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire)) {
     return FWD_NO_RESPONDER;
   }
   fwd_delivery delivery = *state->delivery;
   delivery.batch = NULL;
-  return proxy->operations->forward_unhandled(proxy->owner, state->entry->method.selector, &delivery,
-                                              error);
+  return proxy->operations->forward_unhandled(proxy->owner, state->method->method.selector, &delivery, error);
 }
 
-/// Gives the result of a fan-out to who asked for it.
-static fwd_status finish(emission *state, fwd_error *error) {
-  if (state->answers == 0) {
-    fwd_status status = hand_on(state, error);
-    if (status != FWD_NO_RESPONDER) return status;
+/// Ends a fan-out without a response.
+__attribute__((noinline)) static fwd_status finish_unhandled(const emission *state, fwd_error *error) {
+  fwd_status status = forward_unhandled(state, error);
+  // The forward target has responded, or a collector has seen that there was nothing.
+  if (status == FWD_NO_RESPONDER) {
+    status = state->delivery->collector ? FWD_OK : finish_without_response(state, error);
   }
-  // A collector has seen all there was; that may be nothing.
-  if (state->delivery->collector) return FWD_OK;
-  if (state->answers == 0) {
-    return nobody_answered(state->proxy, state->entry, &state->failure, state->delivery, error);
-  }
-  size_t size = state->entry->result.size;
-  if (size > 0 && state->delivery->result) {
-    memcpy(state->delivery->result, state->kept, size);
-  } else if (size > 0) {
-    discard(state->entry, state->kept);
-  }
-  return FWD_OK;
-}
-
-/// For methods with something to decide after each delivery.
-__attribute__((noinline)) static fwd_status fan_out_deciding(emission *state, fwd_error *error) {
-  size_t size = state->entry->result.size;
-  // Aligned as malloc's memory is, which is what any type of an encoding needs.
-  _Alignas(max_align_t) unsigned char buffer[2][inline_result_size];
-  unsigned char *memory = NULL;
-  state->answer = buffer[0];
-  state->kept = buffer[1];
-  if (size > inline_result_size) {
-    size_t stride = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
-    memory = malloc(2 * stride);
-    if (!memory) {
-      return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a result of %zu bytes", size);
-    }
-    state->answer = memory;
-    state->kept = memory + stride;
-  }
-  memset(state->kept, 0, size);
-  emit(state);
-  fwd_status status = finish(state, error);
-  free(memory);
   return status;
 }
 
-/// A delivery that the loop leaves to us.
-static void take_over(fwd_replay *replay, size_t index) {
-  emission *state = (emission *)replay;
-  // A result of no bytes has an address all the same.
-  unsigned char nothing;
-  state->answer = state->kept = &nothing;
-  if (!state->has_arguments) find_arguments(state);
-  state->has_arguments = true;
-  deliver_to(state, index);
+__attribute__((cold, noinline)) static void free_failure(const emission *state) {
+  if (state->failure != &lost_failure) free((void *)(uintptr_t)state->failure);
 }
 
-/// For methods with nothing to decide: by a loop. In one piece, since at one subscriber calls within
-/// would be a third of the costs.
-static inline __attribute__((always_inline)) fwd_status fan_out_plain(emission *state,
-                                                                      fwd_error *error) {
-  const fwd_method_entry *entry = state->entry;
-  const fwd_delivery *delivery = state->delivery;
+/// Gives the caller the result.
+static fwd_status finish(emission *state, fwd_error *error) {
+  fwd_status status = FWD_OK;
+  size_t size = state->method->result.size;
+  if (state->responses == 0) {
+    status = finish_unhandled(state, error);
+  } else if (size > 0 && !state->delivery->collector) {
+    if (state->delivery->result) {
+      memcpy(state->delivery->result, state->kept, size);
+    } else {
+      discard(state->method, state->kept);
+    }
+  }
+  if (__builtin_expect(state->failure != NULL, 0)) free_failure(state);
+  return status;
+}
+
+// MARK: Fanning out
+
+static inline void begin(emission *state, fwd_proxy *proxy, const fwd_compiled_method *method,
+                         const fwd_delivery *delivery) {
+  state->proxy = proxy;
+  state->method = method;
+  state->delivery = delivery;
+  state->responses = 0;
+  state->withdrawn = 0;
+  state->gone = 0;
+  state->failure = NULL;
+}
+
+/// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
+typedef struct aligned_bytes {
+  _Alignas(max_align_t) unsigned char bytes[_Alignof(max_align_t)];
+} aligned_bytes;
+
+/// Results of at most this size need no allocation.
+enum { inline_result_size = 64 };
+
+/// Delivers to the subscribers of the moment or of a batch, with something to decide after each delivery.
+__attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                             const fwd_delivery *delivery, fwd_error *error) {
+  emission state;
+  begin(&state, proxy, method, delivery);
+  if (__builtin_expect(!fwd_nesting_has_room(&state), 0)) return fwd_nesting_fail(method->method.selector, error);
+  // As much of the stack as this method needs.
+  void *arguments[method->argument_count];
+  state.arguments = arguments;
+  size_t size = method->result.size;
+  size_t units = size / sizeof(aligned_bytes) + 1;
+  bool is_inline = size <= inline_result_size;
+  aligned_bytes room[is_inline ? 2 * units : 1], *results = room;
+  if (!is_inline) {
+    results = malloc(2 * units * sizeof *results);
+    if (!results) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a result of %zu bytes", size);
+  }
+  state.result = results;
+  state.kept = results + units;
+  memset(state.kept, 0, size);
+  find_arguments(&state);
+  fwd_nesting_enter(&state.frame, true);
   const fwd_batch *batch = delivery->batch;
-  state->replay.gone = 0;
-  state->replay.delivered = 0;
-  state->has_arguments = false;
-  state->replay.take_over = take_over;
-  state->replay.implementation =
-      offsetof(fwd_dispatch_table, implementations) + entry->index * sizeof(fwd_implementation);
-  // There when the function takes it.
-  state->replay.words[1] = (uint64_t)(uintptr_t)entry->method.selector;
-  fwd_replay_load(&state->replay, &entry->loads, delivery->frame, delivery->arguments);
-  begin(state);
   if (batch) {
-    state->replay.records = batch->records;
-    state->replay.count = batch->count;
-    state->objects = batch->objects;
-    entry->replayers.held(&state->replay);
+    deliver_to_all(&state, batch->records, batch->count);
   } else {
-    const fwd_reading reading = fwd_list_enter(state->proxy->list);
-    state->replay.records = reading.records;
-    state->replay.count = reading.count;
-    state->objects = NULL;
-    (reading.has_weak ? entry->replayers.weak : entry->replayers.held)(&state->replay);
+    fwd_reading reading = fwd_list_enter(proxy->list);
+    deliver_to_all(&state, reading.records, reading.count);
     fwd_list_leave(&reading);
   }
-  end(state);
-  tell_of_the_dead(state);
-  state->answers += state->replay.delivered;
-  return __builtin_expect(state->answers > 0, 1) ? FWD_OK : finish(state, error);
-}
-
-/// Has those who intercept a method make its delivery.
-__attribute__((cold, noinline)) static fwd_status intercept(emission *state, fwd_error *error) {
-  fwd_proxy *proxy = state->proxy;
-  // What they mark as handled is this invocation, not one that it may run inside of.
-  begin(state);
-  fwd_status status =
-      proxy->operations->intercept(proxy->owner, &state->entry->method, state->delivery, error);
-  end(state);
+  leave(&state);
+  fwd_status status = finish(&state, error);
+  if (!is_inline) free(results);
   return status;
 }
 
-static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy,
-                                                                const fwd_proxy_method *method,
-                                                                const fwd_delivery *delivery,
-                                                                fwd_error *error) {
-  const fwd_method_entry *entry = fwd_method_entry_of(method);
+/// Delivers to the subscribers of the moment or of a batch by a loop. `words` has room for the registers, and for as many
+/// pointers as there are arguments.
+static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_proxy *proxy,
+                                                                        const fwd_compiled_method *method,
+                                                                        const fwd_delivery *delivery,
+                                                                        fwd_error *error, fwd_replay_word *words) {
+  looped_emission looped;
+  emission *state = &looped.emission;
+  fwd_replay *replay = &looped.replay;
+  begin(state, proxy, method, delivery);
+  if (__builtin_expect(!fwd_nesting_has_room(&looped), 0)) return fwd_nesting_fail(method->method.selector, error);
+  state->arguments = NULL;
+  replay->words = words;
+  replay->gone = 0;
+  replay->delivered = 0;
+  replay->deliver_slowly = deliver_slowly;
+  replay->implementation =
+      offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
+  // Loaded by methods that take the selector; otherwise an argument takes its word.
+  words[1].bits = (uint64_t)(uintptr_t)method->method.selector;
+  fwd_replay_load(words, &method->loads, delivery->frame, delivery->arguments);
+  fwd_nesting_enter(&state->frame, true);
+  const fwd_batch *batch = delivery->batch;
+  if (batch) {
+    replay->records = batch->records;
+    replay->count = batch->count;
+    method->replayers.held(replay);
+  } else {
+    const fwd_reading reading = fwd_list_enter(proxy->list);
+    replay->records = reading.records;
+    replay->count = reading.count;
+    (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
+    fwd_list_leave(&reading);
+  }
+  state->gone += replay->gone;
+  leave(state);
+  state->responses += replay->delivered - state->withdrawn;
+  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : finish(state, error);
+}
+
+__attribute__((noinline)) static fwd_status fan_out_narrow(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                           const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_NARROW];
+  return fan_out_by_loop(proxy, method, delivery, error, words);
+}
+
+__attribute__((noinline)) static fwd_status fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                         const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_WORDS];
+  return fan_out_by_loop(proxy, method, delivery, error, words);
+}
+
+/// For methods that no subscriber implements.
+__attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                              const fwd_delivery *delivery, fwd_error *error) {
   emission state;
-  state.proxy = proxy;
-  state.entry = entry;
-  state.delivery = delivery;
-  state.answers = 0;
-  state.failure.status = FWD_OK;
-  uint32_t tables = fwd_list_tables(proxy->list, entry->index);
-  // One comparison for both: the highest bit is that of interception.
+  begin(&state, proxy, method, delivery);
+  return finish_unhandled(&state, error);
+}
+
+/// Runs the method's interceptors, which fan the delivery out or not.
+__attribute__((cold, noinline)) static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                            const fwd_delivery *delivery, fwd_error *error) {
+  fwd_nesting_frame frame;
+  frame.outer = NULL;
+  if (!fwd_nesting_has_room(&frame)) return fwd_nesting_fail(method->method.selector, error);
+  // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run
+  // inside of.
+  fwd_nesting_enter(&frame, false);
+  fwd_status status = proxy->operations->intercept(proxy->owner, &method->method, delivery, error);
+  fwd_nesting_leave(&frame, delivery->is_nested);
+  return status;
+}
+
+/// Chooses the way of a fan-out. Each way is a function of its own, with a stack frame of the size that it needs.
+static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                const fwd_delivery *delivery, fwd_error *error) {
+  uint32_t tables = fwd_list_tables(proxy->list, method->index);
+  // Interception is the highest bit, so one comparison finds out about both.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
     // A closing proxy has no responders, so the check costs other fan-outs nothing.
     if (proxy->is_closing) return fwd_proxy_core_fail_closing(error);
-    if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(&state, error);
-    // A method that nobody implements costs no more than this.
-    if (!fwd_tables_have_some(tables)) return finish(&state, error);
+    if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(proxy, method, delivery, error);
+    if (!fwd_tables_have_some(tables)) return fan_out_to_nobody(proxy, method, delivery, error);
   }
-  bool by_loop = entry->replayers.weak && !delivery->collector &&
+  bool by_loop = method->replayers.weak && !delivery->collector &&
                  !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-  return by_loop ? fan_out_plain(&state, error) : fan_out_deciding(&state, error);
+  if (__builtin_expect(!by_loop, 0)) return fan_out_deciding(proxy, method, delivery, error);
+  return method->is_narrow ? fan_out_narrow(proxy, method, delivery, error)
+                           : fan_out_wide(proxy, method, delivery, error);
 }
 
-fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method,
-                       const fwd_delivery *delivery, fwd_error *error) {
-  return fan_out(proxy, method, delivery, error);
+fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery,
+                       fwd_error *error) {
+  return fan_out(proxy, fwd_compiled_method_of(method), delivery, error);
 }
 
-/// Fans out a frame that is not aligned as its arguments have to be.
-__attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy,
-                                                         const fwd_method_entry *entry,
-                                                         fwd_delivery delivery,
-                                                         fwd_error *error) {
-  // No type of an encoding is aligned more strictly than malloc's memory.
-  void *copy = malloc(entry->frame_size);
-  if (!copy) {
-    return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes",
-                    entry->frame_size);
-  }
-  delivery.frame = memcpy(copy, delivery.frame, entry->frame_size);
-  fwd_status status = fan_out(proxy, &entry->method, &delivery, error);
-  free(copy);
-  return status;
-}
-
-fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch,
-                              const void *frame, size_t frame_size, void *result,
-                              size_t result_size, fwd_error *error) {
-  const fwd_method_entry *entry = fwd_method_entry_of(method);
-  if (frame_size != entry->frame_size || (!frame && frame_size > 0)) {
-    return fwd_fail_frame(entry, frame, frame_size, error);
-  }
-  fwd_status status = fwd_check_result(entry, result, result_size, error);
-  if (status != FWD_OK) return status;
-  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
-  // Deliveries read the arguments in place, as values of their types.
-  if (((uintptr_t)frame & (entry->frame_alignment - 1)) != 0) {
-    return fan_out_copy(proxy, entry, delivery, error);
-  }
-  return fan_out(proxy, method, &delivery, error);
-}
-
-fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments,
-                              void *result, fwd_error *error) {
+fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,
+                              fwd_error *error) {
   const fwd_proxy_method *method = context;
   fwd_delivery delivery = {
-      .arguments = arguments + fwd_method_entry_of(method)->hidden_count,
+      .arguments = arguments + fwd_compiled_method_of(method)->hidden_count,
       .result = result,
       .is_nested = true,
   };
-  return fwd_fan_out(receiver, method, &delivery, error);
+  return fan_out(receiver, fwd_compiled_method_of(method), &delivery, error);
 }

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The entries that forward: they find the method and check what was given.
+/// The C functions that forward. Each finds the method of a selector, checks the sizes that it was given, keeps the
+/// proxy alive, and calls the fan-out (fan_out.c):
+///
+///     fwd_forward            selector ----------.
+///     fwd_forward_named      name -> selector --+--> check sizes and alignment ----------> fwd_fan_out
+///     fwd_batch_forward      selector ----------'                                              ^
+///     fwd_forward_arguments  selector --> check count, addresses and alignment ----------------'
+///
+/// `fwd_forward_method` is for Swift, which has found the method and keeps the proxy alive.
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "fan_out/batch.h"
 #include "fan_out/check.h"
-#include "base/error.h"
 #include "fwd_fan_out.h"
 
-/// Gives the method in `*method`, or NULL there with FWD_OK if the selector is unknown and to be ignored.
-static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const char *name,
+/// Finds a method. An unknown selector that is ignored gives FWD_OK and NULL in `*method`.
+static inline fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const char *name,
                               const fwd_proxy_method **method) {
   *method = NULL;
   if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy", name);
@@ -22,19 +30,15 @@ static fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const cha
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);
 }
 
-/// What an unknown selector gives: zero, if it is to be ignored.
+/// Ends the forwarding of an unknown selector. If it is ignored, the result is zero.
 static fwd_status ignored(fwd_status status, void *result, size_t result_size) {
   if (status == FWD_OK && result) memset(result, 0, result_size);
   return status;
 }
 
-/// Gives up the reference that a C program's call had, which may be the last one to the proxy. What that
-/// runs may fail in its own ways: the message stays that of the call.
-static fwd_status release_owner(void *owner, fwd_status status) {
-  if (status == FWD_OK) {
-    fwd_object_release(owner);
-    return status;
-  }
+/// Releases the reference that a C program's call has kept, which may be the last one to the proxy. Deinitialisers that
+/// run then may fail in their own ways, so the thread's last error is restored.
+__attribute__((cold, noinline)) static fwd_status release_owner_of_failed(void *owner, fwd_status status) {
   fwd_error error;
   fwd_error_last(&error);
   fwd_object_release(owner);
@@ -42,19 +46,66 @@ static fwd_status release_owner(void *owner, fwd_status status) {
   return status;
 }
 
-/// Fans out for a C program. It may give up its last reference to the proxy inside the fan-out.
+static inline fwd_status release_owner(void *owner, fwd_status status) {
+  if (__builtin_expect(status != FWD_OK, 0)) return release_owner_of_failed(owner, status);
+  fwd_object_release(owner);
+  return status;
+}
+
+/// Fans out for a C program, which may release its last reference to the proxy inside the fan-out.
 static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery) {
   void *owner = proxy->owner;
   fwd_object_retain(owner);
   return release_owner(owner, fwd_fan_out(proxy, method, delivery, NULL));
 }
 
-static fwd_status forward_frame(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame,
-                                size_t frame_size, void *result, size_t result_size) {
+// MARK: Frames
+
+/// Fans out a frame that is not aligned as its arguments have to be.
+__attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                         fwd_delivery *delivery, fwd_error *error) {
+  // No type of an encoding is aligned more strictly than malloc's memory.
+  void *copy = malloc(method->frame_size);
+  if (!copy) {
+    return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", method->frame_size);
+  }
+  delivery->frame = memcpy(copy, delivery->frame, method->frame_size);
+  fwd_status status = fwd_fan_out(proxy, &method->method, delivery, error);
+  free(copy);
+  return status;
+}
+
+/// Checks the sizes of a frame and a result buffer, then fans out. Inline, since each function on the way takes some
+/// stack at each level of a recursion.
+static inline __attribute__((always_inline)) fwd_status forward_frame(fwd_proxy *proxy, const fwd_proxy_method *method,
+                                                                      fwd_batch *batch, const void *frame,
+                                                                      size_t frame_size, void *result,
+                                                                      size_t result_size, fwd_error *error) {
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  fwd_status status = fwd_check_frame(compiled, frame, frame_size, error);
+  if (status == FWD_OK) status = fwd_check_result(compiled, result, result_size, error);
+  if (__builtin_expect(status != FWD_OK, 0)) return status;
+  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
+  // Deliveries read the arguments in place, as values of their types.
+  if (__builtin_expect(((uintptr_t)frame & (compiled->frame_alignment - 1)) != 0, 0)) {
+    return fan_out_copy(proxy, compiled, &delivery, error);
+  }
+  return fwd_fan_out(proxy, method, &delivery, error);
+}
+
+fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,
+                              size_t frame_size, void *result, size_t result_size, fwd_error *error) {
+  return forward_frame(proxy, method, batch, frame, frame_size, result, result_size, error);
+}
+
+/// Forwards a frame for a C program, which may release its last reference to the proxy inside the fan-out.
+static inline __attribute__((always_inline)) fwd_status forward_frame_held(fwd_proxy *proxy,
+                                                                           const fwd_proxy_method *method,
+                                                                           const void *frame, size_t frame_size,
+                                                                           void *result, size_t result_size) {
   void *owner = proxy->owner;
   fwd_object_retain(owner);
-  return release_owner(owner, fwd_forward_method(proxy, method, NULL, frame, frame_size, result,
-                                                 result_size, NULL));
+  return release_owner(owner, forward_frame(proxy, method, NULL, frame, frame_size, result, result_size, NULL));
 }
 
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
@@ -62,16 +113,16 @@ fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *fram
   const fwd_proxy_method *method;
   fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
   if (!method) return ignored(status, result, result_size);
-  return forward_frame(proxy, method, frame, frame_size, result, result_size);
+  return forward_frame_held(proxy, method, frame, frame_size, result, result_size);
 }
 
 fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *frame, size_t frame_size, void *result,
                              size_t result_size) {
   const fwd_proxy_method *method;
-  // Looked up, not registered: names that come from outside must not fill the table.
+  // Looked up, not registered: names that come from outside must not fill the table of selectors.
   fwd_status status = find_method(proxy, fwd_selector_find(name), name ? name : "", &method);
   if (!method) return ignored(status, result, result_size);
-  return forward_frame(proxy, method, frame, frame_size, result, result_size);
+  return forward_frame_held(proxy, method, frame, frame_size, result, result_size);
 }
 
 fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void *frame,
@@ -81,31 +132,54 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
   fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
   if (!method) return ignored(status, result, result_size);
   // The batch keeps the proxy.
-  return fwd_forward_method(proxy, method, batch, frame, frame_size, result, result_size, NULL);
+  return forward_frame(proxy, method, batch, frame, frame_size, result, result_size, NULL);
 }
 
-/// The layout of an argument, counted behind the receiver and the selector.
-static fwd_layout argument_layout(const fwd_method_entry *entry, size_t index) {
+// MARK: Pointers to arguments
+
+/// The layout of an argument, the receiver and the selector not counted.
+static fwd_layout argument_layout(const fwd_compiled_method *compiled, size_t index) {
   fwd_layout layout;
-  fwd_signature_argument(entry->method.signature, index + entry->hidden_count, &layout);
+  fwd_signature_argument(compiled->method.signature, index + compiled->hidden_count, &layout);
   return layout;
 }
 
-/// Forwards arguments that do not all lie where values of their types may: from a frame of their bytes.
-static fwd_status forward_copied(fwd_proxy *proxy, const fwd_method_entry *entry, void *const *arguments,
+/// Forwards arguments of which some are not aligned for their types: copies them to a frame.
+__attribute__((noinline)) static fwd_status forward_copied(fwd_proxy *proxy, const fwd_compiled_method *compiled, void *const *arguments,
                                  size_t count, void *result) {
-  const fwd_signature *signature = entry->method.signature;
+  const fwd_signature *signature = compiled->method.signature;
   size_t size = fwd_signature_frame_size(signature);
   char *frame = malloc(size);
   if (!frame) return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", size);
   for (size_t i = 0; i < count; i++) {
-    fwd_layout layout = argument_layout(entry, i);
+    fwd_layout layout = argument_layout(compiled, i);
     memcpy(frame + layout.offset, arguments[i], layout.size);
   }
   fwd_delivery delivery = {.frame = frame, .result = result};
-  fwd_status status = fan_out_held(proxy, &entry->method, &delivery);
+  fwd_status status = fan_out_held(proxy, &compiled->method, &delivery);
   free(frame);
   return status;
+}
+
+/// Checks the number of some arguments and that each has an address. Sets `*aligned` to whether each is aligned for its
+/// type.
+__attribute__((noinline)) static fwd_status check_arguments(const fwd_compiled_method *method, void *const *arguments,
+                                                            size_t count, bool *aligned) {
+  const char *name = fwd_selector_name(method->method.selector);
+  size_t expected = method->argument_count - method->hidden_count;
+  if (count != expected) {
+    return fwd_fail(NULL, FWD_OUT_OF_RANGE, count, "\"%.100s\" got %zu arguments, expected %zu for %.60s", name, count,
+                    expected, fwd_encoding_text(fwd_signature_encoding(method->method.signature)));
+  }
+  *aligned = true;
+  for (size_t i = 0; i < count; i++) {
+    if (!arguments || !arguments[i]) {
+      return fwd_fail(NULL, FWD_NULL_ARGUMENT, i, "no address for argument %zu of \"%.100s\"",
+                      i + method->hidden_count, name);
+    }
+    *aligned = *aligned && ((uintptr_t)arguments[i] & (argument_layout(method, i).alignment - 1)) == 0;
+  }
+  return FWD_OK;
 }
 
 fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *const *arguments, size_t count,
@@ -113,24 +187,12 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   const fwd_proxy_method *method;
   fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
   if (!method) return ignored(status, result, result_size);
-  const fwd_method_entry *entry = fwd_method_entry_of(method);
-  size_t expected = entry->argument_count - entry->hidden_count;
-  if (count != expected) {
-    return fwd_fail(NULL, FWD_OUT_OF_RANGE, count, "\"%.100s\" got %zu arguments, expected %zu for %.60s",
-                    fwd_selector_name(selector), count, expected,
-                    fwd_encoding_text(fwd_signature_encoding(method->signature)));
-  }
-  bool aligned = true;
-  for (size_t i = 0; i < count; i++) {
-    if (!arguments || !arguments[i]) {
-      return fwd_fail(NULL, FWD_NULL_ARGUMENT, i, "no address for argument %zu of \"%.100s\"",
-                      i + entry->hidden_count, fwd_selector_name(selector));
-    }
-    aligned = aligned && ((uintptr_t)arguments[i] & (argument_layout(entry, i).alignment - 1)) == 0;
-  }
-  status = fwd_check_result(entry, result, result_size, NULL);
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  bool aligned;
+  status = check_arguments(compiled, arguments, count, &aligned);
+  if (status == FWD_OK) status = fwd_check_result(compiled, result, result_size, NULL);
   if (status != FWD_OK) return status;
-  if (!aligned) return forward_copied(proxy, entry, arguments, count, result);
+  if (!aligned) return forward_copied(proxy, compiled, arguments, count, result);
   fwd_delivery delivery = {.arguments = arguments, .result = result};
   return fan_out_held(proxy, method, &delivery);
 }

@@ -18,41 +18,46 @@ static size_t slot_of(const fwd_proxy *proxy, fwd_selector selector) {
   return (size_t)(((uint64_t)(uintptr_t)selector * 0x9E3779B97F4A7C15u) >> 32) & (proxy->slot_count - 1);
 }
 
-/// Whether deliveries of a method have nothing to decide: no result, and nobody ends the fan-out.
+/// Whether a method's deliveries have nothing to decide: there is no result, and every responder is called.
 static bool is_plain(const fwd_proxy_method *method, const fwd_layout *result) {
   return result->size == 0 && !method->fold.step && method->policy == FWD_RESULT_DEFAULT;
 }
 
-static void fill_entry(fwd_method_entry *entry, const fwd_proxy_method *method, size_t index,
-                       uint32_t *offsets) {
+/// Fills a compiled method. `offsets` has room for the frame offset of each argument.
+static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *method, size_t index,
+                    uint32_t *offsets) {
   fwd_signature *signature = fwd_signature_retain(method->signature);
-  entry->method = *method;
-  entry->index = index;
-  entry->argument_count = (uint32_t)fwd_signature_argument_count(signature);
-  entry->hidden_count = (uint32_t)fwd_signature_hidden_count(signature);
-  entry->frame_size = fwd_signature_frame_size(signature);
-  entry->frame_alignment = fwd_signature_frame_alignment(signature);
-  entry->offsets = offsets;
-  for (size_t i = entry->hidden_count; i < entry->argument_count; i++) {
+  compiled->method = *method;
+  compiled->index = index;
+  compiled->argument_count = (uint32_t)fwd_signature_argument_count(signature);
+  compiled->hidden_count = (uint32_t)fwd_signature_hidden_count(signature);
+  compiled->frame_size = fwd_signature_frame_size(signature);
+  compiled->frame_alignment = fwd_signature_frame_alignment(signature);
+  compiled->offsets = offsets;
+  for (size_t i = compiled->hidden_count; i < compiled->argument_count; i++) {
     fwd_layout layout;
     fwd_signature_argument(signature, i, &layout);
-    // Frames have their limit below 4 GB.
-    offsets[i - entry->hidden_count] = (uint32_t)layout.offset;
+    // Fits: a frame has at most FWD_BY_VALUE_LIMIT bytes.
+    offsets[i - compiled->hidden_count] = (uint32_t)layout.offset;
   }
-  fwd_signature_result(signature, &entry->result);
+  fwd_signature_result(signature, &compiled->result);
   const fwd_type *result = fwd_encoding_type(fwd_signature_encoding(signature),
                                              fwd_signature_result_type(signature));
-  entry->returns_object = result->kind == FWD_TYPE_OBJECT;
-  // The x87 format has 80 bits, however many it takes.
+  compiled->returns_object = result->kind == FWD_TYPE_OBJECT;
+  // The x87 format has 80 bits, and padding behind them.
   bool is_x87 = result->kind == FWD_TYPE_LONG_DOUBLE && LDBL_MANT_DIG == 64;
-  entry->value_size = is_x87 ? 10 : entry->result.size;
-  entry->cif = fwd_signature_cif(signature);
-  entry->plan = fwd_cif_plan(entry->cif);
-  if (entry->plan && is_plain(method, &entry->result)) {
-    entry->replayers = fwd_replayers_find(entry->plan);
+  compiled->value_size = is_x87 ? 10 : compiled->result.size;
+  compiled->cif = fwd_signature_cif(signature);
+  compiled->plan = fwd_cif_plan(compiled->cif);
+  // Arguments without bytes take no register, so there may be more arguments than registers. A loop
+  // has room for as many pointers as registers.
+  if (compiled->plan && is_plain(method, &compiled->result) && compiled->argument_count <= FWD_REPLAY_WORDS) {
+    compiled->replayers = fwd_replayers_find(compiled->plan);
   }
-  if (entry->replayers.weak) {
-    entry->loads = fwd_replay_prepare(entry->plan, offsets, entry->hidden_count);
+  if (compiled->replayers.weak) {
+    compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
+    compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&
+                          compiled->loads.first + compiled->loads.count <= FWD_REPLAY_NARROW;
   }
 }
 
@@ -80,7 +85,7 @@ fwd_proxy *fwd_proxy_core_create(const fwd_proxy_method *methods, size_t count,
   }
   uint32_t *offsets = proxy->offsets;
   for (size_t i = 0; i < count; i++) {
-    fill_entry(&proxy->methods[i], &methods[i], i, offsets);
+    compile(&proxy->methods[i], &methods[i], i, offsets);
     proxy->method_count++;
     offsets += proxy->methods[i].argument_count;
     size_t slot = slot_of(proxy, methods[i].selector);
@@ -132,14 +137,14 @@ fwd_subscriber_list *fwd_proxy_core_list(fwd_proxy *proxy) { return proxy->list;
 const fwd_proxy_method *fwd_proxy_core_method(const fwd_proxy *proxy, fwd_selector selector) {
   if (!selector) return NULL;
   for (size_t slot = slot_of(proxy, selector); proxy->slots[slot]; slot = (slot + 1) & (proxy->slot_count - 1)) {
-    const fwd_method_entry *entry = &proxy->methods[proxy->slots[slot] - 1];
-    if (entry->method.selector == selector) return &entry->method;
+    const fwd_compiled_method *compiled = &proxy->methods[proxy->slots[slot] - 1];
+    if (compiled->method.selector == selector) return &compiled->method;
   }
   return NULL;
 }
 
 size_t fwd_proxy_method_index(const fwd_proxy_method *method) {
-  return fwd_method_entry_of(method)->index;
+  return fwd_compiled_method_of(method)->index;
 }
 
 const fwd_signature *fwd_proxy_signature(const fwd_proxy *proxy, fwd_selector selector) {

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The loops, one for each number of integer and of vector registers. plan_callers_sysv.c says why
-/// such calls are sound.
+/// The replay loops: one pair for each number of integer and of vector argument registers.
+///
+///     frame or pointers          words of the replay              registers, loaded once
+///     ┌───────────────┐   load   ┌──────────────┐   LOAD_REGISTERS  rdi  receiver of this record <-- only this one
+///     │ a   b   c ... │ -------> │ . sel a b c  │ ----------------> rsi  selector                    and the function
+///     └───────────────┘          └──────────────┘                   rdx  a, rcx b, ... xmm0 ...      change
+///
+///     for each record:   held word regular?  --no--> deliver_slowly (fan_out.c)
+///                        has a C function?   --no--> deliver_slowly
+///                        weak: swift_tryRetain fails? --> count it as gone, next record
+///                        call function(receiver, selector, a, b, c, ..., context)
+///                        weak: swift_release
+///
+/// A function is called through a type made of whole registers, not its own. plan_callers_sysv.c says why that is
+/// sound.
 
 #include "fan_out/replay.h"
 
@@ -18,8 +31,8 @@
 #define INTEGER_VALUE(i) integer_##i
 #define VECTOR_VALUE(i) vector_##i
 
-// Behind the method's own integers stands the context, as one more: a thunk takes it, and to any
-// other function it is a surplus argument, which it does not look at.
+// The context is passed as one more integer, behind the method's own. A thunk takes it; any other function ignores the
+// surplus argument.
 #define TYPES_I(n, m) FWD_LIST_##n(INTEGER_TYPE), const void *
 #define TYPES_IV(n, m) TYPES_I(n, m), FWD_LIST_##m(VECTOR_TYPE)
 #define VALUES_I(n, m) FWD_LIST_##n(INTEGER_VALUE), method->context
@@ -27,11 +40,11 @@
 #define CALL(n, m, list) (((void (*)(TYPES_##list(n, m)))method->function)(VALUES_##list(n, m)))
 
 #define LOAD_INTEGER(i) \
-  uint64_t integer_##i = (i) < integer_count ? replay->words[(i) < integer_count ? (i) : 0] : 0;
+  uint64_t integer_##i = (i) < integer_count ? replay->words[(i) < integer_count ? (i) : 0].bits : 0;
 #define LOAD_VECTOR(i)                                                                  \
   double vector_##i = 0;                                                                \
   if ((i) < vector_count) {                                                             \
-    memcpy(&vector_##i, &replay->words[(i) < vector_count ? integer_count + (i) : 0], 8); \
+    memcpy(&vector_##i, &replay->words[(i) < vector_count ? integer_count + (i) : 0].bits, 8); \
   }
 #define LOAD_REGISTERS                                                                            \
   LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3)                                 \
@@ -48,9 +61,8 @@ static inline const fwd_implementation *method_of(const fwd_record *record, size
   return (const fwd_implementation *)(table + implementation);
 }
 
-// The receiver is integer_0. With other low bits in `held` than a loop's own, and without a function,
-// the delivery is not the loop's. The table is looked at behind `held`: once the subscription has
-// ended it may be gone.
+// The receiver is integer_0. The low bits of `held` say how the record holds its object (members/held.h). They are read
+// before the table, since the table may have been freed once the subscription has ended.
 #define LOOP(name, n, m, list, DELIVER)                                          \
   FWD_CALLS_ANY_TYPE static void name##_##n##_##m(fwd_replay *replay) {          \
     enum { integer_count = n, vector_count = m };                                \
@@ -83,16 +95,16 @@ static inline const fwd_implementation *method_of(const fwd_record *record, size
     swift_release(object);                                                     \
     delivered++;                                                               \
   } else if (fwd_held_is_steady(held) && HAS_FUNCTION) {                       \
-    /* Not weak: among the weak ones, what is held otherwise lives anyhow. */  \
+    /* A record among weak ones that holds its object strongly, or has none. */ \
     CALL(n, m, list);                                                          \
     delivered++;                                                               \
   } else {                                                                     \
-    replay->take_over(replay, i);                                              \
+    replay->deliver_slowly(replay, i);                                              \
   }
 
 #define DELIVER_HELD(n, m, list)                                          \
   if (__builtin_expect((held & FWD_HELD_IRREGULAR) || !HAS_FUNCTION, 0)) { \
-    replay->take_over(replay, i);                                         \
+    replay->deliver_slowly(replay, i);                                         \
     continue;                                                             \
   }                                                                       \
   integer_0 = (uint64_t)(uintptr_t)record->receiver;                      \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The inner loop of a fan-out: one call, with its registers loaded once, made again and again with
-/// another receiver and another function.
+/// The replay loops: the inner loop of a fan-out of a void method. The argument registers are loaded once; then one call
+/// is made for each record, with another receiver and another function.
 
 #ifndef FWD_SRC_REPLAY_H
 #define FWD_SRC_REPLAY_H
@@ -10,90 +10,100 @@
 #include <string.h>
 
 #include "abi/call_plan.h"
-#include "members/record.h"
 #include "base/word.h"
+#include "members/record.h"
 
-/// A replay of a void method, and what the loop tells of it.
+/// As many words as there are argument registers; and as many as are enough for most methods, which then take less of
+/// the stack.
+enum { FWD_REPLAY_WORDS = FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS, FWD_REPLAY_NARROW = 8 };
+
+/// A word of the replay. The two share their memory because a recursion needs it at each level.
+typedef union fwd_replay_word {
+  /// What a register holds. Loops copy them into local variables before their first delivery.
+  uint64_t bits;
+  /// A pointer to an argument, for deliveries outside the loops.
+  void *address;
+} fwd_replay_word;
+
+/// What a loop reads, and what it tells its fan-out.
 typedef struct fwd_replay {
   fwd_record *const *records;
   size_t count;
-  /// Where the method's implementation stands in a dispatch table, in bytes.
+  /// The offset of the method's implementation in a dispatch table, in bytes.
   size_t implementation;
-  /// Takes the deliveries that are not the loop's: to implementations that are not plain functions,
-  /// by references that are not plain, and through gates.
-  void (*take_over)(struct fwd_replay *replay, size_t index);
-  /// Deliveries made.
+  /// Makes a delivery that the loop leaves to the fan-out: the implementation is not a C function, or the subscription
+  /// has ended or has a gate (blocked, or limited to some deliveries), or its reference is not of the loop's kind.
+  void (*deliver_slowly)(struct fwd_replay *replay, size_t index);
+  /// The loop's own deliveries.
   size_t delivered;
-  /// Records whose subscription had ended, or does with this delivery, or whose object had died.
+  /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
   size_t gone;
-  /// What the registers hold: the integer ones, of which the first is the receiver's, then the vector
-  /// ones.
-  uint64_t words[FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS];
+  /// The integer registers, of which the first is the receiver's, then the vector registers.
+  fwd_replay_word *words;
 } fwd_replay;
 
 typedef void (*fwd_replayer)(fwd_replay *replay);
 
 /// The loops for one shape of signature.
 typedef struct fwd_replayers {
-  /// Holds objects that are referenced weakly during their deliveries.
+  /// Retains weakly referenced objects during their deliveries.
   fwd_replayer weak;
-  /// For records whose objects live anyhow: no reference is counted.
+  /// For records whose objects are kept alive by the proxy or by a batch: no reference is counted.
   fwd_replayer held;
 } fwd_replayers;
 
-/// Chooses the loops for a plan of a void function whose first argument is the receiver; NULL in both
-/// if there are none.
+/// Finds the loops for a plan of a void function whose first argument is the receiver. Both are NULL if
+/// the plan passes arguments on the stack, or by other than whole registers.
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 
 /// Where the word of a register comes from.
 typedef struct fwd_register_load {
-  /// In the frame, in bytes.
+  /// The offset in the frame, in bytes.
   uint32_t offset;
-  /// Counted behind the hidden arguments, and the place in it.
+  /// The index of the argument, the hidden arguments not counted, and the offset in it.
   uint16_t argument;
   uint16_t part;
   uint8_t size;
   bool is_signed;
 } fwd_register_load;
 
-/// How the registers of a plan are loaded but for those of the hidden arguments.
+/// How a plan's registers are loaded, except the hidden arguments' registers.
 typedef struct fwd_register_loads {
-  /// Of the first register: those before it are hidden arguments'.
+  /// The index of the first register loaded: the number of hidden arguments.
   uint32_t first;
   uint32_t count;
-  /// Whether all are of eight bytes.
+  /// Whether every load is of eight bytes.
   bool are_words;
-  fwd_register_load loads[FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS];
+  fwd_register_load loads[FWD_REPLAY_WORDS];
 } fwd_register_loads;
 
-/// Prepares the loads of a plan that there are loops for; `offsets` are those of the arguments behind
-/// the hidden ones.
+/// Prepares the loads of a plan that has loops. `offsets` has the frame offset of each argument that is not hidden.
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count);
 
-/// Loads the registers from a frame, or from pointers to the arguments (unless they are NULL).
-static inline __attribute__((always_inline)) void fwd_replay_load(fwd_replay *replay,
+/// Loads the registers' words from pointers to the arguments, or from a frame if the pointers are NULL.
+static inline __attribute__((always_inline)) void fwd_replay_load(fwd_replay_word *words,
                                                                   const fwd_register_loads *loads,
                                                                   const char *frame,
                                                                   void *const *arguments) {
-  uint64_t *word = replay->words + loads->first;
+  fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
   if (__builtin_expect(loads->are_words && !arguments, 1)) {
-    for (; load < end; load++, word++) memcpy(word, frame + load->offset, sizeof *word);
+    for (; load < end; load++, word++) memcpy(&word->bits, frame + load->offset, sizeof word->bits);
     return;
   }
   for (; load < end; load++, word++) {
     const char *bytes = arguments ? (const char *)arguments[load->argument] + load->part
                                   : frame + load->offset;
     // A float is the low half of a double: the callee does not look at the rest.
-    *word = load->size == 8 ? fwd_load_word_of(bytes) : fwd_extend(bytes, load->size, load->is_signed);
+    word->bits = load->size == 8 ? fwd_load_word_of(bytes) : fwd_extend(bytes, load->size, load->is_signed);
   }
 }
 
-/// From so many records on, what a delivery touches is mostly not in a cache.
+/// Lists of at least this many records do not fit into the nearer caches, so they are prefetched.
 enum { FWD_PREFETCHED_COUNT = 2048, FWD_PREFETCH_DISTANCE = 16 };
 
-/// Asks for what a later delivery touches: its record, and nearer at hand the object that it holds.
+/// Prefetches the record of a delivery far ahead, and the object of one half as far: its record has arrived by then.
 static inline void fwd_prefetch(fwd_record *const *records, size_t index, size_t count) {
   size_t far = index + 2 * FWD_PREFETCH_DISTANCE, near = index + FWD_PREFETCH_DISTANCE;
   if (far < count) __builtin_prefetch(records[far]);

@@ -28,6 +28,9 @@ public struct ForwardingError: Error, Equatable, Sendable {
     public static let typeMismatch = Code("typeMismatch")
     /// A null pointer where none is allowed.
     public static let nullPointer = Code("nullPointer")
+    /// Invocations are forwarded inside of one another, and the thread's stack
+    /// is nearly used up.
+    public static let nestedTooDeep = Code("nestedTooDeep")
     /// A function table lacks a required method.
     public static let missingMethod = Code("missingMethod")
     /// Two encodings of one selector disagree.
@@ -118,6 +121,7 @@ extension ForwardingError.Code {
       case FWD_NULL_ARGUMENT: .nullPointer
       case FWD_TYPE_MISMATCH: .typeMismatch
       case FWD_NO_MEMORY: .outOfMemory
+      case FWD_NESTED_TOO_DEEP: .nestedTooDeep
       case FWD_NO_EXECUTABLE_MEMORY: .noExecutableMemory
       case FWD_SIGNATURE_MISMATCH: .signatureMismatch
       case FWD_MISSING_METHOD: .missingMethod
@@ -139,6 +143,7 @@ extension ForwardingError.Code {
     case .nullPointer: FWD_NULL_ARGUMENT
     case .typeMismatch: FWD_TYPE_MISMATCH
     case .outOfMemory: FWD_NO_MEMORY
+    case .nestedTooDeep: FWD_NESTED_TOO_DEEP
     case .noExecutableMemory: FWD_NO_EXECUTABLE_MEMORY
     case .signatureMismatch: FWD_SIGNATURE_MISMATCH
     case .missingMethod: FWD_MISSING_METHOD

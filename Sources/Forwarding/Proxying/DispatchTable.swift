@@ -99,7 +99,8 @@ extension FunctionTable.Implementation {
   }
 }
 
-/// Calls a packed function for the shim.
+/// Calls a packed function for the shim, which finds a failure in the thread's
+/// last error.
 private let callPacked: fwd_packed_function = { context, receiver, arguments, result, error in
   // SAFETY: the context is a packed function that the dispatch table keeps
   // alive, and the pointers are what it expects.
@@ -108,8 +109,7 @@ private let callPacked: fwd_packed_function = { context, receiver, arguments, re
       try unsafe function.call(receiver, arguments, result)
       return FWD_OK
     } catch let failure {
-      unsafe error.pointee.fill(FWD_DELIVERY_FAILED, failure.description)
-      return FWD_DELIVERY_FAILED
+      return unsafe fail(error, FWD_DELIVERY_FAILED, failure.description)
     }
   }
 }

@@ -39,7 +39,8 @@ internal import CForwardingInternal
           selector: requirement.selector.handle, signature: requirement.signature.handle,
           policy: fitted.kind, fold: fitted.fold.shim,
           no_responder: configuration.noResponder.shim,
-          default_result: empty.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }))
+          default_result: empty.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) },
+          failure_result: nil))
     }
     self.retained = retained
     // SAFETY: the array is copied, and its signatures are retained; operations

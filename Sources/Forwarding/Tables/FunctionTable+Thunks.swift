@@ -59,17 +59,17 @@ extension FunctionTable.Builder {
   }
 }
 
-/// What a packed thunk says when it could not take its arguments.
+/// Reports that a thunk could not take its arguments.
 package enum ThunkFailure {
-  /// Fills the error that a packed function was given, and gives its status.
+  /// Sets the thread's last error for a packed function, fills the error that it
+  /// was given, if any, and returns its status.
   @unsafe package static func fill(_ error: UInt, _ text: String) -> UInt32 {
     // SAFETY: the caller passes on the address that the shim gave.
-    unsafe UnsafeMutablePointer<fwd_error>(bitPattern: error)?.pointee
-      .fill(FWD_DELIVERY_FAILED, text)
-    return FWD_DELIVERY_FAILED.rawValue
+    unsafe fwd_error_set(UnsafeMutablePointer(bitPattern: error), FWD_DELIVERY_FAILED, 0, text)
+      .rawValue
   }
 
-  /// Says so where a C function of the method's types has no error to fill.
+  /// Reports a failure of a C function, which has no error to fill.
   ///
   /// The caller promises to be called by a fan-out.
   @unsafe package static func fail(_ text: String) {

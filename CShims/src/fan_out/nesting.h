@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The fan-outs under way on a thread, one inside the other, and the stack that is left for further ones.
+///
+/// A subscriber may forward, so fan-outs nest. A recursion without an end is stopped by an error while the stack
+/// still has room for the error's handling. The stack pointer is compared with the thread's limits, rather than the
+/// levels counted, since most of the stack belongs to the subscribers' own functions, and stacks differ in size.
+
+#ifndef FWD_SRC_NESTING_H
+#define FWD_SRC_NESTING_H
+
+#include "forwarding.h"
+
+/// A fan-out under way, on the stack of its thread.
+typedef struct fwd_nesting_frame {
+  /// The fan-out that it runs inside of.
+  struct fwd_nesting_frame *outer;
+  /// Whether a subscriber has called `fwd_mark_handled`.
+  bool handled;
+  /// Whether it delivers, rather than runs interceptors: then it is part of an emission.
+  bool delivers;
+} fwd_nesting_frame;
+
+/// What is known of a thread's stack.
+typedef enum fwd_stack_state {
+  /// The thread has not forwarded yet.
+  FWD_STACK_UNASKED = 0,
+  FWD_STACK_KNOWN,
+  /// The system does not tell.
+  FWD_STACK_UNKNOWN,
+} fwd_stack_state;
+
+typedef struct fwd_nesting {
+  fwd_nesting_frame *innermost;
+  /// A fan-out may begin while the stack pointer is at most `stack_room` bytes above `stack_floor`. Both are 0
+  /// until the thread's first fan-out.
+  uintptr_t stack_floor;
+  size_t stack_room;
+  /// The lowest byte of the stack.
+  uintptr_t stack_end;
+  fwd_stack_state state;
+} fwd_nesting;
+
+// The initial-exec model: the general one calls a function for the address in a shared library. glibc has room for a
+// few words of it in libraries that are loaded later.
+#if defined(__ELF__) && defined(__GLIBC__)
+#define FWD_NESTING_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define FWD_NESTING_THREAD_LOCAL _Thread_local
+#endif
+
+/// The calling thread's fan-outs and stack.
+extern __attribute__((visibility("hidden"))) FWD_NESTING_THREAD_LOCAL fwd_nesting fwd_nesting_of_thread;
+
+/// Fan-outs that may be nested on a stack whose limits are unknown: that of a signal handler, or of a fiber.
+enum { FWD_UNKNOWN_STACK_LEVELS = 64 };
+
+/// The slow path of `fwd_nesting_has_room`.
+bool fwd_nesting_look_closer(uintptr_t here);
+
+/// Fails because `fwd_nesting_has_room` has said no. Names the selector and the number of fan-outs under way.
+fwd_status fwd_nesting_fail(fwd_selector selector, fwd_error *error);
+
+/// Whether the stack has room for one more fan-out. `local` is the address of a local variable.
+static inline bool fwd_nesting_has_room(const void *local) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  // The sanitizer puts local variables on a heap.
+  local = __builtin_frame_address(0);
+#endif
+#endif
+  uintptr_t here = (uintptr_t)local;
+  const fwd_nesting *nesting = &fwd_nesting_of_thread;
+  if (__builtin_expect(here - nesting->stack_floor < nesting->stack_room, 1)) return true;
+  return fwd_nesting_look_closer(here);
+}
+
+/// Adds a fan-out to the thread's.
+static inline void fwd_nesting_enter(fwd_nesting_frame *frame, bool delivers) {
+  frame->outer = fwd_nesting_of_thread.innermost;
+  frame->handled = false;
+  frame->delivers = delivers;
+  fwd_nesting_of_thread.innermost = frame;
+}
+
+/// Removes the innermost fan-out. With `is_part`, a mark that it got counts for the outer one too.
+static inline void fwd_nesting_leave(const fwd_nesting_frame *frame, bool is_part) {
+  fwd_nesting_of_thread.innermost = frame->outer;
+  if (is_part && frame->handled && frame->outer) frame->outer->handled = true;
+}
+
+#endif

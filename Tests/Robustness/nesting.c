@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Forwards inside forwards: the stack that each level takes, and the error that stops a recursion before the
+/// stack ends. Each way to forward recurses on a thread with a stack of 512 KB.
+///
+/// With the argument `figures` it prints the bytes of stack of each way.
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "check.h"
+#include "forwarding.h"
+#include "fwd_fan_out.h"
+
+#ifndef FWD_NESTING_STATUS
+#define FWD_NESTING_STATUS FWD_NESTED_TOO_DEEP
+#endif
+
+enum {
+  small_stack = 512 << 10,
+  /// What a level may take of the stack, for methods of up to six arguments, in a release build.
+  level_limit = 700,
+  /// Far more levels than fit into the small stack.
+  endless = 1 << 20,
+  chain_length = 2000,
+};
+
+// MARK: Proxies of C functions
+
+static const int owner_of_all = 0;
+static size_t reports;
+static fwd_status reported;
+static char reported_message[256];
+
+static void report(void *owner, fwd_selector selector, const fwd_error *error) {
+  (void)owner, (void)selector;
+  reports++;
+  reported = error->status;
+  memcpy(reported_message, error->message, sizeof reported_message);
+}
+static void met_the_dead(void *owner) { (void)owner; }
+
+/// An interceptor that only goes on.
+static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery,
+                            fwd_error *error);
+
+static const fwd_proxy_operations operations = {
+    .report = report, .met_the_dead = met_the_dead, .intercept = intercept};
+
+typedef struct way {
+  const char *name;
+  const char *encoding;
+  fwd_implementation implementation;
+  /// Forwards once more.
+  fwd_status (*forward)(void);
+  bool is_intercepted;
+  fwd_result_policy policy;
+  int64_t seen;
+  /// What a level may take of the stack, if not `level_limit`: with an interceptor a level is two fan-outs, function
+  /// pointers have the frames of their entries, and one of the ways here keeps an array on the stack.
+  size_t limit;
+} way;
+
+/// Of the way that is tried at the moment.
+static struct {
+  fwd_proxy *proxy;
+  fwd_proxy_method method;
+  const way *way;
+  fwd_closure *closure;
+  fwd_batch *batch;
+  size_t depth, limit;
+  /// Where the stack was at the last levels.
+  uintptr_t here, outer;
+  fwd_status status;
+  char message[256];
+} now;
+
+static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery,
+                            fwd_error *error) {
+  (void)owner;
+  fwd_delivery inner = *delivery;
+  inner.is_intercepted = true;
+  inner.is_nested = true;
+  return fwd_fan_out(now.proxy, method, &inner, error);
+}
+
+/// A level has been reached: goes on to the next one.
+static __attribute__((noinline)) void descend(void) {
+  now.outer = now.here;
+  now.here = (uintptr_t)__builtin_frame_address(0);
+  if (++now.depth == now.limit) return;
+  fwd_status status = now.way->forward();
+  // The innermost failure is the first that returns.
+  if (status != FWD_OK && now.status == FWD_OK) {
+    now.status = status;
+    memcpy(now.message, fwd_error_message(), sizeof now.message);
+  }
+}
+
+static fwd_proxy *make_proxy(const char *name, const char *encoding, fwd_result_policy policy,
+                             fwd_proxy_method *method) {
+  fwd_signature *signature;
+  NEED(fwd_signature_create(encoding, strlen(encoding), &signature, NULL) == FWD_OK);
+  *method = (fwd_proxy_method){
+      .selector = fwd_selector_register(name), .signature = signature, .policy = policy};
+  fwd_proxy *proxy =
+      fwd_proxy_core_create(method, 1, false, (void *)(uintptr_t)&owner_of_all, &operations);
+  NEED(proxy);
+  // The proxy has a reference of its own.
+  fwd_signature_release(signature);
+  return proxy;
+}
+
+static void subscribe(fwd_proxy *proxy, fwd_implementation implementation, void *receiver) {
+  fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
+  NEED(table);
+  *fwd_dispatch_table_entry(table, 0) = implementation;
+  fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = receiver};
+  fwd_garbage garbage = {NULL};
+  NEED(fwd_list_insert(fwd_proxy_core_list(proxy), &subscriber, table, FWD_LIST_END, &garbage));
+  fwd_garbage_collect(garbage);
+  fwd_dispatch_table_release(table);
+}
+
+// MARK: Ways to forward
+
+// The results are written behind the recursion, so that no call is a tail call.
+static volatile int written;
+
+/// The arguments that the last subscriber was given, as digits.
+static int64_t seen;
+
+static void take_none(void *receiver, fwd_selector selector) {
+  (void)receiver, (void)selector;
+  descend();
+  written = 1;
+}
+static void take_four(void *receiver, fwd_selector selector, int64_t a, int64_t b, double c, double d) {
+  (void)receiver, (void)selector;
+  seen = 1000 * a + 100 * b + 10 * (int64_t)c + (int64_t)d;
+  descend();
+  written = 1;
+}
+static void take_six(void *receiver, fwd_selector selector, int64_t a, int64_t b, int64_t c, int64_t d,
+                     int64_t e, int64_t f) {
+  (void)receiver, (void)selector;
+  seen = 100000 * a + 10000 * b + 1000 * c + 100 * d + 10 * e + f;
+  descend();
+  written = 1;
+}
+static int32_t answer_six(void *receiver, fwd_selector selector, int64_t a, int64_t b, int64_t c, int64_t d,
+                          int64_t e, int64_t f) {
+  take_six(receiver, selector, a, b, c, d, e, f);
+  return 1;
+}
+static fwd_status take_packed(const void *context, void *receiver, void *const *arguments, void *result,
+                              fwd_error *error) {
+  (void)context, (void)receiver, (void)result, (void)error;
+  int64_t first;
+  memcpy(&first, arguments[2], sizeof first);
+  seen = first;
+  descend();
+  written = 1;
+  return FWD_OK;
+}
+
+static const int64_t six[6] = {1, 2, 3, 4, 5, 6};
+static const struct {
+  int64_t a, b;
+  double c, d;
+} four = {1, 2, 3, 4};
+
+static fwd_status forward_none(void) {
+  return fwd_forward(now.proxy, now.method.selector, NULL, 0, NULL, 0);
+}
+static fwd_status forward_four(void) {
+  return fwd_forward(now.proxy, now.method.selector, &four, sizeof four, NULL, 0);
+}
+static fwd_status forward_six(void) {
+  return fwd_forward(now.proxy, now.method.selector, six, sizeof six, NULL, 0);
+}
+static fwd_status forward_six_by_pointers(void) {
+  void *arguments[6];
+  for (int i = 0; i < 6; i++) arguments[i] = (void *)(uintptr_t)&six[i];
+  return fwd_forward_arguments(now.proxy, now.method.selector, arguments, 6, NULL, 0);
+}
+static fwd_status forward_six_by_name(void) {
+  return fwd_forward_named(now.proxy, fwd_selector_name(now.method.selector), six, sizeof six, NULL, 0);
+}
+static fwd_status ask_six(void) {
+  int32_t result;
+  return fwd_forward(now.proxy, now.method.selector, six, sizeof six, &result, sizeof result);
+}
+static fwd_status forward_six_in_batch(void) {
+  return fwd_batch_forward(now.batch, now.method.selector, six, sizeof six, NULL, 0);
+}
+/// A function pointer has no status: what it could not do is reported.
+static __attribute__((noinline)) fwd_status status_of_call(size_t reports_before) {
+  if (reports == reports_before) return FWD_OK;
+  fwd_error error = {.status = reported};
+  memcpy(error.message, reported_message, sizeof error.message);
+  return fwd_error_set(NULL, error.status, 0, error.message);
+}
+static fwd_status call_four(void) {
+  size_t before = reports;
+  ((void (*)(int64_t, int64_t, double, double))fwd_closure_function(now.closure))(1, 2, 3, 4);
+  return status_of_call(before);
+}
+static fwd_status call_six(void) {
+  size_t before = reports;
+  ((void (*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))fwd_closure_function(now.closure))(
+      1, 2, 3, 4, 5, 6);
+  return status_of_call(before);
+}
+
+#define FUNCTION(name) {.function = (void (*)(void))name}
+static const way ways[] = {
+    {.name = "fwd_forward, no arguments", .encoding = "v@:", .implementation = FUNCTION(take_none),
+     .forward = forward_none, .seen = 0},
+    {.name = "fwd_forward, four arguments", .encoding = "v@:qqdd", .implementation = FUNCTION(take_four),
+     .forward = forward_four, .seen = 1234},
+    {.name = "fwd_forward, six arguments", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
+     .forward = forward_six, .seen = 123456},
+    {.name = "fwd_forward, six arguments and a result", .encoding = "i@:qqqqqq",
+     .implementation = FUNCTION(answer_six), .forward = ask_six, .policy = FWD_RESULT_UNTIL_NONZERO, .seen = 123456},
+    {.name = "fwd_forward to a packed function", .encoding = "v@:qqdd",
+     .implementation = {.packed = take_packed}, .forward = forward_four, .seen = 1},
+    {.name = "fwd_forward to a packed function, six arguments", .encoding = "v@:qqqqqq",
+     .implementation = {.packed = take_packed}, .forward = forward_six, .seen = 1},
+    {.name = "fwd_forward_arguments", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
+     .forward = forward_six_by_pointers, .seen = 123456, .limit = level_limit + 64},
+    {.name = "fwd_forward_named", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
+     .forward = forward_six_by_name, .seen = 123456},
+    {.name = "a batch", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
+     .forward = forward_six_in_batch, .seen = 123456},
+    {.name = "a function pointer, four arguments", .encoding = "v@:qqdd",
+     .implementation = FUNCTION(take_four), .forward = call_four, .seen = 1234, .limit = 920},
+    {.name = "a function pointer, six arguments", .encoding = "v@:qqqqqq",
+     .implementation = FUNCTION(take_six), .forward = call_six, .seen = 123456, .limit = 1050},
+    {.name = "an interceptor in C", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
+     .forward = forward_six, .is_intercepted = true, .seen = 123456, .limit = 820},
+};
+
+static void release_nothing(void *owner) { (void)owner; }
+
+static void set_up(const way *way) {
+  memset(&now, 0, sizeof now);
+  seen = 0;
+  now.way = way;
+  now.proxy = make_proxy("nest:", way->encoding, way->policy, &now.method);
+  subscribe(now.proxy, way->implementation, &now);
+  if (way->is_intercepted) fwd_list_intercept(fwd_proxy_core_list(now.proxy), 0, true, true);
+  NEED(fwd_proxy_closure_create(now.proxy, fwd_proxy_core_method(now.proxy, now.method.selector),
+                                FWD_FUNCTION_ARGUMENTS, release_nothing, NULL, &now.closure, NULL) == FWD_OK);
+  NEED(fwd_batch_begin(now.proxy, &now.batch, NULL) == FWD_OK);
+}
+
+static void tear_down(void) {
+  fwd_batch_end(now.batch);
+  fwd_closure_destroy(now.closure);
+  fwd_proxy_core_destroy(now.proxy);
+}
+
+// MARK: Threads
+
+static void *run_in_thread(void *body) {
+  ((void (*)(void))(uintptr_t)body)();
+  return NULL;
+}
+
+/// Runs on a thread with a stack of 512 KB.
+static void on_small_stack(void (*body)(void)) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  NEED(pthread_attr_init(&attributes) == 0);
+  NEED(pthread_attr_setstacksize(&attributes, small_stack) == 0);
+  NEED(pthread_create(&thread, &attributes, run_in_thread, (void *)(uintptr_t)body) == 0);
+  pthread_attr_destroy(&attributes);
+  pthread_join(thread, NULL);
+}
+
+// MARK: Tests
+
+static bool prints_figures;
+
+static void measure(void) {
+  now.limit = 8;
+  now.way->forward();
+  size_t level = now.outer - now.here;
+  if (prints_figures) printf("%5zu bytes a level: %s\n", level, now.way->name);
+#if defined(__OPTIMIZE__)
+  // Interceptors are two fan-outs.
+  if (!FWD_IS_SANITIZED) EXPECT(level <= (now.way->limit ? now.way->limit : level_limit));
+#endif
+  EXPECT(now.depth == 8 && now.status == FWD_OK);
+  EXPECT(seen == now.way->seen);
+}
+
+static void exhaust(void) {
+  now.depth = 0;
+  now.limit = endless;
+  now.status = FWD_OK;
+  fwd_status status = now.way->forward();
+  if (now.status == FWD_OK) now.status = status;
+  EXPECT(now.status == FWD_NESTING_STATUS);
+  // It names the selector, and how deep it was.
+  EXPECT(strstr(now.message, "\"nest:\""));
+  const char *number = strpbrk(now.message, "0123456789");
+  size_t named = number ? strtoull(number, NULL, 10) : 0;
+  // An interceptor runs in a level of its own.
+  size_t levels = (now.way->is_intercepted ? 2 : 1) * now.depth;
+  if (!EXPECT(named == levels || (now.way->is_intercepted && named == levels + 1))) printf("  %s\n", now.message);
+  // A quarter of the stack is left, or nearly so.
+  EXPECT(now.depth > 20 && now.depth < small_stack / 64);
+  // As often as one likes.
+  size_t depth_before = now.depth;
+  now.depth = 0;
+  now.way->forward();
+  EXPECT(now.depth == depth_before);
+}
+
+int main(int argc, char **argv) {
+  prints_figures = argc > 1 && strcmp(argv[1], "figures") == 0;
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    char name[128];
+    snprintf(name, sizeof name, "a level takes little of the stack: %s", ways[i].name);
+    check_begin(strdup(name));
+    set_up(&ways[i]);
+    on_small_stack(measure);
+    if (!prints_figures) {
+      snprintf(name, sizeof name, "a recursion ends with an error: %s", ways[i].name);
+      check_begin(strdup(name));
+      on_small_stack(exhaust);
+    }
+    tear_down();
+  }
+  return check_finish();
+}
