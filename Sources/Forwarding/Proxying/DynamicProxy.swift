@@ -60,9 +60,8 @@ public final class DynamicProxy: Sendable {
   internal let chained = Lock(Links())
   /// Who gets what no subscriber handles.
   internal let forwardSlot = ForwardSlot()
-  /// The methods that are fed, and by which subscription; nil for those that
-  /// are about to be.
-  internal let feeds = Lock<[MethodSelector: Subscription?]>([:])
+  /// The state that streams and slots store with the proxy.
+  internal let attachments = Attachments()
 
   /// Makes a proxy for some protocols.
   ///

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// Gives the result of a method by a closure, until the token is cancelled or
-  /// dies. Keep the token.
+  /// Answers a method with the result of a closure, until the token is cancelled
+  /// or dies. Keep the token.
   ///
   /// ```swift
   /// let token = try proxy.feed("heightOfRow:") { (row: Int64) -> Double in row == 0 ? 30 : 20 }
@@ -14,13 +14,14 @@ extension DynamicProxy {
   ///
   /// - Parameters:
   ///   - selector: the method's name.
-  ///   - replacing: whether an earlier feed of the method is ended. Otherwise
-  ///     there must be none.
-  ///   - position: its place in the order of delivery. Without one it is that
-  ///     of the feed that it replaces, else the end.
-  ///   - body: gets the arguments, all or the first few; gives the result.
-  ///     Pointers are valid during the call only. It is kept until the feed
-  ///     ends.
+  ///   - replacing: whether an earlier feed of the method is ended. If not,
+  ///     the method must have no feed. If several threads replace the feed at
+  ///     once, each call returns a token, and the feed of the last call stays.
+  ///   - position: the position in the order of delivery. By default that of
+  ///     the feed that is replaced, else the end.
+  ///   - body: gets the arguments, all or the first few, and returns the result.
+  ///     Pointers are valid during the call only. The closure is kept until the
+  ///     feed ends.
   /// - Throws: `ForwardingError`: `unknownSelector`; `signatureMismatch` if the
   ///   parameters or the result are not the method's; `duplicate` if the method
   ///   is fed already; `notSubscribed` if the position's anchor is not there.
@@ -39,24 +40,24 @@ extension DynamicProxy {
     return try feed(selector, replacing, position, function, from: nil)
   }
 
-  /// Gives a property's current value as the result of a method, until the
-  /// token is cancelled or dies. Keep the token.
+  /// Answers a method with a property's current value, until the token is
+  /// cancelled or dies. Keep the token.
   ///
   /// ```swift
   /// let token = try proxy.feed("numberOfItems", from: model, \.count)
   /// ```
   ///
-  /// The property is read at each call, on its thread; so it is the same with a
-  /// class that is `@Observable`. For one that is bound to an actor use a
-  /// closure, and `assumeIsolated`.
+  /// The property is read at each call, on the caller's thread, and may be that of
+  /// an `@Observable` class. For a property of an actor use a closure with
+  /// `assumeIsolated`.
   ///
   /// - Parameters:
   ///   - selector: the method's name.
-  ///   - model: whose property it is. It is not kept alive: when it has died,
-  ///     the method is not answered by it.
-  ///   - property: what gives the result.
+  ///   - model: the object that has the property. It is not kept alive: the feed
+  ///     ends when the model dies.
+  ///   - property: the property with the result.
   ///   - replacing: whether an earlier feed of the method is ended.
-  ///   - position: its place in the order of delivery.
+  ///   - position: the position in the order of delivery.
   /// - Throws: `ForwardingError`, as `feed(_:replacing:at:_:)`.
   @inlinable
   public func feed<Model: AnyObject & Sendable, Value>(
@@ -66,8 +67,8 @@ extension DynamicProxy {
     try feed(selector, from: model, property, replacing: replacing, at: position) { $0 }
   }
 
-  /// Gives the result of a method by a property's current value and the
-  /// arguments, until the token is cancelled or dies. Keep the token.
+  /// Answers a method with what a closure makes of a property's current value
+  /// and the arguments, until the token is cancelled or dies. Keep the token.
   ///
   /// ```swift
   /// let token = try proxy.feed("nameOfItem:", from: model, \.names) { (names, item: Int64) in
@@ -77,13 +78,13 @@ extension DynamicProxy {
   ///
   /// - Parameters:
   ///   - selector: the method's name.
-  ///   - model: whose property it is. It is not kept alive: when it has died,
-  ///     the method is not answered by it.
-  ///   - property: what is read at each call.
+  ///   - model: the object that has the property. It is not kept alive: the feed
+  ///     ends when the model dies.
+  ///   - property: the property that is read at each call.
   ///   - replacing: whether an earlier feed of the method is ended.
-  ///   - position: its place in the order of delivery.
+  ///   - position: the position in the order of delivery.
   ///   - map: gets the property's value and the arguments, all or the first
-  ///     few; gives the result. It is kept until the feed ends.
+  ///     few, and returns the result. It is kept until the feed ends.
   /// - Throws: `ForwardingError`, as `feed(_:replacing:at:_:)`.
   @inlinable
   public func feed<Model: AnyObject & Sendable, Value, each Argument, Output>(
@@ -107,9 +108,70 @@ extension DynamicProxy {
   }
 }
 
-// MARK: - The books
+// MARK: - Which feed counts
+
+/// The feeds of one proxy, by method.
+internal final class Feeds: Sendable {
+  /// The feeds of one method.
+  fileprivate struct Method {
+    /// The feed that counts, and the number of the call that made it.
+    var current: Subscription?
+    var currentCall: UInt64 = 0
+    var lastCall: UInt64 = 0
+    /// How many calls have begun and not ended.
+    var pending = 0
+  }
+
+  fileprivate let methods = Lock<[MethodSelector: Method]>([:])
+
+  /// One call of `feed`.
+  fileprivate struct Call {
+    let number: UInt64
+    /// The feed that counted when the call began.
+    let earlier: Subscription?
+  }
+
+  /// Begins a call. Nil if it must replace a feed and may not.
+  fileprivate func begin(
+    _ selector: MethodSelector, _ replacing: Bool, isLive: (Subscription) -> Bool
+  ) -> Call? {
+    methods.withLock { methods in
+      var method = methods[selector] ?? Method()
+      if let current = method.current, !isLive(current) { method.current = nil }
+      guard replacing || method.current == nil && method.pending == 0 else { return nil }
+      method.lastCall += 1
+      method.pending += 1
+      methods[selector] = method
+      return Call(number: method.lastCall, earlier: method.current)
+    }
+  }
+
+  /// The feed that counts.
+  fileprivate func current(_ selector: MethodSelector) -> Subscription? {
+    methods.withLock { $0[selector]?.current }
+  }
+
+  /// Ends a call that has subscribed, or has failed. Gives the subscription that
+  /// does not count: the earlier one, or that of this call if a later call has
+  /// ended already.
+  fileprivate func end(
+    _ selector: MethodSelector, _ call: Call, _ subscription: Subscription?
+  ) -> Subscription? {
+    methods.withLock { methods in
+      guard var method = methods[selector] else { return subscription }
+      defer { methods[selector] = method }
+      method.pending -= 1
+      guard let subscription else { return nil }
+      if call.number < method.currentCall { return subscription }
+      defer { (method.current, method.currentCall) = (subscription, call.number) }
+      return method.current
+    }
+  }
+}
 
 extension DynamicProxy {
+  private var feeds: Feeds { attachments.value(Feeds.self) { Feeds() } }
+
   /// Subscribes a feed. Without a model its receiver, and owner, is the token.
   @usableFromInline
   internal func feed(
@@ -119,61 +181,45 @@ extension DynamicProxy {
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     let dispatch = try DispatchTable(
       FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)
-    let earlier = try enterFeed(selector, replacing)
+    let feeds = feeds
+    let list = subscribers
+    guard let call = feeds.begin(selector, replacing, isLive: { list.isLive($0.identifier) }) else {
+      throw ForwardingError(
+        .duplicate, selector: selector.name,
+        "\"\(selector)\" is fed already: end that, or say replacing: true")
+    }
     let token = SubscriptionToken()
     do throws(ForwardingError) {
-      let subscription = try attach(model ?? token, dispatch, at: position, replacing: earlier)
-      feeds.withLock { $0[selector] = .some(subscription) }
+      let subscription = try attach(
+        model ?? token, dispatch, at: position, replacing: call.earlier, selector)
       token.adopt(subscription)
+      feeds.end(selector, call, subscription)?.cancel()
     } catch {
-      feeds.withLock { $0[selector] = earlier.map { .some($0) } }
+      _ = feeds.end(selector, call, nil)
       throw error
     }
-    earlier?.cancel()
     return token
   }
 
-  /// Enters a feed in the books. Gives the one that it is to replace.
-  private func enterFeed(
-    _ selector: MethodSelector, _ replacing: Bool
-  ) throws(ForwardingError) -> Subscription? {
-    try feeds.withLock { feeds throws(ForwardingError) in
-      var earlier: Subscription?
-      if let entry = feeds[selector] {
-        guard let entry else {
-          throw Self.isFed(selector, "is being fed by another call")
-        }
-        if isFeeding(entry) {
-          if !replacing {
-            throw Self.isFed(selector, "is fed already: end that, or say replacing: true")
-          }
-          earlier = entry
-        }
-      }
-      feeds[selector] = .some(nil)
-      return earlier
-    }
-  }
-
-  private func isFeeding(_ subscription: Subscription) -> Bool {
-    subscribers.isLive(subscription.identifier)
-  }
-
+  /// Subscribes at a position; without one before the feed that is replaced,
+  /// else at the end.
   private func attach(
     _ owner: any AnyObject & Sendable, _ dispatch: DispatchTable, at position: Position?,
-    replacing earlier: Subscription?
+    replacing earlier: Subscription?, _ selector: MethodSelector
   ) throws(ForwardingError) -> Subscription {
     if let position { return try attach(owner, dispatch, at: position, lifetime: .weak) }
-    // It may end meanwhile, and with it its place.
-    if let earlier,
-      let subscription = try? attach(owner, dispatch, at: .before(earlier), lifetime: .weak)
-    {
-      return subscription
+    var next = earlier
+    while let earlier = next {
+      do throws(ForwardingError) {
+        return try attach(owner, dispatch, at: .before(earlier), lifetime: .weak)
+      } catch {
+        // The feed has ended, and with it its position; another call may have
+        // replaced it there.
+        guard error.code == .notSubscribed else { throw error }
+        next = feeds.current(selector)
+        if next == earlier { next = nil }
+      }
     }
     return try attach(owner, dispatch, lifetime: .weak)
-  }
-
-  private static func isFed(_ selector: MethodSelector, _ reason: String) -> ForwardingError {
-    ForwardingError(.duplicate, selector: selector.name, "\"\(selector)\" \(reason)")
   }
 }

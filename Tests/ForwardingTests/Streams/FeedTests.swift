@@ -239,4 +239,45 @@ private final class Model: Sendable {
       #expect(proxy.count == 1)
     }
   }
+
+  @Test func `of the threads that replace a feed the last one feeds, and none is refused`() throws {
+    let proxy = try dataSource()
+    let refused = Box(0)
+    let tokens = Box<[SubscriptionToken]>([])
+    onThreads(4) { number in
+      for round in 0..<300 {
+        do throws(ForwardingError) {
+          let token = try proxy.feed("numberOfRows:", replacing: true) {
+            Int64(number * 1000 + round)
+          }
+          tokens.update { $0.append(token) }
+        } catch {
+          refused.update { $0 += 1 }
+        }
+      }
+    }
+    #expect(refused.value == 0)
+    #expect(tokens.value.count { $0.isLive } == 1)
+    #expect(proxy.count == 1)
+    let last = try proxy.feed("numberOfRows:", replacing: true) { Int64(-7) }
+    #expect(try rows(proxy) == -7 && proxy.count == 1)
+    withExtendedLifetime(last) {}
+  }
+
+  @Test func `threads that replace a feed keep its place`() throws {
+    let proxy = try dataSource()
+    let first = try proxy.feed("numberOfRows:") { Int64(1) }
+    let other = try proxy.subscribe { $0.on("numberOfRows:") { (_: Int64) in Int64(9) } as Void }
+    let tokens = Box<[SubscriptionToken]>([])
+    onThreads(4) { _ in
+      for _ in 0..<100 {
+        guard let token = try? proxy.feed("numberOfRows:", replacing: true, { Int64(2) }) else {
+          return
+        }
+        tokens.update { $0.append(token) }
+      }
+    }
+    #expect(try rows(proxy) == 2)
+    withExtendedLifetime((first, other)) {}
+  }
 }
