@@ -43,7 +43,7 @@
     }
 
     /// Makes a signal of the calls of a method without a result; see
-    /// `DynamicProxy.signal(for:buffering:_:)`.
+    /// `DynamicProxy.signal(for:at:buffering:_:)`.
     ///
     /// ```swift
     /// let progress = try delegates.signal(for: .downloadDidReceiveOf) {
@@ -54,6 +54,7 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
+    ///   - position: the position in the order of delivery.
     ///   - buffering: what each iterator keeps while it does not wait.
     ///   - map: makes an element of the arguments, all or the first few, of
     ///     exactly the protocol's types. It is kept as long as the signal, its
@@ -61,14 +62,17 @@
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
     ///   types are not the method's, or it has a result.
     public func signal<each Argument, Element: Sendable>(
-      for requirement: Requirement, buffering: SignalBuffering = .unbounded,
+      for requirement: Requirement, at position: DynamicProxy.Position = .last,
+      buffering: SignalBuffering = .unbounded,
       _ map: @escaping @Sendable (repeat each Argument) -> Element
     ) throws(ForwardingError) -> MethodSignal<Element> {
       let handler = try ForwardedHandler<repeat each Argument, Void>(
         Self._protocol.methods[requirement.rawValue], mayThrow: false,
         hint: "; give its result with signal(for:of:)")
       // SAFETY: as above.
-      return try unsafe _forwarding.proxy.unsafeSignal(Self.selector(for: requirement), buffering) {
+      return try unsafe _forwarding.proxy.unsafeSignal(
+        Self.selector(for: requirement), buffering, at: position
+      ) {
         (emit: SignalEmitter<Element>, delivery) throws(RawMismatch) in
         try unsafe handler.run(delivery) { (arguments: repeat each Argument) in
           emit(map(repeat each arguments))
@@ -77,11 +81,12 @@
     }
 
     /// Makes a signal of the calls of a method whose result the closure gives;
-    /// see `DynamicProxy.signal(for:of:buffering:_:)`.
+    /// see `DynamicProxy.signal(for:of:at:buffering:_:)`.
     ///
     /// - Parameters:
     ///   - requirement: the method.
     ///   - element: the type of the elements.
+    ///   - position: the position in the order of delivery.
     ///   - buffering: what each iterator keeps while it does not wait.
     ///   - body: gets the emitter and the arguments, all or the first few; gives
     ///     the result. It may throw if the method does. It is kept as long as
@@ -90,6 +95,7 @@
     ///   types are not the method's.
     public func signal<each Argument, Element: Sendable, Output, Failure: Error>(
       for requirement: Requirement, of element: Element.Type,
+      at position: DynamicProxy.Position = .last,
       buffering: SignalBuffering = .unbounded,
       _ body:
         @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) throws(Failure) -> Output
@@ -97,7 +103,9 @@
       let handler = try ForwardedHandler<repeat each Argument, Output>(
         Self._protocol.methods[requirement.rawValue], mayThrow: Failure.self != Never.self)
       // SAFETY: as above.
-      return try unsafe _forwarding.proxy.unsafeSignal(Self.selector(for: requirement), buffering) {
+      return try unsafe _forwarding.proxy.unsafeSignal(
+        Self.selector(for: requirement), buffering, at: position
+      ) {
         (emit: SignalEmitter<Element>, delivery) throws(RawMismatch) in
         try unsafe handler.run(delivery) { (arguments: repeat each Argument) throws(Failure) in
           try body(emit, repeat each arguments)

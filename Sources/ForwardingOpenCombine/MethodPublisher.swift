@@ -52,7 +52,7 @@
 
   extension DynamicProxy {
     /// Makes a publisher of the invocations of a method without a result; see
-    /// `signal(for:buffering:_:)`.
+    /// `signal(for:at:buffering:_:)`.
     ///
     /// - Parameters:
     ///   - selector: the method's name.
@@ -60,7 +60,7 @@
     ///   - map: makes an element of the arguments, all or the first few, once
     ///     for all subscribers. It is kept as long as the publisher, its copies
     ///     and its subscriptions are.
-    /// - Throws: `ForwardingError`, as `signal(for:buffering:_:)`.
+    /// - Throws: `ForwardingError`, as `signal(for:at:buffering:_:)`.
     @inlinable
     public func publisher<each Argument, Element: Sendable>(
       for selector: MethodSelector, buffering: SignalBuffering = .unbounded,
@@ -70,7 +70,7 @@
     }
 
     /// Makes a publisher of the invocations of a method whose result the closure
-    /// gives; see `signal(for:of:buffering:_:)`.
+    /// gives; see `signal(for:of:at:buffering:_:)`.
     ///
     /// - Parameters:
     ///   - selector: the method's name.
@@ -79,7 +79,7 @@
     ///   - body: gets the emitter and the arguments, all or the first few; gives
     ///     the method's result. It is kept as long as the publisher, its copies
     ///     and its subscriptions are.
-    /// - Throws: `ForwardingError`, as `signal(for:of:buffering:_:)`.
+    /// - Throws: `ForwardingError`, as `signal(for:of:at:buffering:_:)`.
     @inlinable
     public func publisher<each Argument, Element: Sendable, Result>(
       for selector: MethodSelector, of element: Element.Type,

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// Subscribes a closure that takes the arguments of a method as they come,
-  /// until the token is cancelled or dies.
+  /// Subscribes a closure that gets the undecoded arguments of a method, until
+  /// the token is cancelled or dies.
   ///
   /// The caller promises that it reads and writes what the signature says.
   @unsafe package func unsafeHandle(
@@ -19,12 +19,11 @@ extension DynamicProxy {
     return token
   }
 
-  /// Makes a signal of a closure that takes the arguments of a method as they
-  /// come.
+  /// Makes a signal of a closure that gets the undecoded arguments of a method.
   ///
   /// The caller promises that it reads and writes what the signature says.
   @unsafe package func unsafeSignal<Element: Sendable>(
-    _ selector: MethodSelector, _ buffering: SignalBuffering,
+    _ selector: MethodSelector, _ buffering: SignalBuffering, at position: Position = .last,
     _ body: @escaping @Sendable (SignalEmitter<Element>, RawDelivery) throws(RawMismatch) -> Void
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let function = unsafe PackedFunction { receiver, arguments, result throws(InvocationError) in
@@ -38,6 +37,6 @@ extension DynamicProxy {
         throw error.completed(selector)
       }
     }
-    return try signal(selector, buffering, function)
+    return try signal(selector, position, buffering, function)
   }
 }

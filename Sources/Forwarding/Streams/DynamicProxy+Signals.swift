@@ -4,23 +4,30 @@
 extension DynamicProxy {
   /// Makes a signal of the invocations of a method without a result.
   ///
-  /// Each signal that is made so has a subscription and a closure of its own,
-  /// also of a method that has one already.
+  /// Each signal has its own subscription and closure, also if the method has
+  /// another signal.
+  ///
+  /// The signal subscribes when the first iterator is made. To get what is sent
+  /// before that, use ``MethodSignal/subscribed()``.
   ///
   /// - Parameters:
   ///   - selector: the method's name.
+  ///   - position: the position in the order of delivery, which is looked for
+  ///     when the signal subscribes. If its anchor is not subscribed then, the
+  ///     error handler is told, and the iterator has no elements.
   ///   - buffering: what each iterator keeps while it does not wait.
   ///   - map: makes an element of the arguments, on the thread of the
-  ///     invocation, once for all observers. It may have fewer parameters than
-  ///     the method. Pointers are valid during the call only. It is kept as
-  ///     long as the signal, its copies and its iterators are.
+  ///     invocation, once for all iterators. It may have fewer parameters than
+  ///     the method. Pointers are valid during the call only. The closure is
+  ///     kept as long as the signal, its copies and its iterators.
   /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
   ///   the parameters are not the method's, or it has a result.
-  // Compiled into the caller, where the types are known, as the closures of
+  // Inlined into the caller, where the types are known, as the closures of
   // function tables are.
   @inlinable
   public func signal<each Argument, Element: Sendable>(
-    for selector: MethodSelector, buffering: SignalBuffering = .unbounded,
+    for selector: MethodSelector, at position: Position = .last,
+    buffering: SignalBuffering = .unbounded,
     _ map: @escaping @Sendable (repeat each Argument) -> Element
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let coders = try leadingCoders(selector, repeat (each Argument).self)
@@ -33,14 +40,14 @@ extension DynamicProxy {
       unsafe Unmanaged<SignalRegistration<Element>>.fromOpaque(receiver)
         ._withUnsafeGuaranteedRef { $0.emitter(element) }
     }
-    return try signal(selector, buffering, function)
+    return try signal(selector, position, buffering, function)
   }
 
   /// Makes a signal of the invocations of a method whose result the closure
-  /// gives.
+  /// returns.
   ///
-  /// The signal is one of the method's responders, at its place among the
-  /// subscribers: by the default policy it is called only if it is the first.
+  /// The signal is one of the method's responders. By the default policy it is
+  /// called only if it is the first of them, so it often stands `at: .first`.
   ///
   /// ```swift
   /// let moves = try proxy.signal(for: "mayMoveTo:", of: Int64.self) { (emit, row: Int64) -> Bool in
@@ -52,16 +59,17 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - selector: the method's name.
   ///   - element: the type of the elements.
+  ///   - position: the position in the order of delivery, as above.
   ///   - buffering: what each iterator keeps while it does not wait.
   ///   - body: gets the emitter, for any number of elements, and the arguments,
-  ///     all or the first few; gives the method's result. Pointers are valid
-  ///     during the call only. It is kept as long as the signal, its copies and
-  ///     its iterators are.
+  ///     all or the first few, and returns the method's result. Pointers are
+  ///     valid during the call only. The closure is kept as long as the signal,
+  ///     its copies and its iterators.
   /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
   ///   the parameters or the result are not the method's.
   @inlinable
   public func signal<each Argument, Element: Sendable, Output>(
-    for selector: MethodSelector, of element: Element.Type,
+    for selector: MethodSelector, of element: Element.Type, at position: Position = .last,
     buffering: SignalBuffering = .unbounded,
     _ body: @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) -> Output
   ) throws(ForwardingError) -> MethodSignal<Element> {
@@ -76,14 +84,15 @@ extension DynamicProxy {
         ._withUnsafeGuaranteedRef { body($0.emitter, repeat each values) }
       unsafe result.encodeRetained(output, into: room)
     }
-    return try signal(selector, buffering, function)
+    return try signal(selector, position, buffering, function)
   }
 
   @usableFromInline
   internal func signal<Element: Sendable>(
-    _ selector: MethodSelector, _ buffering: SignalBuffering, _ function: PackedFunction
+    _ selector: MethodSelector, _ position: Position, _ buffering: SignalBuffering,
+    _ function: PackedFunction
   ) throws(ForwardingError) -> MethodSignal<Element> {
-    MethodSignal(try SignalSource(self, selector, function), buffering)
+    MethodSignal(try SignalSource(self, selector, position, function), buffering)
   }
 
   @usableFromInline

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The elements that an observer has not taken yet, in order, by its policy.
+/// The elements that an iterator has not taken yet, in order, by its policy.
 package struct SignalBuffer<Element> {
   private let policy: SignalBuffering
-  /// A ring. Places without an element are nil.
-  private var places: [Element?] = []
+  /// A ring buffer. Cells without an element are nil.
+  private var cells: [Element?] = []
   private var head = 0
 
   /// The number of elements.
@@ -18,8 +18,11 @@ package struct SignalBuffer<Element> {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// Puts an element behind the others. Gives the one that has no room: its end
-  /// may run any code, so it is the caller's to drop, outside of locks.
+  /// The number of elements for which there is memory.
+  package var capacity: Int { cells.count }
+
+  /// Appends an element. Returns the element that the policy drops: its `deinit`
+  /// may run any code, so the caller releases it outside of locks.
   package mutating func append(_ element: Element) -> Element? {
     switch policy {
     case .unbounded: break
@@ -35,37 +38,46 @@ package struct SignalBuffer<Element> {
   }
 
   private mutating func push(_ element: Element) {
-    if count == places.count { grow() }
-    places[(head + count) % places.count] = element
+    if count == cells.count { resize(to: max(Self.smallest, 2 * count)) }
+    cells[(head + count) % cells.count] = element
     count += 1
-  }
-
-  private mutating func grow() {
-    var next: [Element?] = []
-    next.reserveCapacity(max(4, 2 * count))
-    for offset in 0..<count { next.append(places[(head + offset) % places.count]) }
-    next.append(contentsOf: repeatElement(nil, count: max(4, 2 * count) - count))
-    places = next
-    head = 0
   }
 
   /// Takes the first element; nil if there is none.
   package mutating func popFirst() -> Element? {
     if count == 0 { return nil }
-    let first = places[head]
-    places[head] = nil
-    head = (head + 1) % places.count
+    let first = cells[head]
+    cells[head] = nil
+    head = (head + 1) % cells.count
     count -= 1
+    // A quarter, so that a buffer whose count goes up and down around a power of
+    // two is not resized each time: O(1), amortised.
+    if cells.count > Self.largestIdle && count <= cells.count / 4 { resize(to: cells.count / 2) }
     return first
   }
 
-  /// Takes all elements, for the caller to drop.
+  /// The capacity of a buffer with its first element.
+  private static var smallest: Int { 4 }
+
+  /// The capacity down to which a buffer does not shrink.
+  private static var largestIdle: Int { 32 }
+
+  private mutating func resize(to capacity: Int) {
+    var next: [Element?] = []
+    next.reserveCapacity(capacity)
+    for offset in 0..<count { next.append(cells[(head + offset) % cells.count]) }
+    next.append(contentsOf: repeatElement(nil, count: capacity - count))
+    cells = next
+    head = 0
+  }
+
+  /// Removes all elements, and gives them to the caller to release.
   package mutating func removeAll() -> [Element?] {
     defer {
-      places = []
+      cells = []
       head = 0
       count = 0
     }
-    return places
+    return cells
   }
 }

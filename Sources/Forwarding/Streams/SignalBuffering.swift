@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What an observer of a signal keeps while it is not waiting for an element.
-/// Each observer has a buffer of its own.
+/// What an iterator of a signal keeps while it does not wait for an element. Each
+/// iterator has a buffer of its own.
 public enum SignalBuffering: Sendable, Hashable {
-  /// All that it has not taken yet.
+  /// All elements that it has not taken yet.
   case unbounded
-  /// The newest elements, at most as many: older ones are dropped. With 0, or
-  /// less, it gets only what comes while it waits.
+  /// At most this many of the newest elements; older ones are dropped. With 0 or
+  /// less, the iterator gets only elements that come while it waits.
   case newest(Int)
-  /// The oldest elements, at most as many: what comes while the buffer is full
-  /// is dropped.
+  /// At most this many of the oldest elements; elements that come while the
+  /// buffer is full are dropped.
   case oldest(Int)
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// One iterator's end of a signal: a buffer, and who waits for an element.
+/// One iterator's side of a signal: a buffer, and the tasks that wait for an
+/// element.
 ///
-/// Nothing is resumed or dropped under the lock.
+/// No task is resumed, and no element released, under the lock.
 internal final class SignalChannel<Element: Sendable>: SignalSink {
   private typealias Waiter = CheckedContinuation<Element?, Never>
 
   private struct State {
     var buffer: SignalBuffer<Element>
-    /// In order. Mostly there is one at most: copies of an iterator share the
-    /// channel. None while an element is in the buffer.
+    /// The waiting tasks, in order; none while an element is in the buffer.
+    /// Usually there is at most one, but copies of an iterator share the channel.
     var waiters: [Waiter] = []
     var isFinished = false
   }
@@ -31,12 +32,12 @@ internal final class SignalChannel<Element: Sendable>: SignalSink {
     withExtendedLifetime(dropped) {}
   }
 
-  /// What is in the buffer can still be taken.
+  /// Ends the channel. Elements in the buffer can still be taken.
   internal func finish() {
     end { _ in [] }
   }
 
-  /// Ends it for an observer that does not want the rest.
+  /// Ends the channel and drops the buffer.
   internal func cancel() {
     end { $0.removeAll() }
   }
@@ -51,7 +52,7 @@ internal final class SignalChannel<Element: Sendable>: SignalSink {
     withExtendedLifetime(dropped) {}
   }
 
-  /// Waits for the next element; nil at the end.
+  /// Waits for the next element. Returns nil at the end.
   internal func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
     await withCheckedContinuation { waiter in
       let (isReady, element) = state.withLock { state -> (Bool, Element?) in
@@ -64,7 +65,7 @@ internal final class SignalChannel<Element: Sendable>: SignalSink {
     }
   }
 
-  /// Takes the next element, if it is there.
+  /// Takes the next element, if there is one.
   internal func poll() -> Element? {
     state.withLock { $0.buffer.popFirst() }
   }

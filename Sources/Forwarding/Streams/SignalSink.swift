@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Who gets the elements of a signal: an iterator's channel, or a subscription
-/// of a publisher.
+/// A receiver of a signal's elements: an iterator's channel, or a subscription of
+/// a publisher.
 package protocol SignalSink<Element>: AnyObject, Sendable {
   associatedtype Element: Sendable
 
-  /// Takes an element, on the thread of the fan-out and under no lock.
+  /// Receives an element, on the emitting thread and under no lock.
   func receive(_ element: Element)
 
-  /// Says that no element will come any more: the source has died.
+  /// Says that no more elements come: the subscription has ended.
   func finish()
 }

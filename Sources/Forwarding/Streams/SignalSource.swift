@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What a proxy holds for a signal that is observed: the receiver of its
-/// closure. Only the proxy's list keeps it, so its end is the end of the
-/// registration, and with the proxy it dies.
+/// The receiver of a signal's closure while the signal is observed. Only the
+/// proxy's list keeps it, so it dies when its subscription has ended, and with
+/// the proxy.
 @usableFromInline
 internal final class SignalRegistration<Element: Sendable>: Sendable {
   @usableFromInline internal let emitter = SignalEmitter<Element>()
@@ -13,38 +13,47 @@ internal final class SignalRegistration<Element: Sendable>: Sendable {
   deinit { emitter.finish() }
 }
 
-/// The one registration with the proxy that all observers of a signal share.
+/// The registration with the proxy that all sinks of a signal share.
 ///
-/// | step | who | under the source's lock |
+/// | step | by | under the source's lock |
 /// |---|---|---|
 /// | a sink joins the emitter of the registration, which is made if there is none | joining | yes |
-/// | a registration that the last one has left is taken out of the list | joining, leaving | no |
-/// | the registration is put into the list, once however many do it | joining | no |
-/// | a sink leaves the emitter; the last one gives the registration up | leaving | yes |
+/// | a registration that the last sink has left is unsubscribed | joining, leaving | no |
+/// | the registration is subscribed, once however many sinks join | joining | no |
+/// | a sink leaves the emitter; the last one retires the registration | leaving | yes |
 ///
-/// So whoever has joined gets each invocation that begins afterwards, once, and
-/// no foreign code (observers of capabilities, deinitialisers) runs under the
-/// lock.
+/// So a sink that has joined gets each invocation that begins afterwards, once,
+/// and no foreign code (observers of capabilities, `deinit`) runs under the lock.
+///
+/// A registration whose subscription has been ended by others, as by
+/// `unsubscribeAll()`, is not used again, though a delivery under way may still
+/// have it: its sinks are finished, and the next sink makes another.
 package final class SignalSource<Element: Sendable>: Sendable {
   private struct State {
     weak var registration: SignalRegistration<Element>?
-    /// Of the registration, to tell it from others without a reference to it.
+    /// The registration's emitter, which names the registration without a
+    /// reference to it.
     var emitter: SignalEmitter<Element>?
+    /// The registration's subscription; nil until it has been made.
     var subscription: Subscription?
-    /// One that has been given up, and may still be in the list.
+    /// A subscription that the last sink has left, and that may not have been
+    /// cancelled yet.
     var retired: Subscription?
   }
 
   private let anchor: ProxyAnchor
   private let dispatch: DispatchTable
+  private let position: DynamicProxy.Position
   private let state = Lock(State())
 
   /// Prepares the registration of a closure, whose receiver is a
   /// `SignalRegistration`.
   internal init(
-    _ proxy: DynamicProxy, _ selector: MethodSelector, _ function: PackedFunction
+    _ proxy: DynamicProxy, _ selector: MethodSelector, _ position: DynamicProxy.Position,
+    _ function: PackedFunction
   ) throws(ForwardingError) {
     anchor = proxy.anchor
+    self.position = position
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     dispatch = try DispatchTable(
       FunctionTable(methods: [method], fault: nil), proxy.requirements, key: nil, isSingle: false)
@@ -53,31 +62,35 @@ package final class SignalSource<Element: Sendable>: Sendable {
   /// The proxy, if it is alive.
   package var proxy: DynamicProxy? { anchor.proxy }
 
-  /// Lets a sink in. Its elements are those of invocations that begin from now
-  /// on. One that cannot be let in is finished; why is told to the proxy's
-  /// error handler.
+  /// Adds a sink. Its elements are those that are emitted from now on. If the
+  /// proxy refuses the subscription, the sink is finished, and the proxy's error
+  /// handler is told why.
   package func join(_ sink: any SignalSink<Element>) -> SignalMembership<Element>? {
     guard let proxy = anchor.proxy else {
       sink.finish()
       return nil
     }
-    // A reference that may be the last one leaves the lock.
-    let (registration, retired) = state.withLock { state in
+    forgetEnded(proxy)
+    // All references are released outside the lock, since they may be the last.
+    let (registration, isSubscribed, retired) = state.withLock { state in
       let registration = state.registration ?? SignalRegistration<Element>()
-      // One that lives has not ended.
+      // A registration that lives has not finished its emitter.
       registration.emitter.add(sink)
       if state.emitter !== registration.emitter {
         state.registration = registration
         state.emitter = registration.emitter
         state.subscription = nil
       }
-      return (registration, state.retired)
+      return (registration, state.subscription != nil, state.retired)
     }
     let membership = SignalMembership(self, sink, registration.emitter)
     retired?.cancel()
+    // Another thread has subscribed the registration. If that has ended since,
+    // the sink is finished with the others.
+    if isSubscribed { return membership }
     do throws(ForwardingError) {
       let subscription = try proxy.attach(
-        registration, dispatch, lifetime: .strong, duplicates: .once)
+        registration, dispatch, at: position, lifetime: .strong, duplicates: .once)
       state.withLock { state in
         if state.emitter === registration.emitter { state.subscription = subscription }
       }
@@ -90,7 +103,24 @@ package final class SignalSource<Element: Sendable>: Sendable {
     }
   }
 
-  /// Lets a sink out, once. The last one ends the registration.
+  /// Forgets the registration if its subscription has been ended by others, and
+  /// finishes its sinks.
+  private func forgetEnded(_ proxy: DynamicProxy) {
+    let known = state.withLock { state in
+      state.subscription.flatMap { subscription in state.emitter.map { (subscription, $0) } }
+    }
+    guard let (subscription, emitter) = known, !proxy.subscribers.isLive(subscription.identifier)
+    else { return }
+    state.withLock { state in
+      guard state.emitter === emitter else { return }
+      state.registration = nil
+      state.emitter = nil
+      state.subscription = nil
+    }
+    emitter.finish()
+  }
+
+  /// Removes a sink, once. The last one ends the registration.
   fileprivate func leave(_ sink: any SignalSink<Element>, _ emitter: SignalEmitter<Element>) {
     let ended = state.withLock { state -> Subscription? in
       guard emitter.remove(sink), state.emitter === emitter else { return nil }
@@ -109,7 +139,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
   }
 }
 
-/// One sink's part in a signal: until it is ended, or dies.
+/// The membership of one sink in a signal, which ends when this dies.
 package final class SignalMembership<Element: Sendable>: Sendable {
   private let source: SignalSource<Element>
   private let sink: any SignalSink<Element>
@@ -124,7 +154,7 @@ package final class SignalMembership<Element: Sendable>: Sendable {
     self.emitter = emitter
   }
 
-  /// Lets the sink out. It is not told.
+  /// Removes the sink, without finishing it.
   package func end() { source.leave(sink, emitter) }
 
   deinit { end() }
