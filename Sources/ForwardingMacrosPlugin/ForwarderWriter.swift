@@ -14,9 +14,13 @@
 
     private var access: String { source.access }
     private var name: String { source.name.bare + "Forwarder" }
-    private var forwarder: String {
-      "\(library)DelegateForwarder<\(source.service), \(source.proxy)>"
+    /// The class that has the slot. A `Sendable` service without an actor has a
+    /// slot that any thread may use.
+    private var forwarderClass: String {
+      let isShared = source.isSendable && source.isolation.isEmpty
+      return library + (isShared ? "SendableDelegateForwarder" : "DelegateForwarder")
     }
+    private var forwarder: String { "\(forwarderClass)<\(source.service), \(source.proxy)>" }
 
     private var inheritance: String {
       let types =
@@ -76,7 +80,7 @@
         return """
             /// Wraps a service, and takes its slot.
             \(access)init(_ service: \(source.service)) {
-              forwarder = \(library)DelegateForwarder(service\(source.slot.map { ", \($0)" } ?? ""))
+              forwarder = \(forwarderClass)(service\(source.slot.map { ", \($0)" } ?? ""))
             }
           """
       }
@@ -91,7 +95,7 @@
             _ service: \(source.service),
             proxy: @autoclosure () -> \(source.proxy) = \(source.proxy)()
           ) {
-            forwarder = \(library)DelegateForwarder(
+            forwarder = \(forwarderClass)(
               service, \(slot),\(options) proxy: proxy())
           }
         """

@@ -5,11 +5,11 @@ internal import CForwardingInternal
 
 /// Tells whether an object has died, without a reference to it.
 ///
-/// To load a `weak` variable takes a strong reference for a moment. Whoever
-/// looks at all objects of the process would so be the last one to have some of
-/// them, and run their `deinit` on a thread that they are not made for.
+/// Loading a `weak` variable takes a strong reference for a moment. A thread that
+/// looks at all objects of the process would hold the last reference to some of
+/// them, and run their `deinit` where it must not run.
 @safe internal final class DeathWatch: @unchecked Sendable {
-  // Sendable: immutable, and the object is not used.
+  // Sendable: immutable, and the object is never used.
 
   #if canImport(ObjectiveC)
     // Objects of Objective-C have no unowned references.
@@ -20,14 +20,14 @@ internal import CForwardingInternal
     /// Whether the object has begun to deinitialise.
     internal var hasDied: Bool { object == nil }
 
-    /// Whether the object, which the caller has, is the one.
+    /// Whether this watches the given object, to which the caller has a reference.
     internal func isOf(_ object: AnyObject) -> Bool { self.object === object }
   #else
-    /// 0 without memory for one.
+    /// 0 if there was no memory for one.
     private let reference: fwd_weak
 
     internal init(_ object: AnyObject) {
-      // SAFETY: the caller has the object.
+      // SAFETY: the caller has a reference to the object.
       reference = unsafe fwd_weak_create(
         Unmanaged.passUnretained(object).toOpaque(), fwd_weak_kind_in_use())
     }
@@ -39,7 +39,7 @@ internal import CForwardingInternal
     /// Whether the object has begun to deinitialise.
     internal var hasDied: Bool { reference == 0 || fwd_weak_has_died(reference) }
 
-    /// Whether the object, which the caller has, is the one.
+    /// Whether this watches the given object, to which the caller has a reference.
     internal func isOf(_ object: AnyObject) -> Bool {
       if hasDied { return false }
       return unsafe fwd_weak_address(reference) == Unmanaged.passUnretained(object).toOpaque()

@@ -7,28 +7,33 @@
 /// let forwarder = DelegateForwarder(download, \.delegate, proxy: DownloadDelegateProxy())
 /// forwarder.subscribe(progressBar)
 /// forwarder.subscribe(log)
-/// download.delegate = controller          // adopted: all three are delivered to
+/// download.delegate = controller          // adopted: all three are called
 /// ```
 ///
-/// There may be any number of forwarders for one slot. They share its
-/// ``DelegateHub``, so each listener is delivered to once, and it does not matter
-/// which of them goes first. With the last the slot is given back to the
-/// delegate that it would have.
+/// A slot may have any number of forwarders. They share its ``DelegateHub``, so
+/// each listener is called once, and the order in which forwarders end does not
+/// matter. The last one gives the slot back to the delegate.
 ///
-/// A forwarder keeps its object alive. It is `Sendable` if the object and the
-/// proxy are. The last reference to it must be given up where the slot may be
-/// set: in a class of a global actor, whose objects may die anywhere, declare an
-/// `isolated deinit`, or call ``stop()``.
+/// A forwarder keeps its object alive. It belongs to the actor on which it was
+/// made, and is not `Sendable`, since it reads and sets the slot. If the last
+/// reference is released elsewhere, as by the `deinit` of a class with a global
+/// actor, the slot is given back on that actor a moment later. For a service
+/// whose slot any thread may use there is ``SendableDelegateForwarder``.
 public final class DelegateForwarder<Service: AnyObject, Proxy: SlotProxy> {
-  /// What is shared by all forwarders of the slot.
-  public let hub: DelegateHub<Proxy>
   private let isStopped = Lock(false)
-  /// Nil in `deinit` only.
-  private var held: Service?
+  private let home: SlotHome
+  // Nil in `deinit` only.
+  private var heldService: Service?
+  private var heldHub: DelegateHub<Proxy>?
 
-  internal init(_ service: Service, hub: DelegateHub<Proxy>) {
-    self.hub = hub
-    held = service
+  internal init(
+    _ service: Service, hub: DelegateHub<Proxy>,
+    isolation: isolated (any Actor)? = #isolation
+  ) {
+    home = SlotHome(isolation)
+    hub.home.bind(to: isolation)
+    heldService = service
+    heldHub = hub
     hub.join()
   }
 
@@ -36,88 +41,126 @@ public final class DelegateForwarder<Service: AnyObject, Proxy: SlotProxy> {
   ///
   /// - Parameters:
   ///   - service: the object that has the slot. It is kept alive.
-  ///   - slot: where the slot is.
-  ///   - options: what is done with the delegate that is in it. Those of the
+  ///   - slot: the key path of the slot.
+  ///   - options: what is done with the delegate in the slot. The options of the
   ///     slot's first forwarder count.
-  ///   - proxy: makes what stands in the slot, if the slot has none yet.
+  ///   - isolation: the actor that the service belongs to; by default the
+  ///     caller's.
+  ///   - proxy: makes the proxy for the slot, if the slot has none yet.
   public convenience init(
     _ service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
-    options: DelegateSlotOptions = DelegateSlotOptions(), proxy: @autoclosure () -> Proxy
+    options: DelegateSlotOptions = DelegateSlotOptions(),
+    isolation: isolated (any Actor)? = #isolation, proxy: @autoclosure () -> Proxy
   ) {
     self.init(
-      service, hub: DelegateSlots.hub(of: service, slot, options: options, proxy: proxy()))
+      service,
+      hub: DelegateSlots.hub(
+        of: service, slot, options: options, isolation: isolation, proxy: proxy()),
+      isolation: isolation)
   }
 
   /// Takes a slot that is a `DelegateSlot`: `DelegateForwarder(service, \.$delegate)`.
   public convenience init(
-    _ service: Service, _ slot: KeyPath<Service, DelegateSlot<Proxy>>
+    _ service: Service, _ slot: KeyPath<Service, DelegateSlot<Proxy>>,
+    isolation: isolated (any Actor)? = #isolation
   ) {
-    self.init(service, hub: service[keyPath: slot].hub)
+    self.init(service, hub: service[keyPath: slot].hub, isolation: isolation)
   }
 
-  /// Takes the slot of a class that says which one it has.
-  public convenience init(_ service: Service)
-  where Service: DelegateSlotOwner, Service.DelegateProxy == Proxy {
-    self.init(service, hub: service.delegateHub)
+  /// Takes the slot that a class names by `DelegateSlotOwner`.
+  public convenience init(
+    _ service: Service, isolation: isolated (any Actor)? = #isolation
+  ) where Service: DelegateSlotOwner, Service.DelegateProxy == Proxy {
+    self.init(service, hub: service.delegateHub(isolation: isolation), isolation: isolation)
   }
 
   deinit {
-    stop()
-    guard let service = held.take() else { return }
-    let identity = ObjectIdentifier(service)
-    _ = consume service
-    // Who was kept alive by this forwarder alone is gone now, and leaves a hub.
-    HubRegistry.collect(identity)
+    // No reference stays behind: the last one is released on the actor.
+    let end = ForwarderEnd(heldService.take(), heldHub.take(), leaves: end())
+    home.perform { end.run() }
   }
+
+  /// The hub, which all forwarders of the slot share.
+  public var hub: DelegateHub<Proxy> { ownHub.current }
 
   /// The object that has the slot.
   public var service: Service {
-    guard let held else { preconditionFailure("a forwarder that is being deinitialised") }
-    return held
+    guard let heldService else { preconditionFailure("a forwarder that is being deinitialised") }
+    return heldService
   }
 
-  /// The object that has the slot, after a look at the slot: what is to be
-  /// called by those who call the object through the forwarder.
+  /// The object that has the slot, after a look at the slot. Call the object
+  /// through this.
   public var checkedService: Service {
-    hub.recheck()
+    ownHub.recheck()
     return service
   }
 
-  /// Gives the slot up, as `deinit` does. Nothing happens if it has been.
+  /// Gives the slot up, as `deinit` does. Nothing happens the second time.
   public func stop() {
-    let isFirst = isStopped.withLock { isStopped in
+    if end() { ownHub.leave() }
+  }
+
+  private var ownHub: DelegateHub<Proxy> {
+    guard let heldHub else { preconditionFailure("a forwarder that is being deinitialised") }
+    return heldHub
+  }
+
+  /// Marks the forwarder as stopped. Gives whether it was not before.
+  private func end() -> Bool {
+    isStopped.withLock { isStopped in
       defer { isStopped = true }
       return !isStopped
     }
-    if isFirst { hub.leave() }
   }
 }
 
-extension DelegateForwarder: @unchecked Sendable where Service: Sendable, Proxy: Sendable {
-  // The state of the hub is behind a lock, and what it reads and sets the
-  // service's own affair.
+/// The last steps of a forwarder that dies: it gives the slot up, and releases
+/// its object and hub.
+private final class ForwarderEnd<Service: AnyObject, Proxy: SlotProxy> {
+  private var service: Service?
+  private var hub: DelegateHub<Proxy>?
+  private let leaves: Bool
+
+  init(_ service: Service?, _ hub: DelegateHub<Proxy>?, leaves: Bool) {
+    (self.service, self.hub, self.leaves) = (service, hub, leaves)
+  }
+
+  func run() {
+    if leaves { hub?.leave() }
+    hub = nil
+    guard let identity = service.map({ ObjectIdentifier($0) }) else { return }
+    service = nil
+    // The hub of an object that this forwarder alone kept alive goes with it.
+    HubRegistry.collect(identity)
+  }
 }
+
+@available(*, unavailable)
+extension DelegateForwarder: Sendable {}
 
 // MARK: - Slots that must be empty
 
 extension DelegateForwarder {
   /// Takes the slot at a key path, which must be empty.
   ///
-  /// - Throws: `ForwardingError` with the code `slotTaken` if there is a delegate
-  ///   in it, other than the proxy of other forwarders.
+  /// - Throws: `ForwardingError` with the code `slotTaken` if the slot has a
+  ///   delegate other than the proxy of other forwarders.
   public static func claiming(
     _ service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
-    options: DelegateSlotOptions = DelegateSlotOptions(), proxy: @autoclosure () -> Proxy
+    options: DelegateSlotOptions = DelegateSlotOptions(),
+    isolation: isolated (any Actor)? = #isolation, proxy: @autoclosure () -> Proxy
   ) throws(ForwardingError) -> DelegateForwarder {
-    let hub = DelegateSlots.hub(of: service, slot, options: options, proxy: proxy())
-    if let found = hub.slot.read(), Proxy.object(of: found) !== hub.proxy {
+    let hub = DelegateSlots.hub(
+      of: service, slot, options: options, isolation: isolation, proxy: proxy())
+    if let found = hub.current.slot.read(), Proxy.object(of: found) !== hub.current.proxy {
       throw ForwardingError(
         .slotTaken,
         """
         the slot has a delegate already, of class \(type(of: Proxy.object(of: found))), expected none
         """)
     }
-    return DelegateForwarder(service, hub: hub)
+    return DelegateForwarder(service, hub: hub, isolation: isolation)
   }
 }
 

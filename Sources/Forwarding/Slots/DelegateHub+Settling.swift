@@ -1,66 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// The slot belongs to others: to read or to set it runs their code, which may
-// come back here. So there is one at a time who settles what is in the slot, by
-// a flag and not by a lock; who comes meanwhile has him look again.
+// Settling brings the slot into the state that the number of forwarders asks
+// for. It reads and sets the slot, which runs the service's code, so no lock is
+// held. One thread settles at a time. A request that comes meanwhile, from
+// another thread or from the service's code, is counted; the settling thread
+// leaves only when it finds no request that it has not seen. So no request is
+// lost, and none waits.
 
 extension DelegateHub {
-  /// Looks at the slot: a delegate that was put there is adopted, and the proxy
-  /// put back. Nothing happens without a forwarder.
+  /// Who settles, and what has been asked of that thread.
+  internal struct Settling {
+    fileprivate var thread: ThreadIdentity?
+    fileprivate var requests: UInt64 = 0
+    /// The requests that the settling thread has made itself, from the
+    /// service's code that it runs.
+    fileprivate var echoes: UInt64 = 0
+
+    /// Has the settling thread look again.
+    fileprivate mutating func ask() { requests &+= 1 }
+  }
+
+  /// Looks at the slot. If it holds another delegate, the hub adopts that and
+  /// puts the proxy back. With ``DelegateSlotOptions/reassignsSlot``, the slot is
+  /// set again if the proxy responds to other methods than before. Nothing
+  /// happens without a forwarder.
   ///
-  /// - Complexity: O(1): it reads the slot and compares.
+  /// - Complexity: O(1): it reads the slot and compares. O(*m*) in the number of
+  ///   methods with `reassignsSlot`.
   public func recheck() {
-    if forwarders > 0 && !isInstalled { settle() }
+    let hub = current
+    guard hub.state.withLock({ $0.forwarders }) > 0 else { return }
+    if !hub.holdsSlot || hub.hasOtherCapabilities { hub.settle() }
   }
 
   /// Sets the slot to nil and to the proxy again, for services that ask once
   /// what their delegate responds to. Nothing happens without a forwarder.
   public func reassignSlot() {
-    state.withLock { $0.reassigns = true }
-    settle()
+    let hub = current
+    hub.state.withLock { $0.reassigns = true }
+    hub.settle()
   }
 
   /// Counts a forwarder, and takes the slot.
   internal func join() {
-    state.withLock { $0.forwarders += 1 }
-    settle()
-  }
-
-  /// The slot is given back when the last one leaves.
-  internal func leave() {
-    let isLast = state.withLock { state in
-      state.forwarders -= 1
-      return state.forwarders == 0
-    }
-    if isLast { settle() }
-  }
-
-  /// Takes the slot, or gives it back.
-  internal func settle() {
-    let isFirst = state.withLock { state in
-      if state.isSettling {
-        state.settlesAgain = true
-        return false
+    while true {
+      let hub = current
+      // A hub that has become part of another meanwhile takes no more forwarders.
+      let isCounted = hub.state.withLock { state in
+        if state.successor != nil { return false }
+        state.forwarders += 1
+        return true
       }
-      state.isSettling = true
+      guard isCounted else { continue }
+      hub.settle()
+      return
+    }
+  }
+
+  /// Gives the slot back if it was the last forwarder.
+  internal func leave() {
+    while true {
+      let hub = current
+      let isLast = hub.state.withLock { state -> Bool? in
+        if state.successor != nil { return nil }
+        state.forwarders -= 1
+        return state.forwarders == 0
+      }
+      guard let isLast else { continue }
+      if isLast { hub.settle() }
+      return
+    }
+  }
+
+  /// Takes the slot, or gives it back. If another thread settles, it is asked to
+  /// look again instead.
+  internal func settle() {
+    let thread = ThreadIdentity.current
+    let isFirst = state.withLock { state in
+      state.settling.requests &+= 1
+      if state.settling.thread == thread { state.settling.echoes &+= 1 }
+      if state.settling.thread != nil { return false }
+      state.settling.thread = thread
       return true
     }
     guard isFirst else { return }
-    // A setter that makes something else of what it is given ends nothing.
-    for _ in 0..<8 {
-      if forwarders > 0 { take() } else { giveBack() }
-      let isSettled = state.withLock { state in
-        state.isSettling = state.settlesAgain
-        state.settlesAgain = false
-        return !state.isSettling
+    var echoedRounds = 0
+    while true {
+      let (before, isTaken) = state.withLock { ($0.settling, $0.forwarders > 0) }
+      if isTaken { take() } else { giveBack() }
+      let outcome = state.withLock { state -> Outcome in
+        let new = state.settling.requests &- before.requests
+        let isChanged = isTaken != (state.forwarders > 0)
+        if new == 0 {
+          state.settling.thread = nil
+          return .settled
+        }
+        // Only the service's own setter has asked, and the same is wanted.
+        guard new == state.settling.echoes &- before.echoes, !isChanged else { return .asked }
+        if echoedRounds < Self.echoLimit { return .echoed }
+        state.settling.thread = nil
+        return .fought
       }
-      if isSettled { return }
+      switch outcome {
+      case .settled: return keepListeners()
+      case .asked: echoedRounds = 0
+      case .echoed: echoedRounds += 1
+      case .fought:
+        keepListeners()
+        list.configuration.onError(
+          ForwardingError(
+            .cycle, "the slot of \(Proxy.self) is set to something else whenever it is set"))
+        return
+      }
     }
-    state.withLock { $0.isSettling = false }
-    list.configuration.onError(
-      ForwardingError(
-        .cycle, "the slot of \(Proxy.self) is set to something else whenever it is set"))
+  }
+
+  /// How many times in a row the service's setter may ask for the slot to be set
+  /// again.
+  private static var echoLimit: Int { 8 }
+
+  private enum Outcome {
+    /// Nothing was asked meanwhile.
+    case settled
+    /// Another thread has asked, or the number of forwarders has changed.
+    case asked
+    /// The service's setter has asked.
+    case echoed
+    /// The service's setter has asked too many times in a row.
+    case fought
   }
 
   private func take() {
@@ -71,33 +139,113 @@ extension DelegateHub {
     if let current = slot.read() {
       let object = Proxy.object(of: current)
       if object === proxy {
-        if notesChange() || reassigns {
+        if noteCapabilitiesChanged() || reassigns {
           slot.write(nil)
           slot.write(proxy.asListener)
         }
         return
       }
+      if let other = otherHub(object) { return merge(into: other) }
       guard adopt(current, object) else { return }
     } else {
       replace(by: nil)
       state.withLock { $0.refused = nil }
     }
-    _ = notesChange()
+    _ = noteCapabilitiesChanged()
     slot.write(proxy.asListener)
   }
 
   private func giveBack() {
-    let adopted = state.withLock { $0.adopted }
-    if isInstalled { slot.write(adopted?.listener.listener) }
+    let occupant = slot.read().map { Proxy.object(of: $0) }
+    if let occupant, occupant !== proxy, Self.forwards(occupant, to: list) {
+      // Another hub has taken the slot over, with this one's proxy as its
+      // delegate. The delegate behind that goes on being called.
+      return
+    }
+    guard occupant === proxy else { return replace(by: nil) }
+    let original = state.withLock { $0.adopted }?.listener.listener
+    slot.write(original)
     replace(by: nil)
+    // The proxy of another hub gives the slot back in its turn, if that hub has
+    // no forwarder any more.
+    if let original { HubLink.hub(of: Proxy.object(of: original))?.settle() }
   }
 
-  // MARK: Adopting
+  /// Whether an object is a proxy that forwards to another, directly or through
+  /// others.
+  private static func forwards(_ object: AnyObject, to target: DynamicProxy) -> Bool {
+    guard let proxy = object as? any SlotProxy else { return false }
+    var visited: Set<ObjectIdentifier> = []
+    // SAFETY: nothing is forwarded.
+    var pending = unsafe [proxy.forwardingProxy]
+    while let next = pending.popLast() {
+      if next.contains(target) { return true }
+      guard visited.insert(ObjectIdentifier(next)).inserted else { continue }
+      pending += next.liveSubscribers.compactMap { $0 as? DynamicProxy }
+    }
+    return false
+  }
+}
 
-  /// Takes over what was in the slot. False if that has to stay there.
+// MARK: - One hub for one slot
+
+extension DelegateHub {
+  /// The hub of the same slot whose proxy an object is, if there is another.
+  ///
+  /// Two key paths can name one slot, such as `\Base.delegate` and
+  /// `\Derived.delegate`, and key paths do not tell. That one's proxy can be
+  /// read through the other does: what one hub has put into its slot of an
+  /// object is in this hub's slot of that object.
+  private func otherHub(_ object: AnyObject) -> DelegateHub? {
+    guard let other = HubLink.hub(of: object) as? DelegateHub, other !== self,
+      let owner = slot.owner(), other.slot.owner() === owner, other.current === other,
+      other.holdsSlot
+    else { return nil }
+    return other
+  }
+
+  /// Becomes part of another hub of the same slot. The listeners keep their
+  /// subscriptions: the other hub delivers to this one's proxy.
+  private func merge(into other: DelegateHub) {
+    replace(by: nil)
+    do throws(ForwardingError) {
+      if !other.list.contains(list) {
+        _ = try other.proxy.subscribeListener(proxy.asListener, at: .last, lifetime: .weak)
+      }
+    } catch {
+      list.configuration.onError(error)
+    }
+    // One merge at a time, so that two hubs do not become part of each other.
+    let successor = Successor(hub: other)
+    let moved = HubRegistry.merging.withLock { _ -> (Int, [UInt64: Kept])? in
+      guard successor.hub.state.withLock({ $0.successor == nil }) else { return nil }
+      return state.withLock { state in
+        defer { (state.forwarders, state.kept) = (0, [:]) }
+        state.successor = successor
+        return (state.forwarders, state.kept)
+      }
+    }
+    // The other has become part of a third hub meanwhile.
+    guard let (count, kept) = moved else { return state.withLock { $0.settling.ask() } }
+    other.state.withLock { state in
+      state.forwarders += count
+      state.kept.merge(kept) { $1 }
+    }
+    other.settle()
+  }
+}
+
+// MARK: - Adopting
+
+extension DelegateHub {
+  /// Adopts the delegate that was in the slot. False if it has to stay there.
   private func adopt(_ listener: Proxy.Listener, _ object: AnyObject) -> Bool {
     if adopted(object) != nil { return true }
     var candidate = Adopted(
+      number: state.withLock { state in
+        state.nextAdoption += 1
+        return state.nextAdoption
+      },
       listener: WeakListener(listener, object),
       keeper: options.lifetime == .strong ? Keeper(object: object) : nil)
     if options.original == .adopt {
@@ -106,7 +254,7 @@ extension DelegateHub {
           candidate.isSubscriber = true
         } else {
           let subscription = try proxy.subscribeListener(listener, at: .first, lifetime: .weak)
-          // Refused, which the configuration has be no error.
+          // The configuration may ignore refusals.
           guard subscription.isLive else {
             if !(Proxy.subscriber(for: listener) is DynamicProxy) { replace(by: nil) }
             return false
@@ -114,8 +262,8 @@ extension DelegateHub {
           candidate.subscription = subscription
         }
       } catch {
-        // One that forwards to this hub already, such as another hub that has
-        // taken the slot over, is right there, with what this one has adopted.
+        // The delegate is a proxy that forwards to this hub, such as that of
+        // another hub that has taken the slot over. It stays there.
         if error.code == .cycle { return false }
         replace(by: nil)
         if error.code == .dead { return true }
@@ -127,7 +275,7 @@ extension DelegateHub {
     return true
   }
 
-  /// Leaves the slot to a delegate that cannot be adopted, and says so once.
+  /// Leaves the slot to a delegate that cannot be adopted, and reports it once.
   private func refuse(_ object: AnyObject, _ error: ForwardingError) {
     let identity = ObjectIdentifier(object)
     let isKnown = state.withLock { state in
@@ -147,22 +295,36 @@ extension DelegateHub {
     guard let old, !(isDeliveringOnce && old.isSubscriber) else { return }
     old.subscription?.cancel()
   }
+}
 
-  // MARK: Capabilities
+// MARK: - Capabilities
 
-  /// Has the slot set again if someone's coming or going has changed what the
-  /// proxy responds to.
+extension DelegateHub {
+  /// Sets the slot again if the proxy responds to other methods than before.
   internal func noteCapabilities() {
-    if options.reassignsSlot && forwarders > 0 { settle() }
+    let hub = current
+    if hub.hasOtherCapabilities && hub.state.withLock({ $0.forwarders }) > 0 { hub.settle() }
   }
 
-  private func notesChange() -> Bool {
+  /// Whether the proxy responds to other methods than when that was noted.
+  private var hasOtherCapabilities: Bool {
     guard options.reassignsSlot else { return false }
-    let list = list
-    let responds = list.requirements.map { list.responds(to: $0.selector) }
+    let capabilities = capabilities
+    return state.withLock { $0.capabilities != capabilities }
+  }
+
+  /// Notes what the proxy responds to. Gives whether that has changed.
+  private func noteCapabilitiesChanged() -> Bool {
+    guard options.reassignsSlot else { return false }
+    let capabilities = capabilities
     return state.withLock { state in
-      defer { state.capabilities = responds }
-      return state.capabilities != responds
+      defer { state.capabilities = capabilities }
+      return state.capabilities != capabilities
     }
+  }
+
+  private var capabilities: [Bool] {
+    let list = list
+    return list.requirements.map { list.responds(to: $0.selector) }
   }
 }

@@ -3,12 +3,15 @@
 
 extension DelegateHub {
   /// Subscribes a listener behind all others. Nil and the hub's own proxy are
-  /// ignored. The delegate of the slot may subscribe too, and is delivered to
-  /// once, unless the proxy's configuration allows duplicates.
+  /// ignored. The slot's delegate may subscribe too, and is called once, unless
+  /// the proxy's configuration allows duplicates.
   ///
   /// - Parameters:
-  ///   - listener: who is to be delivered to, whoever has the slot.
-  ///   - lifetime: whether it is kept alive; by default it is not.
+  ///   - listener: the object to be called, whatever the slot holds.
+  ///   - lifetime: whether the listener is kept alive while there is a forwarder
+  ///     and the subscription is live; by default it is not. The reference is
+  ///     released by the hub, so where the hub is used: when a subscription is
+  ///     cancelled through its token, at the hub's next change.
   /// - Returns: the subscription, or nil if there is none. If the listener was
   ///   refused, the proxy's error handler is told why.
   @discardableResult
@@ -28,7 +31,7 @@ extension DelegateHub {
   ///
   /// - Throws: `ForwardingError` if the listener is refused, or the anchor of
   ///   the position is not subscribed.
-  /// - Returns: the subscription, or nil for what is ignored.
+  /// - Returns: the subscription, or nil if the listener was ignored.
   @discardableResult
   public func subscribe(
     _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
@@ -36,57 +39,75 @@ extension DelegateHub {
   ) throws(ForwardingError) -> Subscription? {
     recheck()
     guard let listener else { return nil }
+    let hub = current
     let object = Proxy.object(of: listener)
-    if object === proxy { return nil }
-    defer { noteCapabilities() }
-    guard isDeliveringOnce, let adopted = adopted(object), !adopted.isSubscriber,
-      let own = adopted.subscription, own.isLive
-    else { return try proxy.subscribeListener(listener, at: position, lifetime: lifetime) }
-    // One subscription for the delegate and for the listener that it is.
-    var subscription = own
-    if !position.isLast || lifetime == .strong {
-      own.cancel()
-      do throws(ForwardingError) {
-        subscription = try proxy.subscribeListener(listener, at: position, lifetime: lifetime)
-      } catch {
-        change(object) { $0.subscription = self.adopting(listener) }
-        throw error
-      }
-    }
-    change(object) {
-      $0.subscription = subscription
-      $0.isSubscriber = true
-    }
+    if object === proxy || object === hub.proxy { return nil }
+    defer { hub.noteCapabilities() }
+    let subscription = try hub.subscribe(listener, object, at: position)
+    if lifetime == .strong { hub.keep(object, subscription) }
+    hub.keepListeners()
     return subscription
   }
 
+  /// Subscribes a listener, which may be the slot's delegate.
+  private func subscribe(
+    _ listener: Proxy.Listener, _ object: AnyObject, at position: DynamicProxy.Position
+  ) throws(ForwardingError) -> Subscription {
+    while isDeliveringOnce, let adopted = adopted(object), !adopted.isSubscriber,
+      let own = adopted.subscription, own.isLive
+    {
+      // One subscription for the delegate and for the listener that it is.
+      if position.isLast {
+        if change(adopted, { $0.isSubscriber = true }) { return own }
+        continue
+      }
+      own.cancel()
+      do throws(ForwardingError) {
+        let subscription = try proxy.subscribeListener(listener, at: position, lifetime: .weak)
+        change(adopted) { ($0.subscription, $0.isSubscriber) = (subscription, true) }
+        return subscription
+      } catch {
+        readopt(listener, adopted)
+        throw error
+      }
+    }
+    return try proxy.subscribeListener(listener, at: position, lifetime: .weak)
+  }
+
   /// Ends the subscriptions of a listener, as `DynamicProxy.unsubscribe(_:)`. If
-  /// it is the delegate of the slot too, it is delivered to as such further on:
-  /// set the slot to nil to end that.
+  /// the listener is the slot's delegate, it is still called as such: set the
+  /// slot to nil to end that.
   ///
-  /// - Returns: whether it had subscribed.
+  /// - Returns: whether the listener had subscribed.
   @discardableResult
   public func unsubscribe(_ listener: Proxy.Listener?) -> Bool {
     recheck()
     guard let listener else { return false }
-    let object = Proxy.object(of: listener)
+    let hub = current
+    let isFound = hub.unsubscribe(listener)
+    hub.keepListeners()
+    hub.noteCapabilities()
+    // A subscription that was made before the hubs were merged.
+    return hub !== self && list.unsubscribe(Proxy.subscriber(for: listener)) || isFound
+  }
+
+  private func unsubscribe(_ listener: Proxy.Listener) -> Bool {
     let subscriber = Proxy.subscriber(for: listener)
-    defer { noteCapabilities() }
+    let object = Proxy.object(of: listener)
     guard options.original == .adopt, let adopted = adopted(object) else {
-      return list.unsubscribe(subscriber)
+      let isFound = list.unsubscribe(subscriber)
+      // Another thread may have adopted the listener meanwhile.
+      if let late = self.adopted(object), late.isSubscriber { readopt(listener, late) }
+      return isFound
     }
     if !isDeliveringOnce {
-      // Not to be taken for one of the listener's own.
+      // The delegate's own subscription is not one that the listener has made.
       adopted.subscription?.cancel()
     } else if !adopted.isSubscriber {
       return false
     }
     let isFound = list.unsubscribe(subscriber)
-    let subscription = adopting(listener)
-    change(object) {
-      $0.subscription = subscription
-      $0.isSubscriber = false
-    }
+    readopt(listener, adopted)
     return isFound
   }
 }
@@ -94,38 +115,90 @@ extension DelegateHub {
 // MARK: - The delegate
 
 extension DelegateHub {
-  /// Whether an object has one subscription for all reasons to have one.
+  /// Whether each object is called once, however many reasons there are.
   internal var isDeliveringOnce: Bool { list.configuration.duplicates != .allow }
 
-  /// What is known of an object as the slot's delegate; nil if it is not.
+  /// The adoption of an object, if it is the slot's delegate.
   internal func adopted(_ object: AnyObject) -> Adopted? {
-    // The reference that is taken is given up behind the lock.
+    // The listener is compared outside the lock: the comparison takes a
+    // reference, and to release that may run code.
     guard let adopted = state.withLock({ $0.adopted }), adopted.listener.object === object else {
       return nil
     }
     return adopted
   }
 
-  private func change(_ object: AnyObject, _ body: (inout Adopted) -> Void) {
-    guard var adopted = adopted(object) else { return }
-    body(&adopted)
-    let changed = adopted
-    let old = state.withLock { state in
-      let old = state.adopted
-      state.adopted = changed
-      return old
+  /// Changes an adoption, unless the slot has another delegate by now. Gives
+  /// whether it was changed.
+  @discardableResult
+  private func change(_ adopted: Adopted, _ body: (inout Adopted) -> Void) -> Bool {
+    var changed = adopted
+    body(&changed)
+    let new = changed
+    return state.withLock { state in
+      // By number: another thread may have adopted the object anew.
+      guard state.adopted?.number == adopted.number else { return false }
+      state.adopted?.subscription = new.subscription
+      state.adopted?.isSubscriber = new.isSubscriber
+      return true
     }
-    extendLifetime(old)
   }
 
-  /// Subscribes the delegate before all others.
-  private func adopting(_ listener: Proxy.Listener) -> Subscription? {
+  /// Subscribes the delegate before all others, as a delegate only.
+  private func readopt(_ listener: Proxy.Listener, _ adopted: Adopted) {
+    var subscription: Subscription?
     do throws(ForwardingError) {
-      return try proxy.subscribeListener(listener, at: .first, lifetime: .weak)
+      subscription = try proxy.subscribeListener(listener, at: .first, lifetime: .weak)
     } catch {
       list.configuration.onError(error)
-      return nil
     }
+    if !change(adopted, { ($0.subscription, $0.isSubscriber) = (subscription, false) }) {
+      subscription?.cancel()
+    }
+  }
+}
+
+// MARK: - Listeners that are kept alive
+
+// The list itself references listeners weakly: its references are released
+// by whichever thread ends a subscription, and a listener may only be released
+// where the hub is used.
+extension DelegateHub {
+  /// Keeps a listener alive while there is a forwarder.
+  private func keep(_ object: AnyObject, _ subscription: Subscription) {
+    state.withLock { state in
+      state.kept[subscription.identifier] = Kept(
+        subscription: subscription, listener: WeakListener(object, object),
+        keeper: state.forwarders > 0 ? Keeper(object: object) : nil)
+    }
+  }
+
+  /// Releases the listeners whose subscription has ended, or all if there is no
+  /// forwarder; takes them again when there is one.
+  internal func keepListeners() {
+    let kept = state.withLock { $0.kept }
+    if kept.isEmpty { return }
+    // Outside the lock: these ask the proxy, or take references.
+    let ended = kept.filter { !$0.value.subscription.isLive }
+    let objects = kept.compactMapValues { kept in
+      kept.listener.object.map { Keeper(object: $0) }
+    }
+    let released = state.withLock { state -> [Keeper?] in
+      var released: [Keeper?] = []
+      for identifier in ended.keys {
+        released.append(state.kept.removeValue(forKey: identifier)?.keeper)
+      }
+      for (identifier, entry) in state.kept {
+        if state.forwarders == 0 {
+          released.append(entry.keeper)
+          state.kept[identifier]?.keeper = nil
+        } else if entry.keeper == nil {
+          state.kept[identifier]?.keeper = objects[identifier]
+        }
+      }
+      return released
+    }
+    withExtendedLifetime((released, kept, objects)) {}
   }
 }
 

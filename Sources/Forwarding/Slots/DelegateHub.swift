@@ -3,98 +3,164 @@
 
 /// Stands in a delegate slot of one object for any number of listeners.
 ///
-/// There is one for each slot of an object, that all who forward for the object
-/// share, and that lives as long as the object does. It has the list of
-/// listeners, and the proxy that is put into the slot while there is a
-/// ``DelegateForwarder``. The delegate that the slot had, or is given
-/// meanwhile, is adopted: it is delivered to before the listeners, until the
-/// slot is given another or nil. When the last forwarder has gone it gets its
-/// slot back. The listeners stay subscribed, but hear nothing until there is a
-/// forwarder again.
+/// A slot of an object has one hub, which all forwarders of the slot share and
+/// which lives as long as the object. The hub has the list of listeners, and the
+/// proxy that is in the slot while there is a ``DelegateForwarder``. It adopts
+/// the delegate that the slot had, and each delegate that the slot is given
+/// later: an adopted delegate is called before the listeners, until the slot is
+/// set to another delegate or to nil. When the last forwarder leaves, the
+/// delegate gets its slot back. The listeners stay subscribed, and are called
+/// again when there is another forwarder.
 ///
-/// How the hub notices that the slot has been set is in <doc:SharingDelegateSlots>.
-///
-/// A hub is used where its object may be used; the compiler sees to it. Those of
-/// objects that may be used anywhere have their state behind a lock, which is
-/// held neither while the slot is read or set, nor during a delivery.
+/// <doc:SharingDelegateSlots> says how a hub notices that the slot has been set,
+/// and on which threads it may be used.
 public final class DelegateHub<Proxy: SlotProxy> {
-  /// What stands in the slot.
+  /// The proxy that the hub puts into the slot.
   public let proxy: Proxy
   /// What the hub does with the delegate that it finds.
   public let options: DelegateSlotOptions
 
   internal let slot: SlotAccess<Proxy.Listener>
+  internal let home: SlotHome
   internal let state = Lock(State())
 
   internal struct State {
-    /// How many forwarders there are.
+    /// The number of forwarders.
     var forwarders = 0
+    /// The hub that this one has become part of.
+    var successor: Successor?
     var adopted: Adopted?
-    /// A delegate that could not be adopted, of which the error handler knows.
+    var nextAdoption: UInt64 = 0
+    /// The listeners that are kept alive while there is a forwarder, by
+    /// subscription.
+    var kept: [UInt64: Kept] = [:]
+    /// A delegate that could not be adopted and has been reported.
     var refused: ObjectIdentifier?
-    /// Whether the slot is being looked at or set, and is to be looked at again.
-    var isSettling = false
-    var settlesAgain = false
     /// Whether the slot is to be set to nil and to the proxy.
     var reassigns = false
-    /// Which methods somebody responded to when they were last looked at.
+    /// Per method, whether anybody responded at the last look.
     var capabilities: [Bool] = []
+    var settling = Settling()
+  }
+
+  internal struct Successor: @unchecked Sendable {
+    // Sendable: the hub is used only by a caller that has its predecessor.
+    let hub: DelegateHub
   }
 
   /// The delegate that the slot would have.
   internal struct Adopted: Sendable {
+    /// Tells this adoption from others, also of the same object.
+    let number: UInt64
     let listener: WeakListener<Proxy.Listener>
-    /// Keeps it, if the slot does.
+    /// Keeps the delegate alive, if the slot does.
     let keeper: Keeper?
-    /// Nil if it is ignored, or stands in the list by its own subscription.
+    /// Nil if the delegate is ignored, or has only the subscription of its own.
     var subscription: Subscription?
-    /// Whether it has subscribed too. Where objects are delivered to once, that
-    /// is one subscription for both.
+    /// Whether the delegate has subscribed too. Where each object is called
+    /// once, it has one subscription for both.
     var isSubscriber = false
   }
 
+  /// A strong reference that only keeps its object alive.
   internal struct Keeper: @unchecked Sendable {
-    // Sendable: nobody uses the object by this reference.
+    // Sendable: nobody uses the object through this reference.
     let object: AnyObject
   }
 
+  /// A listener that subscribed as strong.
+  internal struct Kept: Sendable {
+    let subscription: Subscription
+    let listener: WeakListener<AnyObject>
+    /// Nil while there is no forwarder.
+    var keeper: Keeper?
+  }
+
   internal init(
-    _ proxy: Proxy, _ slot: SlotAccess<Proxy.Listener>, _ options: DelegateSlotOptions
+    _ proxy: Proxy, _ slot: SlotAccess<Proxy.Listener>, _ options: DelegateSlotOptions,
+    home: SlotHome = SlotHome()
   ) {
     self.proxy = proxy
     self.slot = slot
     self.options = options
+    self.home = home
+    // SAFETY: the proxy's storage holds a weak reference to the hub only.
+    unsafe proxy.forwardingProxy.attachments.value(HubLink.self) { HubLink() }.link(to: self)
   }
 
-  /// The list of subscribers.
+  /// The proxy's list of subscribers.
   internal var list: DynamicProxy {
-    // SAFETY: whoever has the hub may use its listeners.
+    // SAFETY: the caller has the hub, and so may use its listeners.
     unsafe proxy.forwardingProxy
+  }
+
+  /// This hub, or the one that it has become part of.
+  internal var current: DelegateHub {
+    var hub = self
+    while let next = hub.state.withLock({ $0.successor }) { hub = next.hub }
+    return hub
   }
 }
 
 /// How a slot is read and set.
 internal struct SlotAccess<Listener> {
+  /// The object that has the slot; nil if it is not known, or has died.
+  var owner: () -> AnyObject? = { nil }
   let read: () -> Listener?
   let write: (Listener?) -> Void
 }
+
+/// Leads from a proxy to the hub that puts it into a slot.
+internal final class HubLink: Sendable {
+  private struct Reference: @unchecked Sendable {
+    // Sendable: a caller that has the proxy may use its hub.
+    weak var hub: (any SettlingHub)?
+  }
+
+  private let reference = Lock(Reference())
+
+  fileprivate func link(to hub: any SettlingHub) {
+    let new = Reference(hub: hub)
+    reference.withLock { $0 = new }
+  }
+
+  /// The hub whose proxy an object is.
+  internal static func hub(of object: AnyObject) -> (any SettlingHub)? {
+    guard let proxy = object as? any SlotProxy else { return nil }
+    // SAFETY: nothing is forwarded.
+    let link = unsafe proxy.forwardingProxy.attachments.existing(HubLink.self)
+    return link?.reference.withLock({ $0 }).hub
+  }
+}
+
+/// A hub with any type of proxy.
+internal protocol SettlingHub: AnyObject {
+  func settle()
+}
+
+extension DelegateHub: SettlingHub {}
 
 // MARK: - Asking
 
 extension DelegateHub {
   /// The delegate that the slot would have without the hub, while there is a
-  /// forwarder; nil if it has none, or the delegate has died.
-  public var original: Proxy.Listener? { state.withLock { $0.adopted }?.listener.listener }
+  /// forwarder; nil if there is none, or it has died.
+  public var original: Proxy.Listener? {
+    current.state.withLock { $0.adopted }?.listener.listener
+  }
 
-  /// How many forwarders there are.
-  public var forwarders: Int { state.withLock { $0.forwarders } }
+  /// The number of forwarders.
+  public var forwarders: Int { current.state.withLock { $0.forwarders } }
 
   /// Whether the proxy is in the slot.
-  public var isInstalled: Bool { slot.read().map { Proxy.object(of: $0) === proxy } ?? false }
+  public var isInstalled: Bool { current.holdsSlot }
 
-  /// Whether the listener is subscribed, or is the delegate of the slot that is
-  /// delivered to.
+  /// Whether this hub's own proxy is in the slot.
+  internal var holdsSlot: Bool { slot.read().map { Proxy.object(of: $0) === proxy } ?? false }
+
+  /// Whether a listener is subscribed, or is the slot's delegate and is called.
   public func contains(_ listener: Proxy.Listener) -> Bool {
-    list.contains(Proxy.subscriber(for: listener))
+    let subscriber = Proxy.subscriber(for: listener)
+    return list.contains(subscriber) || current.list.contains(subscriber)
   }
 }

@@ -15,12 +15,16 @@
 /// download.$delegate.original        // the controller
 /// ```
 ///
-/// Without a forwarder it is a weak property, or a strong one, and makes no
-/// proxy. With one, whoever assigns is adopted at once, and the one before
-/// dropped. To read costs about as much as a weak property does.
+/// Without a forwarder the property is a weak or strong one, and makes no proxy.
+/// With a forwarder, a delegate that is assigned is adopted at once, and the
+/// delegate before it is dropped. A read costs about as much as that of a weak
+/// property.
 ///
-/// The hub is in the object, and needs no table. The property is used where the
-/// object may be used.
+/// The hub is in the object, and needs no table. The property may be used where
+/// the object may be used.
+///
+/// If `Listener` is neither a class nor `any` of a protocol of classes, the
+/// property cannot reference its value weakly, and keeps it.
 @propertyWrapper
 public final class DelegateSlot<Proxy: SlotProxy> {
   /// What becomes of delegates that are assigned while there is a forwarder.
@@ -33,8 +37,8 @@ public final class DelegateSlot<Proxy: SlotProxy> {
   /// Makes an empty slot.
   ///
   /// - Parameters:
-  ///   - proxy: makes what stands in the slot, for the first who wants to listen.
-  ///     It is kept as long as the object, and must not use it.
+  ///   - proxy: makes the proxy for the slot when the first forwarder or listener
+  ///     comes. The expression is kept as long as the object, and must not use it.
   ///   - options: what becomes of delegates that are assigned; a strong
   ///     `lifetime` makes it a strong property.
   public init(
@@ -66,13 +70,14 @@ public final class DelegateSlot<Proxy: SlotProxy> {
   /// The slot itself, for forwarders.
   public var projectedValue: DelegateSlot { self }
 
-  /// What stands in the slot for many listeners. It takes the slot when there is
-  /// a ``DelegateForwarder``.
+  /// The hub of the slot, the same each time. It takes the slot when there is a
+  /// ``DelegateForwarder``.
   public var hub: DelegateHub<Proxy> {
     if let made { return made }
     let hub = DelegateHub(
       makeProxy(),
       SlotAccess(
+        owner: { [weak self] in self },
         read: { [weak self] in self?.content }, write: { [weak self] in self?.content = $0 }),
       options)
     made = hub
@@ -88,15 +93,15 @@ public final class DelegateSlot<Proxy: SlotProxy> {
   private var content: Proxy.Listener? {
     get { strongContent ?? weakContent?.listener }
     set {
-      // Whoever is let go may look at the slot from its `deinit`.
+      // The old delegate's `deinit` may look at the slot.
       let old = (strongContent, weakContent)
       defer { extendLifetime(old) }
       strongContent = nil
       weakContent = nil
       guard let newValue else { return }
       let object = Proxy.object(of: newValue)
-      // The own proxy is kept by the hub in any case, and read without the cost
-      // of a weak reference.
+      // The hub keeps its own proxy in any case. A strong reference makes reads
+      // cheap.
       if options.lifetime == .strong || object === made?.proxy {
         strongContent = newValue
       } else {

@@ -3,16 +3,16 @@
 
 /// What a hub does with the delegate that it finds in its slot.
 public struct DelegateSlotOptions: Sendable, Hashable {
-  /// What becomes of the delegate that the slot had, or is given afterwards.
+  /// What the hub does with the delegate that the slot had, or is given later.
   public enum Original: Sendable, Hashable {
-    /// It is delivered to, before all subscribers.
+    /// The delegate is called, before all subscribers.
     case adopt
-    /// It is not.
+    /// The delegate is not called.
     case ignore
   }
 
-  /// What becomes of the delegate that the slot had, or is given afterwards. In
-  /// any case it is put back in the end.
+  /// What the hub does with the delegate that the slot had, or is given later.
+  /// In either case the last forwarder gives the slot back to it.
   public var original = Original.adopt
 
   /// Whether the hub keeps that delegate alive: weak for slots that are, strong
@@ -21,9 +21,12 @@ public struct DelegateSlotOptions: Sendable, Hashable {
 
   /// Whether the slot is set to nil and to the proxy again when a method gains
   /// its first responder or loses its last, for services that ask once, when
-  /// they are given a delegate, what it responds to. It is noticed when someone
-  /// subscribes, leaves or is adopted through the hub; each of these is then
-  /// O(*m*) in the number of methods.
+  /// they are given a delegate, which methods it responds to.
+  ///
+  /// The hub notices a change when a listener subscribes, leaves or is adopted
+  /// through it, and at each look at the slot. A look also sees changes that
+  /// were made elsewhere: by interceptions, forward targets, and listeners that
+  /// have died. Each of these is O(*m*) in the number of methods.
   public var reassignsSlot = false
 
   /// Makes the default options.

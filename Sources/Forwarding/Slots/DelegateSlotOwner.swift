@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A class that says which delegate slot it has, and when that has been set: for
-/// classes that you can extend or subclass, but not give a ``DelegateSlot``.
+/// A class that names its delegate slot and tells when the slot has been set:
+/// for classes that you can extend or subclass, but not give a ``DelegateSlot``.
 ///
 /// ```swift
 /// class TrackedDownload: Download, DelegateSlotOwner {
@@ -19,16 +19,16 @@
 /// let forwarder = DelegateForwarder(download)
 /// ```
 ///
-/// A delegate that is set is adopted at once if the class calls
-/// `delegateSlotDidChange()`; if it does not, when a forwarder looks.
+/// If the class calls `delegateSlotDidChange()`, a delegate that is set is
+/// adopted at once; if not, when a forwarder looks.
 public protocol DelegateSlotOwner: AnyObject {
-  /// What stands in the slot for many listeners.
+  /// The type of the proxy for the slot.
   associatedtype DelegateProxy: SlotProxy
 
   /// The slot.
   var delegateSlot: DelegateProxy.Listener? { get set }
 
-  /// Makes what stands in the slot, for the first who wants to listen.
+  /// Makes the proxy for the slot, when the first forwarder or listener comes.
   func makeDelegateProxy() -> DelegateProxy
 
   /// What is done with the delegate in the slot; by default it is adopted, and
@@ -40,15 +40,21 @@ extension DelegateSlotOwner {
   /// What is done with the delegate in the slot: it is adopted, and held weakly.
   public var delegateSlotOptions: DelegateSlotOptions { DelegateSlotOptions() }
 
-  /// What stands in the slot for many listeners, the same each time. It takes the
-  /// slot when there is a ``DelegateForwarder``.
-  public var delegateHub: DelegateHub<DelegateProxy> {
+  /// The hub of the slot, the same each time. It takes the slot when there is a
+  /// ``DelegateForwarder``.
+  ///
+  /// - Parameter isolation: the actor that the object belongs to; by default the
+  ///   caller's.
+  public func delegateHub(
+    isolation: isolated (any Actor)? = #isolation
+  ) -> DelegateHub<DelegateProxy> {
     HubRegistry.hub(
       self, .owner,
       SlotAccess(
+        owner: { [weak self] in self },
         read: { [weak self] in self?.delegateSlot },
         write: { [weak self] in self?.delegateSlot = $0 }),
-      delegateSlotOptions, makeDelegateProxy)
+      delegateSlotOptions, SlotHome(isolation), makeDelegateProxy)
   }
 
   /// Says that the slot has been set, by anyone.

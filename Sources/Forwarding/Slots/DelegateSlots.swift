@@ -6,38 +6,47 @@ public enum DelegateSlots {
   /// The hub of the slot at a key path, the same each time. It takes the slot
   /// when there is a ``DelegateForwarder``.
   ///
+  /// Key paths through a class and through its superclass may name one slot.
+  /// While the slot has a forwarder, both give the same hub. Hubs that were made
+  /// before that, become one hub when the slot gets forwarders.
+  ///
   /// - Parameters:
   ///   - service: the object that has the slot. It is not kept alive.
-  ///   - slot: where the slot is. The hub does not see that it has been set
-  ///     until it looks: see ``DelegateHub/recheck()``.
-  ///   - options: what is done with the delegate that is in the slot, if there
-  ///     is no hub yet.
-  ///   - proxy: makes what stands in the slot, if there is no hub yet.
+  ///   - slot: the key path of the slot. The hub does not see that the slot has
+  ///     been set until it looks: see ``DelegateHub/recheck()``.
+  ///   - options: what is done with the delegate in the slot, if there is no hub
+  ///     yet.
+  ///   - isolation: the actor that the service belongs to; by default the
+  ///     caller's. The hub's listeners are released there.
+  ///   - proxy: makes the proxy for the slot, if there is no hub yet.
   /// - Complexity: O(1) in the number of objects with hubs, amortised.
   public static func hub<Service: AnyObject, Proxy: SlotProxy>(
     of service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
-    options: DelegateSlotOptions = DelegateSlotOptions(), proxy: @autoclosure () -> Proxy
+    options: DelegateSlotOptions = DelegateSlotOptions(),
+    isolation: isolated (any Actor)? = #isolation, proxy: @autoclosure () -> Proxy
   ) -> DelegateHub<Proxy> {
     let access = SlotAccess<Proxy.Listener>(
+      owner: { [weak service] in service },
       read: { [weak service] in service?[keyPath: slot] },
       write: { [weak service] in service?[keyPath: slot] = $0 })
-    return HubRegistry.hub(service, .path(slot), access, options, proxy)
+    return HubRegistry.hub(service, .path(slot), access, options, SlotHome(isolation), proxy)
   }
 
   /// The hub of the slot at a key path, or nil if nobody has asked for it yet.
   public static func existingHub<Service: AnyObject, Proxy: SlotProxy>(
     of service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
-    as proxy: Proxy.Type = Proxy.self
+    as proxy: Proxy.Type = Proxy.self, isolation: isolated (any Actor)? = #isolation
   ) -> DelegateHub<Proxy>? {
     HubRegistry.find(service, .path(slot), proxy)
   }
 
-  /// Forgets the hubs of objects that have died: a hub notices that by itself
-  /// only if a forwarder kept the object last. The dead are looked for too when
-  /// there are twice as many hubs as after the last time, and at least 16, so
-  /// there is no need to call this but to have memory back at once.
+  /// Releases the hubs of objects that have died, each on the actor that its
+  /// object belonged to. A hub is released without this call when a forwarder
+  /// was the last to keep its object alive. The others are looked for when there
+  /// are twice as many hubs as after the last time, and at least 16. So call
+  /// this only to have memory back at once.
   ///
-  /// - Returns: how many hubs there are.
+  /// - Returns: the number of hubs.
   /// - Complexity: O(*n*) in the number of hubs.
   @discardableResult
   public static func collect() -> Int { HubRegistry.collect() }

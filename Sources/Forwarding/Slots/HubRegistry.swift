@@ -1,64 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The hubs of objects that have no room for them: where there is no
-/// Objective-C, nothing can be attached to an object.
+/// The hubs of objects that have no room for them: without Objective-C, nothing
+/// can be attached to an object.
 ///
-/// A hub is kept until its object has died. That is noticed by the forwarder
-/// that held the object last, by whoever next adds as many hubs as there were,
-/// or by `collect`.
+/// The registry keeps a hub until its object has died. It learns that from the
+/// forwarder that released the object last, or from `collect`, which also runs
+/// when the number of hubs has doubled. A hub is released on the actor that its
+/// object belonged to. A hub without an actor has no strong reference to a
+/// listener by then, since only forwarders have those kept alive, and a
+/// forwarder keeps the object alive too.
 ///
-/// References are taken and given up outside the lock, since an object may die
+/// References are taken and released outside the lock, since an object may die
 /// with them: a hub is found in a copy of its object's entries, and added if
-/// they are the same still. Whoever looks for the dead takes none to the living,
-/// nor to their hubs: those are the affair of other threads.
+/// these are still the same. `collect` takes no reference to a living object or
+/// its hub.
 internal enum HubRegistry {
-  /// Which slot of its object a hub stands in.
+  /// Names a slot of an object.
   internal enum Slot: Equatable {
     case path(AnyKeyPath)
-    /// That of `DelegateSlotOwner`.
+    /// The slot of a `DelegateSlotOwner`.
     case owner
   }
 
   private struct Entry: @unchecked Sendable {
-    // Sendable: a hub is given to those who have its object, and a key path is
-    // compared only.
+    // Sendable: only a caller that has the object is given its hub, and a key
+    // path is only compared.
 
     let number: UInt64
     let service: DeathWatch
     let slot: Slot
+    let home: SlotHome
     let hub: AnyObject
   }
 
   private struct Table {
     var entries: [ObjectIdentifier: [Entry]] = [:]
     var count = 0
-    /// At how many the dead are looked for.
+    /// The number of hubs at which `collect` runs.
     var collectsAt = minimum
     var nextNumber: UInt64 = 0
 
     static let minimum = 16
 
-    mutating func add(
-      _ key: ObjectIdentifier, _ service: DeathWatch, _ slot: Slot, _ hub: AnyObject
-    ) {
+    mutating func add(_ key: ObjectIdentifier, _ candidate: Candidate) {
       entries[key, default: []].append(
-        Entry(number: nextNumber, service: service, slot: slot, hub: hub))
+        Entry(
+          number: nextNumber, service: candidate.service, slot: candidate.slot,
+          home: candidate.home, hub: candidate.hub))
       nextNumber += 1
       count += 1
     }
 
-    /// Takes entries out, and gives them.
+    /// Removes entries, and gives them to the caller to release.
     mutating func remove(_ numbers: Set<UInt64>, of key: ObjectIdentifier) -> [Entry] {
       guard let all = entries[key] else { return [] }
       let left = all.filter { !numbers.contains($0.number) }
       entries[key] = left.isEmpty ? nil : left
       count -= all.count - left.count
-      return all
+      return all.filter { numbers.contains($0.number) }
     }
   }
 
   private static let table = Lock(Table())
+
+  /// Held while one hub becomes part of another.
+  internal static let merging = Lock<Void>(())
 
   // MARK: Finding
 
@@ -74,35 +81,40 @@ internal enum HubRegistry {
     _ service: AnyObject, _ slot: Slot, among entries: [Entry]
   ) -> DelegateHub<Proxy>? {
     for entry in entries where entry.slot == slot && entry.service.isOf(service) {
-      if let hub = entry.hub as? DelegateHub<Proxy> { return hub }
+      if let hub = entry.hub as? DelegateHub<Proxy> { return hub.current }
     }
     return nil
   }
 
   /// The hub of a slot, made if there is none.
   ///
-  /// A class and its superclass have different key paths for one slot, so a hub
-  /// is known by its proxy in the slot, too.
+  /// A class and its superclass have different key paths for one slot. So the
+  /// hub is also the one of the object whose proxy is in the slot. Two hubs that
+  /// were made while the slot had no proxy, become one when both have forwarders;
+  /// see `DelegateHub.merge(into:)`.
   internal static func hub<Proxy: SlotProxy>(
     _ service: AnyObject, _ slot: Slot, _ access: SlotAccess<Proxy.Listener>,
-    _ options: DelegateSlotOptions, _ proxy: () -> Proxy
+    _ options: DelegateSlotOptions, _ home: SlotHome, _ proxy: () -> Proxy
   ) -> DelegateHub<Proxy> {
     let key = ObjectIdentifier(service)
     var made: DelegateHub<Proxy>?
     while true {
       let seen = table.withLock { $0.entries[key] } ?? []
       if let found: DelegateHub<Proxy> = hub(service, slot, among: seen) { return found }
-      let occupant = access.read().map { Proxy.object(of: $0) }
-      for entry in seen where entry.service.isOf(service) {
-        if let hub = entry.hub as? DelegateHub<Proxy>, hub.proxy === occupant { return hub }
+      let hubs = seen.compactMap { entry in
+        entry.service.isOf(service) ? (entry.hub as? DelegateHub<Proxy>)?.current : nil
       }
-      let hub = made ?? DelegateHub(proxy(), access, options)
+      // A delegate that was set over a proxy is adopted first.
+      for hub in hubs { hub.recheck() }
+      let occupant = access.read().map { Proxy.object(of: $0) }
+      for hub in hubs where hub.proxy === occupant { return hub }
+      let hub = made ?? DelegateHub(proxy(), access, options, home: home)
       made = hub
-      let new = Candidate(service: DeathWatch(service), slot: slot, hub: hub)
+      let new = Candidate(service: DeathWatch(service), slot: slot, home: home, hub: hub)
       let numbers = seen.map(\.number)
       let outcome = table.withLock { table -> (isAdded: Bool, collects: Bool) in
         guard table.entries[key]?.map(\.number) ?? [] == numbers else { return (false, false) }
-        table.add(key, new.service, new.slot, new.hub)
+        table.add(key, new)
         return (true, table.count >= table.collectsAt)
       }
       if outcome.collects { collect() }
@@ -114,12 +126,13 @@ internal enum HubRegistry {
     // Sendable: as an entry.
     let service: DeathWatch
     let slot: Slot
+    let home: SlotHome
     let hub: AnyObject
   }
 
   // MARK: Collecting
 
-  /// Forgets the hubs of dead objects. Gives how many hubs there are.
+  /// Releases the hubs of dead objects. Gives the number of hubs.
   ///
   /// - Complexity: O(*n*) in the number of hubs.
   @discardableResult
@@ -132,12 +145,12 @@ internal enum HubRegistry {
     }
   }
 
-  /// Forgets the hubs of an object, if it is dead.
+  /// Releases the hubs of an object, if it is dead.
   internal static func collect(_ key: ObjectIdentifier) {
     collect(key, table.withLock { $0.entries[key]?.map(Watched.init) } ?? [])
   }
 
-  /// An entry without its hub, which would live on with a copy.
+  /// An entry without its hub, which a copy would keep alive.
   private struct Watched: Sendable {
     let number: UInt64
     let service: DeathWatch
@@ -148,7 +161,21 @@ internal enum HubRegistry {
   private static func collect(_ key: ObjectIdentifier, _ watched: [Watched]) {
     let dead = Set(watched.filter(\.service.hasDied).map(\.number))
     if dead.isEmpty { return }
-    let removed = table.withLock { $0.remove(dead, of: key) }
-    extendLifetime(removed)
+    var removed = table.withLock { $0.remove(dead, of: key) }
+    while let entry = removed.popLast() { release(entry) }
+  }
+
+  private static func release(_ entry: consuming Entry) {
+    let home = entry.home
+    let hub = ReleasedHub(entry.hub)
+    _ = consume entry
+    home.perform { hub.release() }
+  }
+
+  /// The last reference to a hub, which is released once, on the hub's actor.
+  private final class ReleasedHub {
+    private var hub: AnyObject?
+    init(_ hub: AnyObject) { self.hub = hub }
+    func release() { hub = nil }
   }
 }

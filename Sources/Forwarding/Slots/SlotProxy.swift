@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A proxy that can stand in a delegate slot for all who listen.
+/// A proxy that can stand in a delegate slot for many listeners.
 ///
-/// What `@Forwarded` makes of a protocol is one. Without macros, write a class
+/// `@Forwarded` makes such a class of a protocol. Without macros, write a class
 /// that conforms to the delegate's protocol, and forwards each of its methods
 /// through a ``DynamicProxy``:
 ///
@@ -23,8 +23,12 @@
 ///
 /// An untyped slot, which holds any `Subscriber` or proxy, takes a
 /// `DynamicProxy` itself.
+///
+/// A proxy may be released on any thread after its service has died, unless a
+/// forwarder was made on an actor. So its `deinit` must not use listeners.
 public protocol SlotProxy: AnyObject {
-  /// What the slot holds: `any` of the delegate's protocol.
+  /// What the slot holds: a class, or `any` of the delegate's protocol. A slot
+  /// cannot reference other types weakly, and keeps their values.
   associatedtype Listener
 
   /// This proxy, as the slot holds it.
@@ -32,7 +36,7 @@ public protocol SlotProxy: AnyObject {
 
   /// The list of subscribers.
   ///
-  /// Who uses it promises to do so where the listeners may be used.
+  /// The caller promises to use it where the listeners may be used.
   @unsafe var forwardingProxy: DynamicProxy { get }
 
   /// Subscribes a listener.
@@ -45,8 +49,8 @@ public protocol SlotProxy: AnyObject {
   /// The object that a listener is.
   static func object(of listener: Listener) -> AnyObject
 
-  /// The object that stands in the list for a listener: itself, but for typed
-  /// proxies, whose untyped one does.
+  /// The object that is in the list for a listener: for a typed proxy its
+  /// untyped one, else the listener itself.
   static func subscriber(for listener: Listener) -> AnyObject
 }
 
@@ -54,7 +58,7 @@ extension SlotProxy {
   /// The object that a listener is.
   public static func object(of listener: Listener) -> AnyObject { listener as AnyObject }
 
-  /// The object that stands in the list for a listener: itself.
+  /// The object that is in the list for a listener: the listener itself.
   public static func subscriber(for listener: Listener) -> AnyObject { object(of: listener) }
 }
 

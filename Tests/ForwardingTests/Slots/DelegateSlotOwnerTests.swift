@@ -33,14 +33,14 @@ import Testing
     let fetcher = TellingFetcher()
     fetcher.delegate = nil
     #expect(HubRegistry.find(fetcher, .owner, FetchProxy.self) == nil)
-    #expect(fetcher.delegateHub === fetcher.delegateHub)
-    #expect(fetcher.delegateHub !== TellingFetcher().delegateHub)
+    #expect(fetcher.delegateHub() === fetcher.delegateHub())
+    #expect(fetcher.delegateHub() !== TellingFetcher().delegateHub())
   }
 
   @Test func `without a forwarder the slot is left alone`() {
     let fetcher = TellingFetcher()
     let a = listener("a")
-    let hub = fetcher.delegateHub
+    let hub = fetcher.delegateHub()
     fetcher.delegate = a
     #expect(fetcher.delegate === a && hub.original == nil)
   }

@@ -113,23 +113,9 @@ private func comes(_ condition: () -> Bool) -> Bool {
   }
 
   @Test func `threads that ask for the hub of one object get the same`() {
-    final class Target: Sendable {
-      private let state = Lock<(any AnyObject & Sendable)?>(nil)
-      var target: (any AnyObject & Sendable)? {
-        get { state.withLock { $0 } }
-        set {
-          let old = state.withLock { state in
-            let old = state
-            state = newValue
-            return old
-          }
-          extendLifetime(old)
-        }
-      }
-    }
     let journal = Journal()
     for _ in 0..<50 {
-      let target = Target()
+      let target = SharedTarget()
       let original = Listener("a", journal)
       target.target = original
       let proxies = Box<Set<ObjectIdentifier>>([])

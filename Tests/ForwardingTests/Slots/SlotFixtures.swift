@@ -172,3 +172,19 @@ final class TellingFetcher: Fetcher, DelegateSlotOwner {
   }
   func makeDelegateProxy() -> FetchProxy { FetchProxy() }
 }
+
+/// A service whose untyped slot any thread may use.
+final class SharedTarget: Sendable {
+  private let state = Lock<(any AnyObject & Sendable)?>(nil)
+  var target: (any AnyObject & Sendable)? {
+    get { state.withLock { $0 } }
+    set {
+      let old = state.withLock { state in
+        let old = state
+        state = newValue
+        return old
+      }
+      extendLifetime(old)
+    }
+  }
+}

@@ -293,7 +293,7 @@ import Testing
     let journal = Journal()
     let target = Untyped()
     let proxy = try DynamicProxy.pinging()
-    let untyped = DelegateForwarder(target, \.target, proxy: proxy)
+    let untyped = SendableDelegateForwarder(target, \.target, proxy: proxy)
     let (b, c) = (Listener("b", journal), Listener("c", journal))
     untyped.subscribe(b)
     b.action.value = { _ in

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A ``DelegateForwarder`` for a slot that any thread may use.
+///
+/// The service and the proxy are `Sendable`, and the slot is isolated to no
+/// actor: the compiler refuses the key path of an isolated property, since that
+/// is not `Sendable`.
+///
+/// ```swift
+/// final class Sensor: Sendable {
+///   var delegate: (any SensorDelegate)? { get { … } set { … } }    // behind a lock
+/// }
+/// let forwarder = SendableDelegateForwarder(sensor, \.delegate, proxy: SensorDelegateProxy())
+/// Task.detached { forwarder.subscribe(listener) }
+/// ```
+///
+/// While one thread takes the slot or gives it back, another one that wants the
+/// same returns at once, and the first one looks again.
+public final class SendableDelegateForwarder<
+  Service: AnyObject & Sendable, Proxy: SlotProxy & Sendable
+>: @unchecked Sendable {
+  // Sendable: the slot may be used anywhere, and so may the proxy and what it
+  // holds. The hub has its state behind a lock.
+  private let base: DelegateForwarder<Service, Proxy>
+
+  /// Takes the slot at a key path.
+  ///
+  /// - Parameters:
+  ///   - service: the object that has the slot. It is kept alive.
+  ///   - slot: the key path of the slot.
+  ///   - options: what is done with the delegate in the slot. The options of the
+  ///     slot's first forwarder count.
+  ///   - proxy: makes the proxy for the slot, if the slot has none yet.
+  public init(
+    _ service: Service,
+    _ slot: any ReferenceWritableKeyPath<Service, Proxy.Listener?> & Sendable,
+    options: DelegateSlotOptions = DelegateSlotOptions(), proxy: @autoclosure () -> Proxy
+  ) {
+    base = DelegateForwarder(service, slot, options: options, isolation: nil, proxy: proxy())
+  }
+
+  /// Takes the slot that a class names by `DelegateSlotOwner`.
+  public init(_ service: Service)
+  where Service: DelegateSlotOwner, Service.DelegateProxy == Proxy {
+    base = DelegateForwarder(service, isolation: nil)
+  }
+
+  /// The object that has the slot.
+  public var service: Service { base.service }
+
+  /// The object that has the slot, after a look at the slot. Call the object
+  /// through this.
+  public var checkedService: Service { base.checkedService }
+
+  /// Gives the slot up, as `deinit` does. Nothing happens the second time.
+  public func stop() { base.stop() }
+
+  /// Subscribes a listener; see ``DelegateHub/subscribe(_:lifetime:)``.
+  @discardableResult
+  public func subscribe(
+    _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
+  ) -> Subscription? { base.subscribe(listener, lifetime: lifetime) }
+
+  /// Subscribes a listener at a position; see
+  /// ``DelegateHub/subscribe(_:at:lifetime:)``.
+  ///
+  /// - Throws: `ForwardingError` if the listener is refused, or the anchor of
+  ///   the position is not subscribed.
+  @discardableResult
+  public func subscribe(
+    _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
+    lifetime: DynamicProxy.Lifetime = .weak
+  ) throws(ForwardingError) -> Subscription? {
+    try base.subscribe(listener, at: position, lifetime: lifetime)
+  }
+
+  /// Ends the subscriptions of a listener; see ``DelegateHub/unsubscribe(_:)``.
+  @discardableResult
+  public func unsubscribe(_ listener: Proxy.Listener?) -> Bool { base.unsubscribe(listener) }
+
+  /// Looks at the slot; see ``DelegateHub/recheck()``.
+  public func recheck() { base.recheck() }
+
+  /// The delegate that the slot would have; see ``DelegateHub/original``.
+  public var original: Proxy.Listener? { base.original }
+
+  /// The proxy that stands in the slot.
+  public var proxy: Proxy { base.hub.proxy }
+}
