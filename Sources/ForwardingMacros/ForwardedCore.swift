@@ -15,6 +15,8 @@
     /// Whether the first error ends every fan-out.
     @usableFromInline internal let isFailFast: Bool
     private let targets: UnsafeMutableBufferPointer<MethodTarget>
+    /// The listeners whose subscriptions have been cancelled elsewhere.
+    internal let parking = ListenerParking()
 
     /// The untyped proxy. Whoever forwards through it does so where the typed
     /// one may be used.
@@ -57,7 +59,10 @@
       }
     }
 
-    deinit { unsafe targets.deallocate() }
+    deinit {
+      unsafe targets.deallocate()
+      parking.release()
+    }
 
     /// Where the methods of a protocol stand: that of the proxy, or one that it
     /// inherits from.
@@ -68,17 +73,19 @@
       _ listener: Listener, _ family: ForwardedProtocol<Listener, Conformer>,
       at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime, times: Int?
     ) throws(ForwardingError) -> Subscription {
+      parking.release()
       guard let table = family.functionTable(for: listener) else {
         guard let other = family.subscriber(listener) as? DynamicProxy else {
           preconditionFailure("a typed proxy without an untyped one")
         }
-        return try proxy.subscribe(other, at: position, lifetime: lifetime, times: times)
+        return try proxy.subscribe(
+          other, at: position, lifetime: lifetime, times: times, parking)
       }
       let object = ForwardedProtocol<Listener, Conformer>.Words(listener).object
       // SAFETY: the typed proxy stays where its listeners may be called, or is
       // Sendable as they are.
       return try unsafe proxy.unsafeSubscribe(
-        object, pinning: table, at: position, lifetime: lifetime, times: times)
+        object, pinning: table, at: position, lifetime: lifetime, times: times, parking)
     }
   }
 

@@ -53,7 +53,9 @@
     ///     proxy is subscribed as `DynamicProxy.subscribe(_:at:lifetime:times:)` does
     ///     with proxies.
     ///   - lifetime: whether the proxy keeps the listener alive; by default it
-    ///     does not.
+    ///     does not. When the subscription is cancelled through the value that is
+    ///     returned, which any thread may do, this proxy releases the listener:
+    ///     with its next subscription, question or end.
     ///   - times: after how many calls, of whichever methods, the subscription
     ///     ends; nil for no limit.
     /// - Returns: the subscription, or nil if the listener was refused; the
@@ -95,23 +97,31 @@
     /// - Complexity: O(*n*) in the number of subscribers.
     @discardableResult
     public func unsubscribe(_ listener: Listener) -> Bool {
-      _forwarding.proxy.unsubscribe(Self._protocol.subscriber(listener))
+      defer { _forwarding.parking.release() }
+      return _forwarding.proxy.unsubscribe(Self._protocol.subscriber(listener))
     }
 
     /// Ends all subscriptions, those of untyped subscribers too.
     ///
     /// - Complexity: O(*n*) in the number of subscribers.
-    public func unsubscribeAll() { _forwarding.proxy.unsubscribeAll() }
+    public func unsubscribeAll() {
+      _forwarding.proxy.unsubscribeAll()
+      _forwarding.parking.release()
+    }
 
     /// Whether the listener is subscribed.
     public func contains(_ listener: Listener) -> Bool {
-      _forwarding.proxy.contains(Self._protocol.subscriber(listener))
+      _forwarding.parking.release()
+      return _forwarding.proxy.contains(Self._protocol.subscriber(listener))
     }
 
     /// The number of live subscribers, untyped ones included.
     ///
     /// - Complexity: O(*n*).
-    public var count: Int { _forwarding.proxy.count }
+    public var count: Int {
+      _forwarding.parking.release()
+      return _forwarding.proxy.count
+    }
   }
 
   // MARK: - Asking

@@ -44,12 +44,31 @@ extension DynamicProxy {
   /// Subscribes an object that need not be `Sendable` with a table that lives as
   /// long as the process.
   ///
-  /// The caller promises that the object is called only where it may be.
+  /// The caller promises that the object is called only where it may be. If the
+  /// object is kept alive, it is released by way of the parking when the
+  /// subscription is cancelled.
   @unsafe package func unsafeSubscribe(
     _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime,
-    times: Int?
+    times: Int?, _ parking: ListenerParking
   ) throws(ForwardingError) -> Subscription {
-    try unsafe unsafeSubscribe(
+    let subscription = try unsafe unsafeSubscribe(
       object, table: table, at: position, lifetime: lifetime, times: times, .forever)
+    return lifetime == .weak ? subscription : subscription.keeping(object, parking)
+  }
+
+  /// Subscribes the untyped proxy of another typed proxy.
+  package func subscribe(
+    _ proxy: DynamicProxy, at position: Position, lifetime: Lifetime, times: Int?,
+    _ parking: ListenerParking
+  ) throws(ForwardingError) -> Subscription {
+    let subscription = try subscribe(proxy, at: position, lifetime: lifetime, times: times)
+    return lifetime == .weak ? subscription : subscription.keeping(proxy, parking)
+  }
+}
+
+extension Subscription {
+  /// This subscription, which a typed proxy's listener is kept alive by.
+  fileprivate func keeping(_ listener: AnyObject, _ parking: ListenerParking) -> Subscription {
+    Subscription(anchor: anchor, identifier: identifier, kept: KeptListener(listener, parking))
   }
 }

@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Names one subscription of one proxy.
+/// Identifies one subscription of one proxy.
 ///
-/// It may be dropped: the subscription goes on until it is cancelled or its
-/// subscriber dies. For one that ends with a value, see `SubscriptionToken`.
+/// The subscription goes on when this value is dropped, until it is cancelled or
+/// its subscriber dies. A `SubscriptionToken` ends its subscription when it dies.
 public struct Subscription: Sendable {
   internal let anchor: ProxyAnchor
   internal let identifier: UInt64
+  /// The listener, if a typed proxy keeps it alive.
+  private let kept: KeptListener?
+
+  internal init(anchor: ProxyAnchor, identifier: UInt64, kept: KeptListener? = nil) {
+    self.anchor = anchor
+    self.identifier = identifier
+    self.kept = kept
+  }
 
   internal var proxy: DynamicProxy? { anchor.proxy }
 
-  /// Ends the subscription. A fan-out under way does not call it any more,
-  /// unless on another thread it is about to at this moment. Nothing happens if
-  /// it has ended.
+  /// Ends the subscription. A fan-out under way does not call the subscriber any
+  /// more, unless another thread is about to at this moment. Nothing happens if
+  /// the subscription has ended.
   ///
-  /// - Returns: whether it was this call that ended it.
+  /// Any thread may call this. A subscriber that the subscription kept alive may
+  /// be released here. A listener of a typed proxy is not: the typed proxy
+  /// releases it when it is next changed or asked, since the listener may belong
+  /// to another thread.
+  ///
+  /// - Returns: whether this call ended the subscription.
   /// - Complexity: O(1), amortised: the list is compacted when more than half
   ///   of it (and more than 16) has ended, or by the next fan-out that meets
   ///   the ended one, which then is O(*n*).
   @discardableResult
   public func cancel() -> Bool {
-    proxy?.subscribers.remove(identifier) ?? false
+    guard let proxy else { return false }
+    kept?.park()
+    return proxy.subscribers.remove(identifier)
   }
 
   /// Whether the proxy and the subscriber live, and the subscription has neither
@@ -36,16 +51,16 @@ public struct Subscription: Sendable {
 // MARK: - Blocking
 
 extension Subscription {
-  /// Has the subscription passed over until it has been unblocked as often as it
-  /// has been blocked. It keeps its place and is a member, but does not respond
-  /// meanwhile: `responds(to:)` and the observer of capabilities are told so.
+  /// Stops deliveries to the subscriber until `unblock()` has been called as often
+  /// as this. The subscriber stays a member at its position, but does not respond:
+  /// `responds(to:)` and the observer of capabilities report that.
   ///
-  /// A fan-out under way does not call it any more, unless on another thread it
-  /// is about to at this moment. A delivery under way goes on. What is not
-  /// delivered meanwhile is not made up for.
+  /// A fan-out under way does not call the subscriber any more, unless another
+  /// thread is about to at this moment. A delivery under way goes on. Invocations
+  /// that come while the subscription is blocked are not delivered later.
   ///
-  /// - Returns: whether it is blocked now: not if it has ended, or memory is
-  ///   short.
+  /// - Returns: whether the subscription is blocked now; false if it has ended, or
+  ///   memory is short.
   /// - Complexity: O(1), and O(*m*) in the number of methods for the first and
   ///   the last of those that share a function table.
   @discardableResult
@@ -55,14 +70,14 @@ extension Subscription {
 
   /// Undoes ``block()`` once.
   ///
-  /// - Returns: whether there was something to undo.
+  /// - Returns: whether the subscription was blocked.
   /// - Complexity: as `block()`.
   @discardableResult
   public func unblock() -> Bool {
     proxy?.subscribers.unblock(identifier) ?? false
   }
 
-  /// Whether the subscription goes on, but is blocked.
+  /// Whether the subscription has not ended and is blocked.
   ///
   /// - Complexity: O(1).
   public var isBlocked: Bool {
@@ -84,7 +99,8 @@ extension Subscription: Hashable {
   }
 }
 
-/// Owns a subscription of closures: cancelled by hand, or when the token dies.
+/// Owns a subscription of closures, which ends when it is cancelled or the token
+/// dies.
 public final class SubscriptionToken: Sendable {
   private let state = Lock<Subscription?>(nil)
 
