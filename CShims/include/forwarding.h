@@ -191,7 +191,7 @@ typedef enum fwd_status {
   FWD_SIGNATURE_MISMATCH = 16,
   /// A name is registered already, for something else.
   FWD_CONFLICT = 17,
-  /// The proxy has no such subscription. It has ended, or it is another proxy's.
+  /// The proxy has no such subscription or interception. It has ended, or it is another proxy's.
   FWD_NOT_SUBSCRIBED = 18,
   /// The subscriber is subscribed already.
   FWD_DUPLICATE = 19,
@@ -205,6 +205,9 @@ typedef enum fwd_status {
   FWD_WRONG_VERSION = 23,
   /// Invocations are forwarded inside of one another, and the thread's stack is nearly used up.
   FWD_NESTED_TOO_DEEP = 24,
+  /// The function is not allowed at this point. An interceptor that does not go around the invocation has called
+  /// `fwd_invocation_proceed`, for example.
+  FWD_NOT_ALLOWED = 25,
 } fwd_status;
 
 /// Why a function failed. The program provides the memory, which the library fills on failure only.
@@ -684,18 +687,40 @@ FWD_API fwd_proxy *FWD_NULLABLE fwd_proxy_retain(fwd_proxy *FWD_NULLABLE proxy);
 
 /// Releases a reference. NULL is ignored.
 ///
-/// The last release ends all subscriptions, then calls their destroy notifiers, then frees the proxy. A notifier
-/// that runs inside the last release may still pass the proxy to the functions of this header, on the same thread,
-/// until it returns. Those that subscribe, unsubscribe, block, unblock, forward, begin a batch or make a function
-/// pointer give `FWD_DEAD` and do nothing. `fwd_proxy_subscriber_count` gives 0, `fwd_proxy_responds` false, and
-/// `fwd_proxy_signature` the signature. `fwd_proxy_retain` and `fwd_proxy_release` do nothing: the proxy cannot be
-/// kept alive.
+/// The last release ends all subscriptions and interceptions, calls their destroy notifiers, then frees the proxy. A
+/// notifier that runs inside the last release may still pass the proxy to the functions of this header, on the same
+/// thread, until it returns. Those that subscribe, unsubscribe, move, block, unblock, intercept, end an interception,
+/// forward, collect, begin a batch or make a function pointer give `FWD_DEAD` and do nothing.
+/// `fwd_proxy_subscriber_count` gives 0, `fwd_proxy_responds` false, and `fwd_proxy_signature` the signature; no
+/// subscriber is visited. `fwd_proxy_retain` and `fwd_proxy_release` do nothing: the proxy cannot be kept alive.
 FWD_API void fwd_proxy_release(fwd_proxy *FWD_NULLABLE proxy);
 
 /// Returns the signature that the protocols of the proxy declare for a selector, or NULL if none does. It is valid as
 /// long as the proxy. O(1).
 FWD_API const fwd_signature *FWD_NULLABLE fwd_proxy_signature(const fwd_proxy *FWD_NULLABLE proxy,
                                                               fwd_selector FWD_NULLABLE selector);
+
+/// One method of a proxy.
+typedef struct fwd_method_info {
+  /// The size of the struct that the library knows.
+  size_t size;
+  fwd_selector FWD_NONNULL selector;
+  /// Valid as long as the proxy.
+  const fwd_signature *FWD_NONNULL signature;
+  /// Whether a subscriber must implement the method.
+  bool required;
+} fwd_method_info;
+
+/// Receives one method of a proxy. `method` is valid during the call. Returns whether to go on.
+typedef bool (*fwd_method_visitor)(void *FWD_NULLABLE context, const fwd_method_info *FWD_NONNULL method);
+
+/// Calls a visitor with each method that the protocols of a proxy declare, in the order of the protocols.
+///
+/// The visitor gets `context`. It may call any function, also `fwd_proxy_release` for the last reference of the
+/// program: the proxy lives until the call returns. Has no failures but `FWD_NULL_ARGUMENT`. O(m) in the number of
+/// methods.
+FWD_API fwd_status fwd_proxy_visit_methods(fwd_proxy *FWD_NULLABLE proxy, fwd_method_visitor FWD_NULLABLE visit,
+                                           void *FWD_NULLABLE context);
 
 // MARK: Subscribing
 
@@ -808,6 +833,31 @@ FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
 /// subscription has the method, else O(n) to the first one that lives.
 FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
 
+/// One live subscription of a proxy.
+typedef struct fwd_subscriber_info {
+  /// The size of the struct that the library knows.
+  size_t size;
+  fwd_subscription subscription;
+  /// The context of a subscription from C. NULL for an object.
+  void *FWD_NULLABLE context;
+  /// The Swift object, which lives during the call of the visitor. NULL for a subscription from C.
+  void *FWD_NULLABLE object;
+  /// Whether `fwd_proxy_block` holds the subscription back.
+  bool is_blocked;
+} fwd_subscriber_info;
+
+/// Receives one subscription of a proxy. `subscriber` is valid during the call. Returns whether to go on.
+typedef bool (*fwd_subscriber_visitor)(void *FWD_NULLABLE context, const fwd_subscriber_info *FWD_NONNULL subscriber);
+
+/// Calls a visitor with each live subscription of a proxy, in the order of delivery.
+///
+/// The visitor gets `context`. It may call any function: subscriptions that end meanwhile are not visited any more, and
+/// subscriptions that begin meanwhile are not visited. The context of a subscription is not destroyed while it is
+/// visited. The proxy lives until the call returns. Has no failures but `FWD_NULL_ARGUMENT`. O(n) in the number of
+/// subscribers, without a lock.
+FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fwd_subscriber_visitor FWD_NULLABLE visit,
+                                               void *FWD_NULLABLE context);
+
 // MARK: Forwarding
 
 /// Forwards an invocation whose arguments are in a frame.
@@ -845,9 +895,129 @@ FWD_API fwd_status fwd_forward_named(fwd_proxy *FWD_NULLABLE proxy, const char *
                                      const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                      size_t result_size);
 
+/// Receives one result of `fwd_collect`. Returns whether to go on.
+///
+/// `subscription` is the one whose subscriber gave the result, or 0 for the result of an interceptor. `result` points
+/// to the bytes of the result, aligned for its type, or is NULL for a void method. It is valid during the call; so is
+/// an object in it.
+typedef bool (*fwd_result_visitor)(void *FWD_NULLABLE context, fwd_subscription subscription,
+                                   const void *FWD_NULLABLE result);
+
+/// Forwards an invocation to all responders and gives each result to a visitor.
+///
+/// Works as `fwd_forward`, but not by the result policy of the method: responders are called in order until the
+/// visitor, which gets `context`, returns false. The visitor runs between two deliveries and may call any function.
+///
+/// A delivery that fails goes to the proxy's `on_error` and has no result. If nobody responds, the visitor is not
+/// called and the status is `FWD_OK`. Returns `FWD_UNKNOWN_SELECTOR` and `FWD_WRONG_SIZE` as `fwd_forward` does. O(n)
+/// in the number of subscribers.
+FWD_API fwd_status fwd_collect(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
+                               const void *FWD_NULLABLE frame, size_t frame_size,
+                               fwd_result_visitor FWD_NULLABLE visit, void *FWD_NULLABLE context);
+
 /// Tells the fan-out that runs on this thread that the invocation has been handled, for methods with the policy
 /// `FWD_RESULT_UNTIL_HANDLED`. Does nothing outside a fan-out.
 FWD_API void fwd_mark_handled(void);
+
+// MARK: Intercepting
+
+/// An invocation on its way through an interceptor. It is valid until the interceptor returns, on the interceptor's
+/// thread.
+typedef struct fwd_invocation fwd_invocation;
+
+/// The point at which an interceptor is called.
+typedef enum fwd_interception_point {
+  /// Before the delivery. The interceptor sees the arguments.
+  FWD_INTERCEPT_BEFORE = 0,
+  /// After a delivery without an error, even if nobody responded. The interceptor sees the arguments and the result.
+  FWD_INTERCEPT_AFTER = 1,
+  /// Instead of the subscribers. The interceptor sets the result, which is zeros if it does not. A method has one such
+  /// interceptor at most.
+  FWD_INTERCEPT_INSTEAD = 2,
+  /// Around the delivery. The interceptor may change arguments, makes the delivery by `fwd_invocation_proceed` (once,
+  /// several times or never), and may change the result.
+  FWD_INTERCEPT_AROUND = 3,
+} fwd_interception_point;
+
+/// Intercepts one invocation. Returns `FWD_OK` or a failure.
+///
+/// The failure of an interceptor before or after the delivery goes to the proxy's `on_error` and changes nothing else.
+/// That of an interceptor instead of the subscribers or around them makes the invocation fail: with the failure of
+/// `fwd_invocation_proceed`, if that is what it returns, else with `FWD_DELIVERY_FAILED`.
+///
+/// An interceptor that goes around the delivery without proceeding and without setting a result leaves a method to its
+/// default result; without one the invocation fails with `FWD_NO_RESPONDER`.
+typedef fwd_status (*fwd_interceptor)(void *FWD_NULLABLE context, fwd_invocation *FWD_NONNULL invocation);
+
+/// Identifies one interception. None is used twice. 0 is no interception.
+typedef uint64_t fwd_interception;
+
+/// Intercepts every invocation of a method of a proxy, whoever forwards it.
+///
+/// At one invocation the interceptors before the delivery run first, then those around it, each inside of those that
+/// were registered earlier, then the one instead of the subscribers or the subscribers themselves, and last those after
+/// the delivery; interceptors of one point run in order of registration. `*interception` receives the interception;
+/// `interception` may be NULL.
+///
+/// The interceptor runs on the thread that forwards, on several threads at the same time if several forward. `context`
+/// must stay valid until `destroy` is called with it. That happens once, when the interception has ended and no
+/// invocation uses it any more: in the call that ended it, in the last of these invocations, or with the proxy.
+/// `destroy` may be NULL. On failure it is not called.
+///
+/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a point that does not exist, and `FWD_DUPLICATE` for a second
+/// interceptor instead of the subscribers. O(k) in the number of interceptions of the method.
+FWD_API fwd_status fwd_proxy_intercept(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
+                                       fwd_interception_point point, fwd_interceptor FWD_NULLABLE interceptor,
+                                       void *FWD_NULLABLE context,
+                                       void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
+                                       fwd_interception *FWD_NULLABLE interception, fwd_error *FWD_NULLABLE error);
+
+/// Ends an interception.
+///
+/// An invocation under way does not call the interceptor any more, unless another thread is about to at this moment. An
+/// interceptor may end its own interception. Returns `FWD_NOT_SUBSCRIBED` if it has ended or is another proxy's. O(k)
+/// in the number of interceptions of the proxy.
+FWD_API fwd_status fwd_proxy_end_interception(fwd_proxy *FWD_NULLABLE proxy, fwd_interception interception);
+
+/// Returns the selector of an invocation; NULL for NULL.
+FWD_API fwd_selector FWD_NULLABLE fwd_invocation_selector(const fwd_invocation *FWD_NULLABLE invocation);
+
+/// Returns the signature of an invocation, valid as long as the proxy; NULL for NULL.
+FWD_API const fwd_signature *FWD_NULLABLE fwd_invocation_signature(const fwd_invocation *FWD_NULLABLE invocation);
+
+/// Returns the address of an argument, valid until the interceptor returns.
+///
+/// `index` counts from 0, the receiver and the selector included, as for `fwd_signature_argument`, which gives the
+/// size. The receiver is NULL, since each delivery has its own. The bytes are a copy, and show what
+/// `fwd_invocation_set_argument` sets. Returns NULL, with a message in `fwd_error_message`, if there is no such
+/// argument.
+FWD_API const void *FWD_NULLABLE fwd_invocation_argument(const fwd_invocation *FWD_NULLABLE invocation, size_t index);
+
+/// Replaces an argument for the deliveries of `fwd_invocation_proceed`.
+///
+/// `bytes` has the `size` bytes of a value of the argument's type, which are copied. Pointers and objects in them must
+/// stay valid until the interceptor returns. Returns `FWD_NOT_ALLOWED` except around a delivery, `FWD_OUT_OF_RANGE` for
+/// an index that is not the signature's or is that of the receiver or the selector, and `FWD_WRONG_SIZE`.
+FWD_API fwd_status fwd_invocation_set_argument(fwd_invocation *FWD_NULLABLE invocation, size_t index,
+                                               const void *FWD_NULLABLE bytes, size_t size);
+
+/// Delivers the invocation, with the arguments that it has now: to the interceptors that were registered later, and at
+/// last to the subscribers. The invocation then has the result.
+///
+/// In an invocation of `fwd_collect` each result goes to the visitor instead. Returns `FWD_NOT_ALLOWED` except around a
+/// delivery, and the failures of `fwd_forward`. After a failure the invocation has the result that it had before.
+FWD_API fwd_status fwd_invocation_proceed(fwd_invocation *FWD_NULLABLE invocation);
+
+/// Returns the address of the result, valid until the result is set again or the interceptor returns. Returns NULL if
+/// there is no result (yet), or if it has no bytes.
+FWD_API const void *FWD_NULLABLE fwd_invocation_result(const fwd_invocation *FWD_NULLABLE invocation);
+
+/// Sets the result of the invocation.
+///
+/// `bytes` has the `size` bytes of a value of the result's type, which are copied. An object in them is retained.
+/// Returns `FWD_NOT_ALLOWED` before and after a delivery, and `FWD_WRONG_SIZE`.
+FWD_API fwd_status fwd_invocation_set_result(fwd_invocation *FWD_NULLABLE invocation, const void *FWD_NULLABLE bytes,
+                                             size_t size);
 
 // MARK: Batches
 

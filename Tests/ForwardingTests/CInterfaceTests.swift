@@ -36,6 +36,22 @@ import Testing
     #expect(c_interface_check_positions() == 0)
   }
 
+  @Test func `C visits the methods and the subscribers of a proxy`() {
+    #expect(c_interface_check_visitors() == 0)
+  }
+
+  @Test func `C collects every result with its subscription`() {
+    #expect(c_interface_check_collecting() == 0)
+  }
+
+  @Test func `C intercepts before, after, instead of and around deliveries`() {
+    #expect(c_interface_check_interception() == 0)
+  }
+
+  @Test func `C interceptors end, nest and outlive their interception`() {
+    #expect(c_interface_check_interception_lifetimes() == 0)
+  }
+
   @Test func `C subscribes contexts with destroy notifiers`() {
     #expect(c_interface_check_subscribers() == 0)
   }

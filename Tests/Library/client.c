@@ -152,6 +152,69 @@ static void forward(void) {
   fwd_proxy_release(proxy);
 }
 
+static bool sum_results(void *context, fwd_subscription subscription, const void *result) {
+  CHECK(subscription != 0);
+  *(int *)context += *(const int *)result;
+  return true;
+}
+
+static bool count_subscribers(void *context, const fwd_subscriber_info *subscriber) {
+  CHECK(subscriber->size == sizeof *subscriber && subscriber->context && !subscriber->object);
+  ++*(int *)context;
+  return true;
+}
+
+static bool find_add(void *context, const fwd_method_info *method) {
+  *(bool *)context = method->selector == fwd_selector_find("add:") && method->required;
+  return true;
+}
+
+static fwd_status add_one_before_and_after(void *context, fwd_invocation *invocation) {
+  int number = *(const int *)fwd_invocation_argument(invocation, 2) + 1;
+  CHECK(fwd_invocation_set_argument(invocation, 2, &number, sizeof number) == FWD_OK);
+  CHECK(fwd_invocation_proceed(invocation) == FWD_OK);
+  number = *(const int *)fwd_invocation_result(invocation) + 1;
+  ++*(int *)context;
+  return fwd_invocation_set_result(invocation, &number, sizeof number);
+}
+
+static void note_end(void *context) { *(int *)context += 100; }
+
+static void subscribe_and_intercept(void) {
+  const fwd_protocol *protocol = fwd_protocol_find("Adder");
+  fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;
+  fwd_method_options last = {"add:", FWD_RESULT_ALL_LAST, NULL, 0};
+  options.methods = &last;
+  options.method_count = 1;
+  fwd_proxy *proxy = NULL;
+  CHECK(fwd_proxy_create(&protocol, 1, &options, &proxy, NULL) == FWD_OK);
+  int ten = 10, twenty = 20, number = 1, result = 0, seen = 0;
+  fwd_method method = {"add:", "i^v:i", (any_function)add};
+  fwd_subscription first, second;
+  CHECK(fwd_proxy_subscribe(proxy, &ten, &method, 1, NULL, NULL, &first, NULL) == FWD_OK);
+  fwd_subscribe_options before = FWD_SUBSCRIBE_OPTIONS_INIT;
+  before.position.kind = FWD_POSITION_BEFORE;
+  before.position.anchor = first;
+  CHECK(fwd_proxy_subscribe(proxy, &twenty, &method, 1, NULL, &before, &second, NULL) == FWD_OK);
+  fwd_selector selector = fwd_selector_register("add:");
+  CHECK(fwd_forward(proxy, selector, &number, sizeof number, &result, sizeof result) == FWD_OK && result == 11);
+  fwd_position end = {FWD_POSITION_LAST, 0, 0, 0};
+  CHECK(fwd_proxy_move(proxy, second, &end, NULL) == FWD_OK);
+  CHECK(fwd_forward(proxy, selector, &number, sizeof number, &result, sizeof result) == FWD_OK && result == 21);
+  result = 0;
+  CHECK(fwd_collect(proxy, selector, &number, sizeof number, sum_results, &result) == FWD_OK && result == 32);
+  CHECK(fwd_proxy_visit_subscribers(proxy, count_subscribers, &seen) == FWD_OK && seen == 2);
+  bool is_found = false;
+  CHECK(fwd_proxy_visit_methods(proxy, find_add, &is_found) == FWD_OK && is_found);
+  int calls = 0;
+  fwd_interception interception;
+  CHECK(fwd_proxy_intercept(proxy, selector, FWD_INTERCEPT_AROUND, add_one_before_and_after, &calls, note_end,
+                            &interception, NULL) == FWD_OK);
+  CHECK(fwd_forward(proxy, selector, &number, sizeof number, &result, sizeof result) == FWD_OK && result == 23);
+  CHECK(calls == 1 && fwd_proxy_end_interception(proxy, interception) == FWD_OK && calls == 101);
+  fwd_proxy_release(proxy);
+}
+
 static void fail(void) {
   fwd_layout layout;
   fwd_error error;
@@ -164,6 +227,7 @@ int main(void) {
   call_in_all_ways();
   close_over();
   forward();
+  subscribe_and_intercept();
   fail();
   puts("all is well");
   return 0;

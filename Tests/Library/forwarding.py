@@ -6,8 +6,8 @@
 import ctypes
 import os
 from ctypes import (
-    CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p,
-    cast,
+    CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint64,
+    c_void_p, cast,
 )
 
 PREFIX = os.environ["FWD_LIBRARY_PREFIX"]
@@ -21,6 +21,7 @@ library = ctypes.CDLL(PATH)
     NO_MEMORY, NO_EXECUTABLE_MEMORY, NO_RECEIVER, UNKNOWN_SELECTOR, NO_RESPONDER, DELIVERY_FAILED,
     MISSING_METHOD, SIGNATURE_MISMATCH, CONFLICT, NOT_SUBSCRIBED, DUPLICATE, CYCLE, DEAD, WRONG_LAYOUT, WRONG_VERSION,
 ) = range(24)
+NOT_ALLOWED = 25
 
 NO_OFFSET = c_size_t(-1).value
 
@@ -82,6 +83,24 @@ class SubscribeOptions(Structure):
         super().__init__(**{"size": ctypes.sizeof(SubscribeOptions), **members})
 
 
+INTERCEPT_BEFORE, INTERCEPT_AFTER, INTERCEPT_INSTEAD, INTERCEPT_AROUND = range(4)
+
+
+class MethodInfo(Structure):
+    _fields_ = [("size", c_size_t), ("selector", c_void_p), ("signature", c_void_p), ("required", c_bool)]
+
+
+class SubscriberInfo(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("subscription", c_uint64), ("context", c_void_p), ("object", c_void_p),
+        ("is_blocked", c_bool),
+    ]
+
+
+MethodVisitor = CFUNCTYPE(c_bool, c_void_p, POINTER(MethodInfo))
+SubscriberVisitor = CFUNCTYPE(c_bool, c_void_p, POINTER(SubscriberInfo))
+ResultVisitor = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_void_p)
+Interceptor = CFUNCTYPE(c_int, c_void_p, c_void_p)
 Handler = CFUNCTYPE(None, c_void_p, POINTER(c_void_p), c_void_p)
 Destroy = CFUNCTYPE(None, c_void_p)
 
@@ -139,6 +158,21 @@ forward_arguments = _declare(
     "fwd_forward_arguments", c_int, c_void_p, c_void_p, POINTER(c_void_p), c_size_t, c_void_p, c_size_t)
 forward_named = _declare(
     "fwd_forward_named", c_int, c_void_p, c_char_p, c_void_p, c_size_t, c_void_p, c_size_t)
+collect = _declare(
+    "fwd_collect", c_int, c_void_p, c_void_p, c_void_p, c_size_t, ResultVisitor, c_void_p)
+proxy_visit_methods = _declare("fwd_proxy_visit_methods", c_int, c_void_p, MethodVisitor, c_void_p)
+proxy_visit_subscribers = _declare("fwd_proxy_visit_subscribers", c_int, c_void_p, SubscriberVisitor, c_void_p)
+proxy_intercept = _declare(
+    "fwd_proxy_intercept", c_int, c_void_p, c_void_p, c_int, Interceptor, c_void_p, c_void_p, POINTER(c_uint64),
+    POINTER(Error))
+proxy_end_interception = _declare("fwd_proxy_end_interception", c_int, c_void_p, c_uint64)
+invocation_selector = _declare("fwd_invocation_selector", c_void_p, c_void_p)
+invocation_signature = _declare("fwd_invocation_signature", c_void_p, c_void_p)
+invocation_argument = _declare("fwd_invocation_argument", c_void_p, c_void_p, c_size_t)
+invocation_set_argument = _declare("fwd_invocation_set_argument", c_int, c_void_p, c_size_t, c_void_p, c_size_t)
+invocation_proceed = _declare("fwd_invocation_proceed", c_int, c_void_p)
+invocation_result = _declare("fwd_invocation_result", c_void_p, c_void_p)
+invocation_set_result = _declare("fwd_invocation_set_result", c_int, c_void_p, c_void_p, c_size_t)
 mark_handled = _declare("fwd_mark_handled", None)
 proxy_function = _declare(
     "fwd_proxy_function", c_int, c_void_p, c_void_p, c_int, POINTER(c_void_p), POINTER(Error))

@@ -507,6 +507,66 @@ class Proxies(unittest.TestCase):
         position = fwd.Position(kind=fwd.POSITION_AFTER, anchor=0)
         self.assertEqual(fwd.proxy_move(self.proxy.handle, first, byref(position), None), fwd.NOT_SUBSCRIBED)
 
+    def test_visit_their_methods_and_subscribers(self):
+        tokens = [self.subscribe(number, context=number) for number in (1, 2)]
+        fwd.proxy_block(self.proxy.handle, tokens[1])
+        seen = []
+
+        @fwd.SubscriberVisitor
+        def see(_, info):
+            seen.append((info[0].subscription, info[0].context, info[0].object, info[0].is_blocked))
+            return True
+
+        @fwd.MethodVisitor
+        def see_method(_, info):
+            seen.append((fwd.selector_name(info[0].selector), info[0].required))
+            return len(seen) < 1
+
+        self.assertEqual(fwd.proxy_visit_subscribers(self.proxy.handle, see, None), fwd.OK)
+        self.assertEqual(seen, [(tokens[0], 1, None, False), (tokens[1], 2, None, True)])
+        seen.clear()
+        self.assertEqual(fwd.proxy_visit_methods(self.proxy.handle, see_method, None), fwd.OK)
+        self.assertEqual(seen, [(b"add:", True)])
+
+    def test_collect_every_result(self):
+        tokens = [self.subscribe(number) for number in (1, 2, 3)]
+        seen = []
+
+        @fwd.ResultVisitor
+        def see(_, subscription, result):
+            seen.append((subscription, c_int.from_address(result).value))
+            return len(seen) < 2
+
+        number = c_int(10)
+        self.assertEqual(fwd.collect(self.proxy.handle, self.add, byref(number), 4, see, None), fwd.OK)
+        self.assertEqual(seen, [(tokens[0], 11), (tokens[1], 12)])
+
+    def test_are_intercepted(self):
+        self.subscribe(1)
+
+        @fwd.Interceptor
+        def double(context, invocation):
+            number = c_int(2 * c_int.from_address(fwd.invocation_argument(invocation, 2)).value)
+            fwd.invocation_set_argument(invocation, 2, byref(number), 4)
+            status = fwd.invocation_proceed(invocation)
+            result = c_int(-c_int.from_address(fwd.invocation_result(invocation)).value)
+            fwd.invocation_set_result(invocation, byref(result), 4)
+            return status
+
+        ended, interception, number, result = [], c_uint64(), c_int(10), c_int()
+        destroy = fwd.Destroy(ended.append)
+        self.assertEqual(
+            fwd.proxy_intercept(
+                self.proxy.handle, self.add, fwd.INTERCEPT_AROUND, double, 7, cast(destroy, c_void_p),
+                byref(interception), None), fwd.OK)
+        for expected in -21, 11:
+            self.assertEqual(
+                fwd.forward(self.proxy.handle, self.add, byref(number), 4, byref(result), 4), fwd.OK)
+            self.assertEqual(result.value, expected)
+            fwd.proxy_end_interception(self.proxy.handle, interception)
+        self.assertEqual(ended, [7])
+        self.assertEqual(fwd.proxy_end_interception(self.proxy.handle, interception), fwd.NOT_SUBSCRIBED)
+
     def test_a_subscriber_can_leave_during_a_fan_out(self):
         @ResetFunction
         def leave(context, selector, value):

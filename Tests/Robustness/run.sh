@@ -72,7 +72,7 @@ programs_of() {
   case $1 in
     debug) echo "hostile nesting allocation_failures" ;;
     thread) echo "threads selectors" ;;
-    *) echo "hostile nesting allocation_failures list_model threads selectors" ;;
+    *) echo "hostile nesting allocation_failures list_model threads selectors visitors" ;;
   esac
 }
 

@@ -66,6 +66,7 @@ const char *fwd_status_name(fwd_status status) {
       [FWD_WRONG_LAYOUT] = "FWD_WRONG_LAYOUT",
       [FWD_WRONG_VERSION] = "FWD_WRONG_VERSION",
       [FWD_NESTED_TOO_DEEP] = "FWD_NESTED_TOO_DEEP",
+      [FWD_NOT_ALLOWED] = "FWD_NOT_ALLOWED",
   };
   size_t index = (size_t)status;
   return index < sizeof names / sizeof *names && names[index] ? names[index] : "FWD_?";

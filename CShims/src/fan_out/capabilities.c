@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Questions about the subscribers of a proxy: how many there are, and whether one responds.
+/// Questions about the subscribers of a proxy: how many there are, which they are, and whether one responds.
 
+#include "base/error.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 
@@ -77,4 +78,32 @@ void fwd_proxy_core_visit(fwd_proxy *proxy,
     fwd_record_drop(taken);
   }
   fwd_list_leave(&reading);
+}
+
+fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor visit, void *context) {
+  if (!proxy || !visit) {
+    return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_proxy_visit_subscribers: no %s", proxy ? "visitor" : "proxy");
+  }
+  // The visitor may release the caller's last reference to the proxy.
+  void *owner = proxy->owner;
+  fwd_object_retain(owner);
+  fwd_reading reading = fwd_list_enter(proxy->list);
+  bool goes_on = true;
+  for (size_t i = 0; i < reading.count && goes_on; i++) {
+    const fwd_record *record = reading.records[i];
+    fwd_taken taken;
+    if (!fwd_record_take(record, &taken)) continue;
+    fwd_subscriber_info subscriber = {
+        .size = sizeof subscriber,
+        .subscription = record->identifier,
+        .context = taken.object ? NULL : record->receiver,
+        .object = taken.object,
+        .is_blocked = fwd_held_is_blocked(fwd_record_held(record)),
+    };
+    goes_on = visit(context, &subscriber);
+    fwd_record_drop(taken);
+  }
+  fwd_list_leave(&reading);
+  fwd_object_release(owner);
+  return FWD_OK;
 }

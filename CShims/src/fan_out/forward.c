@@ -196,3 +196,48 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   fwd_delivery delivery = {.arguments = arguments, .result = result};
   return fan_out_held(proxy, method, &delivery);
 }
+
+// MARK: Collecting
+
+/// The visitor of a C program that collects results.
+typedef struct collection {
+  fwd_result_visitor visit;
+  void *context;
+  const fwd_compiled_method *compiled;
+} collection;
+
+static bool collect_result(void *context, fwd_subscription author, void *object, void *result) {
+  (void)object;
+  const collection *self = context;
+  bool goes_on = self->visit(self->context, author, self->compiled->result.size > 0 ? result : NULL);
+  if (self->compiled->returns_object) {
+    void *returned;
+    memcpy(&returned, result, sizeof returned);
+    fwd_object_release(returned);
+  }
+  return goes_on;
+}
+
+fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size,
+                       fwd_result_visitor visit, void *context) {
+  const fwd_proxy_method *method;
+  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  if (status == FWD_OK && !visit) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_collect: no visitor");
+  if (!method) return status;
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  if (frame_size != compiled->frame_size || (!frame && frame_size > 0)) {
+    return fwd_fail_frame(compiled, frame, frame_size, NULL);
+  }
+  collection collecting = {.visit = visit, .context = context, .compiled = compiled};
+  fwd_delivery delivery = {.frame = frame, .collector = collect_result, .collector_context = &collecting};
+  void *copy = NULL;
+  // Deliveries read the arguments in place, as values of their types.
+  if (((uintptr_t)frame & (compiled->frame_alignment - 1)) != 0) {
+    copy = malloc(frame_size);
+    if (!copy) return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", frame_size);
+    delivery.frame = memcpy(copy, frame, frame_size);
+  }
+  status = fan_out_held(proxy, method, &delivery);
+  free(copy);
+  return status;
+}

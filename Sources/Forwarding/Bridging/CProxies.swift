@@ -150,7 +150,7 @@ public func fwd_proxy_unsubscribe(
   guard let proxy = unsafe proxy else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_unsubscribe: no proxy")
   }
-  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(nil) }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return fwd_proxy_core_fail_closing(nil) }
   // SAFETY: the caller has a reference to the proxy.
   guard unsafe DynamicProxy.of(core: proxy).subscribers.remove(subscription) else {
     return unsafe fail(
@@ -167,7 +167,7 @@ public func fwd_proxy_block(
   guard let proxy = unsafe proxy else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_block: no proxy")
   }
-  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(nil) }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return fwd_proxy_core_fail_closing(nil) }
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy.
     guard try unsafe DynamicProxy.of(core: proxy).subscribers.block(subscription) else {
@@ -188,7 +188,7 @@ public func fwd_proxy_unblock(
   guard let proxy = unsafe proxy else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_proxy_unblock: no proxy")
   }
-  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(nil) }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return fwd_proxy_core_fail_closing(nil) }
   // SAFETY: the caller has a reference to the proxy.
   let subscribers = unsafe DynamicProxy.of(core: proxy).subscribers
   if subscribers.unblock(subscription) { return FWD_OK }
@@ -227,6 +227,29 @@ public func fwd_proxy_function(
   } catch let failure {
     return unsafe fail(error, failure.code.status, failure.description)
   }
+}
+
+/// Calls a visitor with each method; see `forwarding.h`.
+@c @implementation
+public func fwd_proxy_visit_methods(
+  _ proxy: OpaquePointer?, _ visit: fwd_method_visitor?, _ context: UnsafeMutableRawPointer?
+) -> fwd_status {
+  guard let proxy = unsafe proxy, let visit = unsafe visit else {
+    return unsafe fail(
+      nil, FWD_NULL_ARGUMENT,
+      "fwd_proxy_visit_methods: no \(unsafe proxy == nil ? "proxy" : "visitor")")
+  }
+  // SAFETY: the caller has a reference to the proxy, which the visitor may
+  // release; `target` is another one.
+  let target = unsafe DynamicProxy.of(core: proxy)
+  for requirement in target.requirements {
+    var method = unsafe fwd_method_info(
+      size: MemoryLayout<fwd_method_info>.size, selector: requirement.selector.handle,
+      signature: requirement.signature.handle, required: requirement.isRequired)
+    if unsafe !visit(context, &method) { break }
+  }
+  withExtendedLifetime(target) {}
+  return FWD_OK
 }
 
 // MARK: - Tables

@@ -93,6 +93,7 @@ public final class DynamicProxy: Sendable {
 
   deinit {
     subscribers.close()
+    endInterceptors()
   }
 }
 

@@ -1012,6 +1012,594 @@ int c_interface_check_functions(void) {
   return failures;
 }
 
+// MARK: Visitors
+
+typedef struct visited {
+  fwd_proxy *proxy;
+  int count;
+  int stop_at;
+  char text[256];
+  /// Run at each visit, with the subscription that is visited.
+  void (*action)(struct visited *self, fwd_subscription subscription);
+  listener *other;
+} visited;
+
+static bool visit_subscriber(void *context, const fwd_subscriber_info *subscriber) {
+  visited *self = context;
+  CHECK(subscriber->size == sizeof *subscriber && subscriber->object == NULL);
+  const listener *found = subscriber->context;
+  CHECK(found->destroyed == 0 && found->subscription == subscriber->subscription);
+  strcat(self->text, found->name);
+  if (subscriber->is_blocked) strcat(self->text, "-");
+  if (self->action) self->action(self, subscriber->subscription);
+  return ++self->count != self->stop_at;
+}
+
+static bool visit_method(void *context, const fwd_method_info *method) {
+  visited *self = context;
+  CHECK(method->size == sizeof *method);
+  CHECK(fwd_proxy_signature(self->proxy, method->selector) == method->signature);
+  strcat(self->text, fwd_selector_name(method->selector));
+  strcat(self->text, method->required ? "! " : " ");
+  return ++self->count != self->stop_at;
+}
+
+static void end_visited(visited *self, fwd_subscription subscription) {
+  CHECK(fwd_proxy_unsubscribe(self->proxy, subscription) == FWD_OK);
+}
+
+static void end_and_add(visited *self, fwd_subscription subscription) {
+  (void)subscription;
+  self->action = NULL;
+  CHECK(fwd_proxy_unsubscribe(self->proxy, self->other->subscription) == FWD_OK);
+  CHECK(subscribe(self->proxy, self->other) == FWD_OK);
+  // The visit goes on with what there was, and keeps the context that is visited.
+  int32_t number = 5;
+  CHECK(fwd_forward_named(self->proxy, "ping:", &number, 4, NULL, 0) == FWD_OK);
+}
+
+static void release_visited(visited *self, fwd_subscription subscription) {
+  (void)subscription;
+  fwd_proxy_release(self->proxy);
+  self->action = NULL;
+}
+
+int c_interface_check_visitors(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  listener listeners[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}};
+  visited visited = {.proxy = proxy};
+  CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK && visited.count == 0);
+  for (int i = 0; i < 4; i++) {
+    listeners[i].journal = &journal;
+    CHECK(subscribe(proxy, &listeners[i]) == FWD_OK);
+  }
+  CHECK(fwd_proxy_block(proxy, listeners[1].subscription) == FWD_OK);
+  CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
+  CHECK(visited.count == 4 && strcmp(visited.text, "ab-cd") == 0);
+  visited = (struct visited){.proxy = proxy, .stop_at = 2};
+  CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
+  CHECK(visited.count == 2 && strcmp(visited.text, "ab-") == 0);
+  CHECK(fwd_proxy_unblock(proxy, listeners[1].subscription) == FWD_OK);
+  // What ends or begins during the visit is not visited.
+  visited = (struct visited){.proxy = proxy, .action = end_and_add, .other = &listeners[2]};
+  CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
+  CHECK(strcmp(visited.text, "abd") == 0 && listeners[2].destroyed == 1);
+  CHECK(noted(&journal, "a5 b5 d5 c5 "));
+  listeners[2].destroyed = 0;
+  // A visitor may end what it visits.
+  visited = (struct visited){.proxy = proxy, .action = end_visited, .stop_at = 3};
+  CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
+  CHECK(strcmp(visited.text, "abd") == 0 && fwd_proxy_subscriber_count(proxy) == 1);
+  CHECK(listeners[0].destroyed == 1 && listeners[1].destroyed == 1 && listeners[3].destroyed == 1);
+
+  visited = (struct visited){.proxy = proxy};
+  CHECK(fwd_proxy_visit_methods(proxy, visit_method, &visited) == FWD_OK);
+  CHECK(strcmp(visited.text, "ping:! ask:of: allow wide: missing ") == 0);
+  visited = (struct visited){.proxy = proxy, .stop_at = 1};
+  CHECK(fwd_proxy_visit_methods(proxy, visit_method, &visited) == FWD_OK && visited.count == 1);
+
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_visit_methods(NULL, visit_method, &visited));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_visit_methods(proxy, NULL, &visited));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_visit_subscribers(NULL, visit_subscriber, &visited));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_visit_subscribers(proxy, NULL, &visited));
+  // The last reference of the program, inside a visit.
+  visited = (struct visited){.proxy = proxy, .action = release_visited};
+  CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
+  CHECK(strcmp(visited.text, "c") == 0 && listeners[2].destroyed == 1);
+  return failures;
+}
+
+// MARK: Collecting
+
+typedef struct collected {
+  fwd_proxy *proxy;
+  int count;
+  int stop_at;
+  int32_t sum;
+  fwd_subscription authors[8];
+  void (*action)(struct collected *self);
+} collected;
+
+static bool collect_number(void *context, fwd_subscription subscription, const void *result) {
+  collected *self = context;
+  CHECK(result != NULL && ((uintptr_t)result & 3) == 0);
+  self->authors[self->count] = subscription;
+  self->sum += *(const int32_t *)result;
+  if (self->action) self->action(self);
+  return ++self->count != self->stop_at;
+}
+
+static bool collect_nothing(void *context, fwd_subscription subscription, const void *result) {
+  collected *self = context;
+  CHECK(result == NULL);
+  self->authors[self->count++] = subscription;
+  return true;
+}
+
+static void collect_again(collected *self) {
+  struct {
+    int32_t number;
+    double factor;
+  } frame = {1, 1};
+  collected inner = {0};
+  self->action = NULL;
+  CHECK(fwd_collect(self->proxy, fwd_selector_find("ask:of:"), &frame, sizeof frame, collect_number, &inner) == FWD_OK);
+  CHECK(inner.count == 3 && inner.sum == 7);
+  CHECK(fwd_proxy_unsubscribe(self->proxy, inner.authors[2]) == FWD_OK);
+}
+
+static void release_collected(collected *self) {
+  self->action = NULL;
+  fwd_proxy_release(self->proxy);
+}
+
+int c_interface_check_collecting(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  fwd_selector ask = fwd_selector_register("ask:of:"), ping = fwd_selector_register("ping:");
+  struct {
+    int32_t number;
+    double factor;
+  } frame = {4, 2};
+  collected collected = {.proxy = proxy};
+  CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK && collected.count == 0);
+  listener listeners[] = {{.name = "a", .answer = 2}, {.name = "b", .answer = 4}, {.name = "c"}};
+  for (int i = 0; i < 3; i++) {
+    listeners[i].journal = &journal;
+    CHECK(subscribe(proxy, &listeners[i]) == FWD_OK);
+  }
+  CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
+  CHECK(collected.count == 3 && collected.sum == 2 + 4 + 8 && noted(&journal, "a4 b4 c4 "));
+  for (int i = 0; i < 3; i++) CHECK(collected.authors[i] == listeners[i].subscription);
+  collected = (struct collected){.proxy = proxy, .stop_at = 2};
+  CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
+  CHECK(collected.count == 2 && noted(&journal, "a4 b4 "));
+  // From bytes without alignment, and of a void method.
+  char bytes[sizeof frame + 1];
+  memcpy(bytes + 1, &frame, sizeof frame);
+  collected = (struct collected){.proxy = proxy};
+  CHECK(fwd_collect(proxy, ask, bytes + 1, sizeof frame, collect_number, &collected) == FWD_OK);
+  CHECK(collected.sum == 14 && noted(&journal, "a4 b4 c4 "));
+  int32_t number = 6;
+  collected = (struct collected){.proxy = proxy};
+  CHECK(fwd_collect(proxy, ping, &number, 4, collect_nothing, &collected) == FWD_OK);
+  CHECK(collected.count == 3 && noted(&journal, "a6 b6 c6 "));
+  // Errors call nobody.
+  FAILS(FWD_WRONG_SIZE, fwd_collect(proxy, ask, &frame, 4, collect_number, &collected));
+  FAILS(FWD_NULL_ARGUMENT, fwd_collect(proxy, ask, NULL, sizeof frame, collect_number, &collected));
+  FAILS(FWD_NULL_ARGUMENT, fwd_collect(proxy, ask, &frame, sizeof frame, NULL, &collected));
+  FAILS(FWD_NULL_ARGUMENT, fwd_collect(proxy, NULL, &frame, sizeof frame, collect_number, &collected));
+  FAILS(FWD_NULL_ARGUMENT, fwd_collect(NULL, ask, &frame, sizeof frame, collect_number, &collected));
+  fwd_selector unknown = fwd_selector_register("unknown");
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_collect(proxy, unknown, NULL, 0, collect_number, &collected));
+  CHECK(noted(&journal, ""));
+  // A visitor that collects, and ends a subscription that is still to come.
+  listeners[2].answer = 1;
+  collected = (struct collected){.proxy = proxy, .action = collect_again};
+  CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
+  CHECK(collected.count == 2 && noted(&journal, "a4 a1 b1 c1 b4 ") && listeners[2].destroyed == 1);
+  // The last reference of the program.
+  collected = (struct collected){.proxy = proxy, .action = release_collected};
+  CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
+  CHECK(collected.count == 2 && listeners[0].destroyed == 1 && listeners[1].destroyed == 1);
+
+  // Selectors that the proxy ignores have no results.
+  fwd_proxy_options options = {SIZES, .flags = FWD_PROXY_IGNORES_UNKNOWN_SELECTORS};
+  proxy = make_proxy(&options);
+  collected = (struct collected){.proxy = proxy};
+  CHECK(fwd_collect(proxy, unknown, NULL, 0, collect_number, &collected) == FWD_OK);
+  CHECK(collected.count == 0);
+  fwd_proxy_release(proxy);
+  return failures;
+}
+
+// MARK: Interception
+
+typedef struct interceptor {
+  const char *name;
+  journal *journal;
+  fwd_proxy *proxy;
+  fwd_interception interception;
+  /// Run in each call, and says what to return.
+  fwd_status (*action)(struct interceptor *self, fwd_invocation *invocation);
+  int destroyed;
+} interceptor;
+
+static int32_t number_of(const fwd_invocation *invocation) {
+  return *(const int32_t *)fwd_invocation_argument(invocation, 2);
+}
+
+static fwd_status intercept(void *context, fwd_invocation *invocation) {
+  interceptor *self = context;
+  CHECK(self->destroyed == 0);
+  note(self->journal, self->name, number_of(invocation));
+  return self->action ? self->action(self, invocation) : FWD_OK;
+}
+
+static void destroy_interceptor(void *context) { ((interceptor *)context)->destroyed++; }
+
+static fwd_status add(interceptor *self, fwd_selector selector, fwd_interception_point point, fwd_error *error) {
+  return fwd_proxy_intercept(self->proxy, selector, point, intercept, self, destroy_interceptor, &self->interception,
+                             error);
+}
+
+static fwd_status only_proceed(interceptor *self, fwd_invocation *invocation) {
+  (void)self;
+  return fwd_invocation_proceed(invocation);
+}
+
+static fwd_status change_both(interceptor *self, fwd_invocation *invocation) {
+  (void)self;
+  int32_t number = number_of(invocation) + 1, result = 0;
+  CHECK(fwd_invocation_result(invocation) == NULL);
+  CHECK(fwd_invocation_set_argument(invocation, 2, &number, sizeof number) == FWD_OK);
+  CHECK(number_of(invocation) == number);
+  // An argument may be set from its own bytes.
+  CHECK(fwd_invocation_set_argument(invocation, 2, fwd_invocation_argument(invocation, 2), 4) == FWD_OK);
+  CHECK(fwd_invocation_proceed(invocation) == FWD_OK);
+  CHECK(fwd_invocation_result(invocation) != NULL);
+  memcpy(&result, fwd_invocation_result(invocation), sizeof result);
+  result *= 10;
+  CHECK(fwd_invocation_set_result(invocation, &result, sizeof result) == FWD_OK);
+  CHECK(*(const int32_t *)fwd_invocation_result(invocation) == result);
+  return FWD_OK;
+}
+
+static fwd_status check_misuse(interceptor *self, fwd_invocation *invocation) {
+  int32_t number = 7;
+  double factor = 1;
+  fwd_selector selector = fwd_invocation_selector(invocation);
+  CHECK(selector == fwd_selector_find("ask:of:"));
+  CHECK(fwd_invocation_signature(invocation) == fwd_proxy_signature(self->proxy, selector));
+  CHECK(*(void *const *)fwd_invocation_argument(invocation, 0) == NULL);
+  CHECK(*(const fwd_selector *)fwd_invocation_argument(invocation, 1) == selector);
+  CHECK(fwd_invocation_argument(invocation, 4) == NULL && strstr(fwd_error_message(), "argument 4"));
+  CHECK(fwd_invocation_argument(invocation, SIZE_MAX) == NULL);
+  FAILS(FWD_OUT_OF_RANGE, fwd_invocation_set_argument(invocation, 0, &invocation, sizeof invocation));
+  FAILS(FWD_OUT_OF_RANGE, fwd_invocation_set_argument(invocation, 1, &selector, sizeof selector));
+  FAILS(FWD_OUT_OF_RANGE, fwd_invocation_set_argument(invocation, 4, &number, sizeof number));
+  FAILS(FWD_OUT_OF_RANGE, fwd_invocation_set_argument(invocation, SIZE_MAX, &number, sizeof number));
+  FAILS(FWD_WRONG_SIZE, fwd_invocation_set_argument(invocation, 2, &number, 3));
+  FAILS(FWD_WRONG_SIZE, fwd_invocation_set_argument(invocation, 2, &factor, sizeof factor));
+  FAILS(FWD_WRONG_SIZE, fwd_invocation_set_argument(invocation, 2, NULL, 0));
+  FAILS(FWD_WRONG_SIZE, fwd_invocation_set_argument(invocation, 2, &number, SIZE_MAX));
+  FAILS(FWD_NULL_ARGUMENT, fwd_invocation_set_argument(invocation, 2, NULL, 4));
+  FAILS(FWD_WRONG_SIZE, fwd_invocation_set_result(invocation, &number, 8));
+  FAILS(FWD_WRONG_SIZE, fwd_invocation_set_result(invocation, NULL, 0));
+  FAILS(FWD_NULL_ARGUMENT, fwd_invocation_set_result(invocation, NULL, 4));
+  CHECK(number_of(invocation) == 6 && fwd_invocation_result(invocation) == NULL);
+  return fwd_invocation_proceed(invocation);
+}
+
+static fwd_status check_seeing(interceptor *self, fwd_invocation *invocation) {
+  int32_t number = 7;
+  (void)self;
+  FAILS(FWD_NOT_ALLOWED, fwd_invocation_set_argument(invocation, 2, &number, sizeof number));
+  FAILS(FWD_NOT_ALLOWED, fwd_invocation_set_result(invocation, &number, sizeof number));
+  FAILS(FWD_NOT_ALLOWED, fwd_invocation_proceed(invocation));
+  return FWD_OK;
+}
+
+static fwd_status see_result(interceptor *self, fwd_invocation *invocation) {
+  const int32_t *result = (const int32_t *)fwd_invocation_result(invocation);
+  note(self->journal, "=", result ? *result : -1);
+  return check_seeing(self, invocation);
+}
+
+static fwd_status answer_nine(interceptor *self, fwd_invocation *invocation) {
+  int32_t number = 9;
+  (void)self;
+  FAILS(FWD_NOT_ALLOWED, fwd_invocation_proceed(invocation));
+  FAILS(FWD_NOT_ALLOWED, fwd_invocation_set_argument(invocation, 2, &number, sizeof number));
+  return fwd_invocation_set_result(invocation, &number, sizeof number);
+}
+
+static fwd_status deny(interceptor *self, fwd_invocation *invocation) {
+  (void)self, (void)invocation;
+  return FWD_DUPLICATE;
+}
+
+static fwd_status nonsense(interceptor *self, fwd_invocation *invocation) {
+  (void)self, (void)invocation;
+  return (fwd_status)77;
+}
+
+static fwd_status proceed_twice(interceptor *self, fwd_invocation *invocation) {
+  (void)self;
+  CHECK(fwd_invocation_proceed(invocation) == FWD_OK);
+  return fwd_invocation_proceed(invocation);
+}
+
+static fwd_status ask_number(fwd_proxy *proxy, int32_t number, int32_t *result) {
+  struct {
+    int32_t number;
+    double factor;
+  } frame = {number, 1};
+  return fwd_forward_named(proxy, "ask:of:", &frame, sizeof frame, result, sizeof *result);
+}
+
+int c_interface_check_interception(void) {
+  failures = 0;
+  journal journal = {0};
+  reports = 0;
+  fwd_proxy_options options = {SIZES, .on_error = on_error, .on_error_context = &reports};
+  fwd_proxy *proxy = make_proxy(&options);
+  fwd_selector ask = fwd_selector_register("ask:of:"), ping = fwd_selector_register("ping:");
+  listener a = {.name = "a", .journal = &journal};
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  interceptor before = {.name = "<", .journal = &journal, .proxy = proxy, .action = check_seeing};
+  interceptor after = {.name = ">", .journal = &journal, .proxy = proxy, .action = see_result};
+  interceptor outer = {.name = "o", .journal = &journal, .proxy = proxy, .action = check_misuse};
+  interceptor inner = {.name = "i", .journal = &journal, .proxy = proxy, .action = change_both};
+  interceptor instead = {.name = "!", .journal = &journal, .proxy = proxy, .action = answer_nine};
+  fwd_error error = {0};
+  int32_t result = 0;
+  CHECK(add(&after, ask, FWD_INTERCEPT_AFTER, NULL) == FWD_OK);
+  CHECK(add(&outer, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
+  CHECK(add(&inner, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
+  CHECK(add(&before, ask, FWD_INTERCEPT_BEFORE, NULL) == FWD_OK);
+  CHECK(before.interception != 0 && before.interception != after.interception);
+  CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 70);
+  CHECK(noted(&journal, "<6 o6 i6 a7 >6 =70 "));
+  // Each result goes to who collects, with the arguments as they were changed.
+  collected collected = {.proxy = proxy};
+  struct {
+    int32_t number;
+    double factor;
+  } frame = {6, 1};
+  inner.action = only_proceed;
+  after.action = NULL;
+  CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
+  CHECK(collected.count == 1 && collected.sum == 6 && collected.authors[0] == a.subscription);
+  CHECK(noted(&journal, "<6 o6 i6 a6 >6 "));
+  // Instead of the subscribers.
+  CHECK(add(&instead, ask, FWD_INTERCEPT_INSTEAD, NULL) == FWD_OK);
+  CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 9);
+  CHECK(noted(&journal, "<6 o6 i6 !6 >6 "));
+  collected = (struct collected){.proxy = proxy};
+  CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
+  CHECK(collected.count == 1 && collected.sum == 9 && collected.authors[0] == 0);
+  CHECK(noted(&journal, "<6 o6 i6 !6 >6 "));
+  interceptor second = {.name = "2", .journal = &journal, .proxy = proxy};
+  FAILS(FWD_DUPLICATE, add(&second, ask, FWD_INTERCEPT_INSTEAD, &error));
+  CHECK(says(&error, FWD_DUPLICATE, "ask:of:") && second.destroyed == 0 && second.interception == 0);
+  instead.action = NULL;
+  CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 0);
+  CHECK(noted(&journal, "<6 o6 i6 !6 >6 "));
+
+  // Failures.
+  result = 5;
+  instead.action = deny;
+  FAILS(FWD_DELIVERY_FAILED, ask_number(proxy, 6, &result));
+  CHECK(strstr(fwd_error_message(), "FWD_DUPLICATE") && result == 5 && reports == 1);
+  CHECK(noted(&journal, "<6 o6 i6 !6 "));
+  CHECK(fwd_proxy_end_interception(proxy, instead.interception) == FWD_OK && instead.destroyed == 1);
+  inner.action = nonsense;
+  FAILS(FWD_DELIVERY_FAILED, ask_number(proxy, 6, &result));
+  CHECK(strstr(fwd_error_message(), "77") && result == 5 && reports == 2);
+  before.action = deny;
+  inner.action = only_proceed;
+  CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 6 && reports == 3 && last_report == FWD_DELIVERY_FAILED);
+  before.action = NULL;
+  journal = (struct journal){0};
+  // The failure of what is behind it.
+  CHECK(fwd_proxy_block(proxy, a.subscription) == FWD_OK);
+  FAILS(FWD_NO_RESPONDER, ask_number(proxy, 6, &result));
+  CHECK(reports == 3 && noted(&journal, "<6 o6 i6 "));
+  CHECK(fwd_proxy_unblock(proxy, a.subscription) == FWD_OK);
+  // Neither proceeds nor sets a result.
+  inner.action = NULL;
+  FAILS(FWD_NO_RESPONDER, ask_number(proxy, 6, &result));
+  inner.action = proceed_twice;
+  journal = (struct journal){0};
+  CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 6);
+  CHECK(noted(&journal, "<6 o6 i6 a6 a6 >6 "));
+
+  // A void method, through a function pointer.
+  interceptor pinged = {.name = "p", .journal = &journal, .proxy = proxy, .action = only_proceed};
+  CHECK(add(&pinged, ping, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
+  fwd_closure *closure = NULL;
+  CHECK(fwd_proxy_function(proxy, ping, FWD_FUNCTION_ARGUMENTS, &closure, NULL) == FWD_OK);
+  ((void (*)(int32_t))fwd_closure_function(closure))(3);
+  fwd_closure_destroy(closure);
+  CHECK(noted(&journal, "p3 a3 "));
+
+  // What is no argument.
+  FAILS(FWD_UNKNOWN_SELECTOR, add(&second, fwd_selector_register("unknown"), FWD_INTERCEPT_BEFORE, &error));
+  FAILS(FWD_OUT_OF_RANGE, add(&second, ask, (fwd_interception_point)4, &error));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "4 is no point"));
+  FAILS(FWD_NULL_ARGUMENT, add(&second, NULL, FWD_INTERCEPT_BEFORE, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_intercept(NULL, ask, FWD_INTERCEPT_BEFORE, intercept, &second,
+                                               destroy_interceptor, NULL, &error));
+  FAILS(FWD_NULL_ARGUMENT,
+        fwd_proxy_intercept(proxy, ask, FWD_INTERCEPT_BEFORE, NULL, &second, destroy_interceptor, NULL, &error));
+  CHECK(says(&error, FWD_NULL_ARGUMENT, "no interceptor") && second.destroyed == 0);
+  CHECK(fwd_invocation_selector(NULL) == NULL && fwd_invocation_signature(NULL) == NULL);
+  CHECK(fwd_invocation_argument(NULL, 0) == NULL && fwd_invocation_result(NULL) == NULL);
+  FAILS(FWD_NULL_ARGUMENT, fwd_invocation_set_argument(NULL, 0, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_invocation_set_result(NULL, &result, 4));
+  FAILS(FWD_NULL_ARGUMENT, fwd_invocation_proceed(NULL));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_end_interception(NULL, outer.interception));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(proxy, 0));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(proxy, UINT64_MAX));
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(proxy, instead.interception));
+  fwd_proxy *other = make_proxy(NULL);
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(other, outer.interception));
+  fwd_proxy_release(other);
+
+  // With the proxy.
+  fwd_proxy_release(proxy);
+  CHECK(before.destroyed == 1 && after.destroyed == 1 && outer.destroyed == 1 && inner.destroyed == 1);
+  CHECK(pinged.destroyed == 1 && instead.destroyed == 1 && a.destroyed == 1);
+  return failures;
+}
+
+static fwd_status end_itself(interceptor *self, fwd_invocation *invocation) {
+  CHECK(fwd_proxy_end_interception(self->proxy, self->interception) == FWD_OK);
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(self->proxy, self->interception));
+  // The call still uses the context.
+  CHECK(self->destroyed == 0);
+  return fwd_invocation_proceed(invocation);
+}
+
+static interceptor *followed;
+static fwd_status end_followed(interceptor *self, fwd_invocation *invocation) {
+  self->action = only_proceed;
+  CHECK(fwd_proxy_end_interception(self->proxy, followed->interception) == FWD_OK);
+  return fwd_invocation_proceed(invocation);
+}
+
+static fwd_status add_followed(interceptor *self, fwd_invocation *invocation) {
+  self->action = only_proceed;
+  CHECK(add(followed, fwd_selector_find("ask:of:"), FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
+  return fwd_invocation_proceed(invocation);
+}
+
+static fwd_status nest_invocations(interceptor *self, fwd_invocation *invocation) {
+  int32_t number = number_of(invocation), inner = 0;
+  if (number > 0) CHECK(ask_number(self->proxy, number - 1, &inner) == FWD_OK && inner == number - 1);
+  CHECK(number_of(invocation) == number);
+  return fwd_invocation_proceed(invocation);
+}
+
+static fwd_status release_proxy(interceptor *self, fwd_invocation *invocation) {
+  self->action = only_proceed;
+  fwd_proxy_release(self->proxy);
+  CHECK(self->destroyed == 0);
+  return fwd_invocation_proceed(invocation);
+}
+
+/// Ends the interception of another method when its context is destroyed.
+static interceptor chained;
+static void destroy_and_end(void *context) {
+  interceptor *self = context;
+  self->destroyed++;
+  CHECK(fwd_proxy_end_interception(self->proxy, chained.interception) == FWD_OK);
+}
+
+static void *end_in_thread(void *context) {
+  interceptor *self = context;
+  return (void *)(intptr_t)fwd_proxy_end_interception(self->proxy, self->interception);
+}
+
+static void *ask_in_thread(void *proxy) {
+  intptr_t failed = 0;
+  for (int i = 0; i < 500; i++) {
+    int32_t result = -1;
+    failed += ask_number(proxy, 3, &result) != FWD_OK || result != 3;
+  }
+  return (void *)failed;
+}
+
+static fwd_status proceed_quietly(void *context, fwd_invocation *invocation) {
+  ++*(_Atomic int *)context;
+  return fwd_invocation_proceed(invocation);
+}
+static _Atomic int quiet_destroyed;
+static void free_quietly(void *context) {
+  quiet_destroyed++;
+  free(context);
+}
+static int32_t echo(void *context, fwd_selector selector, int32_t number, double factor) {
+  (void)context, (void)selector, (void)factor;
+  return number;
+}
+static void ignore_ping(void *context, fwd_selector selector, int32_t number) {
+  (void)context, (void)selector, (void)number;
+}
+
+int c_interface_check_interception_lifetimes(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  fwd_selector ask = fwd_selector_register("ask:of:"), ping = fwd_selector_register("ping:");
+  static const fwd_method methods[] = {{"ask:of:", "i^v:id", (void (*)(void))echo},
+                                       {"ping:", "v^v:i", (void (*)(void))ignore_ping}};
+  CHECK(fwd_proxy_subscribe(proxy, NULL, methods, 2, NULL, NULL, NULL, NULL) == FWD_OK);
+  int32_t result = 0;
+  interceptor one = {.name = "1", .journal = &journal, .proxy = proxy, .action = end_itself};
+  interceptor two = {.name = "2", .journal = &journal, .proxy = proxy, .action = only_proceed};
+  CHECK(add(&one, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
+  CHECK(ask_number(proxy, 4, &result) == FWD_OK && result == 4 && one.destroyed == 1);
+  CHECK(noted(&journal, "14 "));
+  // Ends one that is still to come.
+  one = (interceptor){.name = "1", .journal = &journal, .proxy = proxy, .action = end_followed};
+  followed = &two;
+  CHECK(add(&one, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK && add(&two, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
+  CHECK(ask_number(proxy, 5, &result) == FWD_OK && result == 5 && two.destroyed == 1);
+  CHECK(noted(&journal, "15 "));
+  // One that joins takes part from the next invocation on.
+  two.destroyed = 0;
+  one.action = add_followed;
+  CHECK(ask_number(proxy, 6, &result) == FWD_OK && noted(&journal, "16 "));
+  CHECK(ask_number(proxy, 6, &result) == FWD_OK && noted(&journal, "16 26 "));
+  // Invocations inside of invocations.
+  one.action = nest_invocations;
+  CHECK(ask_number(proxy, 2, &result) == FWD_OK && result == 2);
+  CHECK(noted(&journal, "12 11 10 20 21 22 "));
+  one.action = only_proceed;
+  // A notifier that ends another interception.
+  chained = (interceptor){.name = "c", .journal = &journal, .proxy = proxy};
+  interceptor ending = {.name = "e", .journal = &journal, .proxy = proxy};
+  CHECK(add(&chained, ping, FWD_INTERCEPT_BEFORE, NULL) == FWD_OK);
+  CHECK(fwd_proxy_intercept(proxy, ping, FWD_INTERCEPT_AFTER, intercept, &ending, destroy_and_end,
+                            &ending.interception, NULL) == FWD_OK);
+  CHECK(fwd_proxy_end_interception(proxy, ending.interception) == FWD_OK);
+  CHECK(ending.destroyed == 1 && chained.destroyed == 1);
+  // From another thread.
+  pthread_t thread;
+  void *status;
+  pthread_create(&thread, NULL, end_in_thread, &two);
+  pthread_join(thread, &status);
+  CHECK(status == (void *)FWD_OK && two.destroyed == 1);
+  // Threads that forward while another one intercepts and stops.
+  CHECK(fwd_proxy_end_interception(proxy, one.interception) == FWD_OK && one.destroyed == 1);
+  quiet_destroyed = 0;
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, ask_in_thread, proxy);
+  for (int i = 0; i < 200; i++) {
+    fwd_interception interception = 0;
+    _Atomic int *calls = calloc(1, sizeof *calls);
+    CHECK(fwd_proxy_intercept(proxy, ask, FWD_INTERCEPT_AROUND, proceed_quietly, calls, free_quietly, &interception,
+                              NULL) == FWD_OK);
+    CHECK(fwd_proxy_end_interception(proxy, interception) == FWD_OK);
+  }
+  for (int i = 0; i < 2; i++) {
+    pthread_join(threads[i], &status);
+    CHECK(status == NULL);
+  }
+  CHECK(quiet_destroyed == 200);
+  // The last reference of the program, inside an invocation.
+  one = (interceptor){.name = "1", .journal = &journal, .proxy = proxy, .action = release_proxy};
+  CHECK(add(&one, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
+  CHECK(ask_number(proxy, 8, &result) == FWD_OK && result == 8 && one.destroyed == 1);
+  CHECK(noted(&journal, "18 "));
+  return failures;
+}
+
 // MARK: Threads
 
 enum { rounds = 500 };

@@ -32,6 +32,16 @@ typedef enum situation {
   IN_BATCH_AFTER_RELEASE,
   /// Inside a delivery through a function pointer, after the program has released the proxy: the closure retains it.
   IN_CLOSURE_AFTER_RELEASE,
+  /// Inside an interceptor around a delivery.
+  IN_INTERCEPTOR,
+  /// Inside the destroy notifier of an interception that `fwd_proxy_end_interception` has ended.
+  IN_NOTIFIER_OF_INTERCEPTION,
+  /// Inside the destroy notifier of an interception that the last `fwd_proxy_release` runs.
+  IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE,
+  /// Inside a visitor of `fwd_collect`.
+  IN_COLLECTION,
+  /// Inside a visitor of `fwd_proxy_visit_subscribers`, after the program has released the proxy.
+  IN_VISIT_AFTER_RELEASE,
   SITUATION_COUNT
 } situation;
 
@@ -43,6 +53,11 @@ static const char *const situation_names[SITUATION_COUNT] = {
     [IN_BATCH] = "a delivery of a batch",
     [IN_BATCH_AFTER_RELEASE] = "a delivery of a batch that alone retains the proxy",
     [IN_CLOSURE_AFTER_RELEASE] = "a delivery of a closure that alone retains the proxy",
+    [IN_INTERCEPTOR] = "an interceptor",
+    [IN_NOTIFIER_OF_INTERCEPTION] = "a notifier of fwd_proxy_end_interception",
+    [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = "an interception's notifier of the last fwd_proxy_release",
+    [IN_COLLECTION] = "a visitor of fwd_collect",
+    [IN_VISIT_AFTER_RELEASE] = "a visitor of fwd_proxy_visit_subscribers that alone retains the proxy",
 };
 
 // MARK: The scene
@@ -114,6 +129,11 @@ static fwd_status subscribe(scene *scene, bool is_actor, size_t times, fwd_subsc
   return status;
 }
 
+/// Whether the call comes from inside the last release.
+static bool is_closing(const scene *scene) {
+  return scene->when == IN_NOTIFIER_OF_RELEASE || scene->when == IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE;
+}
+
 static fwd_selector ping_selector(void) { return fwd_selector_register("ping:"); }
 
 static fwd_status forward(scene *scene) {
@@ -132,7 +152,7 @@ static fwd_status call_retain(scene *scene) {
 /// Takes a reference and keeps it. Inside the last release that is not counted; elsewhere the scene gives it up.
 static fwd_status call_retain_only(scene *scene) {
   fwd_proxy_retain(scene->proxy);
-  if (scene->when != IN_NOTIFIER_OF_RELEASE) fwd_proxy_release(scene->proxy);
+  if (!is_closing(scene)) fwd_proxy_release(scene->proxy);
   return FWD_OK;
 }
 
@@ -177,16 +197,74 @@ static fwd_status call_block_and_unblock(scene *scene) {
   return status == FWD_OK ? fwd_proxy_unblock(scene->proxy, scene->sibling) : status;
 }
 
+/// The number of live subscriptions in a situation.
+static size_t expected_count(const scene *scene) {
+  if (is_closing(scene)) return 0;
+  return scene->when == IN_NOTIFIER_OF_UNSUBSCRIBE || scene->when == IN_NOTIFIER_OF_LIMIT ? 1 : 2;
+}
+
 static fwd_status call_count(scene *scene) {
-  size_t expected = 2;
-  if (scene->when == IN_NOTIFIER_OF_RELEASE) expected = 0;
-  if (scene->when == IN_NOTIFIER_OF_UNSUBSCRIBE || scene->when == IN_NOTIFIER_OF_LIMIT) expected = 1;
-  if (fwd_proxy_subscriber_count(scene->proxy) != expected) fail(scene, "the wrong count");
+  if (fwd_proxy_subscriber_count(scene->proxy) != expected_count(scene)) fail(scene, "the wrong count");
   return FWD_OK;
 }
 
+static bool count_subscriber(void *counter, const fwd_subscriber_info *subscriber) {
+  (void)subscriber;
+  ++*(size_t *)counter;
+  return true;
+}
+
+static bool count_method(void *counter, const fwd_method_info *method) {
+  (void)method;
+  ++*(size_t *)counter;
+  return true;
+}
+
+static bool count_result(void *counter, fwd_subscription subscription, const void *result) {
+  (void)subscription, (void)result;
+  ++*(size_t *)counter;
+  return true;
+}
+
+static fwd_status call_visit(scene *scene) {
+  size_t subscribers = 0, methods = 0;
+  fwd_status status = fwd_proxy_visit_subscribers(scene->proxy, count_subscriber, &subscribers);
+  if (status == FWD_OK) status = fwd_proxy_visit_methods(scene->proxy, count_method, &methods);
+  if (subscribers != expected_count(scene) || methods != 1) fail(scene, "the wrong number of visits");
+  return status;
+}
+
+static fwd_status call_collect(scene *scene) {
+  size_t results = 0;
+  int number = 1;
+  fwd_status status = fwd_collect(scene->proxy, ping_selector(), &number, sizeof number, count_result, &results);
+  if (results != expected_count(scene)) fail(scene, "the wrong number of results");
+  return status;
+}
+
+static fwd_status pass_on(void *context, fwd_invocation *invocation) {
+  ++*(size_t *)context;
+  return fwd_invocation_proceed(invocation);
+}
+
+static void count_end(void *context) { *(size_t *)context += 100; }
+
+static fwd_status call_intercept(scene *scene) {
+  size_t calls = 0;
+  fwd_interception interception = 0;
+  fwd_status status = fwd_proxy_intercept(scene->proxy, ping_selector(), FWD_INTERCEPT_AROUND, pass_on, &calls,
+                                          count_end, &interception, NULL);
+  if (status == FWD_OK && forward(scene) != FWD_OK) fail(scene, "an intercepted invocation failed");
+  if (calls != (status == FWD_OK)) fail(scene, "an interceptor was not called once");
+  if (status == FWD_OK) status = fwd_proxy_end_interception(scene->proxy, interception);
+  if (calls != (status == FWD_OK ? 101 : 0)) fail(scene, "an interception's notifier has not run");
+  return status;
+}
+
+static fwd_status call_end_interception(scene *scene) { return fwd_proxy_end_interception(scene->proxy, UINT64_MAX); }
+
 static fwd_status call_responds(scene *scene) {
-  bool expected = scene->when != IN_NOTIFIER_OF_RELEASE;
+  bool expected = !is_closing(scene);
   if (fwd_proxy_responds(scene->proxy, ping_selector()) != expected) fail(scene, "the wrong answer of fwd_proxy_responds");
   return FWD_OK;
 }
@@ -270,7 +348,8 @@ struct call {
 };
 
 // The rows below name what differs from FWD_OK, which is 0.
-#define REFUSED_WHEN_CLOSING {[IN_NOTIFIER_OF_RELEASE] = FWD_DEAD}
+#define REFUSED_WHEN_CLOSING \
+  {[IN_NOTIFIER_OF_RELEASE] = FWD_DEAD, [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = FWD_DEAD}
 #define ALWAYS_OK {0}
 
 static const call calls[] = {
@@ -284,7 +363,8 @@ static const call calls[] = {
     {"fwd_proxy_unsubscribe of itself", call_unsubscribe_self,
      {[IN_NOTIFIER_OF_UNSUBSCRIBE] = FWD_NOT_SUBSCRIBED,
       [IN_NOTIFIER_OF_LIMIT] = FWD_NOT_SUBSCRIBED,
-      [IN_NOTIFIER_OF_RELEASE] = FWD_DEAD}},
+      [IN_NOTIFIER_OF_RELEASE] = FWD_DEAD,
+      [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = FWD_DEAD}},
     {"fwd_proxy_unsubscribe, then fwd_proxy_subscribe", call_replace_sibling, REFUSED_WHEN_CLOSING},
     {"fwd_proxy_block", call_block, REFUSED_WHEN_CLOSING},
     {"fwd_proxy_unblock of what is not blocked", call_unblock,
@@ -294,7 +374,12 @@ static const call calls[] = {
       [IN_DELIVERY] = FWD_OUT_OF_RANGE,
       [IN_BATCH] = FWD_OUT_OF_RANGE,
       [IN_BATCH_AFTER_RELEASE] = FWD_OUT_OF_RANGE,
-      [IN_CLOSURE_AFTER_RELEASE] = FWD_OUT_OF_RANGE}},
+      [IN_CLOSURE_AFTER_RELEASE] = FWD_OUT_OF_RANGE,
+      [IN_INTERCEPTOR] = FWD_OUT_OF_RANGE,
+      [IN_NOTIFIER_OF_INTERCEPTION] = FWD_OUT_OF_RANGE,
+      [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = FWD_DEAD,
+      [IN_COLLECTION] = FWD_OUT_OF_RANGE,
+      [IN_VISIT_AFTER_RELEASE] = FWD_OUT_OF_RANGE}},
     {"fwd_proxy_block and fwd_proxy_unblock", call_block_and_unblock, REFUSED_WHEN_CLOSING},
     {"fwd_proxy_subscriber_count", call_count, ALWAYS_OK},
     {"fwd_proxy_responds", call_responds, ALWAYS_OK},
@@ -304,6 +389,22 @@ static const call calls[] = {
     {"fwd_forward_named", call_forward_named, REFUSED_WHEN_CLOSING},
     {"fwd_batch_begin, fwd_batch_forward, fwd_batch_end", call_batch, REFUSED_WHEN_CLOSING},
     {"fwd_proxy_function", call_function, REFUSED_WHEN_CLOSING},
+    {"fwd_proxy_visit_subscribers and fwd_proxy_visit_methods", call_visit, ALWAYS_OK},
+    {"fwd_collect", call_collect, REFUSED_WHEN_CLOSING},
+    {"fwd_proxy_intercept and fwd_proxy_end_interception", call_intercept, REFUSED_WHEN_CLOSING},
+    {"fwd_proxy_end_interception of none", call_end_interception,
+     {[IN_NOTIFIER_OF_UNSUBSCRIBE] = FWD_NOT_SUBSCRIBED,
+      [IN_NOTIFIER_OF_LIMIT] = FWD_NOT_SUBSCRIBED,
+      [IN_NOTIFIER_OF_RELEASE] = FWD_DEAD,
+      [IN_DELIVERY] = FWD_NOT_SUBSCRIBED,
+      [IN_BATCH] = FWD_NOT_SUBSCRIBED,
+      [IN_BATCH_AFTER_RELEASE] = FWD_NOT_SUBSCRIBED,
+      [IN_CLOSURE_AFTER_RELEASE] = FWD_NOT_SUBSCRIBED,
+      [IN_INTERCEPTOR] = FWD_NOT_SUBSCRIBED,
+      [IN_NOTIFIER_OF_INTERCEPTION] = FWD_NOT_SUBSCRIBED,
+      [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = FWD_DEAD,
+      [IN_COLLECTION] = FWD_NOT_SUBSCRIBED,
+      [IN_VISIT_AFTER_RELEASE] = FWD_NOT_SUBSCRIBED}},
     {"fwd_mark_handled", call_mark_handled, ALWAYS_OK},
     {"calls, closures, signatures, selectors, protocols", call_without_proxy, ALWAYS_OK},
 };
@@ -366,6 +467,78 @@ static void arrange_closure_after_release(scene *scene) {
   fwd_closure_destroy(closure);
 }
 
+static fwd_status act_around(void *pointer, fwd_invocation *invocation) {
+  scene *scene = pointer;
+  if (scene->when == IN_INTERCEPTOR) act(scene);
+  return fwd_invocation_proceed(invocation);
+}
+
+static void act_after_interception(void *pointer) {
+  scene *scene = pointer;
+  if (scene->when != IN_INTERCEPTOR) act(scene);
+}
+
+static fwd_interception intercept_ping(scene *scene) {
+  fwd_interception interception = 0;
+  if (fwd_proxy_intercept(scene->proxy, ping_selector(), FWD_INTERCEPT_AROUND, act_around, scene,
+                          act_after_interception, &interception, NULL) != FWD_OK) {
+    fail(scene, "fwd_proxy_intercept failed");
+  }
+  return interception;
+}
+
+static void arrange_interceptor(scene *scene) {
+  intercept_ping(scene);
+  forward_well(scene);
+  fwd_proxy_release(scene->proxy);
+}
+
+static void arrange_end_of_interception(scene *scene) {
+  fwd_interception interception = intercept_ping(scene);
+  forward_well(scene);
+  if (fwd_proxy_end_interception(scene->proxy, interception) != FWD_OK) {
+    fail(scene, "fwd_proxy_end_interception failed");
+  }
+  fwd_proxy_release(scene->proxy);
+}
+
+static void arrange_release_of_interception(scene *scene) {
+  intercept_ping(scene);
+  forward_well(scene);
+  fwd_proxy_release(scene->proxy);
+}
+
+static bool act_on_result(void *pointer, fwd_subscription subscription, const void *result) {
+  (void)subscription, (void)result;
+  act(pointer);
+  return true;
+}
+
+static void arrange_collection(scene *scene) {
+  int number = 1;
+  if (fwd_collect(scene->proxy, ping_selector(), &number, sizeof number, act_on_result, scene) != FWD_OK) {
+    fail(scene, "fwd_collect failed");
+  }
+  fwd_proxy_release(scene->proxy);
+}
+
+static bool act_on_subscriber(void *pointer, const fwd_subscriber_info *subscriber) {
+  (void)subscriber;
+  scene *scene = pointer;
+  if (scene->acted == 0) {
+    // The visit alone retains the proxy now.
+    fwd_proxy_release(scene->proxy);
+    act(scene);
+  }
+  return true;
+}
+
+static void arrange_visit_after_release(scene *scene) {
+  if (fwd_proxy_visit_subscribers(scene->proxy, act_on_subscriber, scene) != FWD_OK) {
+    fail(scene, "fwd_proxy_visit_subscribers failed");
+  }
+}
+
 static void (*const arrangements[SITUATION_COUNT])(scene *scene) = {
     [IN_NOTIFIER_OF_UNSUBSCRIBE] = arrange_unsubscribe,
     [IN_NOTIFIER_OF_LIMIT] = arrange_limit,
@@ -374,6 +547,11 @@ static void (*const arrangements[SITUATION_COUNT])(scene *scene) = {
     [IN_BATCH] = arrange_batch,
     [IN_BATCH_AFTER_RELEASE] = arrange_batch_after_release,
     [IN_CLOSURE_AFTER_RELEASE] = arrange_closure_after_release,
+    [IN_INTERCEPTOR] = arrange_interceptor,
+    [IN_NOTIFIER_OF_INTERCEPTION] = arrange_end_of_interception,
+    [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = arrange_release_of_interception,
+    [IN_COLLECTION] = arrange_collection,
+    [IN_VISIT_AFTER_RELEASE] = arrange_visit_after_release,
 };
 
 static void note_error(void *pointer, fwd_selector selector, const fwd_error *error) {

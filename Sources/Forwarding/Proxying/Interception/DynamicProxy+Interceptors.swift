@@ -6,11 +6,21 @@ internal import CForwardingInternal
 // Who intercepts what. An interceptor that is given up may run any code in a
 // `deinit`, so that is done behind the lock.
 extension DynamicProxy {
-  /// Enters an interceptor.
+  /// Adds an interceptor, and makes the token that ends it.
   internal func intercept(
     _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
     bind: (MethodSignature) throws(TableError) -> Interceptor.Body
   ) throws(ForwardingError) -> InterceptionToken {
+    let (interceptor, index) = try addInterceptor(selector, point, replacing: replacing, bind: bind)
+    return InterceptionToken(anchor, method: index, interceptor)
+  }
+
+  /// Adds an interceptor. Gives it and the index of the method.
+  internal func addInterceptor(
+    _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
+    bind: (MethodSignature) throws(TableError) -> Interceptor.Body
+  ) throws(ForwardingError) -> (Interceptor, Int) {
+    try subscribers.failIfClosing()
     let method = try method(for: selector)
     let interceptor: Interceptor
     do throws(TableError) {
@@ -27,7 +37,31 @@ extension DynamicProxy {
     }
     _ = replaced.0?.liveness.end()
     settleInterception(index)
-    return InterceptionToken(anchor, method: index, interceptor)
+    return (interceptor, index)
+  }
+
+  /// Ends the interceptor of an identifier. False if the proxy has none.
+  internal func endInterceptor(_ identifier: UInt64) -> Bool {
+    let found = interceptions.withLock { chains -> (Interceptor.Liveness, Int)? in
+      for (index, chain) in chains {
+        if let liveness = chain.find(identifier) { return (liveness, index) }
+      }
+      return nil
+    }
+    guard let found, found.0.end() else { return false }
+    forget(found.0, method: found.1)
+    return true
+  }
+
+  /// Ends all interceptors of a proxy that is being deinitialised. What they
+  /// hold is released here, while the proxy can still refuse calls.
+  internal func endInterceptors() {
+    let ended = interceptions.withLock { chains in
+      let all = chains
+      chains = [:]
+      return all
+    }
+    withExtendedLifetime(ended) {}
   }
 
   /// Takes an interceptor out that has ended.

@@ -105,7 +105,7 @@ extension InterceptedDelivery {
       let invocation = makeInvocation()
       if hasResult { unsafe invocation.unsafeSetResult(from: room.base, isOwned: false) }
       body(invocation)
-    case .stub, .around: break
+    case .stub, .replacement, .around: break
     }
   }
 
@@ -169,7 +169,11 @@ extension InterceptedDelivery {
     _ pointers: UnsafePointer<UnsafeMutableRawPointer>, isOriginal: Bool,
     _ result: UnsafeMutableRawPointer
   ) throws(ForwardingError) {
-    if let stub = liveStub(), case .stub(let function) = stub.body {
+    let stub = liveStub()
+    if case .replacement(let body) = stub?.body {
+      return try unsafe replace(body, pointers, result)
+    }
+    if case .stub(let function) = stub?.body {
       do throws(InvocationError) {
         // SAFETY: the function was bound to the signature.
         try unsafe function.call(nil, pointers, result)
@@ -194,6 +198,23 @@ extension InterceptedDelivery {
     unsafe inner.is_nested = true
     isCollected = true
     try unsafe method.forward(inner)
+  }
+
+  /// Calls a replacement, and takes its result, which is zeroes if it sets none.
+  @unsafe private func replace(
+    _ body: (Invocation) throws(ForwardingError) -> Void,
+    _ pointers: UnsafePointer<UnsafeMutableRawPointer>, _ result: UnsafeMutableRawPointer
+  ) throws(ForwardingError) {
+    // SAFETY: the pointers are to all arguments, of the signature's types.
+    let invocation = unsafe Invocation(method.selector, signature, copyingArguments: pointers)
+    do throws(ForwardingError) {
+      try body(invocation)
+    } catch {
+      report(error)
+      throw error
+    }
+    unsafe invocation.unsafeCopyRetainedResult(to: result)
+    if collects { unsafe collect(result) }
   }
 
   /// The stub, or the one that has taken its place since the delivery began.

@@ -52,6 +52,14 @@ internal struct InterceptionChain: Sendable {
     return nil
   }
 
+  /// The interceptor of an identifier, if it has not ended.
+  internal func find(_ identifier: UInt64) -> Interceptor.Liveness? {
+    for part in [befores, arounds, afters] {
+      if let found = part.first(where: { $0.identifier == identifier }) { return found.liveness }
+    }
+    return stub?.identifier == identifier ? stub?.liveness : nil
+  }
+
   /// Takes one out.
   internal mutating func remove(_ liveness: Interceptor.Liveness) {
     befores.removeAll { $0.liveness === liveness }

@@ -45,14 +45,23 @@ internal struct Interceptor: Sendable {
     case observer(@Sendable (Invocation) -> Void)
     /// Is called instead of everybody.
     case stub(PackedFunction)
+    /// Is called instead of everybody, and sets the result.
+    case replacement(@Sendable (Invocation) throws(ForwardingError) -> Void)
     /// Goes on with `proceed`.
     case around(@Sendable (Invocation, Proceed) throws -> Void)
   }
 
   internal let body: Body
   internal let liveness = Liveness()
+  /// Unlike any other of the process, and not 0.
+  internal let identifier: UInt64
 
-  internal init(_ body: Body) { self.body = body }
+  private static let identifiers = Atomic<UInt64>(0)
+
+  internal init(_ body: Body) {
+    self.body = body
+    identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
+  }
 
   /// Whether an interceptor has not ended: asked before each call. Its identity
   /// is that of the interceptor.
