@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "abi_case.h"
+#include "call/closure.h"
 #include "call/signature.h"
 
 extern const abi_table *const clang_tables[];
@@ -168,7 +169,7 @@ static fwd_status call_by(call_way way, const abi_case *c, const fwd_signature *
     case BY_CALL: return fwd_call(signature, c->callee, arguments, result);
     case BY_CALL_ANY: return fwd_call_any(signature, c->callee, arguments, result);
     case BY_INTERFACE: return fwd_cif_call(cif, c->callee, arguments, result);
-    case BY_PLAN: fwd_cif_plan(cif)->call(fwd_cif_plan(cif), c->callee, arguments, result); return FWD_OK;
+    case BY_PLAN: fwd_cif_plan(cif)->unchecked(fwd_cif_plan(cif), c->callee, arguments, result); return FWD_OK;
     case way_count: break;
   }
   abort();

@@ -11,9 +11,9 @@
 #include "driver.c"
 #undef main
 
-#include "abi/lowering.h"
+#include "abi/refusal.h"
 
-#if FWD_SYSV_LOWERING || (defined(FWD_AAPCS64_LOWERING) && FWD_AAPCS64_LOWERING)
+#if FWD_PLACES_SYSV || FWD_PLACES_AAPCS64
 static bool libffi_is_right = true;
 #else
 static bool libffi_is_right = false;
@@ -54,8 +54,8 @@ static bool call_by_plan(const abi_case *c, const fwd_call_plan *plan, bool want
   unsigned char *result = slot(abi_argument_limit + 1, size);
   memset(result - 64, 0xC3, 64 + size);
   // Results in memory have to go somewhere.
-  bool is_given = wants_result || plan->result == FWD_PLAN_MEMORY;
-  plan->call(plan, c->callee, arguments, is_given ? result : NULL);
+  bool is_given = wants_result || plan->result == FWD_RESULT_MEMORY;
+  plan->unchecked(plan, c->callee, arguments, is_given ? result : NULL);
   bool good = leaves_alone(result, before, arguments, count);
   if (is_given) good = same("result", 0, &c->types[0], result, abi_values[0]) && good;
   for (size_t i = 1; i <= count; i++) {
@@ -81,13 +81,14 @@ static void run_plan(const fwd_encoding *encoding, const abi_case *clang, const 
   fwd_call_plan *plan = NULL;
   fwd_error error;
   stage = "compiling a plan";
-  if (fwd_call_plan_create(encoding, &plan, &error) != FWD_OK) {
-    fail(error.message, 0, NULL, NULL, 0);
-    return;
-  }
-  if (!plan) {
-    // Some have none, since the two compilers would differ.
-    if (!has_empty_array(encoding)) fail("no plan", 0, NULL, NULL, 0);
+  fwd_placement *placement = NULL;
+  fwd_status status = fwd_placement_create(encoding, &placement, &error);
+  // Some have none, since the two compilers would differ.
+  if (status == FWD_UNSUPPORTED && has_empty_array(encoding)) return;
+  if (status == FWD_OK) status = fwd_call_plan_create(placement, encoding, &plan, &error);
+  free(placement);
+  if (status != FWD_OK || !plan) {
+    fail(status == FWD_OK ? "no plan" : error.message, 0, NULL, NULL, 0);
     return;
   }
   for (int pass = 0; pass < 2; pass++) {
@@ -98,7 +99,7 @@ static void run_plan(const fwd_encoding *encoding, const abi_case *clang, const 
     stage = "a plan that calls a function by gcc";
     note(call_by_plan(gcc, plan, pass == 0));
   }
-  fwd_call_plan_destroy(plan);
+  free(plan);
 }
 
 static void run_both(const abi_case *clang, const abi_case *gcc) {

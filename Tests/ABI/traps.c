@@ -20,7 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "abi/lowering.h"
+#include "abi/entering.h"
+#include "call/closure.h"
 
 static size_t passed, failed;
 
@@ -74,7 +75,7 @@ static fwd_closure *closure_of(const char *text, fwd_closure_handler handler, vo
 
 // MARK: Calls
 
-#if FWD_SYSV_LOWERING
+#if FWD_PLACES_SYSV
 
 __extension__ typedef __int128 wide_integer;
 
@@ -325,7 +326,7 @@ static void refusals(void) {
   fwd_cif_destroy(cif);
   EXPECT(make("v{a=[4000000000{e=}]c}", &cif, &error) == FWD_OK);
   fwd_cif_destroy(cif);
-#if FWD_SYSV_LOWERING
+#if FWD_PLACES_SYSV
   // In memory either way.
   EXPECT(make("v{a=[3q][0c]}^{a=i[0c]}", &cif, &error) == FWD_OK);
   fwd_cif_destroy(cif);
@@ -334,7 +335,7 @@ static void refusals(void) {
 
 // MARK: The limits of what is passed by value
 
-#if FWD_SYSV_LOWERING
+#if FWD_PLACES_SYSV
 
 typedef struct largest {
   unsigned char bytes[FWD_BY_VALUE_LIMIT];
@@ -414,9 +415,11 @@ static bool refuse_executable_mappings(void) {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
+#if FWD_PLACES_SYSV
 static void do_nothing(void *context, void *const *arguments, void *result) {
   (void)context, (void)arguments, (void)result;
 }
+#endif
 
 static void executable_memory_refused(void) {
   enum { good = 0, bad = 1, cannot_tell = 2 };
@@ -429,9 +432,9 @@ static void executable_memory_refused(void) {
     fwd_error error;
     int released = 0;
     if (!refuse_executable_mappings()) _exit(cannot_tell);
-    // The pool's entries are there all the same; libffi's are not.
+    // Compiled entries are there all the same; libffi's are not.
     fwd_status status = FWD_OK;
-#if FWD_HAS_CALL_PLANS && defined(__x86_64__)
+#if FWD_PLACES_SYSV
     if (!atomic_load(&fwd_libffi_is_forced)) {
       fwd_closure *pooled = NULL;
       status = fwd_cif_closure_create(cif, do_nothing, NULL, count_release, &released, &pooled, &error);
@@ -733,7 +736,7 @@ static void types_shared_by_threads(void) {
 
 // MARK: Which way a call goes
 
-#if FWD_HAS_CALL_JUMPS
+#if FWD_PLACES_SYSV
 static bool jumps(const char *text) {
   fwd_cif *cif = cif_of(text);
   bool found = *fwd_cif_call_head(cif).head.jump != NULL;
@@ -759,7 +762,7 @@ static void common_shapes_are_reached_by_jumps(void) {
 }
 #endif
 
-#if FWD_HAS_CALL_JUMPS
+#if FWD_PLACES_SYSV
 static uint64_t taken_integers[4];
 static double taken_vectors[2];
 
@@ -785,6 +788,31 @@ static three_words give_three(uint64_t i0, uint64_t i1, uint64_t i2, double v0, 
   return (three_words){{7, 8, 9}};
 }
 
+static bool has_been_called;
+static void note_call(void) { has_been_called = true; }
+
+/// Whether a call with any one address missing, or all of them, is an error and calls nothing. Writes nothing to
+/// `result`.
+static bool refuses(const fwd_signature *signature, const void **arguments, size_t count, void *result) {
+  unsigned char before[24] = {0};
+  fwd_layout layout;
+  fwd_signature_result(signature, &layout);
+  if (result) memcpy(before, result, layout.size);
+  has_been_called = false;
+  bool good = true;
+  size_t present = 0;
+  for (size_t i = 0; i < count; i++) {
+    const void *kept = arguments[i];
+    if (!kept) continue;
+    present++;
+    arguments[i] = NULL;
+    good = good && fwd_call(signature, FUNCTION(note_call), (void *const *)arguments, result) == FWD_NULL_ARGUMENT;
+    arguments[i] = kept;
+  }
+  if (present > 0) good = good && fwd_call(signature, FUNCTION(note_call), NULL, result) == FWD_NULL_ARGUMENT;
+  return good && !has_been_called && (!result || memcmp(before, result, layout.size) == 0);
+}
+
 /// Calls with the arguments that `types` has, and looks at each register that is loaded.
 static bool loads(const char *result_type, const char *types, void (*function)(void), void *result) {
   static const uint64_t integers[4] = {0xA1A2A3A4A5A6A7A8, 0xB1B2B3B4B5B6B7B8, 0xC1C2C3C4C5C6C7C8, 0xD1D2D3D4D5D6D7D8};
@@ -808,7 +836,8 @@ static bool loads(const char *result_type, const char *types, void (*function)(v
   if (fwd_signature_create(text, strlen(text), &signature, NULL) != FWD_OK) return false;
   memset(taken_integers, 0, sizeof taken_integers);
   memset(taken_vectors, 0, sizeof taken_vectors);
-  bool good = jumps(text) && fwd_call(signature, function, (void *const *)arguments, result) == FWD_OK;
+  bool good = jumps(text) && refuses(signature, arguments, count, result);
+  good = good && fwd_call(signature, function, (void *const *)arguments, result) == FWD_OK;
   fwd_signature_release(signature);
   size_t integer = 0, vector = 0;
   for (const char *type = types; *type; type++) {
@@ -831,10 +860,12 @@ static bool loads_in_all_ways(const char *types, size_t integer_count) {
   good = loads("q", types, FUNCTION(give_word), &word) && word == 0x1122334455667788 && good;
   good = loads("d", types, FUNCTION(give_double), &number) && number == 2.5 && good;
   if (integer_count > 3) return good;
-  return loads("{three=qqq}", types, FUNCTION(give_three), &three) && three.words[2] == 9 && good;
+  // A result that is not wanted has to go somewhere, too.
+  return loads("{three=qqq}", types, FUNCTION(give_three), &three) && three.words[2] == 9 &&
+         loads("{three=qqq}", types, FUNCTION(give_three), NULL) && good;
 }
 
-/// Each shape there is: which jump stands at which place is arithmetic.
+/// Each shape that there is.
 static void every_shape_loads_its_registers(void) {
   if (atomic_load(&fwd_libffi_is_forced)) return;
   for (size_t integer_count = 0; integer_count <= 4; integer_count++) {
@@ -864,7 +895,7 @@ int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   // First: it needs a process without closures.
   executable_memory_refused();
-#if FWD_SYSV_LOWERING
+#if FWD_PLACES_SYSV
   mixed_struct_on_last_integer_register();
   x87_results();
   small_integers_in_calls();
@@ -873,7 +904,7 @@ int main(void) {
   never_split_between_registers_and_stack();
   largest_values();
 #endif
-#if FWD_HAS_CALL_JUMPS
+#if FWD_PLACES_SYSV
   common_shapes_are_reached_by_jumps();
   every_shape_loads_its_registers();
 #endif

@@ -4,17 +4,17 @@
 /// Makes a method signature of any bytes. One that is made has a consistent frame, and then calls a closure of
 /// itself by each means there is: every byte that carries value must arrive in both directions.
 
-#include "abi/call_plan.h"
+#include "abi/plan.h"
+#include "call/signature.h"
 #include "fuzz.h"
 #include "fwd_plan.h"
 #include "fwd_signature.h"
-#include "abi/lowering.h"
 
 /// Calls of more bytes than this are left out: Tests/Robustness makes them, and here they would only be slow.
 enum { round_trip_limit = 8192 };
 
 // The lowering for other architectures is made but not called: libffi is known to be wrong on this one where
-// lowering_sysv.c is not used.
+// sysv/lowering.c is not used.
 #ifdef FWD_GENERIC_LOWERING
 enum { makes_calls = false };
 #else
@@ -125,7 +125,7 @@ static void check_result(const round_trip *trip, const unsigned char *guarded) {
   require_arrived(&trip->result, guarded + guard_size);
 }
 
-#if FWD_HAS_CALL_PLANS && defined(__x86_64__)
+#if FWD_PLACES_SYSV
 static void check_move(const fwd_move *move, const round_trip *trip) {
   REQUIRE(move->argument < trip->count);
   REQUIRE(move->size > 0 && move->offset + move->size <= trip->arguments[move->argument].layout.size);
@@ -135,26 +135,23 @@ static void check_move(const fwd_move *move, const round_trip *trip) {
 
 /// Checks that a plan's moves stay in the arguments and in the stack words.
 static void check_plan(const fwd_signature *signature, const round_trip *trip) {
-#if FWD_HAS_CALL_PLANS && defined(__x86_64__)
-  fwd_call_plan *plan = NULL;
-  fwd_error error = untouched_error();
-  REQUIRE(fwd_call_plan_create(fwd_signature_encoding(signature), &plan, &error) == FWD_OK);
-  require_untouched(&error);
+#if FWD_PLACES_SYSV
+  const fwd_call_plan *plan = fwd_cif_plan(fwd_signature_cif(signature));
   if (!plan) return;
-  REQUIRE(plan->call && plan->integer_count <= FWD_PLAN_INTEGERS && plan->vector_count <= FWD_PLAN_VECTORS);
+  REQUIRE(plan->checked && plan->unchecked);
+  REQUIRE(plan->integer_count <= FWD_INTEGER_REGISTERS && plan->vector_count <= FWD_VECTOR_REGISTERS);
   REQUIRE(plan->stack_move_count <= trip->count && plan->result_size == trip->result.layout.size);
   // A result in memory takes the first register, which has no move.
-  for (size_t i = plan->result == FWD_PLAN_MEMORY; i < plan->integer_count; i++) {
+  for (size_t i = plan->result == FWD_RESULT_MEMORY; i < plan->integer_count; i++) {
     check_move(&plan->integers[i], trip);
   }
   for (size_t i = 0; i < plan->vector_count; i++) check_move(&plan->vectors[i], trip);
   for (size_t i = 0; i < plan->stack_move_count; i++) {
     const fwd_stack_move *move = &plan->stack[i];
-    REQUIRE(move->argument < trip->count && move->place % 8 == 0);
+    REQUIRE(move->argument < trip->count && move->offset % 8 == 0);
     REQUIRE(move->size == trip->arguments[move->argument].layout.size);
-    REQUIRE(move->place + move->size <= plan->stack_size);
+    REQUIRE(move->offset + move->size <= plan->stack_size);
   }
-  fwd_call_plan_destroy(plan);
 #else
   (void)signature, (void)trip;
 #endif

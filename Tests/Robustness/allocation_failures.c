@@ -16,7 +16,8 @@
 
 #include <ffi.h>
 
-#include "abi/call_plan.h"
+#include "abi/plan.h"
+#include "call/signature.h"
 #include "check.h"
 #include "fwd_closure.h"
 #include "fwd_fan_out.h"
@@ -353,12 +354,13 @@ static fwd_status run_drop_hidden(attempt *self) {
 #if FWD_HAS_CALL_PLANS
 static fwd_status run_plan(attempt *self) {
   begin();
-  fwd_status status = fwd_call_plan_create(fwd_signature_encoding(self->signature),
+  fwd_status status = fwd_call_plan_create(fwd_cif_placement(fwd_signature_cif(self->signature)),
+                                           fwd_signature_encoding(self->signature),
                                            (fwd_call_plan **)&self->output, &self->error);
   end();
   return status;
 }
-static void undo_plan(attempt *self) { fwd_call_plan_destroy(self->output); }
+static void undo_plan(attempt *self) { free(self->output); }
 #endif
 
 static void try_signatures(void) {

@@ -3,7 +3,7 @@
 
 #include "fwd_closure.h"
 
-#include "call/call_interface.h"
+#include "call/closure.h"
 #include "call/signature.h"
 
 fwd_status fwd_closure_create_owning(const fwd_signature *signature, fwd_closure_handler handler, void *context,

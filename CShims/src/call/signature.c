@@ -13,6 +13,7 @@
 
 #include "encoding/encoding.h"
 #include "base/error.h"
+#include "call/closure.h"
 #include "base/hash.h"
 
 struct fwd_signature {

@@ -253,7 +253,7 @@ static fwd_status call(emission *state, const fwd_implementation *implementation
 #if FWD_HAS_CALL_PLANS
   // All arguments have addresses, and there is room for the result.
   if (method->plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
-    method->plan->call(method->plan, implementation->function, state->arguments, state->result);
+    method->plan->unchecked(method->plan, implementation->function, state->arguments, state->result);
     return FWD_OK;
   }
 #endif

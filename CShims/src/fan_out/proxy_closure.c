@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "call/closure.h"
 #include "call/signature.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"

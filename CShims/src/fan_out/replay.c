@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The replay loops: one pair for each number of integer and of vector argument registers.
+/// The replay loops: one pair for some numbers of integer and of vector argument registers, to which others are rounded
+/// up.
 ///
 ///     frame or pointers          words of the replay              registers, loaded once
 ///     ┌───────────────┐   load   ┌──────────────┐   LOAD_REGISTERS  rdi  receiver of this record <-- only this one
@@ -14,14 +15,14 @@
 ///                        call function(receiver, selector, a, b, c, ..., context)
 ///                        weak: swift_release
 ///
-/// A function is called through a type made of whole registers, not its own. plan_callers_sysv.c says why that is
+/// A function is called through a type made of whole registers, not its own. abi/sysv/callers.c says why that is
 /// sound.
 
 #include "fan_out/replay.h"
 
 #include <string.h>
 
-#include "abi/plan_callers.h"
+#include "abi/callers.h"
 #include "members/swift_runtime.h"
 
 #if FWD_HAS_CALL_PLANS
@@ -114,22 +115,27 @@ static inline const fwd_implementation *method_of(const fwd_record *record, size
 #define BOTH(n, m, list)           \
   LOOP(weak, n, m, list, DELIVER_WEAK) \
   LOOP(held, n, m, list, DELIVER_HELD)
-#define ENTRY(n, m, list) {weak_##n##_##m, held_##n##_##m},
-#define BY_VECTORS(X, n)                                                      \
-  X(n, 0, I) X(n, 1, IV) X(n, 2, IV) X(n, 3, IV) X(n, 4, IV) X(n, 5, IV)      \
-  X(n, 6, IV) X(n, 7, IV) X(n, 8, IV)
-#if defined(__x86_64__)
-#define ALL(X) \
-  BY_VECTORS(X, 1) BY_VECTORS(X, 2) BY_VECTORS(X, 3) BY_VECTORS(X, 4) BY_VECTORS(X, 5) BY_VECTORS(X, 6)
+// For n integer registers there are loops for 0, 1, 2, 4, 8 - n and 8 vector registers; a loop may load more than the
+// method has, which the function ignores. With 8 - n, words for at most FWD_REPLAY_NARROW registers stay enough.
+#define SOME_VECTORS(X, n) X(n, 0, I) X(n, 1, IV) X(n, 2, IV)
+#define FEW_INTEGERS(X)                                    \
+  SOME_VECTORS(X, 1) X(1, 4, IV) X(1, 7, IV) X(1, 8, IV)   \
+  SOME_VECTORS(X, 2) X(2, 4, IV) X(2, 6, IV) X(2, 8, IV)   \
+  SOME_VECTORS(X, 3) X(3, 5, IV) X(3, 8, IV)               \
+  SOME_VECTORS(X, 4) X(4, 4, IV) X(4, 8, IV)               \
+  SOME_VECTORS(X, 5) X(5, 3, IV) X(5, 8, IV)               \
+  SOME_VECTORS(X, 6) X(6, 8, IV)
+#if FWD_IS_SYSV
+#define ALL(X) FEW_INTEGERS(X)
 #else
-#define ALL(X)                                                                        \
-  BY_VECTORS(X, 1) BY_VECTORS(X, 2) BY_VECTORS(X, 3) BY_VECTORS(X, 4) BY_VECTORS(X, 5) \
-  BY_VECTORS(X, 6) BY_VECTORS(X, 7) BY_VECTORS(X, 8)
+#define ALL(X) FEW_INTEGERS(X) X(7, 0, I) X(7, 1, IV) X(7, 8, IV) X(8, 0, I) X(8, 8, IV)
 #endif
 
 ALL(BOTH)
 
-static const fwd_replayers loops[] = {ALL(ENTRY)};
+#define ENTRY(n, m, list) [n][m] = {weak_##n##_##m, held_##n##_##m},
+static const fwd_replayers loops[FWD_INTEGER_REGISTERS + 1][FWD_VECTOR_REGISTERS + 1] = {ALL(ENTRY)};
+
 static bool fit_registers(const fwd_move *moves, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (moves[i].size == 0 || moves[i].size > 8) return false;
@@ -138,12 +144,14 @@ static bool fit_registers(const fwd_move *moves, size_t count) {
 }
 
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
-  if (plan->result != FWD_PLAN_VOID || plan->stack_size > 0 || plan->integer_count == 0 ||
+  if (plan->result != FWD_RESULT_VOID || plan->stack_size > 0 || plan->integer_count == 0 ||
       !fit_registers(plan->integers, plan->integer_count) ||
       !fit_registers(plan->vectors, plan->vector_count)) {
     return (fwd_replayers){NULL, NULL};
   }
-  return loops[(plan->integer_count - 1) * (FWD_PLAN_VECTORS + 1) + plan->vector_count];
+  size_t vectors = plan->vector_count;
+  while (!loops[plan->integer_count][vectors].weak) vectors++;
+  return loops[plan->integer_count][vectors];
 }
 
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,

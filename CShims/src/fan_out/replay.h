@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-#include "abi/call_plan.h"
+#include "abi/plan.h"
 #include "base/word.h"
 #include "members/record.h"
 
 /// As many words as there are argument registers; and as many as are enough for most methods, which then take less of
 /// the stack.
-enum { FWD_REPLAY_WORDS = FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS, FWD_REPLAY_NARROW = 8 };
+enum { FWD_REPLAY_WORDS = FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS, FWD_REPLAY_NARROW = 8 };
 
 /// A word of the replay. The two share their memory because a recursion needs it at each level.
 typedef union fwd_replay_word {

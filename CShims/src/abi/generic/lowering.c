@@ -4,12 +4,13 @@
 /// Lowers a signature to libffi's own types, where we do not know the ABI better: one piece an argument. What
 /// libffi has no type for is refused.
 
-#include "abi/lowering.h"
+#include "abi/libffi/pieces.h"
 
-#if !FWD_SYSV_LOWERING && !FWD_AAPCS64_LOWERING
+#if !FWD_PLACES_SYSV && !FWD_PLACES_AAPCS64
 
 #include <stdlib.h>
 
+#include "abi/refusal.h"
 #include "base/error.h"
 
 // libffi wants the elements of an array one by one. ABIs that look at them at all do so for small structs.
@@ -48,14 +49,14 @@ static ffi_type *complex_type(fwd_type_kind part) {
 }
 
 typedef struct type_maker {
-  fwd_cif *cif;
+  fwd_ffi_interface *interface;
   const fwd_encoding *encoding;
   fwd_error *error;
   fwd_status status;
 } type_maker;
 
 static ffi_type *refuse(type_maker *maker, const fwd_type *type, const char *reason) {
-  maker->status = fwd_cif_refuse(maker->encoding, FWD_UNSUPPORTED, type->text_offset, reason, maker->error);
+  maker->status = fwd_refuse(maker->encoding, FWD_UNSUPPORTED, type->text_offset, reason, maker->error);
   return NULL;
 }
 
@@ -90,8 +91,8 @@ static ffi_type *make_struct(type_maker *maker, const fwd_type *type) {
     maker->status = fwd_fail(maker->error, FWD_NO_MEMORY, 0, "no memory for a call interface");
     return NULL;
   }
-  made->next = maker->cif->type_storage;
-  maker->cif->type_storage = made;
+  made->next = maker->interface->type_storage;
+  maker->interface->type_storage = made;
   // With its size set, libffi does not lay it out, which would write to types that threads share.
   made->type = (ffi_type){type->layout.size, (unsigned short)type->layout.alignment, FFI_TYPE_STRUCT,
                           made->elements};
@@ -152,36 +153,38 @@ static ffi_type *make_value_type(type_maker *maker, uint32_t index) {
   }
   uint32_t found = fwd_find_empty_array(maker->encoding, index);
   if (found == FWD_NO_TYPE) return make_type(maker, index);
-  maker->status = fwd_cif_refuse_empty_array(maker->encoding, found, maker->error);
+  maker->status = fwd_refuse_empty_array(maker->encoding, found, maker->error);
   return NULL;
 }
 
 static void lower_result(type_maker *maker, uint32_t index) {
-  fwd_cif *cif = maker->cif;
+  fwd_ffi_interface *interface = maker->interface;
   const fwd_type *type = fwd_encoding_type(maker->encoding, index);
-  cif->result_size = type->layout.size;
-  cif->result_is_signed = fwd_type_is_signed(type->kind);
-  cif->result_type = &ffi_type_void;
-  if (cif->result_size == 0) return;
-  cif->result_type = make_value_type(maker, index);
-  if (!cif->result_type) return;
+  interface->result_size = type->layout.size;
+  interface->result_is_signed = fwd_type_is_signed(type->kind);
+  interface->result_type = &ffi_type_void;
+  if (interface->result_size == 0) return;
+  interface->result_type = make_value_type(maker, index);
+  if (!interface->result_type) return;
   // libffi widens the integers only.
-  unsigned kind = cif->result_type->type;
+  unsigned kind = interface->result_type->type;
   bool is_integer = kind != FFI_TYPE_STRUCT && kind != FFI_TYPE_COMPLEX && kind != FFI_TYPE_FLOAT;
-  bool is_widened = is_integer && cif->result_size < sizeof(ffi_arg);
-  cif->result_place = is_widened ? FWD_RESULT_WORD : FWD_RESULT_AS_TYPED;
+  bool is_widened = is_integer && interface->result_size < sizeof(ffi_arg);
+  interface->result = is_widened ? FWD_FFI_WORD : FWD_FFI_AS_TYPED;
 }
 
-fwd_status fwd_lower(fwd_cif *cif, const fwd_encoding *encoding, fwd_error *error) {
-  type_maker maker = {cif, encoding, error, FWD_OK};
+fwd_status fwd_lower(fwd_ffi_interface *interface, const fwd_encoding *encoding, const fwd_placement *placement,
+                     fwd_error *error) {
+  (void)placement;
+  type_maker maker = {interface, encoding, error, FWD_OK};
   uint32_t index = fwd_encoding_type(encoding, 0)->first_child;
   lower_result(&maker, index);
-  for (uint32_t argument = 0; argument < cif->argument_count && maker.status == FWD_OK; argument++) {
+  for (uint32_t argument = 0; argument < interface->argument_count && maker.status == FWD_OK; argument++) {
     index = fwd_encoding_type(encoding, index)->next_sibling;
     size_t size = fwd_encoding_type(encoding, index)->layout.size;
     if (size == 0) continue;
     ffi_type *made = make_value_type(&maker, index);
-    if (made) fwd_cif_add_piece(cif, made, (fwd_piece){.argument = argument, .size = (uint32_t)size});
+    if (made) fwd_ffi_add_piece(interface, made, (fwd_piece){.argument = argument, .size = (uint32_t)size});
   }
   return maker.status;
 }

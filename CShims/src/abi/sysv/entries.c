@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Takes calls that come in through the pool's entries on System V x86-64: finds the arguments among the
-/// registers and stack words, runs the closure's handler, and puts the result where it is expected.
+/// Receives the calls that come in through entries on System V x86-64: finds the arguments among the registers and
+/// stack words, runs the closure's handler, and returns its result.
 
-#include "abi/entry_layout.h"
+#include "abi/sysv/entries.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/closure.h"
-#include "abi/entry_pool.h"
-#include "abi/lowering.h"
+#include "base/word.h"
 
-#if FWD_HAS_ENTRY_POOL
+#if FWD_IS_SYSV
 
 typedef enum argument_place {
   /// Nothing is passed.
@@ -27,7 +25,7 @@ typedef enum argument_place {
 
 typedef struct entry_argument {
   uint8_t place;
-  /// The registers of a scattered argument's eightbytes: an integer register, FWD_PLAN_INTEGERS and a vector
+  /// The registers of a scattered argument's eightbytes: an integer register, FWD_INTEGER_REGISTERS and a vector
   /// register, or `no_register`.
   uint8_t eightbytes[2];
   /// The bytes from the beginning of the state, or for the stack from its first word.
@@ -39,7 +37,7 @@ enum { no_register = UINT8_MAX, scattered_bytes = 16 };
 enum {
   quick_arguments = FWD_QUICK_INTEGERS + FWD_QUICK_VECTORS,
   /// Their place in the state is that of the vector registers which quick calls do not store.
-  quick_copies = (FWD_PLAN_VECTORS - FWD_QUICK_VECTORS) / 2,
+  quick_copies = (FWD_VECTOR_REGISTERS - FWD_QUICK_VECTORS) / 2,
 };
 
 /// Where a quick call finds its arguments, in bytes from the beginning of the state.
@@ -57,7 +55,7 @@ typedef struct quick_layout {
 struct fwd_entry_layout {
   uint32_t argument_count;
   uint32_t scattered_count;
-  fwd_plan_result result;
+  fwd_result_kind result;
   uint32_t result_size;
   bool result_is_signed;
   /// Whether there is a result in one register that does not fill it.
@@ -73,23 +71,17 @@ struct fwd_entry_layout {
 
 // MARK: Creation
 
-static void add_moves(fwd_entry_layout *layout, const fwd_move *moves, size_t first, size_t count, uint8_t base) {
-  for (size_t i = first; i < count; i++) {
-    layout->arguments[moves[i].argument].eightbytes[moves[i].offset / 8] = (uint8_t)(base + i);
-  }
-}
-
 static uint32_t offset_of_register(uint8_t index) {
-  return (uint32_t)(index < FWD_PLAN_INTEGERS
+  return (uint32_t)(index < FWD_INTEGER_REGISTERS
                         ? offsetof(fwd_entry_state, integers) + 8 * index
-                        : offsetof(fwd_entry_state, vectors) + 8 * (index - FWD_PLAN_INTEGERS));
+                        : offsetof(fwd_entry_state, vectors) + 8 * (index - FWD_INTEGER_REGISTERS));
 }
 
 static void settle(fwd_entry_layout *layout, entry_argument *argument) {
   uint8_t first = argument->eightbytes[0], second = argument->eightbytes[1];
   if (argument->place == ON_STACK || (first == no_register && second == no_register)) return;
   bool both = second != no_register;
-  bool side_by_side = !both || (second == first + 1 && second != FWD_PLAN_INTEGERS);
+  bool side_by_side = !both || (second == first + 1 && second != FWD_INTEGER_REGISTERS);
   // Registers are stored at multiples of 8. What is aligned to 16 would need an even register.
   if (first == no_register || !side_by_side || (both && first % 2 != 0)) {
     argument->place = SCATTERED;
@@ -110,13 +102,13 @@ _Static_assert((offsetof(fwd_entry_state, vectors) + 8 * FWD_QUICK_VECTORS) % 16
 
 static bool is_stored_by_quick(uint8_t index) {
   return index < FWD_QUICK_INTEGERS ||
-         (index >= FWD_PLAN_INTEGERS && index < FWD_PLAN_INTEGERS + FWD_QUICK_VECTORS);
+         (index >= FWD_INTEGER_REGISTERS && index < FWD_INTEGER_REGISTERS + FWD_QUICK_VECTORS);
 }
 
 /// Whether the calls can be quick; then fills `layout->quick`.
 static bool settle_quick(fwd_entry_layout *layout) {
   quick_layout *quick = &layout->quick;
-  if (layout->result == FWD_PLAN_X87 || layout->result == FWD_PLAN_COMPLEX_X87) return false;
+  if (layout->result == FWD_RESULT_X87 || layout->result == FWD_RESULT_COMPLEX_X87) return false;
   if (layout->argument_count > quick_arguments) return false;
   if (layout->scattered_count > quick_copies) return false;
   quick->is_small = layout->argument_count <= 2 && layout->scattered_count == 0;
@@ -127,7 +119,7 @@ static bool settle_quick(fwd_entry_layout *layout) {
     // What is on the stack, or of size 0, has no registers.
     if (first == no_register) return false;
     if (!is_stored_by_quick(first) || !is_stored_by_quick(last)) return false;
-    if (last > 1 && last != FWD_PLAN_INTEGERS) quick->is_small = false;
+    if (last > 1 && last != FWD_INTEGER_REGISTERS) quick->is_small = false;
     quick->arguments[i] = argument->offset;
     if (argument->place != SCATTERED) continue;
     uint32_t *copy = quick->copies[quick->copy_count];
@@ -138,30 +130,35 @@ static bool settle_quick(fwd_entry_layout *layout) {
   return true;
 }
 
-fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif) {
-  const fwd_call_plan *plan = fwd_cif_plan(cif);
-  fwd_entry_layout *layout = calloc(1, sizeof *layout + cif->argument_count * sizeof layout->arguments[0]);
+static void add_part(fwd_entry_layout *layout, const fwd_part *part) {
+  entry_argument *argument = &layout->arguments[part->argument];
+  switch (part->carrier) {
+    case FWD_IN_INTEGER_REGISTER: argument->eightbytes[part->offset / 8] = (uint8_t)part->index; break;
+    case FWD_IN_VECTOR_REGISTER:
+      argument->eightbytes[part->offset / 8] = (uint8_t)(FWD_INTEGER_REGISTERS + part->index);
+      break;
+    default:
+      argument->place = ON_STACK;
+      argument->offset = part->index;
+  }
+}
+
+fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement) {
+  fwd_entry_layout *layout = calloc(1, sizeof *layout + placement->argument_count * sizeof layout->arguments[0]);
   if (!layout) return NULL;
-  layout->argument_count = cif->argument_count;
-  layout->result = (fwd_plan_result)plan->result;
-  layout->result_size = plan->result_size;
-  layout->result_is_signed = cif->result_is_signed;
-  bool is_single = layout->result == FWD_PLAN_INTEGER || layout->result == FWD_PLAN_VECTOR;
+  layout->argument_count = placement->argument_count;
+  layout->result = (fwd_result_kind)placement->result;
+  layout->result_size = placement->result_size;
+  layout->result_is_signed = placement->result_is_signed;
+  bool is_single = layout->result == FWD_RESULT_INTEGER || layout->result == FWD_RESULT_VECTOR;
   layout->result_is_narrow = is_single && layout->result_size < 8;
-  bool is_vector_first =
-      layout->result == FWD_PLAN_VECTOR || layout->result == FWD_PLAN_VECTOR_INTEGER;
+  bool is_vector_first = layout->result == FWD_RESULT_VECTOR || layout->result == FWD_RESULT_VECTOR_INTEGER;
   layout->result_in_integer = is_vector_first ? 8 : 0;
   layout->result_in_vector = is_vector_first ? 0 : 8;
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     memset(layout->arguments[i].eightbytes, no_register, sizeof layout->arguments[i].eightbytes);
   }
-  for (uint32_t i = 0; i < plan->stack_move_count; i++) {
-    layout->arguments[plan->stack[i].argument].place = ON_STACK;
-    layout->arguments[plan->stack[i].argument].offset = plan->stack[i].place;
-  }
-  // The first integer register may be the address of the result.
-  add_moves(layout, plan->integers, plan->result == FWD_PLAN_MEMORY, plan->integer_count, 0);
-  add_moves(layout, plan->vectors, 0, plan->vector_count, FWD_PLAN_INTEGERS);
+  for (uint32_t i = 0; i < placement->part_count; i++) add_part(layout, &placement->parts[i]);
   layout->is_simple = true;
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     settle(layout, &layout->arguments[i]);
@@ -170,8 +167,6 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif) {
   layout->is_quick = settle_quick(layout);
   return layout;
 }
-
-void fwd_entry_layout_destroy(fwd_entry_layout *layout) { free(layout); }
 
 bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->is_quick; }
 
@@ -182,9 +177,9 @@ bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->
 // loads if they know where they are.
 
 /// Gives what comes back in one register, in one of each kind, or in none, out of 16 bytes.
-static inline fwd_returned_mixed mixed_result(const fwd_entry_layout *layout,
+static inline fwd_call_returned mixed_result(const fwd_entry_layout *layout,
                                               const unsigned char *bytes) {
-  fwd_returned_mixed returned;
+  fwd_call_returned returned;
   if (layout->result_is_narrow) {
     // Callers may rely on a small integer being extended.
     returned.integer = fwd_extend(bytes, layout->result_size, layout->result_is_signed);
@@ -223,41 +218,49 @@ static void copy_together(const fwd_entry_state *state, const entry_argument *ar
   for (size_t i = 0; i < 2; i++) {
     uint8_t from = argument->eightbytes[i];
     if (from == no_register) continue;
-    const void *stored = from < FWD_PLAN_INTEGERS ? (const void *)&state->integers[from]
-                                                  : (const void *)&state->vectors[from - FWD_PLAN_INTEGERS];
+    const void *stored = from < FWD_INTEGER_REGISTERS ? (const void *)&state->integers[from]
+                                                  : (const void *)&state->vectors[from - FWD_INTEGER_REGISTERS];
     memcpy(copy->bytes + 8 * i, stored, 8);
   }
 }
 
-static bool is_mixed(fwd_plan_result result) {
-  return result != FWD_PLAN_INTEGER_INTEGER && result != FWD_PLAN_VECTOR_VECTOR && result != FWD_PLAN_X87 &&
-         result != FWD_PLAN_COMPLEX_X87;
-}
-
-static inline void handle(const fwd_closure *closure, const fwd_entry_layout *layout, fwd_entry_state *state,
+/// Runs the handler. Registers that the result does not use return zero.
+static inline void handle(const fwd_target *target, const fwd_entry_layout *layout, fwd_entry_state *state,
                           void *const *arguments) {
-  if (layout->result == FWD_PLAN_VOID) {
-    // Room all the same, so that handlers need not ask.
-    state->returned.mixed.integer = 0;
-    closure->handler(closure->context, arguments, state->returned.bytes);
-  } else if (layout->result == FWD_PLAN_MEMORY) {
-    void *memory = (void *)(uintptr_t)state->integers[0];
-    zero_memory(memory, layout->result_size);
-    closure->handler(closure->context, arguments, memory);
-    // The psABI: the callee gives the address that it was given back in rax.
-    state->returned.mixed.integer = (uint64_t)(uintptr_t)memory;
-  } else if (is_mixed(layout->result)) {
-    _Alignas(16) unsigned char bytes[16] = {0};
-    closure->handler(closure->context, arguments, bytes);
-    state->returned.mixed = mixed_result(layout, bytes);
-  } else {
-    memset(state->returned.bytes, 0, sizeof state->returned.bytes);
-    closure->handler(closure->context, arguments, state->returned.bytes);
+  memset(state->returned.bytes, 0, sizeof state->returned.bytes);
+  switch (layout->result) {
+    case FWD_RESULT_MEMORY: {
+      void *memory = (void *)(uintptr_t)state->integers[0];
+      zero_memory(memory, layout->result_size);
+      target->handler(target->context, arguments, memory);
+      // The psABI: the callee returns in rax the address that it was given.
+      state->returned.registers.integers[0] = (uint64_t)(uintptr_t)memory;
+      break;
+    }
+    // Void handlers have room for a result too, so that all handlers may write one.
+    case FWD_RESULT_VOID:
+    case FWD_RESULT_INTEGER_INTEGER:
+      target->handler(target->context, arguments, state->returned.registers.integers);
+      break;
+    case FWD_RESULT_VECTOR_VECTOR:
+      target->handler(target->context, arguments, state->returned.registers.vectors);
+      break;
+    case FWD_RESULT_X87:
+    case FWD_RESULT_COMPLEX_X87:
+      target->handler(target->context, arguments, state->returned.bytes);
+      break;
+    default: {
+      _Alignas(16) unsigned char bytes[16] = {0};
+      target->handler(target->context, arguments, bytes);
+      fwd_call_returned returned = mixed_result(layout, bytes);
+      state->returned.registers.integers[0] = returned.integer;
+      state->returned.registers.vectors[0] = returned.vector;
+    }
   }
 }
 
 // In a function of its own, so that simple calls do not have the frame that this one needs.
-__attribute__((noinline)) static void run_general(const fwd_closure *closure, const fwd_entry_layout *layout,
+__attribute__((noinline)) static void run_general(const fwd_target *target, const fwd_entry_layout *layout,
                                                   fwd_entry_state *state) {
   // One more than needed: an array of no elements is undefined.
   void *arguments[layout->argument_count + 1];
@@ -280,20 +283,20 @@ __attribute__((noinline)) static void run_general(const fwd_closure *closure, co
         arguments[i] = &scattered[layout->scattered_count];
     }
   }
-  handle(closure, layout, state, arguments);
+  handle(target, layout, state, arguments);
 }
 
-static inline void run(const fwd_closure *closure, fwd_entry_state *state) {
-  const fwd_entry_layout *layout = closure->layout;
+static inline void run(const fwd_target *target, fwd_entry_state *state) {
+  const fwd_entry_layout *layout = target->layout;
   if (!layout->is_simple) {
-    run_general(closure, layout, state);
+    run_general(target, layout, state);
     return;
   }
-  void *arguments[FWD_PLAN_INTEGERS + FWD_PLAN_VECTORS];
+  void *arguments[FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS];
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     arguments[i] = (unsigned char *)state + layout->arguments[i].offset;
   }
-  handle(closure, layout, state, arguments);
+  handle(target, layout, state, arguments);
 }
 
 /// For a stale call.
@@ -302,17 +305,17 @@ static void return_zeroes(const fwd_entry_slot *slot, fwd_entry_state *state) {
   uint32_t size = atomic_load_explicit(&slot->memory_size, memory_order_relaxed);
   if (size == 0) return;
   memset((void *)(uintptr_t)state->integers[0], 0, size);
-  state->returned.mixed.integer = state->integers[0];
+  state->returned.registers.integers[0] = state->integers[0];
 }
 
 void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
-  fwd_entering entering = fwd_closure_enter(&slot->closure);
-  if (FWD_USUALLY(entering.closure)) {
-    run(entering.closure, state);
+  fwd_entering entering = fwd_enter(&slot->closure);
+  if (FWD_USUALLY(entering.target)) {
+    run(entering.target, state);
   } else {
     return_zeroes(slot, state);
   }
-  fwd_closure_leave(entering);
+  fwd_leave(entering);
 }
 
 // MARK: Quick calls
@@ -344,10 +347,10 @@ static inline void find_rest(const fwd_entry_layout *layout, quick_registers reg
 }
 
 /// Runs the handler of the closure that was found, for a result of `size` bytes.
-static inline __attribute__((always_inline)) void run_quick(const fwd_closure *closure,
+static inline __attribute__((always_inline)) void run_quick(const fwd_target *target,
                                                             quick_registers registers,
                                                             void *result, size_t size) {
-  const fwd_entry_layout *layout = closure->layout;
+  const fwd_entry_layout *layout = target->layout;
   fwd_entry_state state;
   void *arguments[quick_arguments];
   for (size_t i = 0; i < 2; i++) state.integers[i] = registers.integers[i];
@@ -356,65 +359,52 @@ static inline __attribute__((always_inline)) void run_quick(const fwd_closure *c
   for (size_t i = 0; i < 2; i++) arguments[i] = base + layout->quick.arguments[i];
   if (!layout->quick.is_small) find_rest(layout, registers, &state, arguments);
   zero_memory(result, size);
-  closure->handler(closure->context, arguments, result);
+  target->handler(target->context, arguments, result);
 }
 
-fwd_returned_mixed fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS) {
-  fwd_returned_mixed returned = {0, 0};
-  fwd_entering entering = fwd_closure_enter(&slot->closure);
-  if (FWD_USUALLY(entering.closure)) {
+fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS) {
+  fwd_call_returned returned = {0, 0};
+  fwd_entering entering = fwd_enter(&slot->closure);
+  if (FWD_USUALLY(entering.target)) {
     _Alignas(16) unsigned char bytes[16];
-    run_quick(entering.closure, QUICK_REGISTERS, bytes, sizeof bytes);
-    returned = mixed_result(entering.closure->layout, bytes);
+    run_quick(entering.target, QUICK_REGISTERS, bytes, sizeof bytes);
+    returned = mixed_result(entering.target->layout, bytes);
   }
-  fwd_closure_leave(entering);
+  fwd_leave(entering);
   return returned;
 }
 
 fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS) {
   _Alignas(16) fwd_returned_integers returned = {{0, 0}};
-  fwd_entering entering = fwd_closure_enter(&slot->closure);
-  if (FWD_USUALLY(entering.closure)) {
-    run_quick(entering.closure, QUICK_REGISTERS, &returned, sizeof returned);
+  fwd_entering entering = fwd_enter(&slot->closure);
+  if (FWD_USUALLY(entering.target)) {
+    run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned);
   }
-  fwd_closure_leave(entering);
+  fwd_leave(entering);
   return returned;
 }
 
 fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS) {
   _Alignas(16) fwd_returned_vectors returned = {{0, 0}};
-  fwd_entering entering = fwd_closure_enter(&slot->closure);
-  if (FWD_USUALLY(entering.closure)) {
-    run_quick(entering.closure, QUICK_REGISTERS, &returned, sizeof returned);
+  fwd_entering entering = fwd_enter(&slot->closure);
+  if (FWD_USUALLY(entering.target)) {
+    run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned);
   }
-  fwd_closure_leave(entering);
+  fwd_leave(entering);
   return returned;
 }
 
-fwd_returned_mixed fwd_quick_enter_memory(FWD_QUICK_PARAMETERS) {
+fwd_call_returned fwd_quick_enter_memory(FWD_QUICK_PARAMETERS) {
   void *memory = (void *)(uintptr_t)i0;
-  fwd_entering entering = fwd_closure_enter(&slot->closure);
-  if (FWD_USUALLY(entering.closure)) {
-    run_quick(entering.closure, QUICK_REGISTERS, memory, entering.closure->layout->result_size);
+  fwd_entering entering = fwd_enter(&slot->closure);
+  if (FWD_USUALLY(entering.target)) {
+    run_quick(entering.target, QUICK_REGISTERS, memory, entering.target->layout->result_size);
   } else {
     memset(memory, 0, atomic_load_explicit(&slot->memory_size, memory_order_relaxed));
   }
-  fwd_closure_leave(entering);
+  fwd_leave(entering);
   // The psABI: the callee gives the address that it was given back in rax.
-  return (fwd_returned_mixed){.integer = i0};
-}
-
-#else
-
-// No pool, no layouts.
-fwd_entry_layout *fwd_entry_layout_create(const fwd_cif *cif) {
-  (void)cif;
-  return NULL;
-}
-void fwd_entry_layout_destroy(fwd_entry_layout *layout) { free(layout); }
-bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) {
-  (void)layout;
-  return false;
+  return (fwd_call_returned){.integer = i0};
 }
 
 #endif

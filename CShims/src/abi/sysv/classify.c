@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-#include "abi/sysv/sysv_classify.h"
+#include "abi/sysv/classify.h"
 
 #include "abi/contested.h"
 
@@ -11,7 +11,7 @@ static fwd_sysv_class merge(fwd_sysv_class left, fwd_sysv_class right) {
   if (left == FWD_SYSV_NO_CLASS) return right;
   if (left == FWD_SYSV_MEMORY || right == FWD_SYSV_MEMORY) return FWD_SYSV_MEMORY;
   if (left == FWD_SYSV_INTEGER || right == FWD_SYSV_INTEGER) return FWD_SYSV_INTEGER;
-  // What is left differs and holds at least one x87 class.
+  // The two differ, and at least one is an x87 class.
   return FWD_SYSV_MEMORY;
 }
 
@@ -20,9 +20,9 @@ static void merge_at(fwd_sysv_classes *classes, size_t offset, fwd_sysv_class cl
   *eightbyte = merge(*eightbyte, class);
 }
 
-// A number or pointer. None but __int128 and long double lies in two eightbytes, being aligned.
+// Merges a number or pointer. Being aligned, none but __int128 and long double lies in two eightbytes.
 static void merge_scalar(fwd_sysv_classes *classes, const fwd_type *type, size_t offset) {
-  // Rule 1: what has an unaligned field, a packed struct, is in memory.
+  // Rule 1: a struct with an unaligned field (a packed struct) is in memory.
   if (offset % type->layout.alignment != 0) {
     merge_at(classes, 0, FWD_SYSV_MEMORY);
     return;
@@ -46,7 +46,7 @@ static void merge_scalar(fwd_sysv_classes *classes, const fwd_type *type, size_t
   }
 }
 
-// Bit-fields are integers in each eightbyte that they have bits in, and need not be aligned.
+// Merges a bit-field: INTEGER in each eightbyte that it has bits in. It need not be aligned.
 static void merge_bit_field(fwd_sysv_classes *classes, const fwd_type *type, size_t offset) {
   if (type->count == 0) return;
   size_t last = offset + (size_t)((type->bit_offset + type->count - 1) / 8);
@@ -65,13 +65,14 @@ static fwd_sysv_classes clean_up(fwd_sysv_classes classes) {
   return classes;
 }
 
-// Classifies a type that lies at `offset` in a whole of at most 16 bytes, whose eightbytes the result is of.
-// Each aggregate is merged and cleaned up by itself and then as one field of what is around it, and fields
-// in their order: SSE, X87 and INTEGER merge to MEMORY or to INTEGER, depending on which two come first.
+// Classifies a type at `offset` of a value of at most 16 bytes, and gives the classes of that value's eightbytes.
 //
-// Parts with a size are few whatever the encoding says: an array has at most 16 elements, arrays in arrays
-// 16 together; depth is limited by the parser. Parts of size 0 are skipped unseen: only the text limits their
-// number, and an array's count not even that.
+// Each aggregate is merged and cleaned up by itself, and then merged as one field into the aggregate around it, fields
+// in their order. The order matters: SSE, X87 and INTEGER merge to MEMORY or to INTEGER, depending on which two come
+// first.
+//
+// The recursion is bounded: the parser limits depth, and 16 bytes hold at most 16 parts that have a size. Parts of
+// size 0 are skipped without a look, since the count of an array of them is not limited.
 static fwd_sysv_classes classify_at(const fwd_encoding *encoding, uint32_t index, size_t offset) {
   fwd_sysv_classes classes = {{FWD_SYSV_NO_CLASS, FWD_SYSV_NO_CLASS}}, part;
   const fwd_type *type = fwd_encoding_type(encoding, index);
@@ -127,14 +128,15 @@ fwd_sysv_classes fwd_sysv_classify(const fwd_encoding *encoding, uint32_t index)
   return classify_at(encoding, index, 0);
 }
 
-// What is at `offset` in a whole of at most 16 bytes, which is in memory or not.
+// Finds the contested part of a type at `offset` of a value of at most 16 bytes. `in_memory` says whether that value is
+// passed in memory.
 static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index, size_t offset, bool in_memory,
                                     const char **reason) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
   if ((*reason = fwd_contested_reason(encoding, type))) return index;
   bool is_record = type->kind == FWD_TYPE_STRUCT || type->kind == FWD_TYPE_UNION;
   if (!is_record && type->kind != FWD_TYPE_ARRAY) return FWD_NO_TYPE;
-  // clang takes a struct at an offset that its own alignment forbids for an unaligned field; gcc looks at the
+  // For a struct at an offset that its own alignment forbids, clang treats the struct as unaligned; gcc looks at the
   // scalars in it.
   if (is_record && !in_memory && offset % type->layout.alignment != 0) {
     *reason = "expected a struct at an offset that its alignment allows (compilers differ in how they pass this)";
@@ -147,7 +149,8 @@ static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index
       return child;
     }
     size_t start = type->kind == FWD_TYPE_STRUCT ? part->layout.offset : 0, end = start;
-    // Elements of packed structs lie otherwise each. There are at most 16; those of size 0 are looked at once.
+    // Each element of an array of packed structs has another alignment. There are at most 16 with a size; one look
+    // is enough for elements of size 0.
     if (type->kind == FWD_TYPE_ARRAY) end = type->layout.size;
     do {
       uint32_t found = find_contested_part(encoding, child, offset + start, in_memory, reason);
@@ -159,32 +162,33 @@ static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index
   return FWD_NO_TYPE;
 }
 
-uint32_t fwd_sysv_find_contested(const fwd_encoding *encoding, uint32_t index, const char **reason) {
+uint32_t fwd_sysv_find_contested(const fwd_encoding *encoding, uint32_t index, fwd_sysv_classes classes,
+                                 const char **reason) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
-  // Above this a type is in memory whatever it holds, below it nothing is passed.
+  // A larger type is in memory whatever it holds. Of one of size 0 nothing is passed.
   if (type->layout.size > 16 || type->layout.size == 0) return FWD_NO_TYPE;
-  // To clang, a struct with an _Atomic member is in memory. It passes atomic scalars as others.
+  // Clang passes a struct with an _Atomic member in memory, and atomic scalars as other scalars.
   bool is_aggregate = type->kind == FWD_TYPE_STRUCT || type->kind == FWD_TYPE_UNION || type->kind == FWD_TYPE_COMPLEX;
   if (is_aggregate && (type->qualifiers & FWD_QUALIFIER_ATOMIC)) {
     *reason = fwd_atomic_reason;
     return index;
   }
-  fwd_sysv_class first = fwd_sysv_classify(encoding, index).eightbyte[0];
+  fwd_sysv_class first = classes.eightbyte[0];
   uint32_t found = find_contested_part(encoding, index, 0, first == FWD_SYSV_MEMORY, reason);
   if (found == FWD_NO_TYPE && first == FWD_SYSV_NO_CLASS) {
-    // No C type is like this, but what is stated may be.
+    // No C type is like this, but a stated layout may be.
     *reason = "expected a member in the first eight bytes of what is passed by value";
     found = index;
   }
   return found;
 }
 
-bool fwd_sysv_classes_fit_registers(fwd_sysv_classes classes) {
+bool fwd_sysv_fits_registers(fwd_sysv_classes classes) {
   // X87UP is never without X87 in front of it.
   return classes.eightbyte[0] != FWD_SYSV_MEMORY && classes.eightbyte[0] != FWD_SYSV_X87 &&
          classes.eightbyte[0] != FWD_SYSV_COMPLEX_X87;
 }
 
-unsigned fwd_sysv_classes_count(fwd_sysv_classes classes, fwd_sysv_class which) {
+unsigned fwd_sysv_count(fwd_sysv_classes classes, fwd_sysv_class which) {
   return (unsigned)(classes.eightbyte[0] == which) + (unsigned)(classes.eightbyte[1] == which);
 }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Tells what a call plan does.
+/// Describes placements, for `fwd inspect --plan`.
 
 #include "fwd_plan.h"
 
-#include "abi/call_plan.h"
+#include "abi/placement.h"
 #include "call/signature.h"
 
 // MARK: Registers
 
-#if defined(__x86_64__)
+#if FWD_IS_SYSV
 // The psABI, section 3.2.3: the orders in which registers are assigned.
 static const char *const integer_names[] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
 static const char *const integer_result_names[] = {"rax", "rdx"};
 static const char *const vector_names[] = {"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7"};
 #else
+// x8 holds the address of a result in memory.
 static const char *const integer_names[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"};
 static const char *const integer_result_names[] = {"x0", "x1"};
 static const char *const vector_names[] = {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7"};
@@ -36,20 +37,17 @@ const char *fwd_plan_register_name(fwd_place_kind kind, uint32_t index, bool is_
 
 // MARK: Moves
 
-static const fwd_call_plan *plan_of(const fwd_signature *signature) {
-#if FWD_HAS_CALL_PLANS
-  return fwd_cif_plan(fwd_signature_cif(signature));
-#else
-  (void)signature;
-  return NULL;
-#endif
+/// Gives the placement if there is a plan that carries it out.
+static const fwd_placement *planned(const fwd_signature *signature) {
+  const fwd_cif *cif = fwd_signature_cif(signature);
+  return fwd_cif_plan(cif) ? fwd_cif_placement(cif) : NULL;
 }
 
-bool fwd_plan_exists(const fwd_signature *signature) { return plan_of(signature) != NULL; }
+bool fwd_plan_exists(const fwd_signature *signature) { return planned(signature) != NULL; }
 
 size_t fwd_plan_stack_size(const fwd_signature *signature) {
-  const fwd_call_plan *plan = plan_of(signature);
-  return plan ? plan->stack_size : 0;
+  const fwd_placement *placement = planned(signature);
+  return placement ? placement->stack_size : 0;
 }
 
 typedef struct move_list {
@@ -63,69 +61,38 @@ static void add(move_list *list, fwd_plan_move move) {
   list->count++;
 }
 
-static void add_registers(move_list *list, const fwd_move *moves, size_t count, fwd_place_kind kind) {
-  for (size_t i = 0; i < count; i++) {
-    // Of size 0: the address of the result or of a copy, or a register that is skipped.
-    if (moves[i].size == 0) continue;
-    add(list, (fwd_plan_move){
-                  .argument = moves[i].argument,
-                  .offset = moves[i].offset,
-                  .size = moves[i].size,
-                  .kind = kind,
-                  .index = (uint32_t)i,
-              });
-  }
-}
-
 static void add_result_address(move_list *list) {
-#if defined(__aarch64__)
-  // x8, which is no register of the arguments.
-  uint32_t index = 8;
-#else
-  uint32_t index = 0;
-#endif
   add(list, (fwd_plan_move){
                 .argument = FWD_PLAN_RESULT_ADDRESS,
                 .size = sizeof(void *),
                 .kind = FWD_PLACE_INTEGER_REGISTER,
-                .index = index,
+                // rdi; or x8, which is no register of the arguments.
+                .index = FWD_IS_SYSV ? 0 : 8,
             });
 }
 
-static void add_references(move_list *list, const fwd_call_plan *plan) {
-#if defined(__aarch64__)
-  for (uint32_t i = 0; i < plan->reference_count; i++) {
-    const fwd_reference *reference = &plan->references[i];
-    bool on_stack = reference->target >= FWD_PLAN_INTEGERS;
-    add(list, (fwd_plan_move){
-                  .argument = reference->argument,
-                  .size = reference->size,
-                  .kind = on_stack ? FWD_PLACE_STACK : FWD_PLACE_INTEGER_REGISTER,
-                  .index = on_stack ? (uint32_t)(reference->target - FWD_PLAN_INTEGERS) * 8 : reference->target,
-                  .is_address = true,
-              });
-  }
-#else
-  (void)list, (void)plan;
-#endif
+static void add_part(move_list *list, const fwd_part *part) {
+  static const fwd_place_kind kinds[] = {
+      [FWD_IN_INTEGER_REGISTER] = FWD_PLACE_INTEGER_REGISTER,
+      [FWD_IN_VECTOR_REGISTER] = FWD_PLACE_VECTOR_REGISTER,
+      [FWD_ON_STACK] = FWD_PLACE_STACK,
+  };
+  add(list, (fwd_plan_move){
+                .argument = part->argument,
+                .offset = part->offset,
+                .size = part->size,
+                .kind = kinds[part->carrier],
+                .index = part->index,
+                .is_address = part->is_address,
+            });
 }
 
 size_t fwd_plan_moves(const fwd_signature *signature, fwd_plan_move *moves, size_t capacity) {
-  const fwd_call_plan *plan = plan_of(signature);
-  if (!plan) return 0;
+  const fwd_placement *placement = planned(signature);
+  if (!placement) return 0;
   move_list list = {.moves = moves, .capacity = moves ? capacity : 0};
-  if (plan->result == FWD_PLAN_MEMORY) add_result_address(&list);
-  add_registers(&list, plan->integers, plan->integer_count, FWD_PLACE_INTEGER_REGISTER);
-  add_registers(&list, plan->vectors, plan->vector_count, FWD_PLACE_VECTOR_REGISTER);
-  add_references(&list, plan);
-  for (uint32_t i = 0; i < plan->stack_move_count; i++) {
-    add(&list, (fwd_plan_move){
-                   .argument = plan->stack[i].argument,
-                   .size = plan->stack[i].size,
-                   .kind = FWD_PLACE_STACK,
-                   .index = plan->stack[i].place,
-               });
-  }
+  if (placement->result == FWD_RESULT_MEMORY) add_result_address(&list);
+  for (uint32_t i = 0; i < placement->part_count; i++) add_part(&list, &placement->parts[i]);
   return list.count;
 }
 
@@ -139,56 +106,54 @@ static void add_result(move_list *list, uint32_t offset, uint32_t size, uint32_t
 }
 
 size_t fwd_plan_result_places(const fwd_signature *signature, fwd_plan_move *places) {
-  const fwd_call_plan *plan = plan_of(signature);
-  if (!plan) return 0;
+  const fwd_placement *placement = planned(signature);
+  if (!placement) return 0;
   move_list list = {.moves = places, .capacity = FWD_PLAN_RESULT_PLACES};
   const fwd_place_kind integer = FWD_PLACE_INTEGER_REGISTER, vector = FWD_PLACE_VECTOR_REGISTER;
   // An x87 register holds 80 bits; a long double's other 6 bytes are padding.
   const uint32_t x87_bytes = 10;
-  uint32_t total = plan->result_size;
-  switch ((fwd_plan_result)plan->result) {
-    case FWD_PLAN_VOID:
+  uint32_t total = placement->result_size;
+  switch ((fwd_result_kind)placement->result) {
+    case FWD_RESULT_VOID:
       break;
-    case FWD_PLAN_INTEGER:
+    case FWD_RESULT_INTEGER:
       add_result(&list, 0, 8, total, integer, 0);
       break;
-    case FWD_PLAN_VECTOR:
+    case FWD_RESULT_VECTOR:
       // 16 bytes only for a quad on AArch64.
       add_result(&list, 0, 16, total, vector, 0);
       break;
-    case FWD_PLAN_INTEGER_INTEGER:
+    case FWD_RESULT_INTEGER_INTEGER:
       add_result(&list, 0, 8, total, integer, 0);
       add_result(&list, 8, 8, total, integer, 1);
       break;
-    case FWD_PLAN_INTEGER_VECTOR:
+    case FWD_RESULT_INTEGER_VECTOR:
       add_result(&list, 0, 8, total, integer, 0);
       add_result(&list, 8, 8, total, vector, 0);
       break;
-    case FWD_PLAN_VECTOR_INTEGER:
+    case FWD_RESULT_VECTOR_INTEGER:
       add_result(&list, 0, 8, total, vector, 0);
       add_result(&list, 8, 8, total, integer, 0);
       break;
-    case FWD_PLAN_VECTOR_VECTOR:
+    case FWD_RESULT_VECTOR_VECTOR:
       add_result(&list, 0, 8, total, vector, 0);
       add_result(&list, 8, 8, total, vector, 1);
       break;
-    case FWD_PLAN_X87:
+    case FWD_RESULT_X87:
       add_result(&list, 0, x87_bytes, total, FWD_PLACE_X87_REGISTER, 0);
       break;
-    case FWD_PLAN_COMPLEX_X87:
+    case FWD_RESULT_COMPLEX_X87:
       add_result(&list, 0, x87_bytes, total, FWD_PLACE_X87_REGISTER, 0);
       add_result(&list, 16, x87_bytes, total, FWD_PLACE_X87_REGISTER, 1);
       break;
-    case FWD_PLAN_MEMORY:
+    case FWD_RESULT_MEMORY:
       add_result(&list, 0, total, total, FWD_PLACE_MEMORY, 0);
       break;
-    case FWD_PLAN_HOMOGENEOUS: {
-#if defined(__aarch64__)
-      uint32_t size = plan->result_member_size;
+    case FWD_RESULT_HOMOGENEOUS: {
+      uint32_t size = placement->result_member_size;
       for (uint32_t i = 0; i * size < total && i < FWD_PLAN_RESULT_PLACES; i++) {
         add_result(&list, i * size, size, total, vector, i);
       }
-#endif
       break;
     }
   }

@@ -25,11 +25,13 @@
 /// What is needed is that the compiler cannot see both sides and draw conclusions: the function's address
 /// comes from outside, and everything goes through memory copies and unions, never through pointer casts.
 
-#include "abi/plan_callers.h"
-
-#if FWD_HAS_CALL_PLANS && defined(__aarch64__)
+#include "abi/aapcs64/callers.h"
 
 #include <string.h>
+
+#include "abi/callers.h"
+
+#if FWD_IS_AAPCS64
 
 // MARK: What comes back
 
@@ -81,7 +83,7 @@ static inline void store_quads(const fwd_call_plan *plan, returned_quads returne
 
 /// Whether the result comes in vector registers.
 static inline bool is_floating(const fwd_call_plan *plan) {
-  return plan->result == FWD_PLAN_VECTOR || plan->result == FWD_PLAN_HOMOGENEOUS;
+  return plan->result == FWD_RESULT_VECTOR || plan->result == FWD_RESULT_HOMOGENEOUS;
 }
 
 // MARK: Straight-line callers
@@ -142,9 +144,9 @@ CALLERS(8, I, IV)
   {ENTRY(n, 0), ENTRY(n, 1), ENTRY(n, 2), ENTRY(n, 3), ENTRY(n, 4), ENTRY(n, 5), ENTRY(n, 6), \
    ENTRY(n, 7), ENTRY(n, 8)}
 static const struct {
-  fwd_plan_caller returning_integers;
-  fwd_plan_caller returning_doubles;
-} straight_callers[FWD_PLAN_INTEGERS + 1][FWD_PLAN_VECTORS + 1] = {
+  fwd_unchecked_call returning_integers;
+  fwd_unchecked_call returning_doubles;
+} straight_callers[FWD_INTEGER_REGISTERS + 1][FWD_VECTOR_REGISTERS + 1] = {
     ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7), ROW(8),
 };
 
@@ -159,8 +161,8 @@ typedef union vector_register {
 } vector_register;
 
 typedef struct register_file {
-  uint64_t integers[FWD_PLAN_INTEGERS];
-  vector_register vectors[FWD_PLAN_VECTORS];
+  uint64_t integers[FWD_INTEGER_REGISTERS];
+  vector_register vectors[FWD_VECTOR_REGISTERS];
 } register_file;
 
 /// Eight stack words.
@@ -181,25 +183,25 @@ static inline void load(const fwd_call_plan *plan, void *const *arguments, regis
     const fwd_move *move = &plan->integers[i];
     file->integers[i] = move->size == 0 ? 0 : fwd_load_any(move, arguments);
   }
-  for (; i < FWD_PLAN_INTEGERS; i++) file->integers[i] = 0;
+  for (; i < FWD_INTEGER_REGISTERS; i++) file->integers[i] = 0;
   for (i = 0; i < plan->vector_count; i++) {
     const fwd_move *move = &plan->vectors[i];
     vector_register *vector = &file->vectors[i];
     vector->words[0] = move->size == 16 ? load_part(move, 0, arguments) : fwd_load_word(move, arguments);
     vector->words[1] = move->size == 16 ? load_part(move, 8, arguments) : 0;
   }
-  for (; i < FWD_PLAN_VECTORS; i++) file->vectors[i] = (vector_register){{0, 0}};
+  for (; i < FWD_VECTOR_REGISTERS; i++) file->vectors[i] = (vector_register){{0, 0}};
   fwd_load_stack(plan, arguments, stack);
   for (i = 0; i < plan->reference_count; i++) {
     // A copy for each call, since the function may write to what it is given.
     const fwd_reference *reference = &plan->references[i];
-    unsigned char *copy = copies + reference->place;
+    unsigned char *copy = copies + reference->offset;
     memcpy(copy, arguments[reference->argument], reference->size);
     uint64_t address = (uint64_t)(uintptr_t)copy;
-    if (reference->target < FWD_PLAN_INTEGERS) {
+    if (reference->target < FWD_INTEGER_REGISTERS) {
       file->integers[reference->target] = address;
     } else {
-      memcpy(stack + (reference->target - FWD_PLAN_INTEGERS) * (size_t)8, &address, sizeof address);
+      memcpy(stack + (reference->target - FWD_INTEGER_REGISTERS) * (size_t)8, &address, sizeof address);
     }
   }
 }
@@ -280,9 +282,9 @@ _Static_assert(FWD_ARGUMENT_LIMIT <= 256, "the largest caller takes all argument
   {(blocks) * sizeof(stack_block), call_stack_##blocks, call_small_stack_##blocks, call_large_stack_##blocks}
 static const struct {
   size_t stack_size;
-  fwd_plan_caller returning_registers;
-  fwd_plan_caller returning_small;
-  fwd_plan_caller returning_large;
+  fwd_unchecked_call returning_registers;
+  fwd_unchecked_call returning_small;
+  fwd_unchecked_call returning_large;
 } stack_callers[] = {
     STACK_ENTRY(0), STACK_ENTRY(1), STACK_ENTRY(4), STACK_ENTRY(16),
     {256 * sizeof(stack_block), call_stack_256, call_large_stack_256, call_large_stack_256},
@@ -298,27 +300,22 @@ static bool are_words(const fwd_move *moves, size_t count) {
 }
 
 static bool is_straight(const fwd_call_plan *plan) {
-  return plan->stack_size == 0 && plan->result != FWD_PLAN_MEMORY && plan->result_member_size < 16 &&
+  return plan->stack_size == 0 && plan->result != FWD_RESULT_MEMORY && plan->result_member_size < 16 &&
          are_words(plan->integers, plan->integer_count) && are_words(plan->vectors, plan->vector_count);
 }
 
-void fwd_call_plan_select(fwd_call_plan *plan) {
+fwd_unchecked_call fwd_aapcs64_choose_caller(const fwd_call_plan *plan) {
   if (is_straight(plan)) {
-    plan->call = is_floating(plan)
-                     ? straight_callers[plan->integer_count][plan->vector_count].returning_doubles
-                     : straight_callers[plan->integer_count][plan->vector_count].returning_integers;
-    return;
+    return is_floating(plan) ? straight_callers[plan->integer_count][plan->vector_count].returning_doubles
+                             : straight_callers[plan->integer_count][plan->vector_count].returning_integers;
   }
   size_t i = 0;
   while (stack_callers[i].stack_size < plan->stack_size) i++;
-  if (plan->result == FWD_PLAN_MEMORY) {
-    plan->call = plan->result_size <= small_result ? stack_callers[i].returning_small
-                                                   : stack_callers[i].returning_large;
-  } else if (plan->stack_size == 0 && plan->copy_size == 0) {
-    plan->call = call_registers;
-  } else {
-    plan->call = stack_callers[i].returning_registers;
+  if (plan->result == FWD_RESULT_MEMORY) {
+    return plan->result_size <= small_result ? stack_callers[i].returning_small : stack_callers[i].returning_large;
   }
+  if (plan->stack_size == 0 && plan->copy_size == 0) return call_registers;
+  return stack_callers[i].returning_registers;
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-#include "abi/aapcs64/aapcs64_classify.h"
+#include "abi/aapcs64/classify.h"
 
 #include "abi/contested.h"
 

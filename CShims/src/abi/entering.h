@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// How the code of a closure's function pointer finds the closure.
+///
+/// The code reads the closure from a slot, which outlives it: a call through a stale pointer finds NULL. While a call
+/// runs, a hazard pointer on the slot's address keeps the closure.
+
+#ifndef FWD_SRC_ENTERING_H
+#define FWD_SRC_ENTERING_H
+
+#include "forwarding.h"
+#include "reclaim/hazard.h"
+
+/// The first member of a closure: what a call needs of it.
+typedef struct fwd_target {
+  fwd_closure_handler handler;
+  void *context;
+  /// For a pooled entry; NULL for one of libffi's.
+  const struct fwd_entry_layout *layout;
+} fwd_target;
+
+/// The function that a closure's users call, and how it finds its arguments.
+typedef struct fwd_entry {
+  /// Holds the closure, whose first member is a `fwd_target`; NULL once it is destroyed. Read it under a hazard pointer
+  /// on the slot's address.
+  _Atomic(void *) *slot;
+  void (*function)(void);
+  /// NULL for an entry of libffi's.
+  struct fwd_entry_layout *layout;
+} fwd_entry;
+
+/// A call that has entered.
+typedef struct fwd_entering {
+  /// NULL if the closure has been destroyed.
+  const fwd_target *target;
+  fwd_guard guard;
+} fwd_entering;
+
+/// Counts a call that found no closure.
+void fwd_note_stale_call(void);
+
+/// Finds the closure of a slot, and keeps it until `fwd_leave`.
+static inline fwd_entering fwd_enter(_Atomic(void *) *slot) {
+  fwd_entering entering;
+  entering.guard = fwd_hazard_enter(slot);
+  entering.target = atomic_load_explicit(slot, memory_order_acquire);
+  if (FWD_RARELY(!entering.target)) fwd_note_stale_call();
+  return entering;
+}
+
+static inline void fwd_leave(fwd_entering entering) { fwd_hazard_leave(entering.guard, entering.target != NULL); }
+
+/// Gives how many calls there have been through function pointers whose closure had been destroyed.
+size_t fwd_closure_stale_calls(void);
+
+#endif

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The functions that carry call plans out on System V x86-64.
+///
+/// Each calls the function through a pointer of another type than the function's own: a type with as many `long` and
+/// `double` parameters as registers are to be loaded. ISO C leaves this undefined; the ABI does not. Integer and vector
+/// registers are assigned independently, each in order, so the types and order of the function's own parameters do not
+/// matter once they are broken into eightbytes. A function ignores registers and stack words beyond its own, and the
+/// caller pops the stack. The compiler must not see both sides and draw conclusions: the function's address comes from
+/// outside, and all values go through memcpy, never through pointer casts.
+///
+/// There are three kinds of callers, the fastest first. `fwd_sysv_choose_caller` takes the first that fits:
+///
+///   by a jump       whole arguments in few registers: see jumps.c
+///   straight-line   all moves are of 4 or 8 bytes: a caller for some numbers of registers and stack words, without a loop
+///   general         everything else: fills all registers by loops
+///
+/// A caller that loads more registers than the function has loads repeated moves (plan.c), so the numbers of registers
+/// of a plan are rounded up to those that there are callers for.
+
+#include "abi/sysv/callers.h"
+
+#include <string.h>
+
+#include "abi/callers.h"
+
+#if FWD_IS_SYSV
+
+// MARK: Results
+
+// A function's result comes back in rax, rdx, xmm0 and xmm1. Its C type tells the compiler which two to read. The pair
+// of rax and xmm0 (fwd_call_returned) serves structs of an integer and a floating eightbyte in either order, results in
+// one register, and none.
+typedef struct returned_integers {
+  uint64_t integers[2];
+} returned_integers;
+typedef struct returned_vectors {
+  double vectors[2];
+} returned_vectors;
+
+/// Stores a result of an unusual size: a struct of up to 15 bytes.
+__attribute__((noinline)) static void store_odd(uint64_t first, uint64_t second, uint32_t size, void *result) {
+  uint64_t eightbytes[2] = {first, second};
+  memcpy(result, eightbytes, size);
+}
+
+static inline void store_mixed(const fwd_call_plan *plan, fwd_call_returned returned, void *result) {
+  uint64_t integer = returned.integer, vector;
+  memcpy(&vector, &returned.vector, sizeof vector);
+  // Selected without a branch; and the usual sizes come first. A taken branch costs as much as loading an argument.
+  bool is_vector_first = (plan->result == FWD_RESULT_VECTOR) | (plan->result == FWD_RESULT_VECTOR_INTEGER);
+  uint64_t first = is_vector_first ? vector : integer, second = is_vector_first ? integer : vector;
+  uint32_t size = plan->result_size;
+  if (size == 8) {
+    memcpy(result, &first, 8);
+  } else if (size == 16) {
+    memcpy(result, &first, 8);
+    memcpy((char *)result + 8, &second, 8);
+  } else if (size == 4) {
+    memcpy(result, &first, 4);
+  } else if (size == 1) {
+    memcpy(result, &first, 1);
+  } else {
+    store_odd(first, second, size, result);
+  }
+}
+
+static inline void store_pair(const fwd_call_plan *plan, const void *pair, void *result) {
+  if (plan->result_size == 16) {
+    memcpy(result, pair, 16);
+  } else {
+    memcpy(result, pair, plan->result_size);
+  }
+}
+
+void fwd_call_plan_store(const fwd_call_plan *plan, fwd_call_returned returned, void *result) {
+  store_mixed(plan, returned, result);
+}
+
+// MARK: Callers by a jump
+
+static inline fwd_call_returned jump(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
+                                     void *result, bool *is_refused) {
+  return plan->jump(&plan->head.head, function, arguments, is_refused, result);
+}
+
+FWD_CALLS_ANY_TYPE static fwd_status jump_checked(const fwd_call_plan *plan, void (*function)(void),
+                                                  void *const *arguments, void *result) {
+  bool is_refused = false, is_in_memory = plan->result == FWD_RESULT_MEMORY;
+  if (is_in_memory && !result) return fwd_call_plan_discard(plan, function, arguments);
+  fwd_call_returned returned = jump(plan, function, arguments, result, &is_refused);
+  if (is_refused) return fwd_call_plan_fail(plan, arguments);
+  if (result && !is_in_memory && plan->result != FWD_RESULT_VOID) store_mixed(plan, returned, result);
+  return FWD_OK;
+}
+
+// All arguments have addresses, so these jumps are never refused.
+
+/// For results in memory, and none.
+FWD_CALLS_ANY_TYPE static void jump_for_nothing(const fwd_call_plan *plan, void (*function)(void),
+                                                void *const *arguments, void *result) {
+  bool is_refused;
+  jump(plan, function, arguments, result, &is_refused);
+}
+
+/// For integers of 8 bytes and pointers, the commonest results.
+FWD_CALLS_ANY_TYPE static void jump_for_word(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
+                                             void *result) {
+  bool is_refused;
+  uint64_t word = jump(plan, function, arguments, result, &is_refused).integer;
+  if (result) memcpy(result, &word, sizeof word);
+}
+
+FWD_CALLS_ANY_TYPE static void jump_for_result(const fwd_call_plan *plan, void (*function)(void),
+                                               void *const *arguments, void *result) {
+  bool is_refused;
+  fwd_call_returned returned = jump(plan, function, arguments, result, &is_refused);
+  if (result) store_mixed(plan, returned, result);
+}
+
+// MARK: Straight-line callers
+
+// Everything but pointers and values is a constant where these macros are expanded. The numbers in a caller's name are
+// those of its integer registers, vector registers and stack words; `wide` says that all moves are of 8 bytes, so that
+// each is one load.
+
+typedef enum result_kind {
+  RESULT_MIXED,
+  RESULT_INTEGERS,
+  RESULT_VECTORS,
+  RESULT_MEMORY,
+  RESULT_KIND_COUNT,
+} result_kind;
+
+static inline uint64_t load(const fwd_move *move, const void *argument, bool is_wide) {
+  const char *bytes = (const char *)argument + move->offset;
+  if (!is_wide) return fwd_load_halves(move, bytes);
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Each value is loaded right behind the test of its address. Compilers merge tests that stand together into one that
+// costs more than a branch for each.
+#define LOAD_WORD(word, move)                                  \
+  {                                                            \
+    const void *argument = arguments[(move)->argument];        \
+    if (!argument) return fwd_call_plan_fail(plan, arguments); \
+    word = load(move, argument, is_wide);                      \
+  }
+#define LOAD_INTEGER(i)     \
+  uint64_t integer_##i = 0; \
+  if ((i) >= hidden_count && (i) < integer_count) LOAD_WORD(integer_##i, &plan->integers[i])
+#define LOAD_VECTOR(i)                             \
+  double vector_##i = 0;                           \
+  if ((i) < vector_count) {                        \
+    uint64_t word;                                 \
+    LOAD_WORD(word, &plan->vectors[i])             \
+    memcpy(&vector_##i, &word, sizeof vector_##i); \
+  }
+#define LOAD_STACK(i)    \
+  uint64_t word_##i = 0; \
+  if ((i) < word_count) LOAD_WORD(word_##i, &plan->words[i])
+#define LOAD_ALL                                                                                        \
+  LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3) LOAD_INTEGER(4) LOAD_INTEGER(5)       \
+  LOAD_VECTOR(0) LOAD_VECTOR(1) LOAD_VECTOR(2) LOAD_VECTOR(3)                                           \
+  LOAD_VECTOR(4) LOAD_VECTOR(5) LOAD_VECTOR(6) LOAD_VECTOR(7)                                           \
+  LOAD_STACK(0) LOAD_STACK(1) LOAD_STACK(2) LOAD_STACK(3) LOAD_STACK(4) LOAD_STACK(5) LOAD_STACK(6)     \
+  LOAD_STACK(7) LOAD_STACK(8) LOAD_STACK(9) LOAD_STACK(10) LOAD_STACK(11) LOAD_STACK(12) LOAD_STACK(13) \
+  LOAD_STACK(14) LOAD_STACK(15)                                                                         \
+  (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)integer_4;                  \
+  (void)integer_5, (void)vector_0, (void)vector_1, (void)vector_2, (void)vector_3, (void)vector_4;      \
+  (void)vector_5, (void)vector_6, (void)vector_7;                                                       \
+  (void)word_0, (void)word_1, (void)word_2, (void)word_3, (void)word_4, (void)word_5, (void)word_6;     \
+  (void)word_7, (void)word_8, (void)word_9, (void)word_10, (void)word_11, (void)word_12, (void)word_13; \
+  (void)word_14, (void)word_15;
+
+// Lists of parameter types and of values. Stack words are parameters behind those that take up all integer registers:
+// not a struct by value, which compilers build in one place and copy to another in larger pieces than it was written
+// in, which defeats store forwarding.
+#define INTEGER_TYPE(i) uint64_t
+#define VECTOR_TYPE(i) double
+#define INTEGER_VALUE(i) integer_##i
+#define VECTOR_VALUE(i) vector_##i
+#define WORD_VALUE(i) word_##i
+#define INTEGERS_1(item) FWD_LIST_1(item)
+#define INTEGERS_3(item) FWD_LIST_3(item)
+#define INTEGERS_6(item) FWD_LIST_6(item)
+#define VECTORS_0(item)
+#define VECTORS_1(item) , FWD_LIST_1(item)
+#define VECTORS_2(item) , FWD_LIST_2(item)
+#define VECTORS_8(item) , FWD_LIST_8(item)
+#define WORDS_0(item)
+#define WORDS_4(item) , FWD_LIST_4(item)
+#define WORDS_8(item) , FWD_LIST_8(item)
+#define WORDS_16(item) \
+  , FWD_LIST_8(item), item(8), item(9), item(10), item(11), item(12), item(13), item(14), item(15)
+#define CALL(returned, integers, vectors, words)                                                              \
+  (((returned(*)(INTEGERS_##integers(INTEGER_TYPE) VECTORS_##vectors(VECTOR_TYPE) WORDS_##words(INTEGER_TYPE)))function)( \
+      INTEGERS_##integers(INTEGER_VALUE) VECTORS_##vectors(VECTOR_VALUE) WORDS_##words(WORD_VALUE)))
+
+// For each result: how many integer registers its address takes, and what is done behind the loads.
+#define HIDDEN_MIXED 0
+#define HIDDEN_INTEGERS 0
+#define HIDDEN_VECTORS 0
+#define HIDDEN_MEMORY 1
+#define FINISH_MIXED(...)                                          \
+  fwd_call_returned returned = CALL(fwd_call_returned, __VA_ARGS__); \
+  if (result) store_mixed(plan, returned, result);
+#define FINISH_INTEGERS(...)                                         \
+  returned_integers returned = CALL(returned_integers, __VA_ARGS__); \
+  if (result) store_pair(plan, &returned, result);
+#define FINISH_VECTORS(...)                                        \
+  returned_vectors returned = CALL(returned_vectors, __VA_ARGS__); \
+  if (result) store_pair(plan, &returned, result);
+#define FINISH_MEMORY(...)                 \
+  integer_0 = (uint64_t)(uintptr_t)result; \
+  CALL(void, __VA_ARGS__);
+
+// With stack words, all integer registers are parameters; those that the plan does not load hold zero.
+#define CALLED_INTEGERS_0(integers) integers
+#define CALLED_INTEGERS_4(integers) 6
+#define CALLED_INTEGERS_8(integers) 6
+#define CALLED_INTEGERS_16(integers) 6
+
+#define CALLER_NAME(kind, integers, vectors, words, wide) call_##kind##_##integers##_##vectors##_##words##_##wide
+#define CALLER(kind, integers, vectors, words, wide)                                                           \
+  FWD_CALLS_ANY_TYPE static fwd_status CALLER_NAME(kind, integers, vectors, words, wide)(                      \
+      const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {               \
+    enum { integer_count = integers, vector_count = vectors, word_count = words };                             \
+    enum { hidden_count = HIDDEN_##kind, is_wide = wide };                                                     \
+    if (hidden_count > 0 && !result) return fwd_call_plan_discard(plan, function, arguments);                  \
+    if (!arguments) return fwd_call_plan_fail(plan, arguments);                                                \
+    LOAD_ALL                                                                                                   \
+    FINISH(kind, CALLED_INTEGERS_##words(integers), vectors, words)                                            \
+    return FWD_OK;                                                                                             \
+  }
+#define FINISH(kind, integers, vectors, words) FINISH_##kind(integers, vectors, words)
+
+// The callers that there are. `fwd_sysv_choose_caller` takes the smallest that is large enough. Each combination costs
+// 250 to 1,000 bytes of code; loading a register more than needed costs a third of a nanosecond.
+#define BY_WIDTH(X, kind, integers, vectors, words) X(kind, integers, vectors, words, 0) X(kind, integers, vectors, words, 1)
+#define BY_VECTORS(X, kind, integers)                                       \
+  BY_WIDTH(X, kind, integers, 0, 0) BY_WIDTH(X, kind, integers, 1, 0)       \
+  BY_WIDTH(X, kind, integers, 2, 0) BY_WIDTH(X, kind, integers, 8, 0)
+#define IN_REGISTERS(X, kind) BY_VECTORS(X, kind, 1) BY_VECTORS(X, kind, 3) BY_VECTORS(X, kind, 6)
+#define BY_WORDS(X, kind, integers, vectors)                                              \
+  BY_WIDTH(X, kind, integers, vectors, 4) BY_WIDTH(X, kind, integers, vectors, 8)         \
+  BY_WIDTH(X, kind, integers, vectors, 16)
+#define WITH_STACK(X, kind) BY_WORDS(X, kind, 1, 0) BY_WORDS(X, kind, 1, 8) BY_WORDS(X, kind, 6, 0) BY_WORDS(X, kind, 6, 8)
+#define ALL_CALLERS(X)                                                                              \
+  IN_REGISTERS(X, MIXED) IN_REGISTERS(X, INTEGERS) IN_REGISTERS(X, VECTORS) IN_REGISTERS(X, MEMORY) \
+  WITH_STACK(X, MIXED) WITH_STACK(X, MEMORY)
+ALL_CALLERS(CALLER)
+
+enum { INTEGERS_INDEX_1, INTEGERS_INDEX_3, INTEGERS_INDEX_6, INTEGERS_INDICES };
+enum { VECTORS_INDEX_0, VECTORS_INDEX_1, VECTORS_INDEX_2, VECTORS_INDEX_8, VECTORS_INDICES };
+enum { WORDS_INDEX_0, WORDS_INDEX_4, WORDS_INDEX_8, WORDS_INDEX_16, WORDS_INDICES };
+
+/// A caller and its numbers of registers and words; NULL for a combination without a caller.
+typedef struct straight_caller {
+  fwd_checked_call call;
+  uint8_t integers, vectors, words;
+} straight_caller;
+
+#define CALLER_ENTRY(kind, integers, vectors, words, wide)                                                       \
+  [RESULT_##kind][wide][WORDS_INDEX_##words][VECTORS_INDEX_##vectors][INTEGERS_INDEX_##integers] = {             \
+      CALLER_NAME(kind, integers, vectors, words, wide), integers, vectors, words},
+static const straight_caller straight_callers[RESULT_KIND_COUNT][2][WORDS_INDICES][VECTORS_INDICES][INTEGERS_INDICES] = {
+    ALL_CALLERS(CALLER_ENTRY)};
+
+/// Calls by a caller that looks for missing arguments although there are none.
+static void call_looking(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
+  plan->checked(plan, function, arguments, result);
+}
+
+// MARK: General callers
+
+typedef struct register_file {
+  uint64_t integers[FWD_INTEGER_REGISTERS];
+  double vectors[FWD_VECTOR_REGISTERS];
+} register_file;
+
+static void load_registers(const fwd_call_plan *plan, void *const *arguments, void *result, register_file *file) {
+  size_t i = 0;
+  if (plan->result == FWD_RESULT_MEMORY) file->integers[i++] = (uint64_t)(uintptr_t)result;
+  for (; i < plan->integer_count; i++) file->integers[i] = fwd_load_any(&plan->integers[i], arguments);
+  for (; i < FWD_INTEGER_REGISTERS; i++) file->integers[i] = 0;
+  for (i = 0; i < plan->vector_count; i++) {
+    uint64_t word = fwd_load_any(&plan->vectors[i], arguments);
+    memcpy(&file->vectors[i], &word, sizeof word);
+  }
+  for (; i < FWD_VECTOR_REGISTERS; i++) file->vectors[i] = 0;
+}
+
+#define REGISTER_TYPES FWD_LIST_6(INTEGER_TYPE), FWD_LIST_8(VECTOR_TYPE)
+#define FILE_INTEGER(i) file.integers[i]
+#define FILE_VECTOR(i) file.vectors[i]
+#define REGISTER_VALUES FWD_LIST_6(FILE_INTEGER), FWD_LIST_8(FILE_VECTOR)
+#define CALL_GENERAL(returned, type, value) (((returned(*)(REGISTER_TYPES type()))function)(REGISTER_VALUES value()))
+#define CALL_AND_COPY(returned_type, type, value)                      \
+  {                                                                    \
+    returned_type returned = CALL_GENERAL(returned_type, type, value); \
+    if (result) memcpy(result, &returned, plan->result_size);          \
+    break;                                                             \
+  }
+
+// `type` and `value` are macros for the stack words, which stand behind all registers: one struct of longs by value.
+// Its bytes lie on the stack in order, aligned to 16 at the call, so that offsets in it are offsets from the first word.
+#define CALL_AND_STORE(type, value)                                                         \
+  switch (plan->result) {                                                                   \
+    case FWD_RESULT_INTEGER_INTEGER: CALL_AND_COPY(returned_integers, type, value)          \
+    case FWD_RESULT_VECTOR_VECTOR: CALL_AND_COPY(returned_vectors, type, value)             \
+    case FWD_RESULT_X87: CALL_AND_COPY(long double, type, value)                            \
+    case FWD_RESULT_COMPLEX_X87: CALL_AND_COPY(_Complex long double, type, value)           \
+    default: {                                                                              \
+      fwd_call_returned returned = CALL_GENERAL(fwd_call_returned, type, value);            \
+      if (result && plan->result != FWD_RESULT_MEMORY) store_mixed(plan, returned, result); \
+    }                                                                                       \
+  }
+
+#define NO_STACK()
+#define STACK_TYPE() , stack_words
+#define STACK_VALUE() , stack
+
+FWD_CALLS_ANY_TYPE static void call_registers(const fwd_call_plan *plan, void (*function)(void),
+                                              void *const *arguments, void *result) {
+  register_file file;
+  load_registers(plan, arguments, result, &file);
+  CALL_AND_STORE(NO_STACK, NO_STACK)
+}
+
+#define STACK_CALLER(words)                                                                            \
+  FWD_CALLS_ANY_TYPE static void call_stack_##words(const fwd_call_plan *plan, void (*function)(void), \
+                                                    void *const *arguments, void *result) {            \
+    typedef struct stack_words {                                                                       \
+      uint64_t word[words];                                                                            \
+    } stack_words;                                                                                     \
+    register_file file;                                                                                \
+    load_registers(plan, arguments, result, &file);                                                    \
+    stack_words stack;                                                                                 \
+    fwd_load_stack(plan, arguments, (unsigned char *)&stack);                                          \
+    CALL_AND_STORE(STACK_TYPE, STACK_VALUE)                                                            \
+  }
+
+// Stack words are rounded up to one of these, up to FWD_BY_VALUE_LIMIT and what alignment adds. The function ignores
+// words beyond its own.
+#define STACK_SIZES(X) X(3) X(6) X(12) X(24) X(48) X(96) X(256) X(1024) X(9216)
+STACK_SIZES(STACK_CALLER)
+
+static const struct {
+  uint32_t words;
+  fwd_unchecked_call call;
+} stack_callers[] = {
+#define STACK_CALLER_ENTRY(words) {words, call_stack_##words},
+    STACK_SIZES(STACK_CALLER_ENTRY)};
+
+_Static_assert(9216 * 8 >= FWD_BY_VALUE_LIMIT + FWD_ARGUMENT_LIMIT * (16 + 8), "the largest takes all arguments");
+
+// MARK: The choice
+
+static result_kind kind_of(const fwd_call_plan *plan) {
+  switch (plan->result) {
+    case FWD_RESULT_INTEGER_INTEGER: return RESULT_INTEGERS;
+    case FWD_RESULT_VECTOR_VECTOR: return RESULT_VECTORS;
+    case FWD_RESULT_MEMORY: return RESULT_MEMORY;
+    case FWD_RESULT_X87:
+    case FWD_RESULT_COMPLEX_X87: return RESULT_KIND_COUNT;
+    default: return RESULT_MIXED;
+  }
+}
+
+typedef enum move_width {
+  /// Some are of other sizes than 4 and 8.
+  NO_WIDTH,
+  ANY_WIDTH,
+  ALL_WIDE,
+} move_width;
+
+static move_width width_of(const fwd_move *moves, size_t count) {
+  move_width width = ALL_WIDE;
+  for (size_t i = 0; i < count; i++) {
+    if (moves[i].size != 4 && moves[i].size != 8) return NO_WIDTH;
+    if (moves[i].size != 8) width = ANY_WIDTH;
+  }
+  return width;
+}
+
+static move_width narrower(move_width left, move_width right) { return left < right ? left : right; }
+
+/// Gives the straight-line caller for a plan; NULL if there is none.
+static fwd_checked_call choose_straight(const fwd_call_plan *plan) {
+  result_kind kind = kind_of(plan);
+  size_t hidden_count = kind == RESULT_MEMORY, integer_count = plan->integer_count;
+  bool has_stack = plan->stack_size > 0;
+  if (kind == RESULT_KIND_COUNT || (has_stack && !plan->words)) return NULL;
+  // Without a move there is none to repeat.
+  if (!has_stack && integer_count == hidden_count && plan->vector_count == 0) return NULL;
+  move_width width = narrower(width_of(plan->integers + hidden_count, integer_count - hidden_count),
+                              width_of(plan->vectors, plan->vector_count));
+  if (has_stack) width = narrower(width, width_of(plan->words, FWD_PLAN_WORDS));
+  if (width == NO_WIDTH) return NULL;
+  // By words, then vectors, then integers, from the smallest. None fits results in two registers of a kind with stack
+  // words.
+  const straight_caller *caller = straight_callers[kind][width == ALL_WIDE][0][0];
+  const straight_caller *end = caller + WORDS_INDICES * VECTORS_INDICES * INTEGERS_INDICES;
+  for (; caller < end; caller++) {
+    bool fits = caller->integers >= integer_count && caller->vectors >= plan->vector_count &&
+                caller->words * 8u >= plan->stack_size;
+    if (caller->call && fits) return caller->call;
+  }
+  return NULL;
+}
+
+fwd_caller_choice fwd_sysv_choose_caller(const fwd_call_plan *plan, bool has_jump) {
+  if (has_jump) {
+    bool is_nothing = plan->result == FWD_RESULT_VOID || plan->result == FWD_RESULT_MEMORY;
+    bool is_word = plan->result == FWD_RESULT_INTEGER && plan->result_size == 8;
+    return (fwd_caller_choice){jump_checked, is_nothing ? jump_for_nothing : is_word ? jump_for_word : jump_for_result};
+  }
+  fwd_checked_call straight = choose_straight(plan);
+  if (straight) return (fwd_caller_choice){straight, call_looking};
+  if (plan->stack_size == 0) return (fwd_caller_choice){fwd_call_plan_check_first, call_registers};
+  size_t i = 0;
+  while (stack_callers[i].words * 8 < plan->stack_size) i++;
+  return (fwd_caller_choice){fwd_call_plan_check_first, stack_callers[i].call};
+}
+
+#endif

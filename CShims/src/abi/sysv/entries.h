@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// What the code of entries (entry_pool.c) and their C part (entries.c) share.
+///
+/// There are two kinds of entries. Any signature with a placement can use a *full* entry, which stores all registers
+/// that can carry arguments. A *quick* entry is for signatures whose arguments are in the first five integer and two
+/// vector registers; it stores nothing, hands the slot over in the sixth integer register, and jumps to a C function
+/// that takes the others as parameters.
+
+#ifndef FWD_SRC_SYSV_ENTRIES_H
+#define FWD_SRC_SYSV_ENTRIES_H
+
+#include "abi/entering.h"
+#include "abi/placement.h"
+
+/// What an entry belongs to. Entries and slots have the same size, so that one index serves both.
+typedef struct fwd_entry_slot {
+  /// NULL: there is no closure, and calls return zeroes. First, so that its address is the slot's.
+  _Atomic(void *) closure;
+  /// The size of the last closure's result if that is in memory, else 0: a stale call has to write it.
+  _Atomic uint32_t memory_size;
+} fwd_entry_slot;
+
+_Static_assert(sizeof(fwd_entry_slot) == 16, "entry_pool.c counts slots by 16 bytes");
+
+/// The registers and the stack of a call through a full entry. entry_pool.c knows the offsets.
+typedef struct fwd_entry_state {
+  _Alignas(16) uint64_t integers[FWD_INTEGER_REGISTERS];
+  double vectors[FWD_VECTOR_REGISTERS];
+  /// The first stack word of the arguments, aligned to 16.
+  unsigned char *stack;
+  /// What the entry loads before it returns: rax, rdx, xmm0 and xmm1, or st(0) and st(1).
+  union {
+    struct {
+      uint64_t integers[2];
+      double vectors[2];
+    } registers;
+    _Alignas(16) unsigned char bytes[32];
+  } returned;
+} fwd_entry_state;
+
+_Static_assert(offsetof(fwd_entry_state, vectors) == 48 && offsetof(fwd_entry_state, stack) == 112 &&
+                   offsetof(fwd_entry_state, returned) == 128 && sizeof(fwd_entry_state) == 160,
+               "entry_pool.c stores and loads there");
+
+/// Called by full entries, with `returned` not set.
+void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state);
+
+// MARK: Quick entries
+
+enum { FWD_QUICK_INTEGERS = 5, FWD_QUICK_VECTORS = 2 };
+
+typedef struct fwd_returned_integers {
+  uint64_t integers[2];
+} fwd_returned_integers;
+typedef struct fwd_returned_vectors {
+  double vectors[2];
+} fwd_returned_vectors;
+
+#define FWD_QUICK_PARAMETERS                                                             \
+  uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, uint64_t i4, fwd_entry_slot *slot, \
+      double v0, double v1
+
+// Quick entries jump to these, one for each pair of registers that results come back in, and one for results in memory.
+// Hidden, so that code of a shared library jumps directly.
+#define FWD_QUICK __attribute__((visibility("hidden")))
+FWD_QUICK fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS);
+FWD_QUICK fwd_call_returned fwd_quick_enter_memory(FWD_QUICK_PARAMETERS);
+FWD_QUICK fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS);
+FWD_QUICK fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS);
+
+// MARK: Layouts
+
+/// Where a closure's arguments are once an entry has stored the registers. Immutable.
+typedef struct fwd_entry_layout fwd_entry_layout;
+
+/// Makes the layout of a placement without gaps; NULL if memory is short. Free it by `free`.
+fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement);
+
+/// Whether quick entries can take the calls.
+bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout);
+
+#endif

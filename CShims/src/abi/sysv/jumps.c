@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Jumps: how `fwd_call` calls functions of the commonest shapes on System V x86-64.
+///
+/// A jump loads the registers of a call from the arguments and then jumps to the function, which returns to the caller
+/// of the jump. It decides nothing but whether an argument has an address. So there is one jump for each shape:
+///
+///   - up to four integer and two vector registers,
+///   - each loaded from a whole argument, which has 4 or 8 bytes,
+///   - no stack words, and
+///   - a result in rax, in xmm0, in one of each, in memory, or none.
+///
+/// What `int64_t f(void *a, double b, int c)` goes through:
+///
+///     fwd_signature            fwd_enabled_jumps            fwd_jumps
+///     +----------------+       +----------------+           +--------------------------+
+///     | head.jump    --|------>| 0              |           | shape 0                  |
+///     | head.result    |       | ...            |           | ...                      |
+///     | order  0,2,1 --|---.   | shape's      --|---------->| order to rax             |
+///     | plan           |   |   | ...            |           | argument 1 to xmm0       |
+///     +----------------+   |   +----------------+           | argument 0 to rdi        |
+///                          |   all NULL while libffi        | 4 bytes, arg. 2, to esi  |--> f
+///                          |   is forced                    | jump to f                |
+///                          |                                +--------------------------+
+///                          '--- a byte for each register: which argument it is loaded from, vector registers first
+///
+/// A shape is numbered by how many registers of each kind it has and which of them take 8 bytes (SHAPE_INDEX). The
+/// number is the jump's index in both tables. The assembler puts each jump at its index, by the same formula, so that
+/// the two cannot disagree. A result in memory adds a register in front, which holds the memory's address; shapes with
+/// such a result stand behind the others and are numbered by their other registers.
+///
+/// Jumps are written in assembly because compilers add 12 instructions to the 39 of the largest one: they keep a frame
+/// pointer, and clear registers for the case of a missing argument. A jump changes neither the stack nor a register that
+/// the function must preserve. So one unwind entry covers all jumps. callers.c explains why such calls are sound.
+
+#include "abi/sysv/jumps.h"
+
+#if FWD_IS_SYSV
+
+#include <string.h>
+
+// MARK: The numbers of shapes
+
+enum { max_integers = 4, max_vectors = 2 };
+
+/// Numbers the shapes of `i` integer registers, of which those in the mask `wide_i` take 8 bytes, and `v` vector
+/// registers with the mask `wide_v`. There are 2^k masks of k registers, and those of fewer registers come first: masks
+/// of k bits begin at 2^k - 1. C and the assembler read this.
+#define SHAPE_INDEX(i, wide_i, v, wide_v) (((1 << (i)) - 1 + (wide_i)) * 7 + ((1 << (v)) - 1 + (wide_v)))
+#define SHAPE_COUNT 217
+#define SHAPE_COUNT_IN_MEMORY 105
+#define JUMP_COUNT 322
+
+_Static_assert(SHAPE_INDEX(max_integers, 15, max_vectors, 3) == SHAPE_COUNT - 1, "the last shape");
+_Static_assert(SHAPE_INDEX(max_integers - 1, 7, max_vectors, 3) == SHAPE_COUNT_IN_MEMORY - 1, "the last in memory");
+_Static_assert(SHAPE_COUNT + SHAPE_COUNT_IN_MEMORY == JUMP_COUNT, "all shapes have jumps");
+_Static_assert(FWD_ARGUMENT_LIMIT <= UINT8_MAX + 1, "an argument's number fits a byte of `order`");
+
+// MARK: The jumps
+
+#define QUOTE(...) #__VA_ARGS__
+#define EXPAND(...) QUOTE(__VA_ARGS__)
+#define SYMBOL(name) EXPAND(__USER_LABEL_PREFIX__) #name
+
+// The bytes of a jump. Where the processor checks indirect jumps (-fcf-protection), the target begins with endbr64.
+#if defined(__CET__) && (__CET__ & 1)
+#define LANDING "endbr64\n"
+#define JUMP_SIZE 192
+#else
+#define LANDING
+#define JUMP_SIZE 128
+#endif
+
+#if defined(__ELF__)
+#define HIDE(name) ".hidden " SYMBOL(name) "\n"
+#else
+#define HIDE(name) ".private_extern " SYMBOL(name) "\n"
+#endif
+
+#define ORDER_OFFSET 16
+_Static_assert(offsetof(fwd_jump_head, order) == ORDER_OFFSET, "jumps read `order` there");
+
+// A jump is called as a fwd_call_jump:
+//   rdi  the head        rdx  the arguments' addresses     r8  the memory of the result
+//   rsi  the function    rcx  is_refused
+// It keeps the function in r11, the addresses in r10, and what is left of the order in rax. A register is first loaded
+// with the number of its argument, then with the argument's address, then with the argument. is_refused stays in rcx,
+// or moves to r8 if rcx is to be loaded.
+__asm__(
+    // The address of the next argument. Two numbers are read before rax is shifted: al and ah.
+    ".macro fwd_load_address wide, narrow\n"
+    "  .if fwd_position & 1\n"
+    "    movzbl %ah, %\\narrow\n"
+    "  .else\n"
+    "    .if fwd_position\n"
+    "      shr $16, %rax\n"
+    "    .endif\n"
+    "    movzbl %al, %\\narrow\n"
+    "  .endif\n"
+    "  .set fwd_position, fwd_position + 1\n"
+    "  mov (%r10,%\\wide,8), %\\wide\n"
+    "  test %\\wide, %\\wide\n"
+    "  jz 9f\n"
+    ".endm\n"
+
+    ".macro fwd_load_integer number, wide, narrow\n"
+    "  .if fwd_integers > \\number\n"
+    "    fwd_load_address \\wide, \\narrow\n"
+    "    .if (fwd_wide_integers >> \\number) & 1\n"
+    "      mov (%\\wide), %\\wide\n"
+    "    .else\n"
+    "      mov (%\\wide), %\\narrow\n"
+    "    .endif\n"
+    "  .endif\n"
+    ".endm\n"
+
+    ".macro fwd_load_vector number, register\n"
+    "  .if fwd_vectors > \\number\n"
+    "    fwd_load_address rsi, esi\n"
+    "    .if (fwd_wide_vectors >> \\number) & 1\n"
+    "      movsd (%rsi), %\\register\n"
+    "    .else\n"
+    "      movss (%rsi), %\\register\n"
+    "    .endif\n"
+    "  .endif\n"
+    ".endm\n"
+
+    ".macro fwd_jump\n"
+    "  .org " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * (fwd_in_memory * " EXPAND(SHAPE_COUNT) " + "
+    EXPAND(SHAPE_INDEX(fwd_integers, fwd_wide_integers, fwd_vectors, fwd_wide_vectors)) "), 0xCC\n"
+    LANDING
+    "  .set fwd_position, 0\n"
+    "  mov %rsi, %r11\n"
+    "  .if fwd_integers + fwd_vectors\n"
+    "    mov " EXPAND(ORDER_OFFSET) "(%rdi), %rax\n"
+    "  .endif\n"
+    "  .if fwd_in_memory\n"
+    "    mov %r8, %rdi\n"
+    "  .endif\n"
+    // Before the first refusal.
+    "  .if fwd_integers + fwd_in_memory > 3\n"
+    "    mov %rcx, %r8\n"
+    "  .endif\n"
+    "  .if fwd_in_memory\n"
+    "    test %rdi, %rdi\n"
+    "    jz 9f\n"
+    "  .endif\n"
+    "  .if fwd_integers + fwd_vectors\n"
+    "    test %rdx, %rdx\n"
+    "    jz 9f\n"
+    "    mov %rdx, %r10\n"
+    "  .endif\n"
+    "  fwd_load_vector 0, xmm0\n"
+    "  fwd_load_vector 1, xmm1\n"
+    "  .if fwd_in_memory\n"
+    "    fwd_load_integer 0, rsi, esi\n"
+    "    fwd_load_integer 1, rdx, edx\n"
+    "    fwd_load_integer 2, rcx, ecx\n"
+    "  .else\n"
+    "    fwd_load_integer 0, rdi, edi\n"
+    "    fwd_load_integer 1, rsi, esi\n"
+    "    fwd_load_integer 2, rdx, edx\n"
+    "    fwd_load_integer 3, rcx, ecx\n"
+    "  .endif\n"
+    "  jmp *%r11\n"
+    "9:\n"
+    "  .if fwd_integers + fwd_in_memory > 3\n"
+    "    movb $1, (%r8)\n"
+    "  .else\n"
+    "    movb $1, (%rcx)\n"
+    "  .endif\n"
+    "  ret\n"
+    ".endm\n"
+
+    // Each begins a cache line: at another address a call may wait for two, which costs up to a third more.
+    ".text\n"
+    ".globl " SYMBOL(fwd_jumps) "\n" HIDE(fwd_jumps)
+    ".p2align 6, 0xCC\n"
+    SYMBOL(fwd_jumps) ":\n"
+    ".cfi_startproc\n"
+    ".set fwd_in_memory, 0\n"
+    ".rept 2\n"
+    "  .set fwd_integers, 0\n"
+    "  .rept 5 - fwd_in_memory\n"
+    "    .set fwd_wide_integers, 0\n"
+    "    .rept 1 << fwd_integers\n"
+    "      .set fwd_vectors, 0\n"
+    "      .rept 3\n"
+    "        .set fwd_wide_vectors, 0\n"
+    "        .rept 1 << fwd_vectors\n"
+    "          fwd_jump\n"
+    "          .set fwd_wide_vectors, fwd_wide_vectors + 1\n"
+    "        .endr\n"
+    "        .set fwd_vectors, fwd_vectors + 1\n"
+    "      .endr\n"
+    "      .set fwd_wide_integers, fwd_wide_integers + 1\n"
+    "    .endr\n"
+    "    .set fwd_integers, fwd_integers + 1\n"
+    "  .endr\n"
+    "  .set fwd_in_memory, fwd_in_memory + 1\n"
+    ".endr\n"
+    ".org " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * " EXPAND(JUMP_COUNT) ", 0xCC\n"
+    ".cfi_endproc\n"
+
+    // The table that heads point into.
+    ".data\n"
+    ".globl " SYMBOL(fwd_enabled_jumps) "\n" HIDE(fwd_enabled_jumps)
+    ".p2align 3\n"
+    SYMBOL(fwd_enabled_jumps) ":\n"
+    ".set fwd_index, 0\n"
+    ".rept " EXPAND(JUMP_COUNT) "\n"
+    "  .quad " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * fwd_index\n"
+    "  .set fwd_index, fwd_index + 1\n"
+    ".endr\n"
+    ".text\n");
+
+extern __attribute__((visibility("hidden"))) const char fwd_jumps[JUMP_COUNT * JUMP_SIZE];
+extern __attribute__((visibility("hidden"))) fwd_call_jump fwd_enabled_jumps[JUMP_COUNT];
+
+static fwd_call_jump jump_at(size_t index) { return (fwd_call_jump)(uintptr_t)(fwd_jumps + index * JUMP_SIZE); }
+
+void fwd_call_jumps_enable(bool enabled) {
+  for (size_t i = 0; i < JUMP_COUNT; i++) {
+    // Relaxed: a call may go either way while this runs.
+    __atomic_store_n(&fwd_enabled_jumps[i], enabled ? jump_at(i) : NULL, __ATOMIC_RELAXED);
+  }
+}
+
+// MARK: The choice
+
+/// Gives the mask of the moves of 8 bytes, or SIZE_MAX if one is not of a whole argument of 4 or 8 bytes.
+static size_t wide_mask(const fwd_move *moves, size_t count) {
+  size_t mask = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (moves[i].offset != 0 || (moves[i].size != 4 && moves[i].size != 8)) return SIZE_MAX;
+    if (moves[i].size == 8) mask |= (size_t)1 << i;
+  }
+  return mask;
+}
+
+/// Gives the index of the jump for a plan's shape, or SIZE_MAX if there is none.
+static size_t find_jump(const fwd_call_plan *plan) {
+  size_t in_memory = plan->result == FWD_RESULT_MEMORY;
+  if (plan->stack_size > 0 || plan->integer_count > max_integers || plan->vector_count > max_vectors) return SIZE_MAX;
+  switch (plan->result) {
+    case FWD_RESULT_INTEGER_INTEGER:
+    case FWD_RESULT_VECTOR_VECTOR:
+    case FWD_RESULT_X87:
+    case FWD_RESULT_COMPLEX_X87: return SIZE_MAX;
+    default: break;
+  }
+  size_t integers = plan->integer_count - in_memory, vectors = plan->vector_count;
+  size_t wide_integers = wide_mask(plan->integers + in_memory, integers);
+  size_t wide_vectors = wide_mask(plan->vectors, vectors);
+  if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return SIZE_MAX;
+  return in_memory * SHAPE_COUNT + SHAPE_INDEX(integers, wide_integers, vectors, wide_vectors);
+}
+
+static uint64_t order_of(const fwd_call_plan *plan) {
+  uint64_t order = 0;
+  size_t place = 0;
+  for (size_t i = 0; i < plan->vector_count; i++) order |= (uint64_t)plan->vectors[i].argument << 8 * place++;
+  for (size_t i = plan->result == FWD_RESULT_MEMORY; i < plan->integer_count; i++) {
+    order |= (uint64_t)plan->integers[i].argument << 8 * place++;
+  }
+  return order;
+}
+
+/// Gives what `fwd_call` does with the registers.
+static fwd_call_result result_of(const fwd_call_plan *plan) {
+  uint32_t size = plan->result_size;
+  switch (plan->result) {
+    case FWD_RESULT_VOID:
+    case FWD_RESULT_MEMORY: return FWD_CALL_NOTHING;
+    case FWD_RESULT_INTEGER:
+      return size == 8   ? FWD_CALL_INTEGER_8
+             : size == 4 ? FWD_CALL_INTEGER_4
+             : size == 1 ? FWD_CALL_INTEGER_1
+                         : FWD_CALL_OTHER;
+    case FWD_RESULT_VECTOR: return size == 8 ? FWD_CALL_DOUBLE : FWD_CALL_OTHER;
+    case FWD_RESULT_INTEGER_VECTOR: return size == 16 ? FWD_CALL_INTEGER_VECTOR : FWD_CALL_OTHER;
+    case FWD_RESULT_VECTOR_INTEGER: return size == 16 ? FWD_CALL_VECTOR_INTEGER : FWD_CALL_OTHER;
+    default: return FWD_CALL_OTHER;
+  }
+}
+
+fwd_jump_choice fwd_sysv_choose_jump(const fwd_call_plan *plan) {
+  size_t index = find_jump(plan);
+  if (index == SIZE_MAX) return (fwd_jump_choice){.head = {.head = {.jump = &fwd_no_call_jump}}};
+  return (fwd_jump_choice){
+      .jump = jump_at(index),
+      .head = {.head = {.jump = &fwd_enabled_jumps[index], .result = result_of(plan)}, .order = order_of(plan)},
+  };
+}
+
+#endif
