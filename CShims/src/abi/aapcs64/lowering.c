@@ -77,7 +77,9 @@ static void lower_argument(fwd_ffi_interface *interface, const fwd_part *parts, 
   if (parts->member_size > 0) {
     uint32_t members = size / parts->member_size;
     ffi_type *type = vector_type(members, parts->member_size);
-    if (on_stack && (type->alignment < 8 ? 8 : type->alignment) != alignment) {
+    // Closures find a struct in vector registers where libffi has stored them, aligned to 16.
+    if (!on_stack && members > 1) alignment = 16;
+    if ((on_stack || members > 1) && (type->alignment < 8 ? 8 : type->alignment) != alignment) {
       piece.block = aligned_vector_type(members, parts->member_size, alignment);
       type = NULL;
     }

@@ -14,6 +14,8 @@
 #include "abi/entering.h"
 #include "abi/placement.h"
 
+#if FWD_IS_SYSV
+
 /// What an entry belongs to. Entries and slots have the same size, so that one index serves both.
 typedef struct fwd_entry_slot {
   /// NULL: there is no closure, and calls return zeroes. First, so that its address is the slot's.
@@ -80,5 +82,7 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement);
 
 /// Whether quick entries can take the calls.
 bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout);
+
+#endif
 
 #endif
