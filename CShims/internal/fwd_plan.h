@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What a signature's call plan does, for those who want to look at it: nothing of this is used by a call.
+/// Describes how the arguments and the result of a signature are passed, for `fwd inspect --plan`. Calls do not use this.
 
 #ifndef FWD_PLAN_H
 #define FWD_PLAN_H
@@ -13,23 +13,23 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// Where the bytes of an argument or a result are.
+/// What carries bytes of an argument or of the result.
 typedef enum fwd_place_kind {
-  /// `index` counts in the order of the calling convention: 0 is rdi for an argument and rax for a result.
+  /// `index` is the register's number in the order of the calling convention: 0 is rdi for arguments and rax for results.
   FWD_PLACE_INTEGER_REGISTER = 0,
   FWD_PLACE_VECTOR_REGISTER = 1,
   /// `index` is the offset in bytes from the first stack word of the arguments.
   FWD_PLACE_STACK = 2,
   /// Results on x86-64 only: the x87 stack.
   FWD_PLACE_X87_REGISTER = 3,
-  /// Results only: memory of the caller's, whose address a move with FWD_PLAN_RESULT_ADDRESS passes.
+  /// Results only: the caller's memory. A move with FWD_PLAN_RESULT_ADDRESS passes its address.
   FWD_PLACE_MEMORY = 4,
 } fwd_place_kind;
 
-/// Instead of the index of an argument: the address of the memory for the result.
+/// In place of the index of an argument: the address of the memory for the result.
 #define FWD_PLAN_RESULT_ADDRESS UINT32_MAX
 
-/// Bytes of an argument or of the result, and where they are while the call begins or ends.
+/// Bytes of an argument or of the result, and what carries them when the call begins or ends.
 typedef struct fwd_plan_move {
   /// The argument, or FWD_PLAN_RESULT_ADDRESS; 0 for the result.
   uint32_t argument;
@@ -38,28 +38,27 @@ typedef struct fwd_plan_move {
   uint32_t size;
   fwd_place_kind kind;
   uint32_t index;
-  /// Whether the place holds the address of a copy of these bytes (large structs on AArch64).
+  /// Whether the address of a copy of these bytes is passed (large structs on AArch64).
   bool is_address;
 } fwd_plan_move;
 
-/// Whether there is a call plan for the signature; if not, calls of it go through libffi.
+/// Whether there is a call plan for the signature. If not, calls go through libffi.
 bool fwd_plan_exists(const fwd_signature *FWD_NONNULL signature);
 
-/// Gives what the plan loads before the call: the first `capacity` of the moves, in no order that means
-/// anything. Gives their number, which may be more; 0 if there is no plan.
+/// Writes the first `capacity` moves that a call makes, by argument. Gives the number of all moves; 0 if there is no plan.
 size_t fwd_plan_moves(const fwd_signature *FWD_NONNULL signature, fwd_plan_move *FWD_NULLABLE moves, size_t capacity);
 
-/// The bytes of stack words that the plan fills.
+/// Gives the bytes of stack words that a call fills.
 size_t fwd_plan_stack_size(const fwd_signature *FWD_NONNULL signature);
 
 enum { FWD_PLAN_RESULT_PLACES = 4 };
 
-/// Gives where the result is after the call, by its bytes in order. Gives how many there are: 0 for `void` or
-/// if there is no plan, at most FWD_PLAN_RESULT_PLACES.
+/// Writes what carries the result after the call, by its bytes in order. Gives how many there are, at most
+/// FWD_PLAN_RESULT_PLACES: 0 for `void`, or if there is no plan.
 size_t fwd_plan_result_places(const fwd_signature *FWD_NONNULL signature, fwd_plan_move *FWD_NONNULL places);
 
-/// The name of a register of the processor that this is compiled for, "?" for one that is none. Registers of
-/// results have an order of their own. Valid for the life of the process.
+/// Gives the name of a register of this processor; "?" if there is no such register. Registers of results have their own
+/// order. The name is valid as long as the process.
 const char *FWD_NONNULL fwd_plan_register_name(fwd_place_kind kind, uint32_t index, bool is_result);
 
 #if defined(__clang__)

@@ -7,17 +7,17 @@
 
 const char fwd_atomic_reason[] = "expected no _Atomic member (compilers differ in how they pass such a struct by value)";
 
-// What Apple's encodings do not tell, a width below this hides.
+// Apple's encodings do not give the type of a bit-field. Up to this width it may be of any integer type.
 enum { word_bits = 64 };
 
 static const char *bit_field_reason(const fwd_encoding *encoding, const fwd_type *type) {
-  // One without a name takes no part in classification to clang, but does to gcc; gcc before 12 counted those of
-  // width 0, too. Where the fields' names are written, its own is empty.
+  // Clang does not classify a bit-field without a name; gcc does, and before 12 also one of width 0. In an encoding with
+  // field names, such a bit-field has an empty one.
   bool has_no_name = type->field_name_offset > 0 && type->field_name_length == 0;
   if (has_no_name || type->count == 0) {
     return "expected no unnamed bit-field in a small struct (compilers differ in how they pass one by value)";
   }
-  // On AArch64 gcc aligns an argument as the type of a bit-field in it is, packed or not.
+  // On AArch64 gcc aligns an argument by the types of its bit-fields, even in a packed struct.
   uint64_t position;
   char letter = fwd_bit_field_letter(encoding, type, &position);
   if (type->count > word_bits || letter == 't' || letter == 'T') {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Parts of types for which no ABI, or not each compiler, says how a small whole is passed by value.
+/// Types for which compilers disagree, or no ABI says, how a small struct with such a member is passed by value.
 
 #ifndef FWD_SRC_CONTESTED_H
 #define FWD_SRC_CONTESTED_H
 
 #include "fwd_encoding.h"
 
-/// Why `type`, apart from what it consists of, keeps a small whole from being passed; NULL if it does not.
+/// Gives the reason why a small struct that contains `type` cannot be passed; NULL if there is none. Does not look at the
+/// parts of `type`.
 const char *fwd_contested_reason(const fwd_encoding *encoding, const fwd_type *type);
 
+/// The reason for `_Atomic` members.
 extern const char fwd_atomic_reason[];
 
 #endif

@@ -9,15 +9,16 @@
 #include <stdint.h>
 #include <string.h>
 
+/// Loads eight bytes, which need not be aligned.
 static inline uint64_t fwd_load_word_of(const void *bytes) {
   uint64_t word;
   memcpy(&word, bytes, sizeof word);
   return word;
 }
 
-/// Widens up to eight bytes to a word, as callees expect small integers.
+/// Widens up to eight bytes to a word, as functions expect small integers.
 static inline uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed) {
-  // The usual sizes apart, since a copy of constant size is one load.
+  // The usual sizes come first: a copy of constant size is one load.
   switch (size) {
     case 1: {
       uint8_t value;
@@ -35,7 +36,7 @@ static inline uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed
       return is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
     }
     default: {
-      // Part of an aggregate, which has no sign. Only little-endian ABIs are lowered to such pieces.
+      // Part of a struct, which has no sign; or eight bytes. Parts occur in little-endian ports only.
       uint64_t word = 0;
       memcpy(&word, bytes, size);
       return word;

@@ -8,6 +8,6 @@
 
 fwd_status fwd_closure_create_owning(const fwd_signature *signature, fwd_closure_handler handler, void *context,
                                      void (*release)(void *context), fwd_closure **closure, fwd_error *error) {
-  // The closure retains the call interface, so it does not need the signature.
+  // Closures need neither the signature nor its call interface.
   return fwd_cif_closure_create(fwd_signature_cif(signature), handler, context, release, context, closure, error);
 }

@@ -98,7 +98,7 @@ size_t fwd_plan_moves(const fwd_signature *signature, fwd_plan_move *moves, size
 
 // MARK: The result
 
-/// Adds the next `size` bytes of a result of `total`.
+/// Adds up to `size` bytes of a result of `total` bytes.
 static void add_result(move_list *list, uint32_t offset, uint32_t size, uint32_t total, fwd_place_kind kind,
                        uint32_t index) {
   uint32_t rest = total - offset;
@@ -120,7 +120,7 @@ size_t fwd_plan_result_places(const fwd_signature *signature, fwd_plan_move *pla
       add_result(&list, 0, 8, total, integer, 0);
       break;
     case FWD_RESULT_VECTOR:
-      // 16 bytes only for a quad on AArch64.
+      // Only a quad, on AArch64, has 16.
       add_result(&list, 0, 16, total, vector, 0);
       break;
     case FWD_RESULT_INTEGER_INTEGER:

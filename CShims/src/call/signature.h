@@ -7,10 +7,10 @@
 #include "call/call_interface.h"
 #include "fwd_signature.h"
 
-/// How functions of the signature are called; valid as long as the signature.
+/// Gives the call interface of the signature. Valid as long as the signature.
 const fwd_cif *fwd_signature_cif(const fwd_signature *signature);
 
-/// A reference of one's own to a signature that is only read. The count is all of it that changes.
+/// Retains a signature that is otherwise only read: its count is all of it that changes.
 fwd_signature *fwd_signature_share(const fwd_signature *signature);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The callers that carry out call plans on AArch64 (AAPCS64).
+/// The functions that carry call plans out on AArch64.
 ///
-/// Each calls the function through a pointer of another type than its own: one whose arguments fill the
-/// registers and stack words in which the function looks for its own. ISO C leaves this undefined; the AAPCS64
-/// does not, since where a value lies depends on nothing but what came before it:
+/// Each calls the function through a pointer of another type than the function's own: a type whose parameters fill the
+/// registers and stack words from which the function reads its own. ISO C leaves this undefined; the AAPCS64 does not,
+/// since the place of an argument depends only on the arguments before it:
 ///
 ///   x0-x7        Eight uint64_t (C.7 to C.11): integers, pieces of composites, addresses of copies.
 ///   v0-v7        Eight doubles, or eight quads where a register is needed in full (C.1). The two kinds are
@@ -13,17 +13,16 @@
 ///                or double is the low bytes of its register.
 ///   the stack    With all sixteen registers taken, further arguments lie on the stack in order. Ours are
 ///                structs of four quads: homogeneous aggregates, of which C.3 to C.6 put each in the next 64
-///                bytes. The first is at the stack pointer, aligned to 16, so that places in an array of
-///                them are places on the stack.
+///                bytes. The first is at the stack pointer, aligned to 16, so that offsets in an array of
+///                them are offsets from the first stack word.
 ///   results      A composite of two uint64_t comes back in x0 and x1, a homogeneous aggregate of four
-///                members in v0-v3; whichever of these registers the function leaves alone are its to spoil.
+///                members in v0-v3. The function may leave anything in those that its result does not use.
 ///                With a result in memory the function writes its own size to the address in x8: to the
 ///                front of a local struct that is as large or larger.
-///   the rest     Registers and words that the function does not look at are its to ignore, and the
-///                caller pops the stack. Nothing says how many arguments there are.
+///   the rest     A function ignores registers and stack words beyond its own, and the caller pops the stack.
 ///
-/// What is needed is that the compiler cannot see both sides and draw conclusions: the function's address
-/// comes from outside, and everything goes through memory copies and unions, never through pointer casts.
+/// The compiler must not see both sides and draw conclusions: the function's address comes from outside, and all values
+/// go through memcpy and unions, never through pointer casts.
 
 #include "abi/aapcs64/callers.h"
 
@@ -33,7 +32,7 @@
 
 #if FWD_IS_AAPCS64
 
-// MARK: What comes back
+// MARK: Results
 
 typedef struct returned_integers {
   uint64_t integers[2];
@@ -46,7 +45,7 @@ typedef struct returned_quads {
 } returned_quads;
 
 static inline void store_integers(const fwd_call_plan *plan, returned_integers returned, void *result) {
-  // The usual sizes apart, since a copy of constant size is one store.
+  // The usual sizes come first: a copy of constant size is one store.
   if (plan->result_size == 8) {
     memcpy(result, &returned, 8);
   } else if (plan->result_size == 4) {
@@ -66,7 +65,7 @@ static inline void store_doubles(const fwd_call_plan *plan, returned_doubles ret
   }
 }
 
-/// A double or float is the low bytes of its register, as a quad is all of it.
+/// A float or double is in the low bytes of its register; a quad fills it.
 static inline void store_quads(const fwd_call_plan *plan, returned_quads returned, void *result) {
   uint32_t size = plan->result_member_size, count = plan->result_size / size;
   for (uint32_t i = 0; i < count; i++) {
@@ -88,8 +87,8 @@ static inline bool is_floating(const fwd_call_plan *plan) {
 
 // MARK: Straight-line callers
 
-// One for each number of integer and of vector registers, and for results in either kind, for plans whose
-// moves are all of 4 or 8 bytes: nothing is decided during the call but what to store.
+// For plans whose moves are all of 4 or 8 bytes: a caller for each number of integer and of vector registers and each
+// kind of result. A call decides nothing but which bytes of the result to store.
 
 #define INTEGER_TYPE(i) uint64_t
 #define DOUBLE_TYPE(i) double
@@ -193,7 +192,7 @@ static inline void load(const fwd_call_plan *plan, void *const *arguments, regis
   for (; i < FWD_VECTOR_REGISTERS; i++) file->vectors[i] = (vector_register){{0, 0}};
   fwd_load_stack(plan, arguments, stack);
   for (i = 0; i < plan->reference_count; i++) {
-    // A copy for each call, since the function may write to what it is given.
+    // A copy for each call, since the function may write to it.
     const fwd_reference *reference = &plan->references[i];
     unsigned char *copy = copies + reference->offset;
     memcpy(copy, arguments[reference->argument], reference->size);
@@ -225,7 +224,7 @@ static inline void load(const fwd_call_plan *plan, void *const *arguments, regis
   (((returned(*)(FWD_LIST_8(INTEGER_TYPE), FWD_LIST_8(QUAD_TYPE) BLOCKS_##blocks(BLOCK_TYPE, 0)))function)( \
       FWD_LIST_8(FILE_INTEGER), FWD_LIST_8(FILE_QUAD) BLOCKS_##blocks(FILE_BLOCK, 0)))
 
-// An array is never of 0 elements, which ISO C does not have.
+// ISO C has no arrays of 0 elements.
 #define LOAD(blocks, copy_size)                                     \
   register_file file;                                               \
   stack_block stack[(blocks) > 0 ? (blocks) : 1];                   \
@@ -246,9 +245,8 @@ static inline void load(const fwd_call_plan *plan, void *const *arguments, regis
     }                                                                                                  \
   }
 
-// Results in memory: in a local struct, since a compiler may choose where the address of an assigned one
-// points. It is of quads to be aligned to 16, and of too many to be homogeneous. What is not written of it
-// costs nothing but room on the stack.
+// Results in memory come in a local struct that is as large or larger. It consists of quads, which aligns it to 16, and
+// of too many to be homogeneous. The part that the function does not write costs nothing but room on the stack.
 #define MEMORY_CALLER(name, blocks, result_bytes)                                                      \
   FWD_CALLS_ANY_TYPE static void name(const fwd_call_plan *plan, void (*function)(void),               \
                                       void *const *arguments, void *result) {                          \
@@ -275,7 +273,7 @@ STACK_CALLERS(16)
 GENERAL_CALLER(call_stack_256, 256, plan->copy_size)
 MEMORY_CALLER(call_large_stack_256, 256, large_result)
 
-// An argument takes at most four quads of the stack: a composite that is larger goes by reference.
+// An argument takes at most four quads of the stack, since a larger composite is passed by address.
 _Static_assert(FWD_ARGUMENT_LIMIT <= 256, "the largest caller takes all arguments");
 
 #define STACK_ENTRY(blocks) \

@@ -10,14 +10,14 @@ enum {
   not_homogeneous = -1,
 };
 
-// How many floating numbers a type consists of if it consists of nothing else and all have one size, which is
-// kept in `*member_size` (0 before the first); else `not_homogeneous`. Sizes tell the fundamental types apart,
-// since float, double and quad differ in them. (Apple's long double is its double, and counts as one there.)
+// Counts the floating numbers of a type that consists of nothing else, if all have one size; else gives
+// `not_homogeneous`. The size is kept in `*member_size`, which is 0 before the first. Sizes tell float, double and quad
+// apart.
 //
-// No type is looked at twice, and depth is limited by the parser. The whole is small, so that counts are.
+// No type is visited twice, and the parser limits depth. The type has at most 64 bytes, so the count cannot overflow.
 static int count_members(const fwd_encoding *encoding, uint32_t index, size_t *member_size) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
-  // It has no size of its own.
+  // A bit-field is an integer, and has no size of its own.
   if (type->kind == FWD_TYPE_BIT_FIELD) return not_homogeneous;
   // Empty structs and arrays are members of nothing; but see fwd_aapcs64_find_contested.
   if (type->layout.size == 0) return 0;
@@ -29,8 +29,7 @@ static int count_members(const fwd_encoding *encoding, uint32_t index, size_t *m
       if (*member_size == 0) *member_size = type->layout.size;
       return *member_size == type->layout.size ? 1 : not_homogeneous;
     case FWD_TYPE_COMPLEX:
-      // "Complex floating types: as a structure of two members"; complex integers are as structs of two too,
-      // by what the compilers do.
+      // The AAPCS64 treats complex floating types as structs of two members. Compilers do so for complex integers too.
       count = count_members(encoding, type->first_child, member_size);
       return count == not_homogeneous ? not_homogeneous : 2;
     case FWD_TYPE_ARRAY:
@@ -81,13 +80,13 @@ static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index
                                     const char **reason) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
   *reason = fwd_contested_reason(encoding, type);
-  // To neither compiler is an atomic struct or one with an atomic member homogeneous if it would not be else.
+  // Compilers differ only where the type would be homogeneous without _Atomic, or is atomic as a whole.
   if (!*reason && class != FWD_AAPCS64_MEMORY && is_atomic(type) && is_aggregate(type)) *reason = fwd_atomic_reason;
   if (*reason) return index;
   if (type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION && type->kind != FWD_TYPE_ARRAY)
     return FWD_NO_TYPE;
   bool is_homogeneous = class == FWD_AAPCS64_VECTOR;
-  // The reason for these is the caller's.
+  // The caller gives the reason for an empty array.
   if (is_homogeneous && type->kind == FWD_TYPE_ARRAY && type->count == 0) return index;
   for (uint32_t child = type->first_child; child != FWD_NO_TYPE;
        child = fwd_encoding_type(encoding, child)->next_sibling) {
@@ -101,7 +100,7 @@ static uint32_t find_contested_part(const fwd_encoding *encoding, uint32_t index
   return FWD_NO_TYPE;
 }
 
-/// Whether a closure has to copy an argument to where it is aligned, which it has room for as far as 16 bytes go.
+/// Whether a closure has to copy an argument to align it. It has room for 16 bytes.
 static bool is_copied(const fwd_type *type, fwd_aapcs64_class class) {
   return class != FWD_AAPCS64_MEMORY && type->layout.alignment > fwd_aapcs64_alignment(type) &&
          type->layout.alignment > 8;
@@ -112,11 +111,11 @@ uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index
   const fwd_type *type = fwd_encoding_type(encoding, index);
   fwd_aapcs64_class class = fwd_aapcs64_classify(encoding, index).class;
   *reason = NULL;
-  // Larger ones are passed by reference whatever they hold.
+  // Larger types are passed by reference whatever they hold.
   if (class == FWD_AAPCS64_NO_CLASS || type->layout.size > FWD_AAPCS64_MEMBERS * quad_size) return FWD_NO_TYPE;
   if (is_argument && class != FWD_AAPCS64_MEMORY && type->is_stated && type->member_alignment == 0 &&
       type->layout.alignment > 8) {
-    // B.6: an attribute on the whole does not count.
+    // B.6: an attribute on the whole struct does not count.
     *reason = "expected the stated layout to have the members' alignment, by which the argument is passed";
     return index;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Lowers a signature to libffi's own types, where we do not know the ABI better: one piece an argument. What
-/// libffi has no type for is refused.
+/// Lowers a signature to libffi's own types, for calling conventions without a port: one piece for each argument. Types
+/// that libffi does not have are refused.
 
 #include "abi/libffi/pieces.h"
 
@@ -13,7 +13,7 @@
 #include "abi/refusal.h"
 #include "base/error.h"
 
-// libffi wants the elements of an array one by one. ABIs that look at them at all do so for small structs.
+// libffi takes the elements of an array one by one. ABIs that look at them do so for small structs only.
 enum { element_limit = 1024 };
 
 static ffi_type *integer_type(size_t size, bool is_signed) {
@@ -29,7 +29,7 @@ static ffi_type *integer_type(size_t size, bool is_signed) {
   }
 }
 
-// NULL if libffi has none.
+/// Gives libffi's complex type; NULL if it has none.
 static ffi_type *complex_type(fwd_type_kind part) {
 #ifdef FFI_TARGET_HAS_COMPLEX_TYPE
   switch (part) {
@@ -60,8 +60,8 @@ static ffi_type *refuse(type_maker *maker, const fwd_type *type, const char *rea
   return NULL;
 }
 
-// The elements of a struct, arrays written out: counts them, or fills `elements` if it is not NULL. Stops
-// counting above the limit. Parts of size 0 are left out: libffi refuses them, and nothing is passed.
+// Counts the elements of a struct, each element of an array by itself, and stores their types if `elements` is not NULL.
+// Stops above the limit. Skips parts of size 0: libffi refuses them, and nothing is passed.
 static ffi_type *make_type(type_maker *maker, uint32_t index);
 
 static size_t list_elements(type_maker *maker, uint32_t index, ffi_type **elements, size_t count) {
@@ -93,7 +93,7 @@ static ffi_type *make_struct(type_maker *maker, const fwd_type *type) {
   }
   made->next = maker->interface->type_storage;
   maker->interface->type_storage = made;
-  // With its size set, libffi does not lay it out, which would write to types that threads share.
+  // Since the size is set, libffi does not lay the type out, which would write to memory that threads share.
   made->type = (ffi_type){type->layout.size, (unsigned short)type->layout.alignment, FFI_TYPE_STRUCT,
                           made->elements};
   count = 0;
@@ -103,7 +103,7 @@ static ffi_type *make_struct(type_maker *maker, const fwd_type *type) {
   return &made->type;
 }
 
-/// The libffi type of a type of known size other than 0; NULL with `maker->status` set.
+/// Gives the libffi type of a type whose size is not 0; NULL, with `maker->status` set, if there is none.
 static ffi_type *make_type(type_maker *maker, uint32_t index) {
   const fwd_type *type = fwd_encoding_type(maker->encoding, index);
   switch (type->kind) {
@@ -130,7 +130,8 @@ static ffi_type *make_type(type_maker *maker, uint32_t index) {
   }
 }
 
-// libffi lays structs out as usual, and compilers differ about atomic members.
+// Finds a struct with a stated layout, which libffi would lay out otherwise, or an atomic member, which compilers pass
+// each in their own way.
 static uint32_t find_unusual(const fwd_encoding *encoding, uint32_t index, bool is_part) {
   const fwd_type *type = fwd_encoding_type(encoding, index);
   bool is_scalar = type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION && type->kind != FWD_TYPE_ARRAY &&
@@ -166,7 +167,7 @@ static void lower_result(type_maker *maker, uint32_t index) {
   if (interface->result_size == 0) return;
   interface->result_type = make_value_type(maker, index);
   if (!interface->result_type) return;
-  // libffi widens the integers only.
+  // libffi widens integers only.
   unsigned kind = interface->result_type->type;
   bool is_integer = kind != FFI_TYPE_STRUCT && kind != FFI_TYPE_COMPLEX && kind != FFI_TYPE_FLOAT;
   bool is_widened = is_integer && interface->result_size < sizeof(ffi_arg);

@@ -13,22 +13,24 @@
 
 #if FWD_IS_SYSV
 
-typedef enum argument_place {
-  /// Nothing is passed.
-  IN_NONE,
-  /// In one register, or in two of one kind, which are stored side by side.
+/// Where an argument is once an entry has stored the registers.
+typedef enum argument_location {
+  /// It has no bytes.
+  NOWHERE,
+  /// In one register, or in two of a kind that are stored side by side.
   IN_REGISTERS,
   ON_STACK,
-  /// In a register of each kind, or where it is not aligned for its type: it has to be copied together.
+  /// In a register of each kind, or at an address that may not be aligned for its type: it has to be copied.
   SCATTERED,
-} argument_place;
+} argument_location;
 
 typedef struct entry_argument {
-  uint8_t place;
-  /// The registers of a scattered argument's eightbytes: an integer register, FWD_INTEGER_REGISTERS and a vector
+  /// An `argument_location`.
+  uint8_t location;
+  /// The registers of its eightbytes: the number of an integer register, FWD_INTEGER_REGISTERS plus that of a vector
   /// register, or `no_register`.
   uint8_t eightbytes[2];
-  /// The bytes from the beginning of the state, or for the stack from its first word.
+  /// The offset in bytes from the beginning of the state, or for ON_STACK from the first stack word.
   uint32_t offset;
 } entry_argument;
 
@@ -36,19 +38,19 @@ enum { no_register = UINT8_MAX, scattered_bytes = 16 };
 
 enum {
   quick_arguments = FWD_QUICK_INTEGERS + FWD_QUICK_VECTORS,
-  /// Their place in the state is that of the vector registers which quick calls do not store.
+  /// They are copied to where a full entry stores the vector registers that a quick entry does not have.
   quick_copies = (FWD_VECTOR_REGISTERS - FWD_QUICK_VECTORS) / 2,
 };
 
-/// Where a quick call finds its arguments, in bytes from the beginning of the state.
+/// Where a quick call's arguments are, in bytes from the beginning of the state.
 typedef struct quick_layout {
-  /// Whether there are at most two, in the first two integer registers and the first vector
-  /// register. Others need not be stored then.
+  /// Whether there are at most two, in the first two integer registers and the first vector register, so that no other
+  /// register has to be stored.
   bool is_small;
-  /// Filled beyond the last argument too.
+  /// Beyond the last argument zero, so that all can be read without a test.
   size_t arguments[quick_arguments];
   uint32_t copy_count;
-  /// The two eightbytes of each argument that is copied together.
+  /// The offsets of the two eightbytes of each scattered argument.
   uint32_t copies[quick_copies][2];
 } quick_layout;
 
@@ -58,9 +60,9 @@ struct fwd_entry_layout {
   fwd_result_kind result;
   uint32_t result_size;
   bool result_is_signed;
-  /// Whether there is a result in one register that does not fill it.
+  /// Whether the result is in one register and does not fill it.
   bool result_is_narrow;
-  /// The bytes of a result of eightbytes in rax and xmm0 that are in each.
+  /// For a result in rax and xmm0: the offsets of the eightbytes that each holds.
   uint8_t result_in_integer, result_in_vector;
   bool is_quick;
   /// Whether all arguments are IN_REGISTERS.
@@ -77,22 +79,22 @@ static uint32_t offset_of_register(uint8_t index) {
                         : offsetof(fwd_entry_state, vectors) + 8 * (index - FWD_INTEGER_REGISTERS));
 }
 
-static void settle(fwd_entry_layout *layout, entry_argument *argument) {
+static void locate(fwd_entry_layout *layout, entry_argument *argument) {
   uint8_t first = argument->eightbytes[0], second = argument->eightbytes[1];
-  if (argument->place == ON_STACK || (first == no_register && second == no_register)) return;
+  if (argument->location == ON_STACK || (first == no_register && second == no_register)) return;
   bool both = second != no_register;
   bool side_by_side = !both || (second == first + 1 && second != FWD_INTEGER_REGISTERS);
-  // Registers are stored at multiples of 8. What is aligned to 16 would need an even register.
+  // Registers are stored at multiples of 8, so a type that is aligned to 16 would need an even register.
   if (first == no_register || !side_by_side || (both && first % 2 != 0)) {
-    argument->place = SCATTERED;
+    argument->location = SCATTERED;
     layout->scattered_count++;
   } else {
-    argument->place = IN_REGISTERS;
+    argument->location = IN_REGISTERS;
     argument->offset = offset_of_register(first);
   }
 }
 
-/// The place of a quick call's copy in the state.
+/// Gives the offset in the state of a copy that a quick call makes.
 static inline size_t offset_of_copy(size_t index) {
   return offsetof(fwd_entry_state, vectors) + 8 * FWD_QUICK_VECTORS + scattered_bytes * index;
 }
@@ -105,8 +107,8 @@ static bool is_stored_by_quick(uint8_t index) {
          (index >= FWD_INTEGER_REGISTERS && index < FWD_INTEGER_REGISTERS + FWD_QUICK_VECTORS);
 }
 
-/// Whether the calls can be quick; then fills `layout->quick`.
-static bool settle_quick(fwd_entry_layout *layout) {
+/// Fills `layout->quick`. False if quick entries cannot take the calls.
+static bool locate_quick(fwd_entry_layout *layout) {
   quick_layout *quick = &layout->quick;
   if (layout->result == FWD_RESULT_X87 || layout->result == FWD_RESULT_COMPLEX_X87) return false;
   if (layout->argument_count > quick_arguments) return false;
@@ -116,12 +118,12 @@ static bool settle_quick(fwd_entry_layout *layout) {
     const entry_argument *argument = &layout->arguments[i];
     uint8_t first = argument->eightbytes[0], second = argument->eightbytes[1];
     uint8_t last = second == no_register ? first : second;
-    // What is on the stack, or of size 0, has no registers.
+    // Arguments on the stack or of size 0 have no registers.
     if (first == no_register) return false;
     if (!is_stored_by_quick(first) || !is_stored_by_quick(last)) return false;
     if (last > 1 && last != FWD_INTEGER_REGISTERS) quick->is_small = false;
     quick->arguments[i] = argument->offset;
-    if (argument->place != SCATTERED) continue;
+    if (argument->location != SCATTERED) continue;
     uint32_t *copy = quick->copies[quick->copy_count];
     copy[0] = offset_of_register(first);
     copy[1] = offset_of_register(second);
@@ -138,7 +140,7 @@ static void add_part(fwd_entry_layout *layout, const fwd_part *part) {
       argument->eightbytes[part->offset / 8] = (uint8_t)(FWD_INTEGER_REGISTERS + part->index);
       break;
     default:
-      argument->place = ON_STACK;
+      argument->location = ON_STACK;
       argument->offset = part->index;
   }
 }
@@ -161,10 +163,10 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement) {
   for (uint32_t i = 0; i < placement->part_count; i++) add_part(layout, &placement->parts[i]);
   layout->is_simple = true;
   for (uint32_t i = 0; i < layout->argument_count; i++) {
-    settle(layout, &layout->arguments[i]);
-    if (layout->arguments[i].place != IN_REGISTERS) layout->is_simple = false;
+    locate(layout, &layout->arguments[i]);
+    if (layout->arguments[i].location != IN_REGISTERS) layout->is_simple = false;
   }
-  layout->is_quick = settle_quick(layout);
+  layout->is_quick = locate_quick(layout);
   return layout;
 }
 
@@ -172,16 +174,16 @@ bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->
 
 // MARK: Results
 
-// What handlers store eight bytes at a time is loaded so: a load that spans two stores waits until
-// they have reached the cache, which takes longer than all the rest of a call. Compilers join such
-// loads if they know where they are.
+// Results are loaded eight bytes at a time, as handlers store them. A load that spans two stores cannot be forwarded from
+// them and waits until they have reached the cache, which takes longer than the rest of a call. The offsets are variables
+// because compilers would otherwise join the two loads.
 
-/// Gives what comes back in one register, in one of each kind, or in none, out of 16 bytes.
+/// Gives the registers of a result in rax, in xmm0, or in one of each, from the 16 bytes that the handler wrote to.
 static inline fwd_call_returned mixed_result(const fwd_entry_layout *layout,
                                               const unsigned char *bytes) {
   fwd_call_returned returned;
   if (layout->result_is_narrow) {
-    // Callers may rely on a small integer being extended.
+    // Callers may rely on small integers being extended.
     returned.integer = fwd_extend(bytes, layout->result_size, layout->result_is_signed);
     memcpy(&returned.vector, &returned.integer, 8);
   } else {
@@ -191,7 +193,7 @@ static inline fwd_call_returned mixed_result(const fwd_entry_layout *layout,
   return returned;
 }
 
-/// Zeroes the memory of a result. For the usual sizes a call of memset would take longer.
+/// Zeroes the memory of a result. For the usual sizes this is faster than memset.
 static inline void zero_memory(void *result, size_t size) {
   unsigned char *memory = result;
   if (size < 16 || size > 64) {
@@ -212,7 +214,7 @@ typedef struct scattered_argument {
   _Alignas(16) unsigned char bytes[scattered_bytes];
 } scattered_argument;
 
-static void copy_together(const fwd_entry_state *state, const entry_argument *argument,
+static void copy_scattered(const fwd_entry_state *state, const entry_argument *argument,
                           scattered_argument *copy) {
   memset(copy, 0, sizeof *copy);
   for (size_t i = 0; i < 2; i++) {
@@ -259,7 +261,7 @@ static inline void handle(const fwd_target *target, const fwd_entry_layout *layo
   }
 }
 
-// In a function of its own, so that simple calls do not have the frame that this one needs.
+// A separate function, so that simple calls do not have its large frame.
 __attribute__((noinline)) static void run_general(const fwd_target *target, const fwd_entry_layout *layout,
                                                   fwd_entry_state *state) {
   // One more than needed: an array of no elements is undefined.
@@ -267,7 +269,7 @@ __attribute__((noinline)) static void run_general(const fwd_target *target, cons
   scattered_argument scattered[layout->scattered_count + 1], *next = scattered;
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     const entry_argument *argument = &layout->arguments[i];
-    switch (argument->place) {
+    switch (argument->location) {
       case IN_REGISTERS:
         arguments[i] = (unsigned char *)state + argument->offset;
         break;
@@ -275,11 +277,11 @@ __attribute__((noinline)) static void run_general(const fwd_target *target, cons
         arguments[i] = state->stack + argument->offset;
         break;
       case SCATTERED:
-        copy_together(state, argument, next);
+        copy_scattered(state, argument, next);
         arguments[i] = next++;
         break;
       default:
-        // Of size 0: some address that is aligned for everything.
+        // Of size 0: any address that is aligned for all types.
         arguments[i] = &scattered[layout->scattered_count];
     }
   }
@@ -299,7 +301,7 @@ static inline void run(const fwd_target *target, fwd_entry_state *state) {
   handle(target, layout, state, arguments);
 }
 
-/// For a stale call.
+/// Returns zeroes to a stale call.
 static void return_zeroes(const fwd_entry_slot *slot, fwd_entry_state *state) {
   memset(state->returned.bytes, 0, sizeof state->returned.bytes);
   uint32_t size = atomic_load_explicit(&slot->memory_size, memory_order_relaxed);
@@ -320,8 +322,8 @@ void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
 
 // MARK: Quick calls
 
-// Each is one function from the caller's jump to the handler's call. Nothing but rare cases is
-// called before the registers are stored: the compiler would store and load them all once more.
+// Each is one function from the entry's jump to the handler's call. It calls nothing on the usual path before the
+// registers are stored: the compiler would have to save all of them around such a call.
 
 typedef struct quick_registers {
   uint64_t integers[FWD_QUICK_INTEGERS];
@@ -330,8 +332,8 @@ typedef struct quick_registers {
 
 #define QUICK_REGISTERS ((quick_registers){{i0, i1, i2, i3, i4}, {v0, v1}})
 
-/// Stores the other registers than those of small calls, copies scattered arguments together, and
-/// finds the arguments from the third on.
+/// Stores the registers that small calls do not have, copies scattered arguments, and finds the arguments from the third
+/// on.
 static inline void find_rest(const fwd_entry_layout *layout, quick_registers registers,
                              fwd_entry_state *state, void *arguments[quick_arguments]) {
   const quick_layout *quick = &layout->quick;
@@ -346,7 +348,7 @@ static inline void find_rest(const fwd_entry_layout *layout, quick_registers reg
   for (size_t i = 2; i < quick_arguments; i++) arguments[i] = base + quick->arguments[i];
 }
 
-/// Runs the handler of the closure that was found, for a result of `size` bytes.
+/// Runs the handler for a result of `size` bytes, which it zeroes.
 static inline __attribute__((always_inline)) void run_quick(const fwd_target *target,
                                                             quick_registers registers,
                                                             void *result, size_t size) {
@@ -403,7 +405,7 @@ fwd_call_returned fwd_quick_enter_memory(FWD_QUICK_PARAMETERS) {
     memset(memory, 0, atomic_load_explicit(&slot->memory_size, memory_order_relaxed));
   }
   fwd_leave(entering);
-  // The psABI: the callee gives the address that it was given back in rax.
+  // The psABI: the callee returns in rax the address that it was given.
   return (fwd_call_returned){.integer = i0};
 }
 
