@@ -36,8 +36,8 @@ import Testing
       }
     let bytes: [UInt8] = [1, 2, 3, 4, 1, 2, 4, 3]
     for (count, expected) in [(UInt64(4), Int32(1)), (2, 0)] {
-      let result: Int32 = try bytes.withUnsafeBufferPointer { bytes in
-        let left = unsafe bytes.baseAddress!
+      let result: Int32 = try unsafe bytes.withUnsafeBufferPointer { bytes in
+        let left = bytes.baseAddress!
         return try unsafe signature.unsafeCall(compare, left, left + 4, count)
       }
       #expect(result == expected)
