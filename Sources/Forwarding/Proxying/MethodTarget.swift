@@ -7,7 +7,14 @@ internal import CForwardingInternal
 /// counts no reference: what typed proxies forward through.
 @safe package struct MethodTarget {
   private let core: OpaquePointer
-  private let entry: UnsafePointer<fwd_proxy_method>
+  // Untyped, since clients do not see the shim's internal types: a field of such a
+  // type would have no size in the client's view of this struct.
+  private let entryAddress: UnsafeRawPointer
+
+  private var entry: UnsafePointer<fwd_proxy_method> {
+    // SAFETY: the address was that of an entry.
+    unsafe entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
+  }
 
   /// Finds a method that a protocol of the proxy declares.
   ///
@@ -17,7 +24,7 @@ internal import CForwardingInternal
       preconditionFailure("no protocol of the proxy declares \"\(selector)\"")
     }
     unsafe core = proxy.core.handle
-    unsafe self.entry = entry
+    unsafe entryAddress = UnsafeRawPointer(entry)
   }
 
   /// Forwards a frame that is aligned for the method. False if that failed.

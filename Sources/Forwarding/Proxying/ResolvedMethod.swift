@@ -20,7 +20,19 @@ internal import CForwardingInternal
   /// The proxy.
   public let proxy: DynamicProxy
 
-  internal let entry: UnsafePointer<fwd_proxy_method>
+  // Untyped, since clients do not see the shim's internal types: a field of such a
+  // type would have no size in the client's view of this struct.
+  private let entryAddress: UnsafeRawPointer
+
+  internal var entry: UnsafePointer<fwd_proxy_method> {
+    // SAFETY: the address was that of an entry.
+    unsafe entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
+  }
+
+  @unsafe internal init(proxy: DynamicProxy, entry: UnsafePointer<fwd_proxy_method>) {
+    self.proxy = proxy
+    unsafe entryAddress = UnsafeRawPointer(entry)
+  }
 
   /// The name.
   public var selector: MethodSelector {

@@ -9,7 +9,9 @@ internal import CForwardingInternal
 @usableFromInline
 @safe internal struct SendTarget {
   private let core: OpaquePointer
-  private let entry: UnsafePointer<fwd_proxy_method>
+  // Untyped, since clients do not see the shim's internal types: a field of such a
+  // type would have no size in the client's view of this struct.
+  private let entryAddress: UnsafeRawPointer
   @usableFromInline internal let slots: UnsafePointer<SendSlot>
   @usableFromInline internal let count: Int
   @usableFromInline internal let result: TypeEncoding.Kind
@@ -18,10 +20,15 @@ internal import CForwardingInternal
     _ core: ProxyCore, _ entry: UnsafePointer<fwd_proxy_method>, _ shape: SendShape
   ) {
     unsafe self.core = core.handle
-    unsafe self.entry = entry
+    unsafe entryAddress = UnsafeRawPointer(entry)
     unsafe slots = shape.slots
     count = shape.count
     result = shape.result
+  }
+
+  private var entry: UnsafePointer<fwd_proxy_method> {
+    // SAFETY: the address was that of an entry.
+    unsafe entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
   }
 
   /// Whether the arguments are of these types.
