@@ -105,7 +105,7 @@ let package = Package(
         swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),
-      ], swiftSettings: macroSettings),
+      ], exclude: ["Fixtures"], swiftSettings: macroSettings),
     .testTarget(
       name: "ForwardingOpenCombineTests",
       dependencies: ["ForwardingOpenCombine", "Forwarding", openCombine],

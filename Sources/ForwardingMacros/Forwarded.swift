@@ -4,9 +4,9 @@
 #if Macros
   @_exported public import Forwarding
 
-  /// Makes a typed proxy of a protocol: a class `<Name>Proxy` that conforms to it
-  /// and forwards each call to any number of listeners, who need write nothing but
-  /// their conformance.
+  /// Makes a typed proxy of a protocol: a class `<Name>Proxy` that conforms to the
+  /// protocol and forwards each call to any number of listeners. A listener is any
+  /// object that conforms to the protocol.
   ///
   /// ```swift
   /// @Forwarded
@@ -21,50 +21,50 @@
   /// download.delegate = delegates
   /// ```
   ///
-  /// What the class has besides its methods is in `ForwardedProxy`.
+  /// The class's other members are those of `ForwardedProxy`.
   ///
-  /// ### Who is called
+  /// ### Listeners of a call
   ///
-  /// A method without a result: all listeners, in order. One with a result: the
-  /// first that responds. One that throws and has no result: all, until one
-  /// throws. If nobody responds, a method gives what `@DefaultResult` says, else
-  /// what a message to nil would (zero, false or nil); one of another type that
-  /// throws, throws a `ForwardingError`.
+  /// - A method without a result calls all listeners, in order of subscription.
+  /// - A method with a result calls the first listener that responds.
+  /// - A method that throws and has no result calls the listeners until one throws.
+  ///   `DynamicProxy.Configuration.errors` has other policies: call all listeners,
+  ///   and collect or report their errors.
+  /// - If no listener responds, a method returns the value of `@DefaultResult`. If
+  ///   there is none, it returns zero, `false` or `nil`. A method that throws and
+  ///   has a result without `@DefaultResult` throws a `ForwardingError`.
+  /// - An `inout` argument goes from one listener to the next. Each sees the value
+  ///   that the one before it has left. The type may be noncopyable.
+  /// - A property is a method without arguments, and a second method if it can be
+  ///   set. It is read from the first listener, and set in all.
+  /// - An `async` method calls one listener after the other, of those that were
+  ///   subscribed when the call began and still are. The call keeps a listener alive
+  ///   only while it calls that listener. An actor can call a proxy that is not
+  ///   `Sendable` if the method is declared `nonisolated(nonsending)`.
   ///
-  /// `DynamicProxy.Configuration.errors` has other ways to deal with what
-  /// listeners throw: calling all, and collecting or reporting the errors.
+  /// `DynamicProxy.Configuration.results` sets other policies for the results of
+  /// methods, by `ForwardedProxy.selector(for:)`. It does not apply to results that C
+  /// has no type for, nor to methods that throw and have no result.
   ///
-  /// An `inout` argument is handed from one listener to the next, each of whom
-  /// sees what the one before it has left.
+  /// ### Global actors
   ///
-  /// A property is a method without arguments, and if it can be set a second one.
-  /// It is read from the first listener, and set in all.
-  ///
-  /// An `async` method waits for one listener after the other. Those are called
-  /// that were there when it began and have not left when it is their turn. A
-  /// listener is kept alive during its own call only. A proxy that is not
-  /// `Sendable` can be called from an actor if the method is declared
-  /// `nonisolated(nonsending)`, as any object can.
-  ///
-  /// A protocol or a method of a global actor is forwarded there.
-  /// A macro does not see what a module's default isolation is: where that is the
-  /// main actor, write `@MainActor` or `nonisolated` at the protocol.
-  ///
-  /// `DynamicProxy.Configuration.results` has other policies by
-  /// `ForwardedProxy.selector(for:)`, but for methods with a result that C has no
-  /// type for, and those that throw and have none.
+  /// A protocol or requirement of a global actor is forwarded on that actor. A macro
+  /// sees names only: the name of a global actor must end in `Actor`. Declare a type
+  /// alias for an actor of another name: `typealias DatabaseActor = Database`, and
+  /// write `@DatabaseActor`. In a module whose default isolation is an actor, mark
+  /// the protocol `@MainActor` or `nonisolated`.
   ///
   /// ### For untyped callers
   ///
-  /// The selector of a method is its name, then a colon for each argument with
-  /// its label before it. The label of the first argument is joined to the name
-  /// in capitals: `download(_:didReceive:of:)` is `download:didReceive:of:`,
-  /// `move(to:by:)` is `moveTo:by:`. The case of `Requirement` has all labels so:
-  /// `downloadDidReceiveOf`, `moveToBy`. A property `row` is `row` and `setRow:`,
-  /// with cases `row` and `setRow`. An `async` method has a case, but no place in
-  /// the table: C cannot wait.
+  /// The selector of a method is its name, then a colon for each argument with its
+  /// label before it. The first label is joined to the name with a capital letter:
+  /// `download(_:didReceive:of:)` is `download:didReceive:of:`, and `move(to:by:)` is
+  /// `moveTo:by:`. The case of `Requirement` joins all labels in this way:
+  /// `downloadDidReceiveOf`, `moveToBy`. A property `row` has the selectors `row` and
+  /// `setRow:`, and the cases `row` and `setRow`. An `async` method has a case, but it
+  /// is not in the table, since C cannot wait.
   ///
-  /// A signature has a receiver and no selector. Arguments:
+  /// A signature has a receiver and no selector. Its arguments are:
   ///
   /// | Swift type | encoding |
   /// |---|---|
@@ -74,34 +74,44 @@
   /// | all others | `^{Module.Type}`: the address of a value |
   /// | `inout` | `N^` and the type: the address of a value that may be changed |
   ///
-  /// Results of the first three kinds are returned, objects retained for the
-  /// caller. For others the function returns a `Bool`, true, and takes one more
-  /// argument, `^{Swift.Optional<Module.Type>}`: the address of an optional, which
-  /// the caller has initialised to nil, and to which the function assigns. A
-  /// method that throws takes, last, the address of an optional error in the same
-  /// way, and if it has no result returns whether it has thrown.
+  /// Results of the first three kinds are returned, objects with a reference for the
+  /// caller. For other results the function returns `true` and takes one more
+  /// argument, `^{Swift.Optional<Module.Type>}`: the address of an optional that the
+  /// caller has initialised to nil, and that the function assigns. A method that
+  /// throws takes one more argument, the last: the address of an optional error. If
+  /// it has no result, it returns whether it has thrown.
   ///
   /// ### Protocols that inherit
   ///
   /// A protocol may inherit from others that have `@Forwarded`, of this module or
-  /// another. Its proxy conforms to all of them, its table has theirs as parents,
-  /// and its `Requirement` names its own methods: `responds(to:)` takes those of
-  /// the parents' proxies as well. That a parent has no `@Forwarded` is an error in
-  /// the expansion, which does not find the parent's proxy.
+  /// another, also through a type alias. Its proxy conforms to all of them, and its
+  /// table has theirs as parents. Its `Requirement` has the protocol's own methods;
+  /// `responds(to:)` also takes the requirements of the parents' proxies.
   ///
-  /// ### What is not forwarded
+  /// ### Requirements that cannot be forwarded
   ///
-  /// These are errors where they stand:
+  /// The macro reports these at the requirement:
   ///
-  /// - `static` members: listeners are objects, not types. Subscripts,
-  ///   initializers, associated types, and `Self`.
-  /// - Generic methods: a thunk has one type. Generic types with their arguments,
-  ///   like `Box<String>`, are arguments as any others.
-  /// - Closures that do not escape, and autoclosures: a call keeps its arguments
-  ///   behind pointers. Variadic parameters, `borrowing` and `consuming`.
-  /// - Typed errors, since that nobody responds is an error too.
-  /// - Inherited protocols that cannot have `@Forwarded`, such as `Hashable`.
-  /// - `@Optional` on a property: it has no call that could be left out.
+  /// - `static` members, subscripts, initializers, associated types, and `Self`.
+  /// - Generic methods. Generic types with arguments, such as `Box<String>`, are
+  ///   forwarded.
+  /// - Closures that do not escape, autoclosures, variadic parameters, `borrowing` and
+  ///   `consuming`. A call stores its arguments while it runs.
+  /// - Typed errors, since a call may also throw a `ForwardingError`.
+  /// - Inherited protocols of the standard library, such as `Hashable`.
+  /// - `@Optional` at a property.
+  ///
+  /// The macro does not see types. The compiler checks them in the expansion, and
+  /// reports these at the line of the requirement or of the inherited type:
+  ///
+  /// - Arguments and results that cannot be copied or kept, such as `Span`.
+  /// - An inherited class, or an inherited protocol without `@Forwarded`.
+  /// - A result without `@DefaultResult` whose type only has the name of a standard
+  ///   type with a zero value, such as a `Bool` of your own.
+  /// - A type alias of a closure type that is not marked `@escaping`.
+  /// - A global actor whose name does not end in `Actor`.
+  ///
+  /// A requirement may be deprecated: the expansion uses it without a warning.
   @attached(peer, names: suffixed(Proxy))
   @attached(member, names: arbitrary)
   @attached(extension, names: arbitrary)
@@ -109,54 +119,59 @@
     #externalMacro(module: "ForwardingMacrosPlugin", type: "ForwardedMacro")
 
   /// Marks a method of a protocol with `@Forwarded` that a conformer may leave out.
-  /// It then does not respond to it, and has nothing to write.
+  /// The conformer then does not respond to the method.
   ///
-  /// Whether a conformer has the method is seen where it declares the conformance:
-  /// a subclass that adds the method does not respond. A method of the same name
-  /// with other types is another method.
+  /// The compiler decides where a class declares its conformance: a subclass that
+  /// adds the method does not respond. A method of the same name with other types is
+  /// another method.
   ///
-  /// A class of two protocols that have the same optional method has to have it:
-  /// there would be two ways to leave it out.
+  /// A class that conforms to two protocols with the same optional method must have
+  /// the method, since there would be two ways to leave it out.
   @attached(peer)
   public macro Optional() =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "OptionalMacro")
 
-  /// Says what a method of a protocol with `@Forwarded` gives if nobody responds.
+  /// Sets the result of a method of a protocol with `@Forwarded` for calls that no
+  /// listener responds to.
   ///
-  /// The expression is evaluated for each such call; that of a number or a `Bool`
-  /// once, and untyped callers get it too. Its type is that of the result:
-  /// `Mode.fast`, not `.fast`.
+  /// The expression is evaluated for each such call. A number or `Bool` is evaluated
+  /// once, and is the default for untyped callers too. The expression must name its
+  /// type: `Mode.fast`, not `.fast`.
   @attached(peer)
   public macro DefaultResult<Value>(_ value: Value) =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "DefaultResultMacro")
 
-  /// Says that of the closures that a method of a protocol with `@Forwarded` takes
-  /// one may be called, and once, however many listeners get them.
+  /// Lets one call through of all closures that a call of the method passes to its
+  /// listeners.
   ///
-  /// The first call of any of them, from any thread, is let through. Others do
-  /// nothing but tell the configuration's `onError`. It concerns parameters that
-  /// are escaping closures without a result, or optionals of them.
+  /// The first call of any of the closures, on any thread, is let through. A later one
+  /// only reports an error to the configuration's `onError`. The attribute applies to
+  /// parameters that are escaping closures without a result, or optionals of them.
   @attached(peer)
   public macro ReplyOnce() =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "ReplyOnceMacro")
 
-  /// Says that of the closures that a method takes one may be called, and once, and
-  /// what is replied by the first of them if all have died without a call, on the
-  /// thread of the last: the arguments, in parentheses if there are several.
+  /// Lets one call through of all closures that a call of the method passes to its
+  /// listeners, and replies itself if the listeners release the closures without a
+  /// call. That reply is made on the thread that releases the last closure.
+  ///
+  /// - Parameter value: the arguments of the reply, in parentheses if there are
+  ///   several.
   @attached(peer)
   public macro ReplyOnce<Value>(default value: Value) =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "ReplyOnceMacro")
 
-  /// What stands in the place of an optional method that is left out.
+  /// The result type of an optional method that a conformer leaves out.
   @_documentation(visibility: internal)
   public struct ForwardedMissing: Sendable {
-    /// Stands for a method.
+    /// Makes the result.
     public init() {}
 
-    /// The error of a method that nobody has.
+    /// The error of an optional method that is left out.
     public static func error(_ selector: String) -> ForwardingError {
       ForwardingError(
-        .noResponder, selector: selector, "\"\(selector)\" is optional, and left out here")
+        .noResponder, selector: selector,
+        "\"\(selector)\" is optional, and this class leaves it out")
     }
   }
 #endif

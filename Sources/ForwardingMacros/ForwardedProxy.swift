@@ -30,6 +30,9 @@
     /// `any` of the protocol's metatype.
     @_documentation(visibility: internal)
     associatedtype Conformer
+    /// The methods of the protocol, in order.
+    @_documentation(visibility: internal)
+    static func _methods() -> [ForwardedMethod]
     /// The protocol.
     @_documentation(visibility: internal)
     static var _protocol: ForwardedProtocol<Listener, Conformer> { get }
@@ -135,9 +138,11 @@
       _forwarding.responds(to: requirement.rawValue, of: Self._protocol)
     }
 
-    /// Whether a listener has a method: true unless it is optional and left out.
+    /// Whether a listener responds to a method: false if the method is optional and
+    /// the listener's class leaves it out. A typed proxy responds if one of its own
+    /// listeners does.
     public static func responds(_ listener: Listener, to requirement: Requirement) -> Bool {
-      Self._protocol.implements(listener, requirement.rawValue)
+      Self._protocol.responds(listener, to: requirement.rawValue)
     }
 
     /// The protocol as a table: what untyped subscribers are checked against.

@@ -6,7 +6,8 @@
   internal import SwiftSyntax
   internal import SwiftSyntaxMacros
 
-  /// What is wrong with a protocol.
+  /// An error in the user's declaration. The message says what the macro found, what
+  /// it expects, and what to do.
   internal struct Fault: DiagnosticMessage {
     internal let message: String
     private let name: String
@@ -20,7 +21,7 @@
     internal var severity: DiagnosticSeverity { .error }
   }
 
-  /// What can be done about it.
+  /// A change that corrects a fault.
   internal struct Remedy: FixItMessage {
     internal let message: String
     internal let fixItID: MessageID
@@ -31,7 +32,7 @@
     }
   }
 
-  /// Collects what is wrong, and says where.
+  /// Collects faults, each with the node that it is reported at.
   internal struct Faults {
     internal private(set) var diagnostics: [Diagnostic] = []
 

@@ -5,63 +5,60 @@
   internal import SwiftSyntax
 
   extension ForwardedDeclaration {
-    /// What stands before a method and before that of the proxy too.
+    /// The attributes and modifiers of a requirement that the proxy's member has
+    /// too.
     internal struct Marks {
-      /// With a space behind each.
+      /// All of them, with a space after each.
       var text = ""
+      /// `@available(…)`, with a space after each.
+      var availability = ""
       /// `@MainActor` or the like.
       var actor: String?
     }
 
-    /// What `@Forwarded` reads, and what says nothing about where a method runs.
-    private static let otherAttributes: Set<String> = [
-      "Optional", "DefaultResult", "ReplyOnce", "Errors", "discardableResult", "available",
-      "preconcurrency", "concurrent", "objc", "inlinable", "usableFromInline", "backDeployed",
-      "warn_unqualified_access", "Forwarded", "unsafe", "safe", "_documentation",
-      "_disfavoredOverload",
-    ]
-
-    /// The global actor of a declaration: the attribute that is nothing else.
-    internal static func actor(_ attributes: AttributeListSyntax) -> String? {
-      for case .attribute(let attribute) in attributes {
-        let name = attribute.attributeName.trimmedDescription
-        if otherAttributes.contains(name) || attribute.arguments != nil { continue }
-        return "@" + name
-      }
-      return nil
-    }
-
-    /// Reads what stands before a method or property.
+    /// Reads the attributes and modifiers of a method or property.
     internal static func readMarks(
-      _ attributes: AttributeListSyntax, _ modifiers: DeclModifierListSyntax, _ what: String,
+      _ attributes: AttributeListSyntax, _ modifiers: DeclModifierListSyntax, _ kind: String,
       _ faults: inout Faults
     ) -> Marks {
-      var marks = Marks(actor: actor(attributes))
-      for name in ["discardableResult", "available", "concurrent", "unsafe"] {
+      var marks = Marks(availability: attributes.availability, actor: attributes.globalActor)
+      for name in ["discardableResult", "concurrent", "unsafe"] {
         if let attribute = attributes.first(named: name) {
           marks.text += attribute.trimmedDescription + " "
         }
       }
+      marks.text += marks.availability
       if let actor = marks.actor { marks.text += actor + " " }
+      for case .attribute(let attribute) in attributes where attribute.isUnavailable {
+        faults.add(
+          "unavailable", at: attribute,
+          "'@Forwarded' cannot forward an unavailable requirement, since nobody may call it; remove "
+            + "the requirement")
+      }
       for modifier in modifiers {
         switch modifier.name.tokenKind {
         case .keyword(.nonisolated): marks.text += modifier.trimmedDescription + " "
         case .keyword(.static), .keyword(.class):
           faults.add(
             "static", at: modifier,
-            "'@Forwarded' forwards no 'static' \(what): listeners are objects, not types")
+            "'@Forwarded' does not forward 'static' \(kind), since listeners are objects and not "
+              + "types; make it an instance member")
         default:
           faults.add(
-            "modifier", at: modifier, "'@Forwarded' forwards no '\(modifier.name.text)' \(what)")
+            "modifier", at: modifier,
+            "'@Forwarded' does not forward '\(modifier.name.text)' \(kind); remove the modifier")
         }
       }
       return marks
     }
 
-    /// `@ReplyOnce` is for methods.
+    /// Refuses `@ReplyOnce` at a property.
     internal static func checkReply(_ attributes: AttributeListSyntax, _ faults: inout Faults) {
       if let attribute = attributes.first(named: "ReplyOnce") {
-        faults.add("reply", at: attribute, "'@ReplyOnce' is for methods that take a closure")
+        faults.add(
+          "reply", at: attribute,
+          "'@ReplyOnce' is for methods that take an escaping closure, not for properties; remove it"
+        )
       }
     }
   }

@@ -5,36 +5,50 @@
   internal import SwiftDiagnostics
   internal import SwiftSyntax
   internal import SwiftSyntaxBuilder
+  internal import SwiftSyntaxMacros
 
   extension ForwardedDeclaration {
     // MARK: Methods
 
-    internal static func read(_ function: FunctionDeclSyntax, _ faults: inout Faults) -> Method? {
+    internal static func read(
+      _ function: FunctionDeclSyntax, in context: some MacroExpansionContext,
+      _ faults: inout Faults
+    ) -> Method? {
       var own = Faults()
       let marks = readMarks(function.attributes, function.modifiers, "methods", &own)
       if let clause = function.genericParameterClause {
-        own.add("generic", at: clause, "'@Forwarded' forwards no generic methods")
+        own.add("generic", at: clause, generic)
       } else if let clause = function.genericWhereClause {
-        own.add("where", at: clause, "'@Forwarded' forwards no generic methods")
+        own.add("where", at: clause, generic)
       }
       let signature = function.signature
       let effects = signature.effectSpecifiers
       if let clause = effects?.throwsClause { checkThrows(clause, &own) }
       if let effect = effects?.asyncSpecifier, effect.tokenKind == .keyword(.reasync) {
-        own.add("reasync", at: effect, "'@Forwarded' forwards no 'reasync' methods")
+        own.add(
+          "reasync", at: effect,
+          "'@Forwarded' does not forward 'reasync' methods; declare the method 'async'")
       }
-      let parameters = signature.parameterClause.parameters.compactMap { read($0, &own) }
+      let parameters = signature.parameterClause.parameters.compactMap { parameter in
+        var read = read(parameter, &own)
+        read?.line = SourceLine(of: parameter.type, in: context)
+        return read
+      }
       let result = readResult(function, isThrowing: effects?.throwsClause != nil, &own)
       var method = Method(
         name: function.name.text, parameters: parameters, result: result,
         isThrowing: effects?.throwsClause != nil, isAsync: effects?.asyncSpecifier != nil,
         isOptional: function.attributes.first(named: "Optional") != nil,
-        declaredDefault: function.attributes.first(named: "DefaultResult")?.argument,
-        attributes: marks.text, actor: marks.actor)
+        declaredDefault: function.attributes.declaredDefault,
+        attributes: marks.text, availability: marks.availability, actor: marks.actor)
       readReply(function, &method, &own)
       faults.append(own)
       return own.isEmpty ? method : nil
     }
+
+    private static let generic =
+      "'@Forwarded' does not forward generic methods, since a subscriber's function has one type; "
+      + "name a concrete type or 'any' of a protocol"
 
     internal static func checkThrows(_ clause: ThrowsClauseSyntax, _ faults: inout Faults) {
       if clause.throwsSpecifier.tokenKind == .keyword(.rethrows) {
@@ -43,20 +57,31 @@
           clause.throwsSpecifier.with(\.tokenKind, .keyword(.throws)))
         faults.add(
           "rethrows", at: clause.throwsSpecifier,
-          "a closure that is forwarded is stored meanwhile, so '@Forwarded' forwards no 'rethrows'",
-          fixIts: [.replacing("throws", "let it throw", clause, by: throwing)])
+          "'@Forwarded' does not forward 'rethrows' methods, since it stores their closures during "
+            + "the call; declare the method 'throws'",
+          fixIts: [.replacing("throws", "declare it 'throws'", clause, by: throwing)])
         return
       }
       guard let type = clause.type else { return }
       let untyped = clause.with(\.leftParen, nil).with(\.type, nil).with(\.rightParen, nil)
         .with(\.trailingTrivia, clause.trailingTrivia)
+      let name = type.trimmedDescription
       faults.add(
         "typed-throws", at: type,
-        "that nobody responds is an error too, which '\(type.trimmedDescription)' is not",
-        fixIts: [.replacing("untyped-throws", "throw any error", clause, by: untyped)])
+        "a forwarded method may also throw 'ForwardingError', if no listener responds, which is "
+          + "not '\(name)'; declare the method 'throws'",
+        fixIts: [.replacing("untyped-throws", "declare it 'throws'", clause, by: untyped)])
     }
 
     // MARK: Parameters
+
+    private static let nonescaping =
+      "'@Forwarded' stores a closure during the call, so the parameter must be '@escaping'"
+
+    private static func specifier(_ specifier: some SyntaxProtocol, _ kind: String) -> String {
+      "'@Forwarded' does not forward '\(specifier.trimmedDescription)' \(kind); remove "
+        + "'\(specifier.trimmedDescription)', and use a type that can be copied"
+    }
 
     private static func read(
       _ parameter: FunctionParameterSyntax, _ faults: inout Faults
@@ -66,7 +91,8 @@
         array.ellipsis = nil
         array.type = TypeSyntax(ArrayTypeSyntax(element: parameter.type.trimmed))
         faults.add(
-          "variadic", at: ellipsis, "'@Forwarded' forwards no variadic parameters",
+          "variadic", at: ellipsis,
+          "'@Forwarded' does not forward variadic parameters; take an array",
           fixIts: [.replacing("array", "take an array", parameter, by: array)])
         return nil
       }
@@ -77,8 +103,7 @@
         (type, prefix) = inner
       } else if type.isFunction {
         faults.add(
-          "nonescaping", at: type,
-          "a closure that is forwarded is stored meanwhile, so it must be '@escaping'",
+          "nonescaping", at: type, nonescaping,
           fixIts: [
             .replacing(
               "escaping", "add '@escaping'", type,
@@ -89,8 +114,7 @@
         return nil
       }
       if !check(type, &faults) { return nil }
-      return Method.Parameter(
-        label: parameter.firstName.text, type: type.trimmedDescription, prefix: prefix)
+      return Method.Parameter(label: parameter.firstName.text, type: type.trimmed, prefix: prefix)
     }
 
     /// Takes `@escaping` and `inout` off.
@@ -103,15 +127,11 @@
           isInout = true
           continue
         }
-        faults.add(
-          "specifier", at: specifier,
-          "'@Forwarded' forwards no '\(specifier.trimmedDescription)' parameters")
+        faults.add("specifier", at: specifier, Self.specifier(specifier, "parameters"))
         return nil
       }
       for specifier in type.lateSpecifiers {
-        faults.add(
-          "specifier", at: specifier,
-          "'@Forwarded' forwards no '\(specifier.trimmedDescription)' parameters")
+        faults.add("specifier", at: specifier, Self.specifier(specifier, "parameters"))
         return nil
       }
       var rest = type
@@ -123,7 +143,9 @@
         return false
       }
       if let attribute = type.attributes.first(named: "autoclosure") {
-        faults.add("autoclosure", at: attribute, "'@Forwarded' forwards no autoclosures")
+        faults.add(
+          "autoclosure", at: attribute,
+          "'@Forwarded' does not forward autoclosures; take an '@escaping' closure, or the value")
         return nil
       }
       if type.baseType.isFunction && !isEscaping && !isInout {
@@ -134,8 +156,7 @@
         fixed.attributes = AttributeListSyntax([.attribute(escaping)] + Array(type.attributes))
         fixed.leadingTrivia = type.leadingTrivia
         faults.add(
-          "nonescaping", at: type,
-          "a closure that is forwarded is stored meanwhile, so it must be '@escaping'",
+          "nonescaping", at: type, nonescaping,
           fixIts: [.replacing("escaping", "add '@escaping'", type, by: fixed)])
         return nil
       }
@@ -144,11 +165,11 @@
       return (bare, isInout ? "inout " : isEscaping ? "@escaping " : "")
     }
 
-    /// Whether a type may be that of an argument or a result.
+    /// Whether an argument or a result may be of a type.
     internal static func check(_ type: TypeSyntax, _ faults: inout Faults) -> Bool {
       if let type = type.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.text == "some" {
         faults.add(
-          "generic", at: type.someOrAnySpecifier, "'@Forwarded' forwards no generic methods",
+          "generic", at: type.someOrAnySpecifier, generic,
           fixIts: [
             .replacing(
               "any", "take 'any'", type.someOrAnySpecifier,
@@ -158,7 +179,8 @@
       }
       if let type = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
         faults.add(
-          "unwrapped", at: type.exclamationMark, "'@Forwarded' forwards '?', not '!'",
+          "unwrapped", at: type.exclamationMark,
+          "'@Forwarded' does not forward implicitly unwrapped optionals; use '?'",
           fixIts: [
             .replacing(
               "optional", "use '?'", type,
@@ -168,7 +190,10 @@
         return false
       }
       for token in type.tokens(viewMode: .sourceAccurate) where token.tokenKind == .keyword(.Self) {
-        faults.add("self", at: token, "'@Forwarded' does not know what 'Self' is of a listener")
+        faults.add(
+          "self", at: token,
+          "'@Forwarded' does not forward 'Self', which is another type for each listener; name a "
+            + "concrete type or 'any' of a protocol")
         return false
       }
       return true
@@ -176,35 +201,39 @@
 
     // MARK: Results
 
+    /// Says that a result needs a default.
+    internal static func noDefault(_ name: TokenSyntax, _ type: TypeSyntax) -> String {
+      "'@Forwarded' knows no result of '\(name.text.bare)' for a call that no listener responds to: "
+        + "'\(type.trimmedDescription)' is not the name of a number, 'Bool' or an optional; add "
+        + "'@DefaultResult'"
+    }
+
     private static func readResult(
       _ function: FunctionDeclSyntax, isThrowing: Bool, _ faults: inout Faults
-    ) -> String? {
+    ) -> TypeSyntax? {
       let attribute = function.attributes.first(named: "DefaultResult")
-      let type = function.signature.returnClause?.type
-      let text = type?.trimmedDescription ?? "Void"
-      guard let type, !["Void", "()", "Swift.Void"].contains(text) else {
+      guard let type = function.signature.returnClause?.type, !type.isVoid else {
         if let attribute {
           faults.add(
-            "default", at: attribute, "'\(function.name.text.bare)' has no result to have a default"
-          )
+            "default", at: attribute,
+            "'@DefaultResult' expects a method with a result, and '\(function.name.text.bare)' has "
+              + "none; remove it")
         }
         return nil
       }
       if let attributed = type.as(AttributedTypeSyntax.self),
         let first = attributed.specifiers.first
       {
-        faults.add(
-          "specifier", at: first,
-          "'@Forwarded' forwards no '\(first.trimmedDescription)' results")
+        faults.add("specifier", at: first, specifier(first, "results"))
         return nil
       }
       if !check(type, &faults) { return nil }
-      if isThrowing || attribute != nil || Method.zero(of: text) != nil { return text }
+      if isThrowing || attribute != nil || Method.hasZero(type) { return type.trimmed }
       faults.add(
         "no-default", at: type,
-        "what does '\(function.name.text.bare)' give if nobody responds? '\(text)' has no zero",
+        noDefault(function.name, type) + ", or declare the method 'throws'",
         fixIts: [addingDefault(function), addingThrows(function)])
-      return text
+      return type.trimmed
     }
 
     private static func addingThrows(_ function: FunctionDeclSyntax) -> FixIt {
@@ -213,7 +242,7 @@
       signature.effectSpecifiers = FunctionEffectSpecifiersSyntax(
         throwsClause: ThrowsClauseSyntax(
           throwsSpecifier: .keyword(.throws, trailingTrivia: .space)))
-      return .replacing("throws", "let it throw", function.signature, by: signature)
+      return .replacing("throws", "declare it 'throws'", function.signature, by: signature)
     }
   }
 
@@ -226,13 +255,18 @@
       else { return false }
       return element.type.isFunction
     }
+
+    /// Whether it is `Void`, in any spelling.
+    internal var isVoid: Bool { ["Void", "()"].contains(trimmedDescription.withoutModule) }
   }
 
-  extension AttributeSyntax {
-    /// The text of the only argument.
-    internal var argument: String? {
-      guard case .argumentList(let list) = arguments else { return nil }
-      return list.first?.expression.trimmedDescription
+  extension AttributeListSyntax {
+    /// The argument of `@DefaultResult`.
+    internal var declaredDefault: ExprSyntax? {
+      guard case .argumentList(let list) = first(named: "DefaultResult")?.arguments else {
+        return nil
+      }
+      return list.first?.expression.trimmed
     }
   }
 #endif

@@ -7,8 +7,8 @@
   internal import SwiftSyntaxBuilder
 
   extension ForwardedDeclaration {
-    /// Reads the properties of a declaration: each is a method without arguments,
-    /// and if it can be set a second one, as in Objective-C.
+    /// Reads the properties of a declaration. As in Objective-C, each is a method
+    /// without arguments, and a second method if it can be set.
     internal static func read(
       _ variable: VariableDeclSyntax, _ faults: inout Faults
     ) -> [(method: Method, name: TokenSyntax)] {
@@ -16,7 +16,8 @@
       if let attribute = variable.attributes.first(named: "Optional") {
         own.add(
           "optional-property", at: attribute,
-          "'@Optional' is for methods: a property has no call that could be left out")
+          "'@Optional' is for methods, and a property cannot be left out; remove it, or declare an "
+            + "optional property type")
       }
       checkReply(variable.attributes, &own)
       let marks = readMarks(variable.attributes, variable.modifiers, "properties", &own)
@@ -37,8 +38,7 @@
         case .accessors(let accessors) = binding.accessorBlock?.accessors
       else { return [] }  // The compiler says so itself.
       if !check(type, &faults) { return [] }
-      let text = type.trimmedDescription
-      let declared = variable.attributes.first(named: "DefaultResult")?.argument
+      let declared = variable.attributes.declaredDefault
       var methods: [(method: Method, name: TokenSyntax)] = []
       for accessor in accessors {
         let effects = accessor.effectSpecifiers
@@ -46,31 +46,33 @@
         let isThrowing = effects?.throwsClause != nil
         switch accessor.accessorSpecifier.tokenKind {
         case .keyword(.get):
-          if !isThrowing && declared == nil && Method.zero(of: text) == nil {
+          if !isThrowing && declared == nil && !Method.hasZero(type) {
             faults.add(
-              "no-default", at: type,
-              "what does '\(name.text.bare)' give if nobody responds? '\(text)' has no zero",
+              "no-default", at: type, noDefault(name, type),
               fixIts: [addingDefault(variable)])
           }
           methods.append(
             (
               Method(
-                kind: .getter, name: name.text, parameters: [], result: text,
+                kind: .getter, name: name.text, parameters: [], result: type.trimmed,
                 isThrowing: isThrowing, isAsync: effects?.asyncSpecifier != nil,
-                declaredDefault: declared, attributes: marks.text, actor: marks.actor), name
+                declaredDefault: declared, attributes: marks.text,
+                availability: marks.availability, actor: marks.actor), name
             ))
         case .keyword(.set):
           methods.append(
             (
               Method(
                 kind: .setter, name: name.text,
-                parameters: [Method.Parameter(label: "_", type: text)], result: nil,
-                isThrowing: false, attributes: marks.text, actor: marks.actor), name
+                parameters: [Method.Parameter(label: "_", type: type.trimmed)],
+                result: nil, isThrowing: false, attributes: marks.text,
+                availability: marks.availability, actor: marks.actor), name
             ))
         default:
           faults.add(
             "accessor", at: accessor.accessorSpecifier,
-            "'@Forwarded' forwards no '\(accessor.accessorSpecifier.text)' accessors")
+            "'@Forwarded' does not forward '\(accessor.accessorSpecifier.text)' accessors; use 'get' and "
+              + "'set'")
         }
       }
       return methods

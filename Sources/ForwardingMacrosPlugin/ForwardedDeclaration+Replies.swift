@@ -19,7 +19,8 @@
       if !hasReply {
         faults.add(
           "reply", at: attribute,
-          "'\(function.name.text.bare)' takes no escaping closure without a result")
+          "'@ReplyOnce' expects a parameter that is an '@escaping' closure without a result, and "
+            + "'\(function.name.text.bare)' has none; remove it")
       }
       guard case .argumentList(let list) = attribute.arguments, let value = list.first?.expression
       else { return }
@@ -27,8 +28,8 @@
         value.is(TupleExprSyntax.self) ? value.trimmedDescription : "(\(value.trimmedDescription))"
     }
 
-    /// How a closure is wrapped; nil if it is none, has a result, or runs on an
-    /// actor.
+    /// How a closure is wrapped; nil for other types, closures with a result, and
+    /// closures of an actor.
     private static func reply(
       _ type: TypeSyntax, isOptional: Bool = false, isSendable: Bool = false
     ) -> Method.Reply? {
@@ -51,7 +52,7 @@
         return reply(element.type, isOptional: isOptional, isSendable: isSendable)
       }
       guard let type = type.as(FunctionTypeSyntax.self), type.effectSpecifiers == nil,
-        ["Void", "()", "Swift.Void"].contains(type.returnClause.type.trimmedDescription)
+        type.returnClause.type.isVoid
       else { return nil }
       return Method.Reply(isOptional: isOptional, isSendable: isSendable)
     }

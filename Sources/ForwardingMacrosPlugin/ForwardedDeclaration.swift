@@ -5,46 +5,66 @@
   internal import SwiftDiagnostics
   internal import SwiftSyntax
   internal import SwiftSyntaxBuilder
+  internal import SwiftSyntaxMacros
 
-  // Reads a protocol, and finds what cannot be forwarded. Each diagnostic stands
-  // on the token that is to blame.
+  // Reads a protocol and finds the requirements that cannot be forwarded. A macro
+  // sees syntax and no types. What needs types is checked by the generated code:
+  // overloads in `ForwardedMarshal` that are unavailable name the fault, and
+  // `SourceLine` brings the error to the user's line.
 
-  /// A protocol as it was read.
+  /// A protocol with `@Forwarded`.
   internal struct ForwardedDeclaration {
+    /// A protocol that this one inherits from.
+    internal struct Parent {
+      let name: String
+      let line: SourceLine?
+    }
+
     internal let name: String
     /// `public ` and the like, with the space.
     internal let access: String
     /// `@MainActor` or the like, or nil.
     internal let actor: String?
-    /// Whether it says that it is of no actor, as its module's other types are.
+    /// `@available(…)`, with a space after each.
+    internal let availability: String
+    /// Whether the protocol is marked `nonisolated`, in a module whose default is
+    /// an actor.
     internal let isNonisolated: Bool
-    /// The protocols that it inherits from, which have `@Forwarded` too.
-    internal let parents: [String]
+    /// The inherited protocols, which have `@Forwarded` too.
+    internal let parents: [Parent]
     internal let methods: [Method]
+    /// The line of the protocol's name.
+    internal let line: SourceLine?
 
     internal var optionals: [Method] { methods.filter(\.isOptional) }
 
-    /// Reads a protocol; nil if something is wrong with it.
+    /// Reads a protocol; nil if it has a fault.
     internal init?(
-      _ declaration: some DeclSyntaxProtocol, attribute: AttributeSyntax, isNested: Bool,
-      _ faults: inout Faults
+      _ declaration: some DeclSyntaxProtocol, attribute: AttributeSyntax,
+      in context: some MacroExpansionContext, _ faults: inout Faults
     ) {
       guard let declaration = declaration.as(ProtocolDeclSyntax.self) else {
-        faults.add("not-a-protocol", at: attribute, "'@Forwarded' is for protocols")
+        faults.add(
+          "not-a-protocol", at: attribute,
+          "'@Forwarded' expects a protocol; remove it from other declarations")
         return nil
       }
+      let isNested = !context.lexicalContext.isEmpty
       name = declaration.name.text
       access = declaration.modifiers.access
+      availability = declaration.attributes.availability
       isNonisolated = declaration.modifiers.contains { $0.name.text == "nonisolated" }
-      let actor = Self.actor(declaration.attributes)
+      let actor = declaration.attributes.globalActor
       self.actor = actor
-      parents = Self.readHead(declaration, &faults)
+      line = SourceLine(of: declaration.name, in: context)
+      parents = Self.readHead(declaration, in: context, &faults)
       if isNested { Self.checkAccess(declaration.modifiers, &faults) }
       var methods: [Method] = []
       for member in declaration.memberBlock.members {
-        for (method, name) in Self.read(member.decl, &faults) {
+        for (method, name) in Self.read(member.decl, in: context, &faults) {
           var method = method
           method.home = Home(name: declaration.name.text, isNested: isNested)
+          method.line = SourceLine(of: name, in: context)
           if method.actor == nil && !method.attributes.contains("nonisolated") {
             method.actor = actor
           }
@@ -55,69 +75,82 @@
       if methods.isEmpty && parents.isEmpty && faults.isEmpty {
         faults.add(
           "empty", at: declaration.name,
-          "protocol '\(declaration.name.text)' has no methods to be forwarded")
+          "protocol '\(declaration.name.text)' has no requirements that '@Forwarded' could forward; "
+            + "declare a method")
       }
       self.methods = methods
       if !faults.isEmpty { return nil }
     }
 
-    /// One in a type that is private is not seen by its extension, which is at
-    /// file scope.
+    /// Refuses a private protocol in a type: its extension, which stands at file
+    /// scope, does not see it.
     private static func checkAccess(_ modifiers: DeclModifierListSyntax, _ faults: inout Faults) {
       for modifier in modifiers where modifier.name.tokenKind == .keyword(.private) {
         let wider = modifier.with(
           \.name, modifier.name.with(\.tokenKind, .keyword(.fileprivate)))
         faults.add(
           "private", at: modifier,
-          "a protocol in a type is extended at file scope, where 'private' hides it",
+          "'@Forwarded' extends a nested protocol at file scope, where a 'private' one is not "
+            + "visible; make it 'fileprivate'",
           fixIts: [.replacing("fileprivate", "make it 'fileprivate'", modifier, by: wider)])
       }
     }
 
     // MARK: The protocol
 
-    /// Gives the names of what the protocol inherits from.
+    /// Gives the inherited protocols that need `@Forwarded`.
     private static func readHead(
-      _ declaration: ProtocolDeclSyntax, _ faults: inout Faults
-    ) -> [String] {
+      _ declaration: ProtocolDeclSyntax, in context: some MacroExpansionContext,
+      _ faults: inout Faults
+    ) -> [Parent] {
       if ownNames.contains(declaration.name.text.bare) {
         faults.add(
           "own-name", at: declaration.name,
-          "a proxy has a type '\(declaration.name.text)' of its own: name the protocol otherwise")
+          "the proxy that '@Forwarded' makes has a nested type '\(declaration.name.text)'; rename "
+            + "the protocol")
       }
       if let clause = declaration.primaryAssociatedTypeClause {
-        faults.add("associated-type", at: clause, "'@Forwarded' takes no associated types")
+        faults.add("associated-type", at: clause, associatedType)
       }
       if let clause = declaration.genericWhereClause {
-        faults.add("where", at: clause, "'@Forwarded' takes no 'where' clause")
+        faults.add(
+          "where", at: clause,
+          "'@Forwarded' does not forward a protocol with a 'where' clause; remove the clause")
       }
       var isForClasses = false
-      var parents: [String] = []
-      for inherited in declaration.inheritanceClause?.inheritedTypes ?? [] {
-        let type = inherited.type.trimmedDescription
-        switch type {
+      var parents: [Parent] = []
+      let inherited = declaration.inheritanceClause?.inheritedTypes ?? []
+      for type in inherited.flatMap({ $0.type.components }) {
+        let name = type.trimmedDescription
+        switch name.withoutModule {
         case "AnyObject": isForClasses = true
-        case "Sendable", "Swift.Sendable", "SendableMetatype": continue
-        case _ where foreign.contains(type) || !isName(inherited.type):
+        case "Sendable", "SendableMetatype": continue
+        case _ where foreign.contains(name.withoutModule) || !isName(type):
           faults.add(
-            "inheritance", at: inherited.type,
-            "'@Forwarded' cannot forward what '\(declaration.name.text)' inherits from '\(type)', "
-              + "which has no '@Forwarded'")
-        default: parents.append(type)
+            "inheritance", at: type,
+            "'@Forwarded' forwards inherited requirements only of protocols that have '@Forwarded' "
+              + "themselves, and '\(name)' cannot have it; remove '\(name)' from the clause")
+        default: parents.append(Parent(name: name, line: SourceLine(of: type, in: context)))
         }
       }
       if isForClasses || !parents.isEmpty { return parents }
       faults.add(
         "not-for-classes", at: declaration.name,
-        "listeners are held weakly, so '\(declaration.name.text)' must inherit from 'AnyObject'",
+        "a proxy holds its listeners weakly, so they must be objects; let "
+          + "'\(declaration.name.text)' inherit from 'AnyObject'",
         fixIts: [addingAnyObject(declaration)])
       return []
     }
 
-    /// The types in a proxy's class, in whose scope methods are written.
+    /// The nested types of a proxy's class, which hide others of the same names.
     internal static let ownNames: Set = ["Listener", "Requirement", "Conformer"]
 
-    /// Protocols of the standard library, which nobody can put an attribute to.
+    private static let associatedType =
+      "'@Forwarded' does not forward a protocol with associated types, since listeners of one proxy "
+      + "could have different ones; name a concrete type instead"
+
+    /// Protocols of the standard library and Foundation, to which nobody can add
+    /// an attribute.
     private static let foreign: Set = [
       "Actor", "BitwiseCopyable", "CaseIterable", "Codable", "Collection", "Comparable",
       "CustomDebugStringConvertible", "CustomStringConvertible", "Decodable", "DistributedActor",
@@ -152,27 +185,33 @@
     // MARK: Members
 
     private static func read(
-      _ member: DeclSyntax, _ faults: inout Faults
+      _ member: DeclSyntax, in context: some MacroExpansionContext, _ faults: inout Faults
     ) -> [(method: Method, name: TokenSyntax)] {
       switch member.as(DeclSyntaxEnum.self) {
       case .functionDecl(let function):
-        return read(function, &faults).map { [($0, function.name)] } ?? []
+        return read(function, in: context, &faults).map { [($0, function.name)] } ?? []
       case .variableDecl(let variable): return read(variable, &faults)
       case .subscriptDecl(let member):
-        faults.add("subscript", at: member.subscriptKeyword, "'@Forwarded' forwards no subscripts")
-      case .initializerDecl(let member):
-        faults.add("init", at: member.initKeyword, "'@Forwarded' forwards no initializers")
-      case .associatedTypeDecl(let member):
         faults.add(
-          "associated-type", at: member.associatedtypeKeyword,
-          "'@Forwarded' takes no associated types")
+          "subscript", at: member.subscriptKeyword,
+          "'@Forwarded' does not forward subscripts; declare methods instead")
+      case .initializerDecl(let member):
+        faults.add(
+          "init", at: member.initKeyword,
+          "'@Forwarded' does not forward initializers, since listeners are made before they "
+            + "subscribe; remove it")
+      case .associatedTypeDecl(let member):
+        faults.add("associated-type", at: member.associatedtypeKeyword, associatedType)
       case .ifConfigDecl(let member):
         faults.add(
           "conditional", at: member.clauses.first?.poundKeyword ?? .poundToken(),
-          "'@Forwarded' does not see which methods are compiled")
+          "'@Forwarded' cannot tell which requirements of an '#if' are compiled; put '#if' around "
+            + "the whole protocol")
       case .typeAliasDecl: break
       default:
-        faults.add("member", at: member, "'@Forwarded' forwards methods only")
+        faults.add(
+          "member", at: member,
+          "'@Forwarded' forwards methods and properties only; remove this declaration")
       }
       return []
     }
@@ -184,32 +223,34 @@
       if ["Type", "Protocol"].contains(last.caseName) {
         faults.add(
           "case-name", at: name,
-          "no case can be named '\(last.caseName)': name the method otherwise")
+          "'@Forwarded' makes a case of each requirement, and none can be named "
+            + "'\(last.caseName)'; rename the method")
       }
       for method in methods.dropLast() {
         if method.selector == last.selector {
           faults.add(
             "duplicate", at: name,
             "'\(last.fullName)' and '\(method.fullName)' have the same selector, "
-              + "'\(last.selector)'")
+              + "'\(last.selector)'; give one of them another name or label")
           return
         }
         if method.caseName == last.caseName {
           faults.add(
             "duplicate", at: name,
-            "'\(last.fullName)' and '\(method.fullName)' would both be the case '\(last.caseName)'")
+            "'\(last.fullName)' and '\(method.fullName)' would both be the case "
+              + "'\(last.caseName)'; give one of them another name or label")
           return
         }
       }
     }
   }
 
-  extension AttributeListSyntax {
-    /// The attribute of a name.
-    internal func first(named name: String) -> AttributeSyntax? {
-      for case .attribute(let attribute) in self
-      where attribute.attributeName.trimmedDescription == name { return attribute }
-      return nil
+  extension TypeSyntax {
+    /// The parts of a composition such as `AnyObject & Sendable`; else the type
+    /// itself.
+    fileprivate var components: [TypeSyntax] {
+      guard let composition = self.as(CompositionTypeSyntax.self) else { return [self] }
+      return composition.elements.flatMap { $0.type.components }
     }
   }
 #endif

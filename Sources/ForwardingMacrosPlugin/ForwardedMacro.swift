@@ -7,9 +7,15 @@
   internal import SwiftSyntaxBuilder
   internal import SwiftSyntaxMacros
 
-  /// `@Forwarded`: makes the typed proxy of a protocol, and what tells which
-  /// optional methods a conformer has.
-  internal enum ForwardedMacro {}
+  /// `@Forwarded`: makes the typed proxy of a protocol, and the declarations that
+  /// tell which optional methods a conformer has.
+  ///
+  /// The compiler expands each role of a macro by itself, so each reads the
+  /// protocol.
+  internal enum ForwardedMacro {
+    /// Each generated member is one line, as `SourceLine` needs it.
+    internal static var formatMode: FormatMode { .disabled }
+  }
 
   extension ForwardedMacro: PeerMacro {
     internal static func expansion(
@@ -17,14 +23,15 @@
       in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
       var faults = Faults()
-      let read = ForwardedDeclaration(
-        declaration, attribute: node, isNested: context.isNested, &faults)
+      let source = ForwardedDeclaration(declaration, attribute: node, in: context, &faults)
       for diagnostic in faults.diagnostics { context.diagnose(diagnostic) }
-      return read.map { [ProxyWriter($0).declaration] } ?? []
+      guard let source else { return [] }
+      return [source.line.declaration, ProxyWriter(source).declaration].compactMap(\.self)
     }
   }
 
-  // The other two are silent about what is wrong: once is enough.
+  // The peer macro reports the faults. The other two are silent, so that each fault
+  // is reported once.
 
   extension ForwardedMacro: MemberMacro {
     internal static func expansion(
@@ -33,27 +40,17 @@
     ) throws -> [DeclSyntax] {
       var faults = Faults()
       guard
-        let read = ForwardedDeclaration(
-          declaration, attribute: node, isNested: context.isNested, &faults)
-      else {
-        return []
-      }
-      return read.optionals.flatMap { OptionalWriter($0, read).requirements }
-        + aliases(read)
+        let source = ForwardedDeclaration(declaration, attribute: node, in: context, &faults)
+      else { return [] }
+      return source.optionals.flatMap { OptionalWriter($0, source).requirements } + aliases(source)
     }
-  }
 
-  extension ForwardedMacro {
     /// The aliases of all methods, each once.
     private static func aliases(_ source: ForwardedDeclaration) -> [DeclSyntax] {
       var seen: Set<String> = []
       return source.methods.flatMap(\.aliases).filter { seen.insert($0.name).inserted }
         .map { "typealias \(raw: $0.name) = \(raw: $0.type)" }
     }
-  }
-
-  extension MacroExpansionContext {
-    fileprivate var isNested: Bool { !lexicalContext.isEmpty }
   }
 
   extension ForwardedMacro: ExtensionMacro {
@@ -64,20 +61,16 @@
     ) throws -> [ExtensionDeclSyntax] {
       var faults = Faults()
       guard
-        let read = ForwardedDeclaration(
-          declaration, attribute: node, isNested: context.isNested, &faults)
-      else {
-        return []
-      }
-      let inherited = try InheritanceWriter(read).declaration(of: type)
-      return [inherited]
-        + (try read.optionals.flatMap { try OptionalWriter($0, read).extensions(of: type) })
+        let source = ForwardedDeclaration(declaration, attribute: node, in: context, &faults)
+      else { return [] }
+      return [try InheritanceWriter(source).declaration(of: type)]
+        + (try source.optionals.flatMap { try OptionalWriter($0, source).extensions(of: type) })
     }
   }
 
   // MARK: - Attributes of methods
 
-  /// An attribute that `@Forwarded` reads: by itself it makes nothing.
+  /// An attribute that `@Forwarded` reads. It generates nothing.
   internal protocol MarkMacro: PeerMacro {}
 
   extension MarkMacro {
@@ -85,7 +78,15 @@
       of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
       in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-      checkPlace(of: node, context)
+      let parent = context.lexicalContext.first?.as(ProtocolDeclSyntax.self)
+      if parent?.attributes.first(named: "Forwarded") != nil { return [] }
+      var faults = Faults()
+      let name = node.attributeName.trimmedDescription
+      faults.add(
+        "misplaced", at: node,
+        "'@\(name)' is for requirements of protocols with '@Forwarded'; add '@Forwarded' to the "
+          + "protocol, or remove '@\(name)'")
+      for diagnostic in faults.diagnostics { context.diagnose(diagnostic) }
       return []
     }
   }
@@ -98,15 +99,4 @@
 
   /// `@ReplyOnce`.
   internal enum ReplyOnceMacro: MarkMacro {}
-
-  /// Says so if an attribute does not stand where `@Forwarded` reads it.
-  private func checkPlace(of node: AttributeSyntax, _ context: some MacroExpansionContext) {
-    let place = context.lexicalContext.first?.as(ProtocolDeclSyntax.self)
-    if place?.attributes.first(named: "Forwarded") != nil { return }
-    var faults = Faults()
-    faults.add(
-      "place", at: node,
-      "'@\(node.attributeName.trimmedDescription)' is for methods of protocols with '@Forwarded'")
-    for diagnostic in faults.diagnostics { context.diagnose(diagnostic) }
-  }
 #endif

@@ -5,11 +5,11 @@
   internal import SwiftSyntax
   internal import SwiftSyntaxBuilder
 
-  // The macro of a protocol does not see what another one declares that it
-  // inherits from. So each protocol brings the methods of all proxies that
-  // conform to it, in an extension; that of its own proxy has them in the class.
+  // The macro at a protocol does not see the requirements that the protocol
+  // inherits. So each protocol brings the methods for the proxies of all protocols
+  // that inherit from it, in an extension. Its own proxy has them in the class.
 
-  /// Writes what the proxies of protocols that inherit from this one need.
+  /// Writes the extension that proxies of inheriting protocols use.
   internal struct InheritanceWriter {
     private let source: ForwardedDeclaration
 
@@ -17,35 +17,39 @@
 
     /// The extension.
     internal func declaration(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
-      let proxy = type.trimmedDescription.bare + "Proxy"
+      let name = type.trimmedDescription
+      let proxy = name.bare + "Proxy"
       let calls = CallWriter(source, in: .protocol, of: proxy).members
       return try ExtensionDeclSyntax(
         """
-        \(raw: source.isNonisolated ? "nonisolated " : "")extension \(raw: type.trimmedDescription) where Self: ForwardingMacros.ForwardedBase {
-        \(raw: (calls + asking(proxy)).joined(separator: "\n\n"))
+        \(raw: source.availability)\(raw: source.isNonisolated ? "nonisolated " : "")extension \(raw: name) where Self: ForwardingMacros.ForwardedBase {
+        \(raw: (calls + requirements(proxy) + [family(name, proxy)]).joined(separator: "\n\n"))
         }
         """)
     }
 
-    private func asking(_ proxy: String) -> [String] {
+    private var isolation: String { source.actor == nil ? "" : "nonisolated " }
+
+    private func requirements(_ proxy: String) -> [String] {
       if source.methods.isEmpty { return [] }
-      let isolation = source.actor == nil ? "" : "nonisolated "
       return [
         """
-          /// Whether a call of the method would reach someone.
-          @_disfavoredOverload \(isolation)\(source.access)func responds(to requirement: \(proxy).Requirement) -> Bool {
-            _forwarding.responds(to: requirement.rawValue, of: \(proxy)._protocol)
-          }
+          /// Whether a call of the method would reach a listener.
+          @_disfavoredOverload \(isolation)\(source.access)func responds(to requirement: \(proxy).Requirement) -> Swift.Bool { _forwarding.responds(to: requirement.rawValue, of: \(proxy)._protocol) }
         """,
         """
-          /// The name that untyped callers and subscribers know a method by.
-          @_disfavoredOverload \(isolation)\(source.access)static func selector(
-            for requirement: \(proxy).Requirement
-          ) -> ForwardingMacros.MethodSelector {
-            \(proxy)._protocol.selector(requirement.rawValue)
-          }
+          /// The name of a method for untyped callers and subscribers.
+          @_disfavoredOverload \(isolation)\(source.access)static func selector(for requirement: \(proxy).Requirement) -> ForwardingMacros.MethodSelector { \(proxy)._protocol.selector(requirement.rawValue) }
         """,
       ]
+    }
+
+    /// How the proxy of an inheriting protocol finds this protocol: by an overload,
+    /// so that the type checker sees through type aliases.
+    private func family(_ name: String, _ proxy: String) -> String {
+      """
+        \(isolation)\(source.access)static func _family(of _: (any \(name)).Type) -> ForwardingMacros.ForwardedProtocol<any \(name), any \(name).Type> { \(proxy)._protocol }
+      """
     }
   }
 #endif

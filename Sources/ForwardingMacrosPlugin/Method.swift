@@ -3,8 +3,10 @@
 
 #if Macros
   internal import SwiftParser
+  internal import SwiftSyntax
 
-  /// One method of a protocol, as it was read. A property is one or two.
+  /// One requirement of a protocol. A property is one method, or two if it can be
+  /// set.
   internal struct Method {
     internal enum Kind {
       case function
@@ -12,30 +14,28 @@
       case setter
     }
 
-    /// A closure that may be called once.
+    /// How a closure is wrapped that `@ReplyOnce` lets through once.
     internal struct Reply {
       let isOptional: Bool
       let isSendable: Bool
     }
 
     internal struct Parameter {
-      /// `_`, or the label as it is written.
+      /// `_`, or the label as the user wrote it.
       let label: String
-      /// The type without what a parameter alone may have: `@escaping`, `inout`.
-      let type: String
+      /// The type without `@escaping` and `inout`, which only parameters have.
+      let type: TypeSyntax
       /// `@escaping ` or `inout `, or nothing.
       var prefix = ""
-      /// How the closure is wrapped that may be called once; nil if the parameter
-      /// is none.
+      /// Nil if `@ReplyOnce` does not concern the parameter.
       var reply: Reply?
-      /// Whether the value may be changed.
-      var isInout: Bool { prefix == "inout " }
-      /// Whether C takes it in a register as it is, and any value of the
-      /// register is one of the type.
-      var isScalar: Bool { !isInout && Method.isScalar(type) }
+      var line: SourceLine?
 
-      /// The type as it is written.
-      var writtenType: String { prefix + type }
+      var isInout: Bool { prefix == "inout " }
+      /// The type of the register that carries the value, if the type's name says
+      /// so. The name may be that of a type of the user's: the generated code
+      /// compiles for both, and the library compares the types at run time.
+      var register: Register? { isInout ? nil : Register(type.trimmedDescription) }
     }
 
     internal var home = Home()
@@ -43,34 +43,36 @@
     internal let name: String
     internal var parameters: [Parameter]
     /// Nil for none.
-    internal let result: String?
+    internal let result: TypeSyntax?
     internal let isThrowing: Bool
     internal var isAsync = false
     internal var isOptional = false
-    /// What the proxy gives if nobody responds: as declared, or nil.
-    internal var declaredDefault: String?
-    /// The arguments that the first closure gets if none of those that may be
-    /// called once is called: `(1, 2)`.
+    /// The argument of `@DefaultResult`.
+    internal var declaredDefault: ExprSyntax?
+    /// The arguments of the reply that is made if no closure is called: `(1, 2)`.
     internal var defaultReply: String?
-    /// Attributes and modifiers that the proxy's method has too, with spaces
-    /// behind them.
+    /// Attributes and modifiers that the proxy's method has too, with a space
+    /// after each.
     internal var attributes = ""
-    /// `@MainActor` or the like, which the method itself has or its protocol.
+    /// `@available(…)`, which all code has that calls the requirement.
+    internal var availability = ""
+    /// `@MainActor` or the like, of the requirement itself or of its protocol.
     internal var actor: String?
+    internal var line: SourceLine?
 
     // MARK: Names
 
-    /// `name(label:_:)`; of properties the name alone.
+    /// `name(label:_:)`; for properties the name alone.
     internal var fullName: String {
       if kind != .function { return name.bare }
       return name.bare + "(" + parameters.map { $0.label.bare + ":" }.joined() + ")"
     }
 
-    /// The name that untyped callers know: the method's, then a colon for each
-    /// argument with the label before it. The label of the first is joined to the
-    /// name in capitals.
+    /// The name for untyped callers: the method's name, then a colon for each
+    /// argument with the label before it. The first label is joined to the name
+    /// with a capital letter.
     ///
-    /// A property has Objective-C's: `name` and `setName:`.
+    /// A property has Objective-C's names: `name` and `setName:`.
     internal var selector: String {
       if kind == .setter { return setterName + ":" }
       var text = name.bare
@@ -83,7 +85,8 @@
       return text
     }
 
-    /// The name of the case: the method's with the labels in capitals behind it.
+    /// The name of the case of `Requirement`: the method's name, then the labels,
+    /// each with a capital letter.
     internal var caseName: String {
       if kind == .setter { return setterName }
       return parameters.reduce(name.bare) {
@@ -93,58 +96,67 @@
 
     private var setterName: String { "set" + name.bare.capitalised }
 
-    /// ` async throws`, as far as it is so.
+    /// ` async throws`, or the part of it that the method has.
     internal var effects: String { (isAsync ? " async" : "") + (isThrowing ? " throws" : "") }
 
     /// The attributes without `@discardableResult`.
     internal var isolation: String { attributes.replacing("@discardableResult ", with: "") }
 
-    /// The associated type that tells whether a conformer has the method.
-    /// It has the protocol's name too: a class may conform to several, which may
-    /// have methods of one name.
+    /// The associated type that tells whether a conformer has an optional method.
+    /// Its name begins with the protocol's, since a class may conform to several
+    /// protocols that have methods of one name.
     internal var marker: String { "_\(home.name.bare)_\(caseName)" }
 
     // MARK: Results
 
-    /// What the proxy gives if nobody responds; nil if it has to throw.
-    internal var defaultResult: String? {
-      guard let result else { return nil }
-      return declaredDefault ?? (isThrowing ? nil : Method.zero(of: result))
+    /// Whether the name of a type says that the type has a zero value. The compiler
+    /// checks that of the type itself.
+    internal static func hasZero(_ type: TypeSyntax) -> Bool {
+      if isOptional(type) { return true }
+      let name = type.trimmedDescription.withoutModule
+      return Register.numbers.contains(name) || otherNumbers.contains(name)
+        || ["Bool", "CBool"].contains(name) || name.hasPrefix("Optional<")
     }
 
-    /// The value that a message to nil would give: for numbers, `Bool` and
-    /// optionals.
-    internal static func zero(of type: String) -> String? {
-      if type == "Bool" || type == "CBool" { return "false" }
-      if numbers.contains(type) { return "0" }
-      let isOptional =
-        type.hasSuffix("?") && !type.contains("->")
-        || type.hasPrefix("Optional<") || type.hasPrefix("(") && type.hasSuffix(")?")
-      return isOptional ? "nil" : nil
+    /// Whether it is `T?`, which no type of the user's can be named.
+    internal static func isOptional(_ type: TypeSyntax) -> Bool {
+      if type.is(OptionalTypeSyntax.self) { return true }
+      guard let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+        let element = tuple.elements.first
+      else { return false }
+      return isOptional(element.type)
     }
 
-    /// Whether the default stands in the table too, for untyped callers.
+    /// Numbers that C functions do not take.
+    private static let otherNumbers: Set = [
+      "Int128", "UInt128", "Float16", "Float80", "CGFloat", "TimeInterval",
+    ]
+
+    /// Whether the protocol's table has the default too, for untyped callers.
     internal var isDefaultInTable: Bool {
       guard let result, declaredDefault != nil else { return false }
-      return result == "Bool" || Method.numbers.contains(result)
+      return Register(result.trimmedDescription).map { !$0.isPointer } ?? false
     }
 
-    /// Whether a listener may be reached by a C function.
+    /// Whether a C function may deliver to a listener.
     internal var hasFunction: Bool { result == nil && !isThrowing && !isAsync }
+  }
 
-    /// The types by which that function takes its arguments: what C takes is
-    /// taken as it is, the rest is a word.
-    internal var functionTypes: [String] {
-      parameters.map { parameter in
-        if !parameter.isScalar { return "UInt" }
-        return parameter.type == "Bool" ? "UInt8" : parameter.type
+  // MARK: - Registers
+
+  /// The type of an argument that a C function takes as it is.
+  internal struct Register {
+    /// The name in the module `Swift`.
+    private let name: String
+
+    /// Nil if C functions do not take a type of this name.
+    internal init?(_ type: String) {
+      let name = type.withoutModule
+      guard name == "Bool" || Self.numbers.contains(name) || Self.pointers.contains(name) else {
+        return nil
       }
+      self.name = name
     }
-
-    /// The arguments that the function takes as words.
-    internal var words: [Int] { parameters.indices.filter { !parameters[$0].isScalar } }
-
-    // MARK: Types
 
     internal static let numbers: Set<String> = [
       "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
@@ -153,15 +165,27 @@
       "CFloat", "CDouble",
     ]
 
-    internal static func isScalar(_ type: String) -> Bool {
-      let pointers: Set = ["UnsafeRawPointer?", "UnsafeMutableRawPointer?", "OpaquePointer?"]
-      return type == "Bool" || numbers.contains(type) || pointers.contains(type)
-    }
+    private static let pointers: Set = [
+      "UnsafeRawPointer?", "UnsafeMutableRawPointer?", "OpaquePointer?",
+    ]
+
+    internal var isPointer: Bool { Self.pointers.contains(name) }
+    /// The type.
+    internal var type: String { "Swift." + name }
+    /// The type of the C function's parameter. C may pass any byte for a `Bool`.
+    internal var cType: String { name == "Bool" ? "Swift.UInt8" : type }
   }
+
+  // MARK: - Names
 
   extension String {
     /// Without backticks.
     internal var bare: String { filter { $0 != "`" } }
+
+    /// Without `Swift.` before it.
+    internal var withoutModule: String {
+      hasPrefix("Swift.") ? String(dropFirst("Swift.".count)) : self
+    }
 
     internal var capitalised: String { prefix(1).uppercased() + dropFirst() }
 

@@ -5,23 +5,23 @@
   internal import SwiftSyntax
   internal import SwiftSyntaxBuilder
 
-  // How a method is optional with nothing written on those who leave it out: a
-  // second requirement of the same name gives an associated type instead of the
-  // result. A conformer that has the method has it as a witness for both, so the
-  // type is inferred to be its result. For one that has it not, extensions have
-  // both, and the second gives `ForwardedMissing`. Nobody means the second where
-  // the first would do: it is disfavored.
+  // A conformer writes nothing to leave out an optional method. The protocol has a
+  // second requirement of the same name, whose result is an associated type. If a
+  // conformer has the method, the method is the witness of both requirements, and
+  // the associated type is inferred to be the method's result. If not, extensions
+  // provide both witnesses, and the second one's result is `ForwardedMissing`. The
+  // second requirement is disfavored, so that callers never mean it.
 
-  /// Writes what an optional method needs.
+  /// Writes the declarations of an optional method.
   internal struct OptionalWriter {
     private let method: Method
     private let access: String
-    private let isolation: String
+    private let marks: String
 
     internal init(_ method: Method, _ declaration: ForwardedDeclaration) {
       self.method = method
       access = declaration.access
-      isolation = declaration.isNonisolated ? "nonisolated " : ""
+      marks = declaration.availability + (declaration.isNonisolated ? "nonisolated " : "")
     }
 
     private func signature(_ result: String?) -> String {
@@ -29,7 +29,7 @@
       return "func \(method.name)(\(method.parameterList(in: .protocol)))\(method.effects)\(arrow)"
     }
 
-    /// What stands in the protocol besides.
+    /// The members that the protocol needs.
     internal var requirements: [DeclSyntax] {
       [
         """
@@ -42,33 +42,29 @@
       ]
     }
 
-    /// The implementations of those who leave the method out.
+    /// The witnesses for conformers that leave the method out.
     internal func extensions(of type: some TypeSyntaxProtocol) throws -> [ExtensionDeclSyntax] {
-      let proxy = type.trimmedDescription.bare + "Proxy"
+      let name = type.trimmedDescription
       let body: String
-      if let value = method.defaultResult(in: .protocol, of: proxy) {
-        body = "{\n    \(value)\n  }"
+      if let value = method.defaultResult(in: .protocol, of: name.bare + "Proxy") {
+        body = "{ \(value) }"
       } else if method.result == nil {
         body = "{}"
       } else {
-        body = "{\n    throw ForwardingMacros.ForwardedMissing.error(\"\(method.selector)\")\n  }"
+        body = "{ throw ForwardingMacros.ForwardedMissing.error(\"\(method.selector)\") }"
       }
-      let name = type.trimmedDescription
       return [
         try ExtensionDeclSyntax(
           """
-          \(raw: isolation)extension \(raw: name) {
-            /// What a conformer does that leaves the method out; a proxy does not
-            /// call it.
-            \(raw: method.attributes)\(raw: access)\(raw: signature(method.result(in: .protocol))) \(raw: body)
+          \(raw: marks)extension \(raw: name) {
+            /// The method of conformers that leave it out. A proxy does not call it.
+          \(raw: method.line.directive)  \(raw: method.attributes)\(raw: access)\(raw: signature(method.result(in: .protocol))) \(raw: body)
           }
           """),
         try ExtensionDeclSyntax(
           """
-          \(raw: isolation)extension \(raw: name) where \(raw: method.marker.asIdentifier) == ForwardingMacros.ForwardedMissing {
-            @_disfavoredOverload \(raw: method.isolation)\(raw: access)\(raw: signature("ForwardingMacros.ForwardedMissing")) {
-              ForwardingMacros.ForwardedMissing()
-            }
+          \(raw: marks)extension \(raw: name) where \(raw: method.marker.asIdentifier) == ForwardingMacros.ForwardedMissing {
+          \(raw: method.line.directive)  @_disfavoredOverload \(raw: method.isolation)\(raw: access)\(raw: signature("ForwardingMacros.ForwardedMissing")) { ForwardingMacros.ForwardedMissing() }
           }
           """),
       ]

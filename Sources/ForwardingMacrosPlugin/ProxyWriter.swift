@@ -15,12 +15,11 @@
     private var access: String { source.access }
     private var proxy: String { source.name.bare + "Proxy" }
 
-    /// The class.
+    /// The class. Errors in its second line are reported at the protocol's name.
     internal var declaration: DeclSyntax {
       """
-      /// A typed proxy of `\(raw: source.name)`, which forwards what it is called for to
-      /// its listeners. Made by `@Forwarded`.
-      \(raw: isolation)\(raw: access)final class \(raw: proxy): \(raw: source.name), \(raw: library)ForwardedProxy {
+      /// A typed proxy of `\(raw: source.name)`: forwards each call to its listeners. Made by `@Forwarded`.
+      \(raw: source.availability)\(raw: isolation)\(raw: access)final class \(raw: proxy): \(raw: source.name), \(raw: library)ForwardedProxy {
         \(raw: access)typealias Listener = any \(raw: source.name)
         \(raw: access)typealias Conformer = any \(raw: source.name).Type
 
@@ -29,19 +28,12 @@
         \(raw: nonisolated)\(raw: access)let _forwarding: \(raw: library)ForwardedCore
 
         /// Makes a proxy without listeners.
-        \(raw: nonisolated)\(raw: access)init() {
-          _forwarding = \(raw: library)ForwardedCore(\(raw: proxy)._protocol)
-        }
+        \(raw: nonisolated)\(raw: access)init() { _forwarding = \(raw: library)ForwardedCore(\(raw: proxy)._protocol) }
 
         /// Makes a proxy without listeners.
         ///
-        /// - Throws: `TableError` if a policy of the configuration does not fit its
-        ///   method.
-        \(raw: nonisolated)\(raw: access)init(
-          configuration: \(raw: library)DynamicProxy.Configuration
-        ) throws(\(raw: library)TableError) {
-          _forwarding = try \(raw: library)ForwardedCore(\(raw: proxy)._protocol, configuration)
-        }
+        /// - Throws: `TableError` if a policy of the configuration does not fit its method.
+        \(raw: nonisolated)\(raw: access)init(configuration: \(raw: library)DynamicProxy.Configuration) throws(\(raw: library)TableError) { _forwarding = try \(raw: library)ForwardedCore(\(raw: proxy)._protocol, configuration) }
 
       \(raw: members.joined(separator: "\n\n"))
       }
@@ -52,25 +44,24 @@
       source.actor.map { $0 + " " } ?? (source.isNonisolated ? "nonisolated " : "")
     }
 
-    /// What may be used anywhere of a class with an actor says so.
+    /// For the members of a class with an actor that any thread may use.
     private var nonisolated: String { source.actor == nil ? "" : "nonisolated " }
 
     private var members: [String] {
       let table = TableWriter(source, of: proxy)
       let thunks = ThunkWriter(source, of: proxy)
-      return untyped + CallWriter(source, in: .proxy, of: proxy).members + [table.declaration]
-        + source.methods.enumerated().flatMap { thunks.thunks($0, $1) } + table.implemented
+      return untyped + CallWriter(source, in: .proxy, of: proxy).members + table.members
+        + source.methods.enumerated().flatMap { thunks.thunks($0, $1) }
         + source.methods.compactMap { $0.hiddenDefault(access, of: proxy) }
     }
 
-    /// A class with an actor is `Sendable`, but what is behind it may only be
-    /// used on the actor.
+    /// A class with an actor is `Sendable`, but its untyped proxy may forward on
+    /// the actor only.
     private var untyped: [String] {
       if source.actor == nil { return [] }
       return [
         """
-          /// The proxy behind this one, for untyped subscribers, and callers in C.
-          /// Whoever forwards through it promises to do so on the actor.
+          /// The untyped proxy, for untyped subscribers and callers in C. The caller promises to forward on the actor.
           @unsafe \(access)var proxy: \(library)DynamicProxy { unsafe _forwarding.untyped }
         """
       ]
@@ -79,21 +70,22 @@
     // MARK: The methods as cases
 
     private var requirements: String {
-      let head = """
-          /// The methods of `\(source.name)`.
-          \(access)enum Requirement: Swift.Int, Swift.CaseIterable, Swift.Sendable {
-        """
       if source.methods.isEmpty {
-        // There is no enum with a raw type and no case.
+        // Swift has no enum with a raw type and no case.
         return """
-            /// The methods of `\(source.name)`: none but those that it inherits.
+            /// The methods of `\(source.name)`, which inherits all that it has.
             \(access)enum Requirement: Swift.RawRepresentable, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
               \(access)init?(rawValue: Swift.Int) { return nil }
               \(access)var rawValue: Swift.Int { switch self {} }
             }
           """
       }
-      return "\(head)\n\(source.methods.map(requirement).joined(separator: "\n"))\n  }"
+      return """
+          /// The methods of `\(source.name)`.
+          \(access)enum Requirement: Swift.Int, Swift.CaseIterable, Swift.Sendable {
+        \(source.methods.map(requirement).joined(separator: "\n"))
+          }
+        """
     }
 
     private func requirement(_ method: Method) -> String {

@@ -3,18 +3,18 @@
 
 #if Macros
   internal import SwiftSyntax
-  internal import SwiftSyntaxBuilder
 
-  // What the user wrote is meant where the protocol stands. In the class of the
-  // proxy the names of its own types stand before those; and in an extension, which
-  // is at file scope, the names in a type around the protocol are not seen. There
-  // an alias is used, which stands in the protocol.
+  // The types and expressions that the user wrote mean what they mean where the
+  // protocol stands. In the proxy's class, the class's own nested types hide others
+  // of the same names. In an extension, which stands at file scope, the types around
+  // a nested protocol are not visible. Generated code uses a type alias there, which
+  // the macro adds to the protocol.
 
-  /// Where code is written.
+  /// The scope of generated code.
   internal enum Scope {
-    /// In the proxy's class, beside the protocol.
+    /// The proxy's class, beside the protocol.
     case proxy
-    /// In the protocol, or an extension of it at file scope.
+    /// The protocol, or an extension of it at file scope.
     case `protocol`
   }
 
@@ -24,7 +24,8 @@
     /// Whether it stands in another type.
     var isNested = false
 
-    /// An alias for a type of the user's of the same name as one of the class.
+    /// An alias for a type of the user's that has the name of a nested type of the
+    /// proxy.
     func alias(_ name: String) -> String { "_\(self.name.bare)\(name)" }
   }
 
@@ -41,10 +42,12 @@
       result.map { scoped($0, "Result", scope) }
     }
 
-    private func scoped(_ text: String, _ name: String, _ scope: Scope) -> String {
+    private func scoped(_ type: TypeSyntax, _ name: String, _ scope: Scope) -> String {
       let isHidden =
-        scope == .proxy ? text.namesProxyTypes : home.isNested && text.namesUnknownTypes
-      return isHidden ? "_\(home.name.bare)_\(caseName)\(name)" : text
+        scope == .proxy
+        ? type.mentions(ForwardedDeclaration.ownNames.contains)
+        : home.isNested && type.mentions { $0 != "Swift" }
+      return isHidden ? "_\(home.name.bare)_\(caseName)\(name)" : type.trimmedDescription
     }
 
     /// `label _0: Type, …`
@@ -54,17 +57,19 @@
       }.joined(separator: ", ")
     }
 
-    /// The aliases that stand in the protocol: names and types.
+    /// The aliases that the protocol needs: names and types.
     internal var aliases: [(name: String, type: String)] {
       var found: [(name: String, type: String)] = []
       for scope in [Scope.proxy, .protocol] {
-        for index in parameters.indices {
-          found.append((type(index, in: scope), parameters[index].type))
+        for (index, parameter) in parameters.enumerated() {
+          found.append((type(index, in: scope), parameter.type.trimmedDescription))
         }
-        if let result, let alias = self.result(in: scope) { found.append((alias, result)) }
+        if let result, let alias = self.result(in: scope) {
+          found.append((alias, result.trimmedDescription))
+        }
       }
       for name in ForwardedDeclaration.ownNames.sorted()
-      where defaultResult?.names({ $0 == name }) == true {
+      where declaredDefault?.mentions({ $0 == name }) == true {
         found.append((home.alias(name), name))
       }
       return found.filter { $0.name != $0.type }
@@ -74,83 +79,60 @@
   // MARK: - Defaults
 
   extension Method {
-    /// What the proxy gives if nobody responds; nil if it has to throw.
+    /// The result if no listener responds; nil if the method has to throw.
     internal func defaultResult(in scope: Scope, of proxy: String) -> String? {
-      guard let defaultResult else { return nil }
+      guard let result else { return nil }
+      guard let declaredDefault else {
+        if isThrowing { return nil }
+        if Method.isOptional(result) { return "nil" }
+        let type = self.result(in: scope) ?? ""
+        return "ForwardingMacros.ForwardedMarshal.zero(of: (\(type)).self)"
+      }
       if scope == .protocol {
-        return isDefaultHidden ? "\(proxy)._\(caseName)Default" : defaultResult
+        return isDefaultHidden ? "\(proxy)._\(caseName)Default" : declaredDefault.trimmedDescription
       }
-      return ForwardedDeclaration.ownNames.reduce(defaultResult) {
-        $0.replacing(identifier: $1, by: home.alias($1))
-      }
+      return declaredDefault.trimmed.tokens(viewMode: .sourceAccurate).map { token in
+        guard let name = token.identifierOfNoMember, ForwardedDeclaration.ownNames.contains(name)
+        else { return token.description }
+        return token.with(\.tokenKind, .identifier(home.alias(name))).description
+      }.joined()
     }
 
-    /// Whether an extension cannot have the expression.
+    /// Whether the expression means something else in an extension.
     private var isDefaultHidden: Bool {
-      home.isNested && declaredDefault?.namesUnknownTypes == true
+      home.isNested && declaredDefault?.mentions { $0 != "Swift" } == true
     }
 
-    /// The default as a member of the class, for an extension.
+    /// The default as a member of the class, which an extension uses.
     internal func hiddenDefault(_ access: String, of proxy: String) -> String? {
       guard isDefaultHidden, let type = result(in: .proxy),
         let value = defaultResult(in: .proxy, of: proxy)
       else { return nil }
       let isolation = actor.map { $0 + " " } ?? ""
-      return "  \(isolation)\(access)static var _\(caseName)Default: \(type) { \(value) }"
+      return
+        "\(line.directive)  \(isolation)\(access)static var _\(caseName)Default: \(type) { \(value) }"
     }
   }
 
-  // MARK: - Names in text
+  // MARK: - Names
 
-  extension String {
-    /// Whether one of the identifiers is a type of the proxy's class.
-    fileprivate var namesProxyTypes: Bool { names(ForwardedDeclaration.ownNames.contains) }
-
-    /// Whether one of the identifiers may be a type that stands around the
-    /// protocol.
-    fileprivate var namesUnknownTypes: Bool {
-      names { name in
-        name.first.map { $0.isLetter || $0 == "_" } == true && !String.known.contains(name)
+  extension SyntaxProtocol {
+    /// Whether one of the identifiers is such a name. The member of something else
+    /// does not count.
+    fileprivate func mentions(_ isMeant: (String) -> Bool) -> Bool {
+      tokens(viewMode: .sourceAccurate).contains { token in
+        token.identifierOfNoMember.map(isMeant) ?? false
       }
     }
+  }
 
-    private static let known: Set<String> = Method.numbers.union([
-      "Any", "AnyObject", "Bool", "MainActor", "Sendable", "Swift", "Void", "any", "async",
-      "false", "nil", "throws", "true",
-    ])
-
-    /// Whether one of the identifiers is meant. A member of something else is not.
-    fileprivate func names(_ isMeant: (String) -> Bool) -> Bool {
-      words.contains { !$0.isMember && isMeant(String(self[$0.range])) }
-    }
-
-    fileprivate func replacing(identifier: String, by other: String) -> String {
-      var text = self
-      for word in words.reversed() where !word.isMember && self[word.range] == identifier {
-        text.replaceSubrange(word.range, with: other)
-      }
-      return text
-    }
-
-    /// Where identifiers stand, and whether there is a dot before them.
-    private var words: [(range: Range<Index>, isMember: Bool)] {
-      var found: [(range: Range<Index>, isMember: Bool)] = []
-      var start: Index?
-      var isMember = false
-      for index in indices + [endIndex] {
-        let character = index == endIndex ? " " : self[index]
-        if character.isLetter || character.isNumber || character == "_" {
-          if start == nil { start = index }
-          continue
-        }
-        if let begin = start {
-          found.append((begin..<index, isMember))
-          start = nil
-          isMember = false
-        }
-        if !character.isWhitespace { isMember = character == "." }
-      }
-      return found
+  extension TokenSyntax {
+    /// The name, unless a period stands before it.
+    fileprivate var identifierOfNoMember: String? {
+      guard case .identifier(let name) = tokenKind,
+        previousToken(viewMode: .sourceAccurate)?.tokenKind != .period
+      else { return nil }
+      return name.bare
     }
   }
 #endif

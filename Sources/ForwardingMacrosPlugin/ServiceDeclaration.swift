@@ -62,7 +62,7 @@
           "'@ForwardingClass' is for classes, and for protocols that tell what a class has")
         return nil
       }
-      isolation = Self.isolation(attributes)
+      isolation = attributes.globalActor.map { $0 + " " } ?? ""
       isSendable =
         inheritance?.inheritedTypes.contains { type in
           type.type.trimmedDescription.split(separator: " ").last?.hasSuffix("Sendable") ?? false
@@ -139,14 +139,6 @@
           "inheritance", at: inherited.type,
           "'@ForwardingClass' does not see what '\(declaration.name.text)' inherits from '\(name)'")
       }
-    }
-
-    private static func isolation(_ attributes: AttributeListSyntax) -> String {
-      for case .attribute(let attribute) in attributes {
-        let name = attribute.attributeName.trimmedDescription
-        if name.hasSuffix("Actor") { return "@\(name) " }
-      }
-      return ""
     }
   }
 

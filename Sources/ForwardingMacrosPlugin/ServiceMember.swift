@@ -140,10 +140,11 @@
       var text = ""
       for case .attribute(let attribute) in attributes {
         let name = attribute.attributeName.trimmedDescription
-        if ["discardableResult", "available"].contains(name) || name.hasSuffix("Actor") {
+        if ["discardableResult", "available"].contains(name) {
           text += attribute.trimmedDescription + " "
         }
       }
+      if let actor = attributes.globalActor { text += actor + " " }
       text += access(modifiers) ?? ""
       for modifier in modifiers {
         let isSetter = modifier.detail?.detail.text == "set" && !isHidden(modifier)

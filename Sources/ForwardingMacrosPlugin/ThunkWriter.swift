@@ -2,11 +2,12 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// Writes the functions by which a listener is reached.
+  /// Writes the functions that deliver a call to a listener.
   internal struct ThunkWriter {
     private let source: ForwardedDeclaration
     private let proxy: String
     private let library = "ForwardingMacros."
+    private let marshal = "ForwardingMacros.ForwardedMarshal"
 
     internal init(_ source: ForwardedDeclaration, of proxy: String) {
       self.source = source
@@ -20,144 +21,130 @@
       return method.hasFunction ? [packed, function(index, method)] : [packed]
     }
 
-    /// `@MainActor ` and the like, or nothing, which a class with an actor needs.
-    private func isolation(_ method: Method) -> String {
-      method.actor.map { $0 + " " } ?? (source.actor == nil ? "" : "nonisolated ")
+    /// The attributes of a thunk. Those of a class with an actor say where they run.
+    private func head(_ method: Method) -> String {
+      let isolation = method.actor.map { $0 + " " } ?? (source.actor == nil ? "" : "nonisolated ")
+      return "\(method.line.directive)  \(method.availability)@inline(__always) @unsafe "
+        + "\(isolation)private static func "
     }
 
-    /// A call with arguments that are there; `listener.name = …` for setters.
+    /// The receiver of a delivery as an object of its class.
+    private func withListener(_ statements: String) -> String {
+      "{ unsafe \(marshal).with(receiver, as: _Conforming.self) { listener in \(statements) } }"
+    }
+
+    /// A call whose arguments have their names; `listener.name = …` for setters.
     private func call(_ method: Method, _ arguments: [String]) -> String {
       let effect = method.isThrowing ? "try " : ""
       if method.kind == .setter {
-        return "unsafe listener.\(method.name) = \(library)ForwardedSlot.same(\(arguments[0]))"
+        return "unsafe listener.\(method.name) = \(marshal).same(\(arguments[0]))"
       }
-      return
-        "unsafe \(library)ForwardedSlot.done(\(effect)\(method.call(on: "listener", arguments)))"
+      return "unsafe \(marshal).done(\(effect)\(method.call(on: "listener", arguments)))"
     }
 
-    /// Delivers by a C function.
+    /// Statements for which one argument has been given its name.
+    private func lending(_ lend: String, _ index: Int, _ statements: String) -> String {
+      "try unsafe \(marshal).\(lend) "
+        + "{ _\(index) throws(\(library)ForwardedMismatch) in \(statements) }"
+    }
+
+    // MARK: Arguments in registers
+
+    /// The body of a C function of the method's own types.
     private func function(_ index: Int, _ method: Method) -> String {
-      let parameters = method.functionTypes.enumerated().map { ", _ _\($0): \($1)" }
-      return """
-          @inline(__always)
-          @unsafe \(isolation(method))private static func _send\(index)<_Conforming: \(source.name)>(
-            _: _Conforming.Type, _ receiver: UInt\(parameters.joined())
-          ) {
-            unsafe \(library)ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
-              \(lending(index, method))
-            }
-          }
-        """
+      let parameters = method.parameters.enumerated().map { ", _ _\($0): \($1.cType)" }
+      return head(method) + "_send\(index)<_Conforming: \(source.name)>"
+        + "(_: _Conforming.Type, _ receiver: Swift.UInt\(parameters.joined())) "
+        + withListener(registers(index, method))
     }
 
-    /// The call with what is no scalar lent.
-    private func lending(_ index: Int, _ method: Method) -> String {
+    private func registers(_ index: Int, _ method: Method) -> String {
       let arguments = method.parameters.enumerated().map { index, parameter in
         if parameter.isInout { return "&_\(index).pointee" }
-        return parameter.type == "Bool" ? "_\(index) != 0" : "_\(index)"
+        if parameter.register == nil { return "_\(index)" }
+        return "\(marshal).register(_\(index), as: (\(method.type(index, in: .proxy))).self)"
       }
       var text = call(method, arguments)
-      if method.words.isEmpty { return text }
-      for index in method.words.reversed() {
+      let words = method.parameters.indices.filter { method.parameters[$0].register == nil }
+      if words.isEmpty { return text }
+      for index in words.reversed() {
         let lend = method.parameters[index].isInout ? "lendInout" : "lend"
         let type = method.type(index, in: .proxy)
         text = lending("\(lend)(_\(index), as: (\(type)).self, \(index + 1))", index, text)
       }
-      return """
-        do throws(\(library)ForwardedMismatch) {
-                \(text)
-              } catch {
-                unsafe \(proxy)._protocol.report(error, \(index))
-              }
-        """
+      return "do throws(\(library)ForwardedMismatch) { \(text) } "
+        + "catch { unsafe \(proxy)._protocol.report(error, \(index)) }"
     }
 
-    /// Delivers arguments that stand behind pointers.
+    // MARK: Arguments behind pointers
+
     private func packed(_ index: Int, _ method: Method) -> String {
-      let values = method.parameters.indices.filter { !isLent(method, $0) }.map { index in
-        // Some types are not to be inferred without a warning.
-        let (parameter, type) = (method.parameters[index], "(\(method.type(index, in: .proxy)))")
-        return "\n        let _\(index)\(parameter.isInout ? "" : ": \(type)") = "
-          + "try unsafe \(library)ForwardedSlot.\(parameter.isInout ? "takeInout" : "take")("
-          + "arguments, \(index + 1), as: \(type).self)"
-      }
-      let behind = method.parameters.count + 1
-      let names = method.parameters.enumerated().map { $1.isInout ? "&_\($0).pointee" : "_\($0)" }
-      let given = "\(method.isThrowing ? "try " : "")\(method.call(on: "listener", names))"
-      var answer =
-        method.result(in: .proxy).map {
-          "unsafe \(library)ForwardedSlot.give("
-            + "\(given), as: (\($0)).self, result, arguments, \(behind))"
-        } ?? call(method, names)
-      if method.isThrowing {
-        // Behind the arguments stands the place of the result, if it needs one,
-        // and last that of the error.
-        let failure = method.result == nil ? "error, result, by: listener" : "error"
-        answer = "do { \(answer) } catch { unsafe arguments.fail(\(failure)) }"
-      }
-      answer = lending(answer, method)
-      if method.isThrowing {
-        answer = "if unsafe arguments.hasFailed { return 0 }\n        " + answer
-      }
-      let head = """
-          @inline(__always)
-          @unsafe \(isolation(method))private static func _deliver\(index)<_Conforming: \(source.name)>(
-            _: _Conforming.Type, _ receiver: UInt, _ arguments: UInt, _ result: UInt, _ failure: UInt
-          ) -> UInt32 {
-            unsafe \(library)ForwardedSlot.with(receiver, as: _Conforming.self) { listener in
-
-        """
-      let arguments =
-        "let arguments = unsafe \(library)ForwardedArguments(arguments\(errorPlace(method)))"
-      // Nothing can be wrong with no arguments.
-      if method.parameters.isEmpty {
-        let isBare = method.result == nil && !method.isThrowing
-        return head + """
-                \(isBare ? answer : arguments + "\n        " + answer)
-                return 0
-              }
-            }
-          """
-      }
-      return head + """
-              do throws(\(library)ForwardedMismatch) {
-                \(arguments)\(values.joined())
-                \(answer)
-                return 0
-              } catch {
-                return unsafe \(proxy)._protocol.report(error, failure, \(index))
-              }
-            }
-          }
-        """
+      head(method) + "_deliver\(index)<_Conforming: \(source.name)>"
+        + "(_: _Conforming.Type, _ receiver: Swift.UInt, _ arguments: Swift.UInt, "
+        + "_ result: Swift.UInt, _ failure: Swift.UInt) -> Swift.UInt32 "
+        + withListener(delivery(index, method))
     }
 
-    /// Whether an argument is an object, or stands in memory: then the listener is
-    /// lent it, and no reference is counted.
-    private func isLent(_ method: Method, _ index: Int) -> Bool {
-      !method.parameters[index].isScalar && !method.parameters[index].isInout
-    }
-
-    /// Statements in which the arguments that are lent have their names.
-    private func lending(_ statements: String, _ method: Method) -> String {
-      method.parameters.indices.filter { isLent(method, $0) }.reversed()
-        .reduce(statements) { statements, index in
+    private func delivery(_ index: Int, _ method: Method) -> String {
+      var answer = answer(method)
+      answer = method.parameters.indices.filter { isLent(method.parameters[$0]) }.reversed()
+        .reduce(answer) { statements, index in
           let type = "(\(method.type(index, in: .proxy))).self"
           return lending("lend(arguments, \(index + 1), as: \(type))", index, statements)
         }
+      if method.isThrowing {
+        answer = "if unsafe arguments.hasFailed { return 0 }; " + answer
+      }
+      let arguments =
+        "let arguments = unsafe \(library)ForwardedArguments(arguments\(errorIndex(method))); "
+      // A method without parameters has no argument of a wrong type.
+      if method.parameters.isEmpty {
+        let isBare = method.result == nil && !method.isThrowing
+        return (isBare ? "" : arguments) + "\(answer); return 0"
+      }
+      return "do throws(\(library)ForwardedMismatch) "
+        + "{ \(arguments)\(values(method).joined())\(answer); return 0 } "
+        + "catch { return unsafe \(proxy)._protocol.report(error, failure, \(index)) }"
     }
 
-    /// Statements in which one argument that is lent has its name.
-    private func lending(_ lend: String, _ index: Int, _ statements: String) -> String {
-      "try unsafe \(library)ForwardedSlot.\(lend) "
-        + "{ _\(index) throws(\(library)ForwardedMismatch) in \(statements) }"
+    /// Reads the arguments that are not lent.
+    private func values(_ method: Method) -> [String] {
+      method.parameters.enumerated().filter { !isLent($1) }.map { index, parameter in
+        // The type is written: inferring some types is a warning.
+        let type = "(\(method.type(index, in: .proxy)))"
+        return "let _\(index)\(parameter.isInout ? "" : ": \(type)") = "
+          + "try unsafe \(marshal).\(parameter.isInout ? "takeInout" : "take")("
+          + "arguments, \(index + 1), as: \(type).self); "
+      }
     }
 
-    private func errorPlace(_ method: Method) -> String {
+    /// Calls the method and returns its result or its error.
+    private func answer(_ method: Method) -> String {
+      let names = method.parameters.enumerated().map { $1.isInout ? "&_\($0).pointee" : "_\($0)" }
+      let given = "\(method.isThrowing ? "try " : "")\(method.call(on: "listener", names))"
+      let answer =
+        method.result(in: .proxy).map {
+          "unsafe \(marshal).give(\(given), as: (\($0)).self, result, arguments, "
+            + "\(method.parameters.count + 1))"
+        } ?? call(method, names)
+      if !method.isThrowing { return answer }
+      // The pointer for the result comes after the arguments, if the result needs
+      // one, and the pointer for the error comes last.
+      let failure = method.result == nil ? "error, result, by: listener" : "error"
+      return "do { \(answer) } catch { unsafe arguments.fail(\(failure)) }"
+    }
+
+    /// Whether the argument may be an object or a value in memory. The listener is
+    /// lent those, without counting a reference.
+    private func isLent(_ parameter: Method.Parameter) -> Bool {
+      parameter.register == nil && !parameter.isInout
+    }
+
+    private func errorIndex(_ method: Method) -> String {
       guard method.isThrowing else { return "" }
       let first = method.parameters.count + 1
       guard let result = method.result(in: .proxy) else { return ", errorAt: \(first)" }
-      return ", errorAt: \(first) + \(library)ForwardedSlot.extraArguments(of: (\(result)).self)"
+      return ", errorAt: \(first) + \(marshal).extraArguments(of: (\(result)).self)"
     }
   }
 #endif

@@ -9,6 +9,9 @@
     static let shared = Elsewhere()
   }
 
+  /// The macro knows global actors by their names, which end in `Actor`.
+  typealias ElsewhereActor = Elsewhere
+
   @MainActor @Forwarded
   protocol Screen: AnyObject {
     func show(_ row: Int, _ isNew: Bool)
@@ -19,7 +22,7 @@
     func wait(_ row: Int) async -> Int
   }
 
-  @Elsewhere @Forwarded
+  @ElsewhereActor @Forwarded
   protocol Worker: AnyObject {
     func work(_ number: Int)
     @DefaultResult("idle") func state() -> String

@@ -2,38 +2,38 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// The arguments of a delivery, behind pointers.
+  /// The arguments of a delivery, as an array of pointers to them.
   @_documentation(visibility: internal)
   @safe public struct ForwardedArguments {
-    @usableFromInline internal let slots: UnsafePointer<UnsafeMutableRawPointer>
+    @usableFromInline internal let pointers: UnsafePointer<UnsafeMutableRawPointer>
 
-    /// The place of the error; 0 for methods that do not throw.
+    /// The index of the pointer for the error; 0 for methods that do not throw.
     @usableFromInline internal let errorIndex: Int
 
-    /// The pointers that are at an address.
+    /// The arguments whose pointers are at an address.
     @inlinable
     @inline(__always)
     @unsafe public init(_ address: UInt, errorAt errorIndex: Int = 0) {
-      unsafe slots = UnsafePointer(bitPattern: address).unsafelyUnwrapped
+      unsafe pointers = UnsafePointer(bitPattern: address).unsafelyUnwrapped
       self.errorIndex = errorIndex
     }
 
-    /// The word in a slot, as an address.
+    /// An argument of one word, as an address.
     @inlinable
     @inline(__always)
     @unsafe internal func word(_ index: Int) -> UnsafeMutableRawPointer? {
-      unsafe slots[index].load(as: UnsafeMutableRawPointer?.self)
+      unsafe pointers[index].load(as: UnsafeMutableRawPointer?.self)
     }
 
-    /// The word in a slot.
+    /// An argument of one word.
     @inlinable
     @inline(__always)
     @unsafe internal func bits(_ index: Int) -> UInt {
-      unsafe slots[index].load(as: UInt.self)
+      unsafe pointers[index].load(as: UInt.self)
     }
   }
 
-  /// An argument that is no value of its type.
+  /// An argument that is not a value of the parameter's type.
   @_documentation(visibility: internal)
   public struct ForwardedMismatch: Error {
     internal let index: Int
@@ -42,27 +42,29 @@
 
     @usableFromInline
     @inline(never)
-    internal init<Value>(_ index: Int, _: Value.Type, is actual: String = "null") {
+    internal init<Value: ~Copyable>(
+      _ index: Int, _ type: Value.Type, is actual: String = "null"
+    ) {
       self.index = index
-      expected = String(reflecting: Value.self)
+      expected = String(reflecting: type)
       self.actual = actual
     }
   }
 
-  extension ForwardedSlot {
+  extension ForwardedMarshal {
     /// Reads an argument.
     @inlinable
     @inline(__always)
     @unsafe public static func take<Value: ForwardedDirect>(
       _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type
     ) throws(ForwardedMismatch) -> Value {
-      // SAFETY: the table has found that the slot is of the type's encoding.
-      guard let value = unsafe Value._read(arguments.slots[index]) else {
+      // SAFETY: the argument has the type's encoding.
+      guard let value = unsafe Value._read(arguments.pointers[index]) else {
         throw ForwardedMismatch(index, type)
       }
       return value
     }
-    /// Reads an argument, whose class is checked: the encoding does not tell it.
+    /// Reads an object. Its class is checked, since the encoding does not name it.
     @inlinable
     @inline(__always)
     @unsafe public static func take<Value: AnyObject>(
@@ -73,13 +75,13 @@
       }
       return value
     }
-    /// Reads an argument, whose class is checked: the encoding does not tell it.
+    /// Reads an object. Its class is checked, since the encoding does not name it.
     @inlinable
     @inline(__always)
     @unsafe public static func take<Value: AnyObject>(
       _ arguments: ForwardedArguments, _ index: Int, as type: Value?.Type
     ) throws(ForwardedMismatch) -> Value? {
-      // SAFETY: the slot holds an object that is alive, or null.
+      // SAFETY: the argument is an object that is alive, or null.
       guard let pointer = unsafe arguments.word(index) else { return nil }
       try unsafe check(UInt(bitPattern: pointer), as: Value.self, index)
       return unsafe Unmanaged<Value>.fromOpaque(pointer).takeUnretainedValue()
@@ -91,8 +93,8 @@
       _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type
     ) throws(ForwardedMismatch) -> Value {
       guard let address = unsafe arguments.word(index) else { throw ForwardedMismatch(index, type) }
-      // SAFETY: the table has found that the slot is the address of such a
-      // value, by the name of the type.
+      // SAFETY: the argument's encoding names the type, and the table has compared
+      // encodings.
       return unsafe address.assumingMemoryBound(to: Value.self).pointee
     }
 
@@ -109,7 +111,7 @@
     @inlinable
     @inline(__always)
     @unsafe public var hasFailed: Bool {
-      // SAFETY: the slot is the address of an optional error, or null.
+      // SAFETY: the argument is the address of an optional error, or null.
       guard let cell = unsafe word(errorIndex) else { return false }
       guard let error = unsafe cell.assumingMemoryBound(to: (any Error)?.self).pointee else {
         return false
@@ -117,7 +119,7 @@
       return Self.isFailure(error)
     }
 
-    /// Hands an error to the caller.
+    /// Passes an error to the caller.
     @inlinable
     @inline(__always)
     @unsafe public func fail(_ error: any Error) {

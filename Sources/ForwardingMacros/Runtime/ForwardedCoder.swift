@@ -4,7 +4,7 @@
 #if Macros
   internal import Forwarding
 
-  /// How values of a type stand in a call, as `ForwardedSlot` has it, chosen
+  /// How values of a type stand in a call, as `ForwardedMarshal` has it, chosen
   /// where the compiler does not know the type.
   internal struct ForwardedCoder<Value>: Sendable {
     private enum Form: Sendable {
@@ -100,18 +100,19 @@
       switch form {
       case .direct(let reader):
         // SAFETY: the slot is of the type's encoding.
-        guard let value = unsafe reader.read(arguments.slots[index]) else { throw null(index) }
+        guard let value = unsafe reader.read(arguments.pointers[index]) else { throw null(index) }
         return value
       case .object(let isOptional):
         // SAFETY: the slot holds an object that is alive, or null.
-        guard let object = unsafe arguments.slots[index].load(as: AnyObject?.self) else {
+        guard let object = unsafe arguments.pointers[index].load(as: AnyObject?.self) else {
           if !isOptional { throw null(index) }
           // SAFETY: null is nil.
-          return unsafe arguments.slots[index].load(as: Value.self)
+          return unsafe arguments.pointers[index].load(as: Value.self)
         }
         guard let value = object as? Value else {
           throw RawMismatch(
-            index, expected: String(reflecting: Value.self), actual: ForwardedSlot.ofClass(object))
+            index, expected: String(reflecting: Value.self),
+            actual: ForwardedMarshal.ofClass(object))
         }
         return value
       case .nothing, .indirect:
@@ -133,9 +134,9 @@
     ) {
       switch form {
       case .nothing: break
-      case .direct, .object: unsafe ForwardedSlot.store(value, room)
+      case .direct, .object: unsafe ForwardedMarshal.store(value, room)
       case .indirect:
-        unsafe ForwardedSlot.give(value, as: Value.self, room, arguments, out)
+        unsafe ForwardedMarshal.give(value, as: Value.self, room, arguments, out)
       }
     }
   }

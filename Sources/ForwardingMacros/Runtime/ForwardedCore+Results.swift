@@ -66,7 +66,7 @@
       }
       guard let object else { return nil }
       guard let value = object as? Value else {
-        throw mismatch(method, type, ForwardedSlot.ofClass(object))
+        throw mismatch(method, type, ForwardedMarshal.ofClass(object))
       }
       return value
     }

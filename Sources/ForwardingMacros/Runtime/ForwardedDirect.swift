@@ -125,10 +125,10 @@
 
     /// A pointer to a struct that is named after the type; that of a C struct
     /// has C's name.
-    static func indirect<Value>(_ type: Value.Type) -> String { "^{\(name(of: type))}" }
+    static func indirect<Value: ~Copyable>(_ type: Value.Type) -> String { "^{\(name(of: type))}" }
 
     /// The name of a type with its module, but that of C.
-    static func name<Value>(of type: Value.Type) -> String {
+    static func name<Value: ~Copyable>(of type: Value.Type) -> String {
       var name = String(reflecting: type)
       while let found = name.firstRange(of: "__C.") { name.removeSubrange(found) }
       return name

@@ -67,11 +67,11 @@
         let sink = unsafe cell.pointee as? ForwardedErrorSink
       {
         sink.append(error, by: author)
-        unsafe ForwardedSlot.store(false, result)
+        unsafe ForwardedMarshal.store(false, result)
         return
       }
       unsafe fail(error)
-      unsafe ForwardedSlot.store(true, result)
+      unsafe ForwardedMarshal.store(true, result)
     }
 
     /// Whether an error is one, and not a sink.

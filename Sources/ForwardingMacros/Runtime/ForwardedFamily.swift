@@ -26,7 +26,7 @@
           for method in methods where !method.isAsync { method.declare(in: &builder) }
         }
       } catch {
-        // The macro makes the names, and `ForwardedSlot` the encodings.
+        // The macro makes the names, and `ForwardedMarshal` the encodings.
         preconditionFailure("the table of \(name): \(error)")
       }
       var all = methods
@@ -40,7 +40,12 @@
       self.bases = bases
     }
 
-    /// Where the methods of a protocol begin among all.
+    /// Whether it is a protocol, or inherits from it.
+    internal func includes(_ family: ForwardedFamily) -> Bool {
+      family === self || bases.contains { $0.family === family }
+    }
+
+    /// The index of a protocol's first method among all.
     internal func base(of family: ForwardedFamily) -> Int {
       if family === self { return 0 }
       for entry in bases where entry.family === family { return entry.base }
@@ -51,7 +56,8 @@
   /// A protocol that another one inherits from.
   @_documentation(visibility: internal)
   public struct ForwardedParent<Listener>: Sendable {
-    internal let family: ForwardedFamily
+    /// Nil for `AnyObject` and `Sendable`, which have no methods.
+    internal let family: ForwardedFamily?
     internal let implementations: @Sendable (Listener) -> [ForwardedImplementation]
 
     /// Describes how a listener is one of the parent's.
@@ -61,6 +67,45 @@
     ) {
       self.family = family
       implementations = { family.implementations(upcast($0)) }
+    }
+
+    /// Describes a parent without methods.
+    public init<Parent>(_: ForwardedEmptyParent, _: @escaping @Sendable (Listener) -> Parent) {
+      family = nil
+      implementations = { _ in [] }
+    }
+  }
+
+  /// An inherited protocol without methods that goes by a name of the user's, such as
+  /// a type alias of `AnyObject`.
+  @_documentation(visibility: internal)
+  public struct ForwardedEmptyParent: Sendable {
+    fileprivate init() {}
+  }
+
+  // Generated code looks a parent up by its type. Each protocol with `@Forwarded`
+  // brings one more overload, so type aliases of it are found too.
+  extension ForwardedBase {
+    /// Finds a parent.
+    public static func _family(of _: AnyObject.Type) -> ForwardedEmptyParent {
+      ForwardedEmptyParent()
+    }
+    /// Finds a parent.
+    public static func _family(of _: (any Sendable).Type) -> ForwardedEmptyParent {
+      ForwardedEmptyParent()
+    }
+    /// Finds a parent.
+    public static func _family(of _: (any AnyObject & Sendable).Type) -> ForwardedEmptyParent {
+      ForwardedEmptyParent()
+    }
+    /// Refuses other parents.
+    @available(
+      *, unavailable,
+      message:
+        "'@Forwarded' forwards inherited requirements only of protocols that have '@Forwarded' themselves; add '@Forwarded' to the inherited protocol, or do not inherit from it"
+    )
+    public static func _family<Parent>(of _: Parent.Type) -> ForwardedEmptyParent {
+      ForwardedEmptyParent()
     }
   }
 

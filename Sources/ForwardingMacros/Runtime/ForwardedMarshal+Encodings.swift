@@ -2,51 +2,95 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  extension ForwardedSlot {
+  // The overloads that are unavailable are the checks that a macro cannot make, as
+  // it does not know types. Their messages are what the user reads, at the line of
+  // the requirement.
+
+  // MARK: - Arguments
+
+  extension ForwardedMarshal {
     /// The encoding of an argument.
-    public static func encoding<Value: ForwardedDirect>(of _: Value.Type) -> String {
+    public static func argument<Value: ForwardedDirect>(_: Value.Type) -> String {
       Value._encoding
     }
     /// The encoding of an argument.
-    public static func encoding<Value: AnyObject>(of _: Value.Type) -> String { "@" }
+    public static func argument<Value: AnyObject>(_: Value.Type) -> String { "@" }
     /// The encoding of an argument.
-    public static func encoding<Value: AnyObject>(of _: Value?.Type) -> String { "@" }
+    public static func argument<Value: AnyObject>(_: Value?.Type) -> String { "@" }
     /// The encoding of an argument.
-    public static func encoding<Value>(of type: Value.Type) -> String {
+    public static func argument<Value>(_ type: Value.Type) -> String {
       ForwardedEncoding.indirect(type)
     }
+    /// Refuses a type that cannot be copied or kept.
+    @available(
+      *, unavailable,
+      message:
+        "'@Forwarded' copies arguments, which this type, such as a Span, does not allow; pass an array, an unsafe buffer pointer, or 'inout' of a noncopyable type"
+    )
+    public static func argument<Value: ~Copyable & ~Escapable>(_: Value.Type) -> String { "" }
 
     /// The encoding of an `inout` argument: the address of a value that may be
     /// changed.
-    public static func inoutEncoding<Value>(of type: Value.Type) -> String {
+    public static func inoutArgument<Value>(_ type: Value.Type) -> String {
       "N" + ForwardedEncoding.pointer(to: type)
     }
+    /// The encoding of an `inout` argument.
+    public static func inoutArgument<Value: ~Copyable>(_ type: Value.Type) -> String {
+      "N" + ForwardedEncoding.indirect(type)
+    }
+    /// Refuses a type that cannot be kept.
+    @available(
+      *, unavailable,
+      message:
+        "'@Forwarded' takes the address of an 'inout' argument, which this type, such as a MutableSpan, does not allow; pass an unsafe mutable buffer pointer"
+    )
+    public static func inoutArgument<Value: ~Copyable & ~Escapable>(_: Value.Type) -> String { "" }
+  }
 
-    /// How a method without a result gives it.
-    public static func result(of _: Void.Type) -> ForwardedResult {
+  // MARK: - Results
+
+  extension ForwardedMarshal {
+    /// How the result of a method without one comes back.
+    public static func result(_: Void.Type) -> ForwardedResult {
       ForwardedResult(encoding: "v", out: nil)
     }
     /// How a result comes back.
-    public static func result<Value: ForwardedDirect>(of _: Value.Type) -> ForwardedResult {
+    public static func result<Value: ForwardedDirect>(_: Value.Type) -> ForwardedResult {
       ForwardedResult(encoding: Value._encoding, out: nil)
     }
-    /// How a result comes back, and what it is if nobody responds.
+    /// How a result comes back.
+    public static func result<Value: AnyObject>(_: Value.Type) -> ForwardedResult {
+      ForwardedResult(encoding: "@", out: nil)
+    }
+    /// How a result comes back.
+    public static func result<Value: AnyObject>(_: Value?.Type) -> ForwardedResult {
+      ForwardedResult(encoding: "@", out: nil)
+    }
+    /// How a result comes back.
+    public static func result<Value>(_: Value.Type) -> ForwardedResult {
+      ForwardedResult(encoding: "B", out: ForwardedEncoding.indirect(Value?.self))
+    }
+    /// Refuses a type that cannot be copied or kept.
+    @available(
+      *, unavailable,
+      message:
+        "'@Forwarded' copies results, which this type, such as a Span, does not allow; return an array or an object"
+    )
+    public static func result<Value: ~Copyable & ~Escapable>(_: Value.Type) -> ForwardedResult {
+      ForwardedResult(encoding: "v", out: nil)
+    }
+
+    /// How a result comes back, and the table's default for it.
     public static func result<Value: ForwardedDirect & Sendable>(
-      of _: Value.Type, default value: Value
+      _: Value.Type, default value: Value
     ) -> ForwardedResult {
       ForwardedResult(encoding: Value._encoding, out: nil, defaultValue: value)
     }
-    /// How a result comes back.
-    public static func result<Value: AnyObject>(of _: Value.Type) -> ForwardedResult {
-      ForwardedResult(encoding: "@", out: nil)
-    }
-    /// How a result comes back.
-    public static func result<Value: AnyObject>(of _: Value?.Type) -> ForwardedResult {
-      ForwardedResult(encoding: "@", out: nil)
-    }
-    /// How a result comes back.
-    public static func result<Value>(of _: Value.Type) -> ForwardedResult {
-      ForwardedResult(encoding: "B", out: ForwardedEncoding.indirect(Value?.self))
+    /// How a result comes back. The table has no default for types that C has not.
+    public static func result<Value>(
+      _ type: Value.Type, default _: @autoclosure () -> Value
+    ) -> ForwardedResult {
+      result(type)
     }
   }
 
@@ -54,7 +98,8 @@
   @_documentation(visibility: internal)
   public struct ForwardedResult: Sendable {
     internal let encoding: String
-    /// The encoding of the argument that it comes back by.
+    /// The encoding of the argument that takes the result, if it comes back by
+    /// address.
     internal let out: String?
     internal var defaultValue: (any Sendable)?
 
@@ -65,6 +110,35 @@
       let optional = "^{Swift.Optional<"
       guard let out, out.hasPrefix(optional) else { return ForwardedEncoding.inWords(encoding) }
       return String(out.dropFirst(optional.count).dropLast(2))
+    }
+  }
+
+  // MARK: - Defaults
+
+  extension ForwardedMarshal {
+    /// The result of a method that no listener responds to.
+    @inlinable
+    @inline(__always)
+    public static func zero(of _: Bool.Type) -> Bool { false }
+    /// The result of a method that no listener responds to.
+    @inlinable
+    @inline(__always)
+    public static func zero<Value: AdditiveArithmetic & ExpressibleByIntegerLiteral>(
+      of _: Value.Type
+    ) -> Value { 0 }
+    /// The result of a method that no listener responds to.
+    @inlinable
+    @inline(__always)
+    public static func zero<Value>(of _: Value?.Type) -> Value? { nil }
+    /// Refuses a type that has no zero value, although its name is that of one of
+    /// the standard library's types that has.
+    @available(
+      *, unavailable,
+      message:
+        "'@Forwarded' knows no result of this type for a call that no listener responds to: it is no number, 'Bool' or optional of the standard library; add '@DefaultResult', or declare the method 'throws'"
+    )
+    public static func zero<Value>(of _: Value.Type) -> Value {
+      preconditionFailure("unavailable")
     }
   }
 #endif

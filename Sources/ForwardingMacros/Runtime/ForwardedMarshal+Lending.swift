@@ -2,11 +2,10 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  // How an argument reaches a listener that came in a register. Nothing is
-  // copied and no reference is counted: whoever forwards has the value during the
-  // call.
+  // Lends an argument to a listener. No value is copied and no reference is counted,
+  // since the caller keeps the value during the call.
 
-  extension ForwardedSlot {
+  extension ForwardedMarshal {
     /// Calls `body` with the value in a word.
     @inlinable
     @inline(__always)
@@ -14,16 +13,16 @@
       _ word: UInt, as type: Value.Type, _ index: Int,
       _ body: (Value) throws(ForwardedMismatch) -> Void
     ) throws(ForwardedMismatch) {
-      // SAFETY: the table has found that the slot is of the type's encoding, and
-      // it is no wider than the word. The low bytes come first.
+      // SAFETY: the argument has the type's encoding, and is no wider than a word.
+      // The low bytes come first.
       let value = unsafe withUnsafePointer(to: word.littleEndian) {
         unsafe Value._read(UnsafeRawPointer($0))
       }
       guard let value else { throw ForwardedMismatch(index, type) }
       try body(value)
     }
-    /// Calls `body` with an object, whose class is checked: the encoding does not
-    /// tell it.
+    /// Calls `body` with an object. Its class is checked, since the encoding does
+    /// not name it.
     @inlinable
     @inline(__always)
     @unsafe public static func lend<Value: AnyObject>(
@@ -34,8 +33,8 @@
         throw ForwardedMismatch(index, type)
       }
       try unsafe check(word, as: type, index)
-      // SAFETY: an object of the class, which the caller has.
-      // That it is lent knows no typed errors.
+      // SAFETY: an object of the class, which the caller keeps.
+      // `_withUnsafeGuaranteedRef` has no typed errors.
       var mismatch: ForwardedMismatch?
       unsafe Unmanaged<Value>.fromOpaque(pointer)._withUnsafeGuaranteedRef { value in
         do throws(ForwardedMismatch) { try body(value) } catch { mismatch = error }
@@ -52,7 +51,7 @@
       guard let pointer = unsafe UnsafeRawPointer(bitPattern: word) else { return try body(nil) }
       try unsafe check(word, as: Value.self, index)
       // SAFETY: as above.
-      // That it is lent knows no typed errors.
+      // `_withUnsafeGuaranteedRef` has no typed errors.
       var mismatch: ForwardedMismatch?
       unsafe Unmanaged<Value>.fromOpaque(pointer)._withUnsafeGuaranteedRef { value in
         do throws(ForwardedMismatch) { try body(value) } catch { mismatch = error }
@@ -69,15 +68,15 @@
       guard let address = unsafe UnsafeRawPointer(bitPattern: word) else {
         throw ForwardedMismatch(index, type)
       }
-      // SAFETY: the table has found that the slot is the address of such a
-      // value, by the name of the type.
+      // SAFETY: the argument's encoding names the type, and the table has compared
+      // encodings.
       let pointer = unsafe address.assumingMemoryBound(to: Value.self)
       #if canImport(ObjectiveC)
-        // There some values must not be copied byte by byte.
+        // Objective-C's weak references must not be copied byte by byte.
         try unsafe body(pointer.pointee)
       #else
-        // A copy that counts no reference, and is given up as such: whoever
-        // forwards keeps the value during the call.
+        // The bytes are copied without counting references, and never destroyed:
+        // the caller keeps the value during the call.
         var mismatch: ForwardedMismatch?
         unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
           let copy = unsafe room.baseAddress.unsafelyUnwrapped
@@ -128,10 +127,10 @@
       try unsafe lend(arguments.bits(index), as: type, index, body)
     }
 
-    /// Calls `body` with the place of a value that may be changed.
+    /// Calls `body` with the address of an `inout` value.
     @inlinable
     @inline(__always)
-    @unsafe public static func lendInout<Value>(
+    @unsafe public static func lendInout<Value: ~Copyable>(
       _ word: UInt, as type: Value.Type, _ index: Int,
       _ body: (UnsafeMutablePointer<Value>) throws(ForwardedMismatch) -> Void
     ) throws(ForwardedMismatch) {
@@ -141,14 +140,14 @@
       // SAFETY: as above.
       try unsafe body(address.assumingMemoryBound(to: Value.self))
     }
-    /// Calls `body` with the place of an object that may be changed.
+    /// Calls `body` with the address of an `inout` object.
     @inlinable
     @inline(__always)
     @unsafe public static func lendInout<Value: AnyObject>(
       _ word: UInt, as type: Value.Type, _ index: Int,
       _ body: (UnsafeMutablePointer<Value>) throws(ForwardedMismatch) -> Void
     ) throws(ForwardedMismatch) {
-      // SAFETY: the word is the address of an object or null.
+      // SAFETY: the word is the address of an object, or null.
       guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word),
         let object = unsafe address.load(as: UInt?.self), object != 0
       else { throw ForwardedMismatch(index, type) }

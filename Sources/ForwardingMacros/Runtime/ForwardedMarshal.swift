@@ -2,59 +2,123 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// How values of a type stand in a call: by overloads, so that the compiler
-  /// chooses where it knows the type.
+  /// Passes arguments and results between Swift and the untyped proxy. Each function
+  /// has overloads for the kinds of types, so that the compiler chooses by the type
+  /// and generated code does not depend on a type's name.
   ///
-  /// | Swift type | encoding | slot |
+  /// | Swift type | encoding | argument |
   /// |---|---|---|
   /// | `ForwardedDirect` | its own | the value |
   /// | classes, `AnyObject`, and optionals of them | `@` | the object |
   /// | others | `^{Module.Type}` | the address of a value |
   ///
-  /// A result of another type comes back by an argument behind the method's own,
-  /// the address of an optional that the caller has made nil; the result in the
-  /// register says that there is one. Whoever answers assigns to it, so whatever
-  /// was there is released, however many answer.
+  /// A result of another type comes back by one more argument, after the method's
+  /// own: the address of an optional that the caller has initialised to nil. The
+  /// result in the register then says that there is one. A responder assigns to the
+  /// optional, which releases the result of an earlier responder.
   @_documentation(visibility: internal)
-  public enum ForwardedSlot {}
+  public enum ForwardedMarshal {}
 
   // MARK: - Passing arguments
 
-  // The type is named, since a value of an existential would be opened otherwise.
+  // The type checker chooses an overload in a statement of its own. With a closure
+  // in the same expression it would check the closure once for each overload, which
+  // takes exponential time where such calls are nested. They are unsafe so that
+  // generated code may always write `unsafe`, which unsafe pointer types need.
 
-  extension ForwardedSlot {
-    /// Calls `body` with what stands in an argument's slot.
+  extension ForwardedMarshal {
+    /// How an argument is passed.
     @inlinable
     @inline(__always)
-    @unsafe public static func pass<Value: ForwardedDirect, Output, Failure: Error>(
-      _ value: Value, as _: Value.Type, _ body: (Value) throws(Failure) -> Output
+    @unsafe public static func passing<Value: ForwardedDirect>(
+      _: Value.Type
+    ) -> ForwardedDirectPassing<Value> { ForwardedDirectPassing() }
+    /// How an argument is passed.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func passing<Value: AnyObject>(
+      _: Value.Type
+    ) -> ForwardedObjectPassing<Value> { ForwardedObjectPassing() }
+    /// How an argument is passed.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func passing<Value: AnyObject>(
+      _: Value?.Type
+    ) -> ForwardedOptionalObjectPassing<Value> { ForwardedOptionalObjectPassing() }
+    /// How an argument is passed.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func passing<Value>(
+      _: Value.Type
+    ) -> ForwardedAddressPassing<Value> { ForwardedAddressPassing() }
+  }
+
+  /// Passes a value as it is.
+  @_documentation(visibility: internal)
+  public struct ForwardedDirectPassing<Value: ForwardedDirect> {
+    @inlinable
+    @inline(__always)
+    internal init() {}
+
+    /// Calls `body` with the argument as the frame has it.
+    @inlinable
+    @inline(__always)
+    @unsafe public func pass<Output, Failure: Error>(
+      _ value: Value, _ body: (Value) throws(Failure) -> Output
     ) throws(Failure) -> Output {
       try body(value)
     }
-    /// Calls `body` with what stands in an argument's slot.
+  }
+
+  /// Passes an object.
+  @_documentation(visibility: internal)
+  public struct ForwardedObjectPassing<Value: AnyObject> {
     @inlinable
     @inline(__always)
-    @unsafe public static func pass<Value: AnyObject, Output, Failure: Error>(
-      _ value: Value, as _: Value.Type, _ body: (UInt) throws(Failure) -> Output
+    internal init() {}
+
+    /// Calls `body` with the argument as the frame has it.
+    @inlinable
+    @inline(__always)
+    @unsafe public func pass<Output, Failure: Error>(
+      _ value: Value, _ body: (UInt) throws(Failure) -> Output
     ) throws(Failure) -> Output {
       defer { withExtendedLifetime(value) {} }
       return try unsafe body(UInt(bitPattern: Unmanaged.passUnretained(value).toOpaque()))
     }
-    /// Calls `body` with what stands in an argument's slot.
+  }
+
+  /// Passes an object or nil.
+  @_documentation(visibility: internal)
+  public struct ForwardedOptionalObjectPassing<Value: AnyObject> {
     @inlinable
     @inline(__always)
-    @unsafe public static func pass<Value: AnyObject, Output, Failure: Error>(
-      _ value: Value?, as _: Value?.Type, _ body: (UInt) throws(Failure) -> Output
+    internal init() {}
+
+    /// Calls `body` with the argument as the frame has it.
+    @inlinable
+    @inline(__always)
+    @unsafe public func pass<Output, Failure: Error>(
+      _ value: Value?, _ body: (UInt) throws(Failure) -> Output
     ) throws(Failure) -> Output {
       defer { withExtendedLifetime(value) {} }
       return try unsafe body(
         UInt(bitPattern: value.map { unsafe Unmanaged.passUnretained($0).toOpaque() }))
     }
-    /// Calls `body` with what stands in an argument's slot.
+  }
+
+  /// Passes the address of a value.
+  @_documentation(visibility: internal)
+  public struct ForwardedAddressPassing<Value> {
     @inlinable
     @inline(__always)
-    @unsafe public static func pass<Value, Output, Failure: Error>(
-      _ value: Value, as _: Value.Type, _ body: (UInt) throws(Failure) -> Output
+    internal init() {}
+
+    /// Calls `body` with the argument as the frame has it.
+    @inlinable
+    @inline(__always)
+    @unsafe public func pass<Output, Failure: Error>(
+      _ value: Value, _ body: (UInt) throws(Failure) -> Output
     ) throws(Failure) -> Output {
       try unsafe withUnsafePointer(to: value) { pointer throws(Failure) in
         try body(UInt(bitPattern: pointer))
@@ -64,11 +128,11 @@
 
   // MARK: - Arguments that are changed
 
-  extension ForwardedSlot {
+  extension ForwardedMarshal {
     /// Calls `body` with the address of an argument, which it may change.
     @inlinable
     @inline(__always)
-    @unsafe public static func passInout<Value, Output, Failure: Error>(
+    @unsafe public static func passInout<Value: ~Copyable, Output, Failure: Error>(
       _ value: inout Value, as _: Value.Type, _ body: (UInt) throws(Failure) -> Output
     ) throws(Failure) -> Output {
       try unsafe withUnsafeMutablePointer(to: &value) { pointer throws(Failure) in
@@ -76,25 +140,25 @@
       }
     }
 
-    /// The place of an argument that may be changed.
+    /// The address of an `inout` argument.
     @inlinable
     @inline(__always)
-    @unsafe public static func takeInout<Value>(
+    @unsafe public static func takeInout<Value: ~Copyable>(
       _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type
     ) throws(ForwardedMismatch) -> UnsafeMutablePointer<Value> {
       guard let address = unsafe arguments.word(index) else { throw ForwardedMismatch(index, type) }
-      // SAFETY: the table has found that the slot is the address of such a
-      // value, by the name of the type.
+      // SAFETY: the argument's encoding names the type, and the table has compared
+      // encodings.
       return unsafe address.assumingMemoryBound(to: Value.self)
     }
-    /// The place of an argument that may be changed, whose class is checked: the
-    /// encoding does not tell it.
+    /// The address of an `inout` object. Its class is checked, since the encoding
+    /// does not name it.
     @inlinable
     @inline(__always)
     @unsafe public static func takeInout<Value: AnyObject>(
       _ arguments: ForwardedArguments, _ index: Int, as type: Value.Type
     ) throws(ForwardedMismatch) -> UnsafeMutablePointer<Value> {
-      // SAFETY: the slot is the address of an object or null.
+      // SAFETY: the argument is the address of an object, or null.
       guard let address = unsafe arguments.word(index),
         let object = unsafe address.load(as: AnyObject?.self)
       else { throw ForwardedMismatch(index, type) }
@@ -105,9 +169,9 @@
 
   // MARK: - Receivers
 
-  extension ForwardedSlot {
-    /// Calls `body` with the listener of a delivery, whom the fan-out keeps alive
-    /// so that no reference is counted.
+  extension ForwardedMarshal {
+    /// Calls `body` with the listener of a delivery. The fan-out keeps it alive, so
+    /// no reference is counted.
     @inlinable
     @inline(__always)
     @unsafe public static func with<Value: AnyObject, Output>(
@@ -123,13 +187,12 @@
     @unsafe internal static func type(of object: UInt) -> UInt {
       let pointer = unsafe UnsafeRawPointer(bitPattern: object).unsafelyUnwrapped
       #if canImport(ObjectiveC)
-        // The first word has more than the class in it there.
+        // The first word of an object holds more than its class there.
         return unsafe Unmanaged<AnyObject>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
           unsafe UInt(bitPattern: ObjectIdentifier(Swift.type(of: $0)))
         }
       #else
-        // SAFETY: the caller says that it is an object, whose first word is its
-        // class.
+        // SAFETY: the caller passes an object, whose first word is its class.
         return unsafe pointer.load(as: UInt.self)
       #endif
     }
@@ -137,7 +200,7 @@
 
   // MARK: - Giving results
 
-  extension ForwardedSlot {
+  extension ForwardedMarshal {
     /// Writes a result.
     @inlinable
     @inline(__always)
@@ -163,15 +226,15 @@
     ) {
       unsafe store(value.map { unsafe Unmanaged.passRetained($0) }, result)
     }
-    /// Writes a result where the argument `out` says; that there is one, to
-    /// `result`.
+    /// Writes a result to the address in the argument `out`, and to `result` that
+    /// there is one.
     @inlinable
     @inline(__always)
     @unsafe public static func give<Value>(
       _ value: Value, as _: Value.Type, _ result: UInt, _ arguments: ForwardedArguments, _ out: Int
     ) {
-      // Null if the caller does not want it. SAFETY: else an optional, which the
-      // caller has initialised; what an earlier responder left is released.
+      // SAFETY: null if the caller does not want the result, else the address of an
+      // optional that the caller has initialised.
       if let room = unsafe arguments.word(out) {
         unsafe room.assumingMemoryBound(to: Value?.self).pointee = value
       }
@@ -181,34 +244,52 @@
     @inlinable
     @inline(__always)
     @unsafe internal static func store<Value>(_ value: Value, _ result: UInt) {
-      // SAFETY: the shim gives room for the method's result.
+      // SAFETY: the shim passes memory that fits the method's result.
       unsafe UnsafeMutableRawPointer(bitPattern: result).unsafelyUnwrapped
         .initializeMemory(as: Value.self, to: value)
     }
   }
 
-  // MARK: - Places and marks
+  // MARK: - Calls in thunks
 
-  extension ForwardedSlot {
-    /// How many arguments stand between a method's own and the error's place.
+  extension ForwardedMarshal {
+    /// The number of arguments between a method's own and the one for its error.
     @inlinable
     public static func extraArguments<Value: ForwardedDirect>(of _: Value.Type) -> Int { 0 }
-    /// How many arguments stand between a method's own and the error's place.
+    /// The number of arguments between a method's own and the one for its error.
     @inlinable
     public static func extraArguments<Value: AnyObject>(of _: Value.Type) -> Int { 0 }
-    /// How many arguments stand between a method's own and the error's place.
+    /// The number of arguments between a method's own and the one for its error.
     @inlinable
     public static func extraArguments<Value: AnyObject>(of _: Value?.Type) -> Int { 0 }
-    /// How many arguments stand between a method's own and the error's place.
+    /// The number of arguments between a method's own and the one for its error.
     @inlinable
     public static func extraArguments<Value>(of _: Value.Type) -> Int { 1 }
 
-    /// Marks a call that may have to do with unsafe types.
+    /// The argument of a C function as a value of the parameter's type.
+    @inlinable
+    @inline(__always)
+    public static func register<Value: ForwardedDirect>(_ value: Value, as _: Value.Type) -> Value {
+      value
+    }
+    /// The argument of a C function as a `Bool`.
+    @inlinable
+    @inline(__always)
+    public static func register(_ value: UInt8, as _: Bool.Type) -> Bool { value != 0 }
+    /// Lets a C function compile whose parameter has a type of the user's with the
+    /// name of a number. `ForwardedMethod` does not use such a function.
+    @inlinable
+    public static func register<Word, Value>(_: Word, as _: Value.Type) -> Value {
+      preconditionFailure("a C function of other types than the method's")
+    }
+
+    /// Makes an expression unsafe: generated code writes `unsafe` before every call,
+    /// which is a warning if the call has no unsafe type.
     @inlinable
     @inline(__always)
     @unsafe public static func done(_: Void) {}
 
-    /// A value, marked in the same way.
+    /// Makes an expression with a value unsafe.
     @inlinable
     @inline(__always)
     @unsafe public static func same<Value>(_ value: Value) -> Value { value }

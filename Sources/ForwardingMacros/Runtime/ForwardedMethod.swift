@@ -53,20 +53,25 @@
     ///   - selector: the name.
     ///   - arguments: the encodings.
     ///   - optionalIndex: the place among the optional methods, of one.
-    ///   - words: the arguments that the function takes as a word, whatever they
-    ///     are. It is not used if one of them turns out to be none.
+    ///   - registers: for each argument, the type by which the function takes it;
+    ///     nil for a word. The macro knows the names of the method's types only. If
+    ///     the types are others, calls go through `packed`.
     ///   - packed: delivers to a listener.
     ///   - function: does so as a C function of the method's types and a context.
     @unsafe public init<Function>(
       _ selector: String, _ arguments: [String], optional optionalIndex: Int? = nil,
-      words: [Int] = [], _ packed: Packed, function: Function
+      registers: [(any ForwardedDirect.Type)?] = [], _ packed: Packed, function: Function
     ) {
-      let areWords = words.allSatisfy { !["d", "f"].contains(arguments[$0]) }
+      let isCallable = zip(arguments, registers).allSatisfy { argument, register in
+        guard let register else { return !["d", "f"].contains(argument) }
+        return register._encoding == argument
+      }
       self.init(
         selector, arguments, ForwardedResult(encoding: "v", out: nil), throws: false,
         optional: optionalIndex,
         Thunk(
-          packed: Self.address(of: packed), function: areWords ? Self.address(of: function) : nil))
+          packed: Self.address(of: packed), function: isCallable ? Self.address(of: function) : nil)
+      )
     }
 
     /// Describes a method that is `async`, which the proxy forwards by itself.

@@ -20,23 +20,34 @@
     /// Describes a protocol.
     ///
     /// - Parameters:
-    ///   - methods: in order.
+    ///   - proxy: the class that the macro has made of it.
     ///   - parents: the protocols that it inherits from.
-    ///   - optionals: says which optional methods a listener has, in order.
-    public init(
-      _ methods: [ForwardedMethod], parents: [ForwardedParent<Listener>] = [],
+    ///   - optionals: tells which optional methods a listener has, in order.
+    public init<Proxy: ForwardedProxy>(
+      _ proxy: Proxy.Type, parents: [ForwardedParent<Listener>] = [],
       optionals: @escaping @Sendable (Listener) -> [Bool] = { _ in [] }
-    ) {
+    ) where Proxy.Listener == Listener, Proxy.Conformer == Conformer {
       precondition(
         MemoryLayout<Listener>.size == 2 * MemoryLayout<UInt>.size
           && MemoryLayout<Conformer>.size == 2 * MemoryLayout<UInt>.size,
         "\(Listener.self) is not a protocol of classes")
       self.optionals = optionals
       self.parents = parents
-      super.init(ForwardedEncoding.name(of: Listener.self), methods, parents.map(\.family))
+      super.init(
+        ForwardedEncoding.name(of: Listener.self), Proxy._methods(), parents.compactMap(\.family))
     }
 
-    /// Whether a listener has a method.
+    /// Whether a call of a method would reach a listener or, if the listener is a
+    /// typed proxy, one of that proxy's listeners.
+    internal func responds(_ listener: Listener, to method: Int) -> Bool {
+      let proxy = Words(listener).object as? any ForwardedProxy
+      guard let core = proxy?._forwarding, core.family.includes(self) else {
+        return implements(listener, method)
+      }
+      return core.responds(to: method, of: self)
+    }
+
+    /// Whether the class of a listener has a method.
     internal func implements(_ listener: Listener, _ method: Int) -> Bool {
       guard let index = methods[method].optionalIndex else { return true }
       return optionals(listener)[index]
@@ -123,7 +134,7 @@
     @unsafe public static func conformer(_ receiver: UInt, _ conformance: UInt) -> Conformer {
       // SAFETY: such a metatype is these two words, as `init` has checked, and
       // the context of a table's thunks is the conformance of its class.
-      unsafe unsafeBitCast((ForwardedSlot.type(of: receiver), conformance), to: Conformer.self)
+      unsafe unsafeBitCast((ForwardedMarshal.type(of: receiver), conformance), to: Conformer.self)
     }
 
     /// Says that an argument is none of its type.

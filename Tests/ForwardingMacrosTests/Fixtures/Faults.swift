@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+// Protocols that compile until `@Forwarded` stands at them. The compiler must report
+// each fault at the line that a comment marks, and no line without one.
+
+import ForwardingMacros
+
+struct Token: ~Copyable {}
+class Base {}
+protocol Plain: AnyObject {}
+struct Bool { var raw = 1 }
+struct Int { var raw = 2 }
+typealias Handler = () -> Void
+@globalActor actor Elsewhere { static let shared = Elsewhere() }
+
+@Forwarded
+protocol WithSpan: AnyObject {
+  func take(_ span: Span<UInt8>)  // error: copies arguments, which this type, such as a Span
+}
+
+@Forwarded
+protocol WithSpanOnItsOwnLine: AnyObject {
+  func take(  // error: copies arguments
+    _ number: Swift.Int,
+    _ span: Span<UInt8>  // error: copies arguments
+  )
+}
+
+@Forwarded
+protocol WithMutableSpan: AnyObject {
+  func change(_ span: inout MutableSpan<Swift.Int>)  // error: takes the address of an 'inout'
+}
+
+@Forwarded
+protocol WithNoncopyableResult: AnyObject {
+  func make() throws -> Token  // error: copies results
+}
+
+@Forwarded
+protocol WithOwnBool: AnyObject {
+  func decide() -> Bool  // error: knows no result of this type
+}
+
+@Forwarded
+protocol WithOwnInt: AnyObject {
+  var count: Int { get }  // error: knows no result of this type
+}
+
+@Forwarded
+protocol WithClass: Base {  // error: 'WithClass' requires that 'WithClassProxy' inherit from 'Base'
+  func call()
+}
+
+@Forwarded
+protocol WithPlainParent: Plain {  // error: only of protocols that have '@Forwarded' themselves
+  func call()
+}
+
+@Forwarded
+protocol WithClosure: AnyObject {
+  func call(_ handler: Handler)  // error: non-escaping parameter
+}
+
+@Elsewhere @Forwarded
+protocol WithActor: AnyObject {  // error: 'Elsewhere'-isolated code
+  func call()  // error: call to global actor 'Elsewhere'-isolated
+}
