@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Calls each generated function through its encoding, and lets each generated caller call a closure, and
-/// compares every byte that carries value. Values stand in front of an inaccessible page, so that nothing is
-/// read or written past their ends.
+/// Calls each generated function through its encoding, lets each generated caller call a closure, and compares every byte
+/// that is not padding. Each value ends at an inaccessible page, so that a read or write behind it crashes.
 
 #include <signal.h>
 #include <stdbool.h>
@@ -114,7 +113,7 @@ static bool same_wide(const char *what, size_t index, const abi_type *type, cons
   return false;
 }
 
-/// A call that takes a value from the x87 stack which is not there, or leaves one, shows in its tags.
+/// Whether the x87 stack is empty. A call that pops a value too many, or leaves one, changes its tags.
 static bool x87_stack_is_empty(void) {
 #if defined(__x86_64__)
   uint32_t environment[7];
@@ -153,11 +152,11 @@ static void prepare(const abi_case *c) {
 /// The ways to call a function.
 typedef enum call_way {
   BY_CALL,
-  /// Without what compilers put into the program of `fwd_call`.
+  /// By the function `fwd_call_any`, which is not inline.
   BY_CALL_ANY,
-  /// As deliveries do.
+  /// By the call interface, as some deliveries do.
   BY_INTERFACE,
-  /// As deliveries do that know their arguments. Not without a result.
+  /// By the plan without a test of the arguments, as deliveries do that know them. Always with a result.
   BY_PLAN,
   way_count,
 } call_way;
@@ -175,7 +174,7 @@ static fwd_status call_by(call_way way, const abi_case *c, const fwd_signature *
   abort();
 }
 
-/// Whether nothing is called for want of an argument, whichever it is. The records hold 0xA5.
+/// Whether a call without one of its arguments calls nothing, for each argument. The records hold 0xA5.
 static bool misses_arguments(const abi_case *c, const fwd_signature *signature, void **arguments, void *result) {
   for (size_t i = 0; i < c->argument_count; i++) {
     void *argument = arguments[i];
@@ -192,7 +191,7 @@ static bool misses_arguments(const abi_case *c, const fwd_signature *signature, 
   return true;
 }
 
-/// Whether a call has left alone what is not its own. There are 64 bytes of 0xC3 before the result.
+/// Whether a call has changed neither the array of arguments nor the 64 bytes of 0xC3 before the result.
 static bool leaves_alone(const unsigned char *result, void *const *before, void *const *arguments, size_t count) {
   bool good = x87_stack_is_empty();
   for (int i = 1; i <= 64; i++) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Calls each generated function through its call plan, whether or not `fwd_cif_call` would, and compares as
-/// the driver does; then, where libffi has the signature's types, through libffi, and lets the generated callers
-/// call a closure. For architectures on which libffi does not have them all: the driver counts that as a
-/// failure. The argument `plain` says that the cases are such that libffi passes them rightly by itself.
+/// Calls each generated function by its call plan and compares as the driver does. If libffi has the signature's types,
+/// then also calls it through libffi and lets the generated callers call a closure.
+///
+/// This is for architectures on which libffi lacks some types, which the driver counts as failures. The argument `plain`
+/// says that libffi passes all cases rightly.
 
 // The driver's values, comparisons and calls, under another main.
 #define main driver_main

@@ -90,15 +90,18 @@ $CC -o "$work/stated" "$work/stated_driver.o" "$work"/stated.*.o $link -latomic
 # The generic lowering refuses stated layouts.
 programs="traps driver"
 [ -n "$GENERIC" ] || programs="$programs stated"
-programs="$programs layouts"
+programs="$programs layouts targets"
+# Which port other machines get.
+printf '#!/bin/sh\nCLANG="%s" exec sh "%s/targets.sh"\n' "$CLANG" "$here" >"$work/targets"
+chmod +x "$work/targets"
 
 passed=0
 failed=0
 # Each program runs twice: with call plans and the pool's closures, then through libffi.
 for program in $programs; do
   methods="plans libffi"
-  # Makes no calls.
-  [ "$program" != layouts ] || methods=none
+  # These make no calls.
+  case $program in layouts | targets) methods=none ;; esac
   for method in $methods; do
     name="$program, $method"
     FWD_CALL=$method "$work/$program" >"$work/output" 2>&1 || true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Method signatures: a parsed encoding, the frame that its arguments stand in, and the call interface.
+/// Method signatures: a parsed encoding, the layout of a frame of its arguments, and the call interface.
 
 #include "call/signature.h"
 
@@ -17,7 +17,7 @@
 #include "base/hash.h"
 
 struct fwd_signature {
-  /// What `fwd_call` looks at. First, for good: programs are compiled against it.
+  /// What `fwd_call` reads. It must stay first: programs are compiled against it.
   fwd_jump_head head;
   _Atomic size_t references;
   fwd_encoding *encoding;
@@ -41,9 +41,9 @@ _Static_assert(offsetof(struct fwd_signature, head.head) == 0 && offsetof(fwd_ca
 
 // MARK: The cache
 
-// The same few texts are read again and again, so the last signature of each slot is kept. Direct-mapped:
-// memory is bounded whatever texts come in, and there is nothing to tune. Long texts are not kept: one at the
-// limit takes 30 MB, and whoever reads many of them may not mean well.
+// Programs read the same few texts again and again. The cache is direct-mapped: each slot keeps the last signature whose
+// hash leads to it, which bounds memory for any input. Long texts are not kept: the signature of one at the limit takes
+// 30 MB, and a program that reads many of them may be under attack.
 enum { cache_slots = 256, cached_length_limit = 1024 };
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
 static fwd_signature *cache[cache_slots];
@@ -78,8 +78,8 @@ static bool is_pointer(fwd_type_kind kind) {
          kind == FWD_TYPE_CLASS || kind == FWD_TYPE_BLOCK;
 }
 
-/// Places the arguments in the frame as a C struct of them would have them. The call interface has checked
-/// that each has a size and that together they are below `FWD_BY_VALUE_LIMIT`, so nothing overflows.
+/// Gives the arguments the offsets of the members of a C struct. The call interface has checked that each has a size and
+/// that together they are below `FWD_BY_VALUE_LIMIT`, so nothing overflows.
 static void lay_out_frame(fwd_signature *signature) {
   size_t offset = 0, alignment = 1;
   for (size_t i = 0; i < signature->argument_count; i++) {
@@ -163,7 +163,7 @@ fwd_status fwd_signature_create(const char *text, size_t length, fwd_signature *
 
 fwd_status fwd_signature_create_stating(const char *text, size_t length, const fwd_stated_layout *stated, size_t count,
                                         fwd_signature **signature, fwd_error *error) {
-  // Neither looked up nor kept: the cache knows signatures by their text.
+  // Not cached: the cache finds signatures by their text alone.
   if (count == 0) return fwd_signature_create(text, length, signature, error);
   if (!signature) return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_signature_create: no place for the signature");
   fwd_encoding *encoding = NULL;
@@ -174,7 +174,7 @@ fwd_status fwd_signature_create_stating(const char *text, size_t length, const f
 
 fwd_signature *fwd_signature_retain(fwd_signature *signature) {
   if (!signature) return NULL;
-  // A new reference is made from an existing one, so nothing needs to be ordered.
+  // A new reference is made from an existing one: there is nothing to order.
   atomic_fetch_add_explicit(&signature->references, 1, memory_order_relaxed);
   return signature;
 }
@@ -185,7 +185,7 @@ fwd_signature *fwd_signature_share(const fwd_signature *signature) {
 
 void fwd_signature_release(fwd_signature *signature) {
   if (!signature) return;
-  // Release what this thread did with the signature to whoever frees it; acquire before freeing.
+  // Release: what this thread read comes before the memory is freed. Acquire: the thread that frees it sees that.
   if (atomic_fetch_sub_explicit(&signature->references, 1, memory_order_acq_rel) != 1) return;
   fwd_cif_destroy(signature->cif);
   fwd_encoding_release(signature->encoding);
