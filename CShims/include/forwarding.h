@@ -792,8 +792,8 @@ typedef struct fwd_subscribe_options {
 /// Returns `FWD_MISSING_METHOD` if a required method is missing, `FWD_SIGNATURE_MISMATCH` if an encoding is not the
 /// protocol's, `FWD_CONFLICT` for a selector that occurs twice, `FWD_NOT_SUBSCRIBED` for a position beside a
 /// subscription that the proxy does not have, `FWD_OUT_OF_RANGE` for an index past the end, and `FWD_WRONG_SIZE` or
-/// `FWD_WRONG_VERSION` for the options. O(m) in the number of methods; amortised O(1) in the number of subscribers for
-/// the last position of a proxy without priorities, else O(n).
+/// `FWD_WRONG_VERSION` for the options. O(m) in the number of methods. In the number of subscribers, amortised O(1) for
+/// the last position of a proxy without priorities, O(n) for an index, and else amortised O(log n).
 FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
                                        const fwd_method *FWD_NULLABLE methods, size_t count,
                                        void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
@@ -810,7 +810,7 @@ FWD_API fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subs
 ///
 /// A fan-out under way keeps the old order. An anchor that is the subscription itself leaves it where it is. Returns
 /// `FWD_NOT_SUBSCRIBED` if the subscription or the anchor has ended, and `FWD_OUT_OF_RANGE` for an index past the end.
-/// O(n) in the number of subscribers.
+/// Amortised O(log n) in the number of subscribers; O(n) for an index.
 FWD_API fwd_status fwd_proxy_move(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription,
                                   const fwd_position *FWD_NULLABLE position, fwd_error *FWD_NULLABLE error);
 

@@ -7,6 +7,7 @@
 #define FWD_LIST_H
 
 #include "fwd_dispatch.h"
+#include "fwd_garbage.h"
 #include "fwd_weak.h"
 
 #if defined(__clang__)
@@ -21,18 +22,6 @@ typedef struct fwd_record fwd_record;
 /// of readers, none of whom waits. No function runs foreign code but `fwd_garbage_collect`.
 typedef struct fwd_subscriber_list fwd_subscriber_list;
 
-/// What a change has left for when nobody uses it any more. Begins as zeroes.
-typedef struct fwd_garbage {
-  struct fwd_retired *FWD_NULLABLE first;
-} fwd_garbage;
-
-/// Gives up what a change has left, as soon as no fan-out uses it: here, or by the last of those
-/// fan-outs. It may run any code, so no lock is held.
-void fwd_garbage_collect(fwd_garbage garbage);
-
-/// Frees what a change has left at once. The caller has made sure that no thread reads the list.
-void fwd_garbage_free(fwd_garbage garbage);
-
 /// What a subscription is made of.
 typedef struct fwd_subscriber {
   /// The object that is held; NULL for FWD_HOLD_NONE.
@@ -44,23 +33,29 @@ typedef struct fwd_subscriber {
   void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE receiver);
   /// After how many deliveries the subscription ends; 0 for no limit.
   size_t limit;
+  /// See `fwd_list_priority_index`.
+  int64_t priority;
 } fwd_subscriber;
 
-/// The place behind all others.
+/// The index behind all records.
 #define FWD_LIST_END SIZE_MAX
 
-/// Puts a subscriber at `index`, which is at most the count, or FWD_LIST_END; retains `table`. 0 if
-/// memory is short, and then nothing has changed.
+/// Subscribes before the record at `index`, which is at most the count, or FWD_LIST_END; retains `table`. Gives 0 if
+/// memory is short, and then nothing has changed. A fan-out under way does not see the subscription.
 ///
-/// Amortised O(1) at the end, else O(n). A fan-out under way does not see it.
+/// The list also looks at two other records, and ends their subscriptions if their objects have died. So indices that
+/// the caller has found before are not valid any more.
+///
+/// Amortised O(1) at the end of a list without priorities, else amortised O(log n).
 fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
                                  const fwd_subscriber *FWD_NONNULL subscriber,
                                  fwd_dispatch_table *FWD_NONNULL table, size_t index,
                                  fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends a subscription: no fan-out calls it from now on, those under way included. O(1), amortised. The
-/// record, and with it the memory of an object that is held weakly, stays until the list is compacted:
-/// here if more than half of it has ended, and more than 16; else by `fwd_list_prune`.
+/// Ends a subscription: no fan-out calls it from now on, those under way included. Amortised O(1).
+///
+/// The record, and the memory of an object that is held weakly, stays until the list is compacted. That happens here if
+/// more than half of the records have ended, else by `fwd_list_prune` and `fwd_list_prune_visited`.
 void fwd_list_end(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
                   fwd_garbage *FWD_NONNULL garbage);
 
@@ -71,14 +66,26 @@ size_t fwd_list_end_object(fwd_subscriber_list *FWD_NONNULL list, const void *FW
 /// Ends all subscriptions. O(n).
 void fwd_list_end_all(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONNULL garbage);
 
-/// Forgets those that have ended, and ends those whose objects have died or whose deliveries are used
-/// up. O(n). False if memory is short: then they stay until the next time.
+/// Ends the subscriptions whose objects have died or whose deliveries are used up, and removes all records that have
+/// ended. O(n). False if memory is short: then the records stay until the next time.
 bool fwd_list_prune(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONNULL garbage);
 
-/// Puts the record at `from` where `to` is in the list without it. Each fan-out sees it once, those
-/// under way where it was. False if memory is short. O(n).
-bool fwd_list_move(fwd_subscriber_list *FWD_NONNULL list, size_t from, size_t to,
+/// The same after a fan-out that has visited the first `visited` records and met dead or ended ones: ends those among
+/// them that are dead, and compacts the list once such fan-outs have visited as many records as the list has. So a
+/// fan-out that calls only the first responder does not pay for the whole list. Amortised O(visited).
+void fwd_list_prune_visited(fwd_subscriber_list *FWD_NONNULL list, size_t visited,
+                            fwd_garbage *FWD_NONNULL garbage);
+
+/// Moves the record at `from` to the index that `to` is in the list without it, and sets its priority. Each fan-out sees
+/// the record once; a fan-out under way sees it where it was. False if memory is short. Indices that the caller has
+/// found before are not valid any more. Amortised O(log n).
+bool fwd_list_move(fwd_subscriber_list *FWD_NONNULL list, size_t from, size_t to, int64_t priority,
                    fwd_garbage *FWD_NONNULL garbage);
+
+/// The index behind the last live subscription of this priority or a higher one, but for `except`, unless that is NULL.
+/// Amortised O(log n).
+size_t fwd_list_priority_index(fwd_subscriber_list *FWD_NONNULL list, int64_t priority,
+                               const fwd_record *FWD_NULLABLE except);
 
 /// Has a subscription passed over from now on, until it has been unblocked as often as it has been
 /// blocked. It keeps its place, and is no responder. False if memory is short. O(1), but O(m) in the
@@ -104,14 +111,14 @@ typedef enum fwd_turn {
 fwd_turn fwd_list_begin_delivery(fwd_subscriber_list *FWD_NONNULL list, fwd_subscription identifier,
                                  void *FWD_NULLABLE *FWD_NONNULL object);
 
-/// The number of places, those of ended subscriptions included.
+/// The number of records, with those of ended subscriptions that are not at the front. O(1).
 size_t fwd_list_count(const fwd_subscriber_list *FWD_NONNULL list);
 
-/// The record at an index below the count; it may have ended.
+/// The record at an index below the count. Its subscription may have ended. O(log n).
 fwd_record *FWD_NONNULL fwd_list_record(const fwd_subscriber_list *FWD_NONNULL list, size_t index);
 
-/// The index of a record. O(n).
-size_t fwd_list_index(const fwd_subscriber_list *FWD_NONNULL list,
+/// The index of the record of a subscription that has not ended. Amortised O(log n).
+size_t fwd_list_index(fwd_subscriber_list *FWD_NONNULL list,
                       const fwd_record *FWD_NONNULL record);
 
 /// The record of a subscription that has not ended, else NULL. O(1).

@@ -57,8 +57,9 @@ typedef struct fwd_proxy_operations {
   /// Calls the proxy's error handler.
   void (*FWD_NONNULL report)(void *FWD_NONNULL owner, fwd_selector FWD_NULLABLE selector,
                              const fwd_error *FWD_NONNULL error);
-  /// Removes the records of subscribers that have died or left: a fan-out has met some.
-  void (*FWD_NONNULL met_the_dead)(void *FWD_NONNULL owner);
+  /// Removes the records of subscribers that have died or left: a fan-out or a query has met some among the first
+  /// `visited` records.
+  void (*FWD_NONNULL met_the_dead)(void *FWD_NONNULL owner, size_t visited);
   /// Forwards an invocation without a response to the forward target. FWD_NO_RESPONDER if the target does not
   /// respond either. Called if `fwd_proxy_core_set_forwards` says so.
   fwd_status (*FWD_NULLABLE forward_unhandled)(void *FWD_NONNULL owner,

@@ -15,6 +15,7 @@
 #include "fwd_encoding.h"
 #include "fwd_error.h"
 #include "fwd_fan_out.h"
+#include "fwd_garbage.h"
 #include "fwd_list.h"
 #include "fwd_options.h"
 #include "fwd_plan.h"

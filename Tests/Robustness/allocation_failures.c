@@ -548,7 +548,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   reports++;
   last_report = error->status;
 }
-static void met_the_dead(void *owner) { (void)owner; }
+static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
 static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
 static fake_object *proxy_owner;
 
@@ -791,7 +791,7 @@ static fwd_status run_move(attempt *self) {
   fwd_garbage garbage = {NULL};
   size_t from = listed.count - 1 - self->dead;
   begin();
-  bool done = fwd_list_move(list, from, 0, &garbage);
+  bool done = fwd_list_move(list, from, 0, 0, &garbage);
   fwd_garbage_collect(garbage);
   end();
   if (!done) return FWD_NO_MEMORY;

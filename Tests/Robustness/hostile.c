@@ -580,7 +580,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   printf("reported: %s\n", error->message);
   EXPECT(!"no report");
 }
-static void met_the_dead(void *owner) { (void)owner; }
+static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
 
 static fwd_status answer_large(const void *context, void *receiver, void *const *arguments, void *result,
                                fwd_error *error) {

@@ -64,6 +64,7 @@ typedef struct member {
   /// Deliveries that it may still get, if it is limited.
   bool is_limited;
   size_t remaining;
+  int64_t priority;
   unsigned destroyed;
   struct member *next;
 } member;
@@ -176,10 +177,18 @@ static void report(void *unused, fwd_selector selector, const fwd_error *error) 
 }
 
 static void prune(void);
-static unsigned prunes_percent;
-static void met_the_dead(void *unused) {
+static void note_the_dead(void);
+static unsigned prunes_percent, priorities_percent;
+static void met_the_dead(void *unused, size_t visited) {
   EXPECT(unused == owner);
-  if (chance(prunes_percent)) prune();
+  if (chance(prunes_percent)) {
+    prune();
+  } else {
+    fwd_garbage garbage = {NULL};
+    fwd_list_prune_visited(list, visited, &garbage);
+    note_the_dead();
+    fwd_garbage_collect(garbage);
+  }
 }
 
 static void end_expectation(expectation *self) {
@@ -289,7 +298,9 @@ static void check_order(void) {
     EXPECT(record && record->receiver == subscriber && record == fwd_list_record(list, i));
     EXPECT(fwd_record_is_live(record) == is_live(subscriber));
     EXPECT(fwd_record_is_blocked(record) == (subscriber->blocks > 0));
-    // Who needs no gate has none.
+    // Every record's index takes a search in a long list.
+    if (i % 8 == seen % 8) EXPECT(fwd_list_index(list, record) == i);
+    // A subscription that needs no gate has none.
     bool needs_gate = subscriber->blocks > 0 || subscriber->is_limited;
     EXPECT(fwd_held_is_gated(fwd_record_held(record)) == needs_gate);
     seen++;
@@ -457,6 +468,19 @@ static void drop_table(void) {
   self->handle = NULL;
 }
 
+/// Checks that `index`, before which there are `before` members, is behind the last live one of a priority or a higher one.
+static void check_priority_index(size_t index, size_t before, int64_t priority, const member *except) {
+  bool is_behind = false;
+  for (size_t i = 0; i < count; i++) {
+    bool is_bound = order[i] != except && is_live(order[i]) && order[i]->priority >= priority;
+    // Behind all of them; and the one directly before, but for dead ones, is one of them.
+    if (is_bound) EXPECT(i < before);
+    if (i < before && order[i] != except && is_live(order[i])) is_behind = is_bound;
+  }
+  // A list in which all have the priority gives the end, also behind the dead.
+  EXPECT(index == 0 || is_behind || index == fwd_list_count(list));
+}
+
 static void insert(size_t size_limit) {
   if (count >= size_limit) return;
   table *joined = some_table();
@@ -478,7 +502,14 @@ static void insert(size_t size_limit) {
   }
   size_t places = fwd_list_count(list), before = 0;
   size_t index = chance(60) ? FWD_LIST_END : chance(10) ? 0 : below(places + 1);
+  bool has_priority = chance(priorities_percent);
+  if (has_priority) {
+    made->priority = (int64_t)below(7) - 3;
+    index = fwd_list_priority_index(list, made->priority, NULL);
+  }
+  subscriber.priority = made->priority;
   for (size_t i = 0; i < places && i < index; i++) before += live_member(i) != NULL;
+  if (has_priority) check_priority_index(index, before, made->priority, NULL);
   fwd_garbage garbage = {NULL};
   made->identifier = fwd_list_insert(list, &subscriber, joined->handle, index, &garbage);
   NEED(made->identifier);
@@ -535,6 +566,15 @@ static void move(void) {
   size_t places = fwd_list_count(list);
   if (places == 0) return;
   size_t from = below(places), to = below(places);
+  int64_t priority = 0;
+  member *by_priority = chance(priorities_percent) ? live_member(from) : NULL;
+  if (by_priority) {
+    priority = (int64_t)below(7) - 3;
+    size_t index = fwd_list_priority_index(list, priority, fwd_list_record(list, from)), before = 0;
+    for (size_t i = 0; i < index; i++) before += live_member(i) != NULL;
+    check_priority_index(index, before, priority, by_priority);
+    to = index > from ? index - 1 : index;
+  }
   member **moved = malloc(places * sizeof *moved);
   NEED(moved);
   member *mover = live_member(from);
@@ -545,14 +585,14 @@ static void move(void) {
   memmove(&moved[to + 1], &moved[to], (filled - to) * sizeof *moved);
   moved[to] = mover;
   fwd_garbage garbage = {NULL};
-  EXPECT(fwd_list_move(list, from, to, &garbage));
-  EXPECT(fwd_list_count(list) == places);
+  EXPECT(fwd_list_move(list, from, to, priority, &garbage));
+  if (mover) mover->priority = priority;
   size_t live = 0;
   for (size_t i = 0; i < places; i++) {
-    EXPECT(live_member(i) == moved[i]);
     if (moved[i]) order[live++] = moved[i];
   }
   EXPECT(live == count);
+  check_order();
   free(moved);
   fwd_garbage_collect(garbage);
 }
@@ -646,6 +686,8 @@ static void run_episode(void) {
   const size_t limits[] = {3, 10, 60, order_limit - 1};
   size_limit = limits[below(4)];
   ending_percent = 20 + (unsigned)below(40);
+  // Without priorities the list has no room for them.
+  priorities_percent = chance(50) ? 0 : 40;
   prunes_percent = chance(50) ? 100 : (unsigned)below(100);
   for (size_t rounds = 50 + below(20 * size_limit + 200); rounds > 0; rounds--) act();
   check_all();
@@ -796,6 +838,85 @@ static void measure_chain(size_t size) {
   free(identifiers);
 }
 
+typedef enum pattern { AT_END, AT_FRONT, BEHIND_LOW, RISING, FALLING, MIXED, BEFORE_ANY, AFTER_FIRST, pattern_count } pattern;
+static const char *const pattern_names[pattern_count] = {
+    "at the end", "at the front", "last behind a low priority", "with rising priorities", "with falling priorities",
+    "with mixed priorities", "before any other", "after the first"};
+
+/// Inserts many subscribers in one pattern. The time of each must not grow with their number.
+static void measure_pattern(pattern pattern, size_t size, fwd_dispatch_table *joined) {
+  make_proxy();
+  fwd_subscription *identifiers = malloc(size * sizeof *identifiers);
+  NEED(identifiers);
+  size_t calls = 0;
+  double start = seconds();
+  for (size_t i = 0; i < size; i++) {
+    fwd_garbage garbage = {NULL};
+    fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &calls};
+    size_t index = pattern == AT_END ? FWD_LIST_END : 0;
+    if (pattern == BEHIND_LOW && i == 0) subscriber.priority = -1;
+    if (pattern == RISING) subscriber.priority = (int64_t)i;
+    if (pattern == FALLING) subscriber.priority = -(int64_t)i;
+    if (pattern == MIXED) subscriber.priority = (int64_t)below(1000);
+    if (pattern >= BEHIND_LOW && pattern <= MIXED) index = fwd_list_priority_index(list, subscriber.priority, NULL);
+    if (pattern >= BEFORE_ANY && i > 0) {
+      fwd_subscription anchor = identifiers[pattern == BEFORE_ANY ? below(i) : 0];
+      index = fwd_list_index(list, fwd_list_find(list, anchor)) + (pattern == AFTER_FIRST);
+    }
+    identifiers[i] = fwd_list_insert(list, &subscriber, joined, index, &garbage);
+    NEED(identifiers[i]);
+    fwd_garbage_collect(garbage);
+  }
+  double inserted_at = seconds();
+  EXPECT(fwd_forward(proxy, selectors[method_note], NULL, 0, NULL, 0) == FWD_OK && calls == size);
+  double called_at = seconds();
+  printf("%zu subscribers %s: ns each: inserting %.0f, a delivery %.1f\n", size, pattern_names[pattern],
+         (inserted_at - start) / (double)size * 1e9, (called_at - inserted_at) / (double)size * 1e9);
+  // A copy of all pointers for each takes 10 us or more, and a search through all records more than that.
+  if (!FWD_IS_SANITIZED) EXPECT((inserted_at - start) / (double)size < 6e-6);
+  fwd_proxy_core_destroy(proxy);
+  free(identifiers);
+}
+
+/// Removes the first subscriber again and again, as each is called.
+static void measure_removal(size_t size, fwd_dispatch_table *joined) {
+  make_proxy();
+  size_t calls = 0;
+  for (size_t i = 0; i < size; i++) {
+    fwd_garbage garbage = {NULL};
+    fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &calls};
+    NEED(fwd_list_insert(list, &subscriber, joined, FWD_LIST_END, &garbage));
+    fwd_garbage_collect(garbage);
+  }
+  double start = seconds();
+  for (size_t i = 0; i + 1 < size; i++) {
+    fwd_garbage garbage = {NULL};
+    fwd_reading reading = fwd_list_enter(list);
+    fwd_span span;
+    EXPECT(fwd_span_first(list, &span) && span.count > 0);
+    fwd_subscription first = span.records[0]->identifier;
+    fwd_list_leave(&reading);
+    fwd_record *record = fwd_list_find(list, first);
+    if (!EXPECT(record)) break;
+    fwd_list_end(list, record, &garbage);
+    fwd_garbage_collect(garbage);
+  }
+  double each = (seconds() - start) / (double)size;
+  printf("%zu subscribers: %.0f ns each to find and remove the first\n", size, each * 1e9);
+  if (!FWD_IS_SANITIZED) EXPECT(each < 6e-6);
+  EXPECT(fwd_proxy_subscriber_count(proxy) == 1);
+  fwd_proxy_core_destroy(proxy);
+}
+
+static void measure_positions(size_t size) {
+  fwd_dispatch_table *joined = fwd_dispatch_table_create(method_count, NULL);
+  NEED(joined);
+  fwd_dispatch_table_entry(joined, method_note)->function = (void (*)(void))ignore;
+  for (pattern pattern = 0; pattern < pattern_count; pattern++) measure_pattern(pattern, size, joined);
+  measure_removal(size, joined);
+  fwd_dispatch_table_release(joined);
+}
+
 int main(int argument_count, char **arguments) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (argument_count > 1) episodes = (unsigned)strtoul(arguments[1], NULL, 10);
@@ -820,11 +941,17 @@ int main(int argument_count, char **arguments) {
   }
   printf("%zu deliveries, %zu batches\n", deliveries, batches_begun);
   fwd_use_libffi(false);
+#if !defined(FWD_SMALL_SEGMENT)
   check_begin("the size of lists");
   const size_t sizes[] = {1000, 100000, 1000000};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) measure_list(sizes[i]);
   check_begin("many subscriptions of one object");
   measure_chain(100000);
+  check_begin("insertion at any position");
+  measure_positions(100000);
+#else
+  (void)measure_list, (void)measure_chain, (void)measure_positions;
+#endif
   check_begin("what is left");
   EXPECT(atomic_load(&objects_allocated) == 1 && owner->strong == 1);
   for (size_t i = 0; i < method_count; i++) fwd_signature_release(signatures[i]);

@@ -44,7 +44,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   reported = error->status;
   memcpy(reported_message, error->message, sizeof reported_message);
 }
-static void met_the_dead(void *owner) { (void)owner; }
+static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
 
 /// An interceptor that only goes on.
 static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery,

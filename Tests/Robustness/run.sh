@@ -72,7 +72,7 @@ programs_of() {
   case $1 in
     debug) echo "hostile nesting allocation_failures" ;;
     thread) echo "threads selectors" ;;
-    *) echo "hostile nesting allocation_failures list_model threads selectors visitors" ;;
+    *) echo "hostile nesting allocation_failures list_model short_segments threads selectors visitors" ;;
   esac
 }
 
@@ -101,12 +101,20 @@ for build in $builds; do
 done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
 for build in $builds; do
   for program in $(programs_of "$build"); do
+    sources=$tests/$program.c
+    objects=$temporary/$build/*.o
     case $program in
+      # The model of the list, with segments so short that every list has many.
+      short_segments)
+        sources="$tests/list_model.c $shims/src/members/segments.c"
+        objects="\$(ls $temporary/$build/*.o | grep -v members_segments.o)"
+        options="-DFWD_SMALL_SEGMENT=3 -DFWD_LARGE_SEGMENT=7"
+        ;;
       allocation_failures) options=$wraps ;;
       threads) options=-Wl,--wrap=free ;;
       *) options= ;;
     esac
-    echo "$CC $common $(flags_of "$build") $tests/$program.c $temporary/$build/*.o \
+    echo "$CC $common $(flags_of "$build") $sources $objects \
 -o $temporary/$build/$program $options $(extra_of "$build") $libraries"
   done
 done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
@@ -172,13 +180,13 @@ for build in $builds; do
     set --
     case $program in
       threads) set -- "${ROUNDS:-10000}" ${SEED:+"$SEED"} ;;
-      list_model) set -- "${EPISODES:-250}" ${SEED:+"$SEED"} ;;
+      list_model | short_segments) set -- "${EPISODES:-250}" ${SEED:+"$SEED"} ;;
       selectors) case $build in address | thread) set -- 160000 ;; esac ;;
     esac
     run_program "$build, $program" "$temporary/$build/$program" "$@"
     # Programs with Swift objects run again with Swift's own weak references.
     case $program in
-      allocation_failures | list_model | threads)
+      allocation_failures | list_model | short_segments | threads)
         run_program "$build, $program, stock references" env FWD_WEAK=stock "$temporary/$build/$program" "$@"
         ;;
     esac

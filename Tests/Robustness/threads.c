@@ -490,7 +490,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   (void)owner, (void)selector, (void)error;
   EXPECT(!"no report");
 }
-static void met_the_dead(void *owner) { (void)owner; }
+static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
 
 /// With all methods; with `random`, perhaps without some.
 static fwd_dispatch_table *make_table(uint64_t random) {
@@ -565,7 +565,7 @@ static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
   fwd_record *record = fwd_list_record(on->list, random % count);
   if (choice == 7 || choice == 8) {
     if (!stays(on, record, fixed_count)) {
-      EXPECT(fwd_list_move(on->list, random % count, random / 64 % count, garbage));
+      EXPECT(fwd_list_move(on->list, random % count, random / 64 % count, 0, garbage));
     }
   } else if (choice == 9) {
     EXPECT(fwd_list_prune(on->list, garbage));

@@ -42,8 +42,8 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   reported++;
 }
 
-static void prune(void *owner) {
-  (void)owner;
+static void prune(void *owner, size_t visited) {
+  (void)owner, (void)visited;
   fwd_garbage garbage = {0};
   NEED(fwd_list_prune(list, &garbage));
   fwd_garbage_collect(garbage);

@@ -21,12 +21,15 @@ static void free_batch(fwd_batch *batch) {
 
 fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
   fwd_reading reading = fwd_list_enter(proxy->list);
+  size_t count = 0;
+  fwd_span span;
+  for (bool found = fwd_span_first(proxy->list, &span); found; found = fwd_span_next(&span)) count += span.count;
   fwd_batch *batch = calloc(1, sizeof *batch);
   if (batch) {
-    // One more than needed: no memory for nobody is no failure.
-    batch->records = malloc((reading.count + 1) * sizeof *batch->records);
-    batch->objects = malloc((reading.count + 1) * sizeof *batch->objects);
-    batch->is_owned = malloc((reading.count + 1) * sizeof *batch->is_owned);
+    // One more than needed, so that malloc(0), which may give NULL, is no failure.
+    batch->records = malloc((count + 1) * sizeof *batch->records);
+    batch->objects = malloc((count + 1) * sizeof *batch->objects);
+    batch->is_owned = malloc((count + 1) * sizeof *batch->is_owned);
   }
   if (!batch || !batch->records || !batch->objects || !batch->is_owned) {
     free_batch(batch);
@@ -35,15 +38,19 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
   }
   batch->proxy = proxy;
   batch->guard = reading.guard;
-  bool prefetches = reading.count >= FWD_PREFETCHED_COUNT;
-  for (size_t i = 0; i < reading.count; i++) {
-    if (prefetches) fwd_prefetch(reading.records, i, reading.count);
-    fwd_taken taken;
-    if (!fwd_record_take(reading.records[i], &taken)) continue;
-    batch->records[batch->count] = reading.records[i];
-    batch->objects[batch->count] = taken.object;
-    batch->is_owned[batch->count] = taken.is_owned;
-    batch->count++;
+  // The same version again, so that there are no more records than were counted.
+  size_t left = count;
+  for (bool found = fwd_span_again(proxy->list, &span); found && left > 0; found = fwd_span_next(&span)) {
+    bool prefetches = count >= FWD_PREFETCHED_COUNT;
+    for (size_t i = 0; i < span.count && left > 0; i++, left--) {
+      if (prefetches) fwd_prefetch(span.records, i, span.count);
+      fwd_taken taken;
+      if (!fwd_record_take(span.records[i], &taken)) continue;
+      batch->records[batch->count] = span.records[i];
+      batch->objects[batch->count] = taken.object;
+      batch->is_owned[batch->count] = taken.is_owned;
+      batch->count++;
+    }
   }
   return batch;
 }

@@ -7,12 +7,32 @@
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 
-static bool record_responds(const fwd_record *record, size_t index) {
+/// What a query has visited.
+typedef struct visits {
+  size_t count;
+  /// Those whose objects have died or whose deliveries are used up.
+  size_t gone;
+} visits;
+
+/// Has the list notice what a query has found: what a dead subscriber's closures captured is released here.
+static void finish_query(fwd_proxy *proxy, visits visits) {
+  if (visits.gone > 0) proxy->operations->met_the_dead(proxy->owner, visits.count);
+}
+
+static bool is_live(const fwd_record *record, visits *visits) {
+  if (fwd_held_has_ended(fwd_record_held(record))) return false;
+  if (fwd_record_is_live(record)) return true;
+  visits->gone++;
+  return false;
+}
+
+static bool record_responds(const fwd_record *record, size_t index, visits *visits) {
+  visits->count++;
   // First, since the table of a subscription that has ended may be gone.
   uintptr_t held = fwd_record_held(record);
   if (fwd_held_has_ended(held) || fwd_held_is_blocked(held)) return false;
   const fwd_implementation *implementation = fwd_record_implementation(record, index);
-  if (fwd_implementation_is_empty(implementation) || !fwd_record_is_live(record)) return false;
+  if (fwd_implementation_is_empty(implementation) || !is_live(record, visits)) return false;
   fwd_taken taken;
   if (!fwd_record_take(record, &taken)) return false;
   // A subscriber that is a proxy implements every method, but responds to those that its own subscribers implement.
@@ -29,10 +49,15 @@ static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method
   if (!fwd_tables_have_some(tables)) return false;
   fwd_reading reading = fwd_list_enter(proxy->list);
   bool responds = false;
-  for (size_t i = 0; i < reading.count && !responds; i++) {
-    responds = record_responds(reading.records[i], index);
+  visits visits = {0, 0};
+  fwd_span span;
+  for (bool found = fwd_span_first(proxy->list, &span); found && !responds; found = fwd_span_next(&span)) {
+    for (size_t i = 0; i < span.count && !responds; i++) {
+      responds = record_responds(span.records[i], index, &visits);
+    }
   }
   fwd_list_leave(&reading);
+  finish_query(proxy, visits);
   return responds;
 }
 
@@ -59,8 +84,14 @@ size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   fwd_object_retain(owner);
   fwd_reading reading = fwd_list_enter(proxy->list);
   size_t count = 0;
-  for (size_t i = 0; i < reading.count; i++) count += fwd_record_is_live(reading.records[i]);
+  visits visits = {0, 0};
+  fwd_span span;
+  for (bool found = fwd_span_first(proxy->list, &span); found; found = fwd_span_next(&span)) {
+    for (size_t i = 0; i < span.count; i++) count += is_live(span.records[i], &visits);
+    visits.count += span.count;
+  }
   fwd_list_leave(&reading);
+  finish_query(proxy, visits);
   fwd_object_release(owner);
   return count;
 }
@@ -71,13 +102,20 @@ void fwd_proxy_core_visit(fwd_proxy *proxy,
                           void *context) {
   fwd_reading reading = fwd_list_enter(proxy->list);
   bool goes_on = true;
-  for (size_t i = 0; i < reading.count && goes_on; i++) {
-    fwd_taken taken;
-    if (!fwd_record_take(reading.records[i], &taken)) continue;
-    goes_on = visit(context, taken.object, reading.records[i]->identifier, reading.records[i]->table);
-    fwd_record_drop(taken);
+  visits visits = {0, 0};
+  fwd_span span;
+  for (bool found = fwd_span_first(proxy->list, &span); found && goes_on; found = fwd_span_next(&span)) {
+    for (size_t i = 0; i < span.count && goes_on; i++) {
+      const fwd_record *record = span.records[i];
+      visits.count++;
+      fwd_taken taken;
+      if (!is_live(record, &visits) || !fwd_record_take(record, &taken)) continue;
+      goes_on = visit(context, taken.object, record->identifier, record->table);
+      fwd_record_drop(taken);
+    }
   }
   fwd_list_leave(&reading);
+  finish_query(proxy, visits);
 }
 
 fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor visit, void *context) {
@@ -89,21 +127,27 @@ fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor 
   fwd_object_retain(owner);
   fwd_reading reading = fwd_list_enter(proxy->list);
   bool goes_on = true;
-  for (size_t i = 0; i < reading.count && goes_on; i++) {
-    const fwd_record *record = reading.records[i];
-    fwd_taken taken;
-    if (!fwd_record_take(record, &taken)) continue;
-    fwd_subscriber_info subscriber = {
-        .size = sizeof subscriber,
-        .subscription = record->identifier,
-        .context = taken.object ? NULL : record->receiver,
-        .object = taken.object,
-        .is_blocked = fwd_held_is_blocked(fwd_record_held(record)),
-    };
-    goes_on = visit(context, &subscriber);
-    fwd_record_drop(taken);
+  visits visits = {0, 0};
+  fwd_span span;
+  for (bool found = fwd_span_first(proxy->list, &span); found && goes_on; found = fwd_span_next(&span)) {
+    for (size_t i = 0; i < span.count && goes_on; i++) {
+      const fwd_record *record = span.records[i];
+      visits.count++;
+      fwd_taken taken;
+      if (!is_live(record, &visits) || !fwd_record_take(record, &taken)) continue;
+      fwd_subscriber_info subscriber = {
+          .size = sizeof subscriber,
+          .subscription = record->identifier,
+          .context = taken.object ? NULL : record->receiver,
+          .object = taken.object,
+          .is_blocked = fwd_held_is_blocked(fwd_record_held(record)),
+      };
+      goes_on = visit(context, &subscriber);
+      fwd_record_drop(taken);
+    }
   }
   fwd_list_leave(&reading);
+  finish_query(proxy, visits);
   fwd_object_release(owner);
   return FWD_OK;
 }

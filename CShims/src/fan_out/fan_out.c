@@ -313,13 +313,28 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
   return goes_on;
 }
 
-/// Delivers to some records, one after another.
-static void deliver_to_all(emission *state, fwd_record *const *records, size_t count) {
+/// Delivers to some records, one after another, until the policy says to stop. Adds to `*visited` how many it has
+/// visited. Gives whether to go on.
+static bool deliver_to_all(emission *state, fwd_record *const *records, size_t count, size_t *visited) {
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
-  for (size_t i = 0; i < count && goes_on; i++) {
+  size_t i = 0;
+  for (; i < count && goes_on; i++) {
     if (prefetches) fwd_prefetch(records, i, count);
     goes_on = deliver_to(state, records[i], i);
   }
+  *visited += i;
+  return goes_on;
+}
+
+/// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
+__attribute__((noinline)) static size_t deliver_to_spans(emission *state) {
+  size_t visited = 0;
+  fwd_span span;
+  bool goes_on = fwd_span_first(state->proxy->list, &span);
+  while (goes_on) {
+    goes_on = deliver_to_all(state, span.records, span.count, &visited) && fwd_span_next(&span);
+  }
+  return visited;
 }
 
 /// Makes a delivery that a loop leaves to the fan-out.
@@ -338,10 +353,11 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
 
 // MARK: Finishing
 
-static inline void leave(emission *state) {
+/// Ends the fan-out, which has visited so many records.
+static inline void leave(emission *state, size_t visited) {
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
   // Asks for the records to be removed whose subscriptions have ended. The caller keeps the proxy alive.
-  if (state->gone > 0) state->proxy->operations->met_the_dead(state->proxy->owner);
+  if (state->gone > 0) state->proxy->operations->met_the_dead(state->proxy->owner, visited);
 }
 
 /// Forwards an invocation without a response to the proxy's forward target. FWD_NO_RESPONDER if there is none.
@@ -431,17 +447,37 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   find_arguments(&state);
   fwd_nesting_enter(&state.frame, true);
   const fwd_batch *batch = delivery->batch;
+  size_t visited = 0;
   if (batch) {
-    deliver_to_all(&state, batch->records, batch->count);
+    deliver_to_all(&state, batch->records, batch->count, &visited);
   } else {
     fwd_reading reading = fwd_list_enter(proxy->list);
-    deliver_to_all(&state, reading.records, reading.count);
+    if (reading.is_long) {
+      visited = deliver_to_spans(&state);
+    } else {
+      deliver_to_all(&state, reading.records, reading.count, &visited);
+    }
     fwd_list_leave(&reading);
   }
-  leave(&state);
+  leave(&state, visited);
   fwd_status status = finish(&state, error);
   if (!is_inline) free(results);
   return status;
+}
+
+/// Delivers to the records of a list of several segments by loops, inside of a reading. Gives how many it has visited.
+__attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
+  const emission *state = &looped->emission;
+  fwd_replay *replay = &looped->replay;
+  size_t visited = 0;
+  fwd_span span;
+  for (bool found = fwd_span_first(state->proxy->list, &span); found; found = fwd_span_next(&span)) {
+    replay->records = span.records;
+    replay->count = span.count;
+    visited += span.count;
+    (span.has_weak ? state->method->replayers.weak : state->method->replayers.held)(replay);
+  }
+  return visited;
 }
 
 /// Delivers to the subscribers of the moment or of a batch by a loop. `words` has room for the registers, and for as many
@@ -467,19 +503,25 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   fwd_replay_load(words, &method->loads, delivery->frame, delivery->arguments);
   fwd_nesting_enter(&state->frame, true);
   const fwd_batch *batch = delivery->batch;
+  size_t visited = 0;
   if (batch) {
     replay->records = batch->records;
     replay->count = batch->count;
     method->replayers.held(replay);
   } else {
     const fwd_reading reading = fwd_list_enter(proxy->list);
-    replay->records = reading.records;
-    replay->count = reading.count;
-    (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
+    visited = reading.count;
+    if (__builtin_expect(reading.is_long, 0)) {
+      visited = replay_spans(&looped);
+    } else {
+      replay->records = reading.records;
+      replay->count = reading.count;
+      (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
+    }
     fwd_list_leave(&reading);
   }
   state->gone += replay->gone;
-  leave(state);
+  leave(state, visited);
   state->responses += replay->delivered - state->withdrawn;
   return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : finish(state, error);
 }

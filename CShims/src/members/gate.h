@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What stands before a subscription that is blocked or ends after some deliveries. Others have none, and
-/// pay nothing.
+/// A gate: the state of a subscription that is blocked, or that ends after some deliveries. Other subscriptions have
+/// none, and their deliveries do not look for one.
 
 #ifndef FWD_SRC_GATE_H
 #define FWD_SRC_GATE_H
@@ -10,27 +10,26 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "fwd_list.h"
-#include "reclaim/hazard.h"
+#include "members/garbage.h"
 #include "members/held.h"
 
-/// A gate is put before a record and taken away by the list's writer, and retired as records are: who has
-/// found it may look at it.
+/// The list's writer puts a gate before a record and removes it. A removed gate is retired, so a reader that has found
+/// it may use it.
 typedef struct fwd_gate {
   fwd_retired retired;
-  /// What the record has without the gate.
+  /// The record's word without the gate.
   uintptr_t held;
-  /// How often the subscription has been blocked and not been unblocked. The writer's to change.
+  /// How often the subscription has been blocked and not been unblocked. Only the writer changes it.
   _Atomic size_t blocks;
-  /// Deliveries that may still begin, if there is a limit.
+  /// The deliveries that may still begin, if there is a limit.
   _Atomic size_t remaining;
   bool is_limited;
 } fwd_gate;
 
 /// Makes a gate that is not blocked; `limit` is 0 for none. NULL if memory is short.
 fwd_gate *fwd_gate_create(uintptr_t held, size_t limit);
-/// Leaves a gate behind that its record does not have any more.
-void fwd_gate_leave(fwd_gate *gate, const fwd_subscriber_list *list, fwd_garbage *garbage);
+/// Adds a gate to the garbage that its record does not have any more. `list` is what readers announce.
+void fwd_gate_leave(fwd_gate *gate, const void *list, fwd_garbage *garbage);
 
 static inline fwd_gate *fwd_gate_of(uintptr_t held) {
   return (fwd_gate *)(held & ~(uintptr_t)FWD_HELD_BITS);
@@ -41,7 +40,7 @@ static inline uintptr_t fwd_held_through(const fwd_gate *gate) {
   return (uintptr_t)gate | FWD_HELD_GATED;
 }
 
-/// Whom a record holds, and how, whether there is a gate or not.
+/// The record's word without its gate, if there is one.
 static inline uintptr_t fwd_held_behind_gate(uintptr_t held) {
   return fwd_held_is_gated(held) ? fwd_gate_of(held)->held : held;
 }
@@ -51,15 +50,15 @@ static inline bool fwd_held_is_blocked(uintptr_t held) {
          atomic_load_explicit(&fwd_gate_of(held)->blocks, memory_order_acquire) > 0;
 }
 
-/// Whether all deliveries that there may be have begun: the subscription has ended, though it is still in
-/// the list.
+/// Whether the last delivery that the limit allows has begun. Then the subscription counts as ended, though its record
+/// has no mark yet.
 static inline bool fwd_held_is_used_up(uintptr_t held) {
   return fwd_held_is_gated(held) && fwd_gate_of(held)->is_limited &&
          atomic_load_explicit(&fwd_gate_of(held)->remaining, memory_order_acquire) == 0;
 }
 
-/// Counts a delivery that is about to begin. False if it must not: others have begun the last one. Who
-/// begins the last one adds one to `gone`, so that the subscription is taken out of the list.
+/// Counts a delivery that is about to begin. False if it must not begin, since the limit is used up. The last delivery
+/// adds one to `*gone`, so that the fan-out has the subscription removed.
 static inline bool fwd_held_count_delivery(uintptr_t held, size_t *gone) {
   if (!fwd_held_is_gated(held) || !fwd_gate_of(held)->is_limited) return true;
   _Atomic size_t *remaining = &fwd_gate_of(held)->remaining;

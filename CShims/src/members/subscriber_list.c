@@ -1,43 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The ordered subscriptions of a proxy: a published array of records that lie elsewhere.
+/// The list of a proxy's subscriptions: how they join, end and are found. segments.c keeps their order.
 ///
-/// Readers announce the list (hazard.h) and read the array that they find. The writer appends in
-/// place, where no reader looks, and stores the count behind it; to insert, move or compact it
-/// publishes another array. A subscription ends by a mark in its record, which readers of all arrays
-/// see; the record leaves the array later. What nobody can reach any more is retired.
+///     list ──► segments: pointers to records, in order                   8 to 12 bytes a subscriber
+///          ├─► store: the records; an identifier names one by its slot  40 bytes a subscriber
+///          └─► index: the first record of each object, by address       5 to 11 bytes a subscriber
 ///
-/// A subscriber takes 40 bytes for its record, 8 to 12 in the array, and 5 to 11 in the index.
+/// A subscription goes through these states. A reader always sees one of them in the record's word (held.h):
+///
+///     live ──► dead or used up ──► ended ──► removed ──► freed
+///       └───────────────────────────▲
+///
+/// - *Live*: deliveries are made.
+/// - *Dead*: the weakly held object has begun to deinitialise, or *used up*: the limit of deliveries has been reached. No
+///   delivery is made, but the list has not noticed yet. A fan-out that visits such a record has the list notice, and
+///   so does a query. Each subscription that joins makes the list look at two records (`sweep`).
+/// - *Ended*: the record has its mark and is out of the index. It is a tombstone in its segment. What the subscription
+///   held strongly, and its function table, are retired, so they are freed as soon as no fan-out reads the list.
+/// - *Removed*: compaction has left the record out of the new segments. It goes with the old segment, which is retired.
+/// - *Freed*: no fan-out can reach the record. Its weak reference is destroyed, which gives the memory of a dead object
+///   back, and its slot is used for the next subscription.
 
 #include "members/subscriber_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// MARK: Garbage
-
-void fwd_garbage_collect(fwd_garbage garbage) {
-  if (garbage.first) fwd_retire_all(garbage.first);
-}
-
-void fwd_garbage_free(fwd_garbage garbage) {
-  for (fwd_retired *retired = garbage.first, *next; retired; retired = next) {
-    next = retired->next;
-    retired->free(retired);
-  }
-}
-
 // MARK: Records
 
 static _Atomic uint64_t subscriptions;
 
-/// Takes the next number of all subscriptions; from some at a time, since threads share the count.
+/// Takes the next number of a subscription, from a block of them, since all threads share the count.
 static fwd_subscription next_identifier(fwd_subscriber_list *list, uint32_t slot) {
   enum { at_a_time = 32 };
   if (list->next_number % at_a_time == 0) {
     list->next_number = atomic_fetch_add_explicit(&subscriptions, at_a_time, memory_order_relaxed);
-    // 0 is none.
+    // The identifier 0 is no subscription.
     if (list->next_number << FWD_SLOT_BITS == 0) list->next_number++;
   }
   return list->next_number++ << FWD_SLOT_BITS | slot;
@@ -45,21 +44,11 @@ static fwd_subscription next_identifier(fwd_subscriber_list *list, uint32_t slot
 
 fwd_subscription fwd_record_identifier(const fwd_record *record) { return record->identifier; }
 
-bool fwd_record_is_live(const fwd_record *record) {
-  uintptr_t held = fwd_record_held(record);
-  if (fwd_held_has_ended(held) || fwd_held_is_used_up(held)) return false;
-  held = fwd_held_behind_gate(held);
-  return !(fwd_held_is_weak(held) && fwd_weak_has_died(held));
-}
+bool fwd_record_is_live(const fwd_record *record) { return fwd_record_lives(record); }
 
-/// The word of a record, for the writer.
-static uintptr_t held_by(const fwd_record *record) {
-  return atomic_load_explicit(&record->held, memory_order_relaxed);
-}
+bool fwd_record_is_blocked(const fwd_record *record) { return fwd_held_is_blocked(fwd_record_held(record)); }
 
-static bool has_ended(const fwd_record *record) { return fwd_held_has_ended(held_by(record)); }
-
-/// Gives up an ended subscription that was not weak.
+/// Releases what a subscription held that was not weak.
 static void finish_end(fwd_end *end) {
   if (end->destroy) end->destroy(end->receiver);
   fwd_object_release(end->object);
@@ -68,13 +57,6 @@ static void finish_end(fwd_end *end) {
 
 static void free_end(fwd_retired *retired) {
   finish_end((fwd_end *)((char *)retired - offsetof(fwd_end, retired)));
-}
-
-/// Gives up what an ended record still has, and its slot.
-static void free_record(fwd_subscriber_list *list, fwd_record *record) {
-  uintptr_t held = held_by(record);
-  if (fwd_held_is_weak(held)) fwd_weak_destroy(held);
-  fwd_store_give_back(&list->store, record);
 }
 
 // MARK: Tables
@@ -102,7 +84,7 @@ static void count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *t
                           uint32_t change) {
   for (size_t i = 0; i < table->count && i < list->method_count; i++) {
     if (fwd_implementation_is_empty(&table->implementations[i])) continue;
-    // Release: who sees that somebody responds finds whom.
+    // Release: a reader that sees a responder finds its record.
     atomic_fetch_add_explicit(&list->tables[i], change, memory_order_release);
   }
 }
@@ -115,7 +97,7 @@ void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *tabl
   if (--table->responders == 0) count_methods(list, table, (uint32_t)-1);
 }
 
-/// Forgets one subscriber of a table; with the last one the table may go.
+/// Uncounts one subscriber of a table. With the last one the list's reference to the table becomes garbage.
 static void leave_table(fwd_subscriber_list *list, fwd_dispatch_table *table,
                         fwd_garbage *garbage) {
   if (--table->members > 0) return;
@@ -124,81 +106,13 @@ static void leave_table(fwd_subscriber_list *list, fwd_dispatch_table *table,
   fwd_leave_behind(garbage, &use->retired, list, free_use);
 }
 
-// MARK: Arrays
-
-const fwd_record_array fwd_no_records;
-
-static void release_list(fwd_subscriber_list *list) {
-  if (atomic_fetch_sub_explicit(&list->references, 1, memory_order_acq_rel) != 1) return;
-  fwd_store_destroy(&list->store);
-  free(list->index.buckets);
-  free(list);
-}
-
-static void free_array(fwd_retired *retired) {
-  fwd_record_array *array = (fwd_record_array *)((char *)retired - offsetof(fwd_record_array, retired));
-  fwd_subscriber_list *list = array->list;
-  for (size_t i = 0; i < array->dropped_count; i++) free_record(list, array->dropped[i]);
-  free(array->dropped);
-  free(array);
-  release_list(list);
-}
-
-static fwd_record_array *current(const fwd_subscriber_list *list) {
-  // The writer's own store, or that of a writer before it.
-  return atomic_load_explicit(&list->array, memory_order_relaxed);
-}
-
-static size_t count_of(const fwd_record_array *array) {
-  return array ? atomic_load_explicit(&array->count, memory_order_relaxed) : 0;
-}
-
-static fwd_record_array *create_array(fwd_subscriber_list *list, size_t capacity) {
-  if (capacity > (SIZE_MAX - sizeof(fwd_record_array)) / sizeof(fwd_record *)) return NULL;
-  fwd_record_array *array = malloc(sizeof *array + capacity * sizeof array->records[0]);
-  if (!array) return NULL;
-  *array = (fwd_record_array){.capacity = capacity, .list = list};
-  return array;
-}
-
-/// Publishes an array for another, which is left behind.
-static void publish(fwd_subscriber_list *list, fwd_record_array *array, fwd_garbage *garbage) {
-  fwd_record_array *old = current(list);
-  // Release: whoever finds the array finds what is in it.
-  atomic_store_explicit(&list->array, array, memory_order_release);
-  if (!old) return;
-  atomic_fetch_add_explicit(&list->references, 1, memory_order_relaxed);
-  fwd_leave_behind(garbage, &old->retired, list, free_array);
-}
-
-static void append(fwd_record_array *array, fwd_record *record) {
-  size_t count = count_of(array);
-  array->records[count] = record;
-  // Also behind a gate, which may go.
-  bool is_weak = fwd_held_is_weak(fwd_held_behind_gate(held_by(record)));
-  if (is_weak) atomic_store_explicit(&array->has_weak, true, memory_order_relaxed);
-  atomic_store_explicit(&array->count, count + 1, memory_order_release);
-}
-
-/// Appends what stands in another array from one place up to another, where nobody has ended: the
-/// records, which may be in no cache, are not looked at.
-static void append_all(fwd_record_array *array, const fwd_record_array *other, size_t from, size_t to) {
-  if (from == to) return;
-  size_t count = count_of(array);
-  memcpy(&array->records[count], &other->records[from], (to - from) * sizeof array->records[0]);
-  if (atomic_load_explicit(&other->has_weak, memory_order_relaxed)) {
-    atomic_store_explicit(&array->has_weak, true, memory_order_relaxed);
-  }
-  atomic_store_explicit(&array->count, count + to - from, memory_order_release);
-}
-
 // MARK: Ending
 
-/// Ends a subscription; its record stays in the array.
+/// Ends a subscription. Its record stays in its segment.
 static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
   fwd_index_remove(&list->index, &list->store, record);
   list->ended++;
-  uintptr_t before = held_by(record), held = fwd_held_behind_gate(before);
+  uintptr_t before = fwd_record_word(record), held = fwd_held_behind_gate(before);
   if (!fwd_held_is_blocked(before)) fwd_list_drop_responder(list, record->table);
   // Release: see `fwd_record_held`.
   atomic_store_explicit(&record->held, fwd_held_ended(held), memory_order_release);
@@ -209,81 +123,78 @@ static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garb
   leave_table(list, record->table, garbage);
 }
 
-// MARK: Rebuilding
+// MARK: Noticing
 
-/// Appends those of another array that have not ended, and puts the others into `dropped`, unless that is
-/// NULL since there are none. Gives their number.
-static size_t append_living(fwd_record_array *array, const fwd_record_array *other, size_t from,
-                            size_t to, fwd_record **dropped) {
-  if (!dropped) {
-    append_all(array, other, from, to);
-    return 0;
-  }
-  size_t count = 0;
-  for (size_t i = from; i < to; i++) {
-    fwd_record *record = other->records[i];
-    if (has_ended(record)) {
-      dropped[count++] = record;
-    } else {
-      append(array, record);
+/// Removes the records that have ended, if that is worth a copy of the others: if there are as many of them, or if
+/// fan-outs have had to visit as many records as the copy has. Without memory they stay.
+static void compact_if_worth(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  fwd_segments_skip_ended(list, garbage);
+  if (!list->first) return;
+  size_t skipped = fwd_segment_first(list->first->segment);
+  bool is_half = (list->ended + skipped) * 2 > list->count + skipped;
+  if (is_half || (list->ended > 0 && list->visited >= list->count)) fwd_segments_compact(list, garbage);
+}
+
+/// Ends the subscriptions of the first `limit` records that are dead or used up.
+static void end_dead(fwd_subscriber_list *list, size_t limit, fwd_garbage *garbage) {
+  for (const fwd_chunk *chunk = list->first; chunk && limit > 0; chunk = chunk->next) {
+    const fwd_segment *segment = chunk->segment;
+    for (size_t i = fwd_segment_first(segment); i < fwd_segment_end(segment) && limit > 0; i++, limit--) {
+      fwd_record *record = segment->records[i];
+      if (!fwd_record_has_ended(record) && !fwd_record_lives(record)) end(list, record, garbage);
     }
-  }
-  return count;
-}
-
-/// Publishes an array without the records that have ended, with room for more, and with `inserted`
-/// (unless it is NULL) before the record that was at `index`. False if memory is short.
-static bool rebuild(fwd_subscriber_list *list, fwd_record *inserted, size_t index,
-                    fwd_garbage *garbage) {
-  fwd_record_array *old = current(list);
-  size_t count = count_of(old), kept = count - list->ended + (inserted ? 1 : 0);
-  fwd_record **dropped = NULL;
-  if (list->ended > 0) {
-    dropped = malloc(list->ended * sizeof *dropped);
-    if (!dropped) return false;
-  }
-  fwd_record_array *array = create_array(list, kept < 6 ? 8 : kept + kept / 2);
-  if (!array) {
-    free(dropped);
-    return false;
-  }
-  size_t start = inserted ? index : count;
-  size_t dropped_count = append_living(array, old, 0, start, dropped);
-  if (inserted) append(array, inserted);
-  dropped_count += append_living(array, old, start, count, dropped ? dropped + dropped_count : NULL);
-  if (old) {
-    old->dropped = dropped;
-    old->dropped_count = dropped_count;
-  }
-  list->ended = 0;
-  publish(list, array, garbage);
-  return true;
-}
-
-static void end_the_dead(fwd_subscriber_list *list, fwd_garbage *garbage) {
-  fwd_record_array *array = current(list);
-  for (size_t i = 0; i < count_of(array); i++) {
-    fwd_record *record = array->records[i];
-    if (!has_ended(record) && !fwd_record_is_live(record)) end(list, record, garbage);
   }
 }
 
 bool fwd_list_prune(fwd_subscriber_list *list, fwd_garbage *garbage) {
-  end_the_dead(list, garbage);
-  return list->ended == 0 || rebuild(list, NULL, 0, garbage);
+  end_dead(list, SIZE_MAX, garbage);
+  fwd_segments_skip_ended(list, garbage);
+  bool is_clean = !list->first || (list->ended == 0 && fwd_segment_first(list->first->segment) == 0);
+  return is_clean || fwd_segments_compact(list, garbage);
+}
+
+void fwd_list_prune_visited(fwd_subscriber_list *list, size_t visited, fwd_garbage *garbage) {
+  end_dead(list, visited, garbage);
+  list->visited = list->ended > 0 ? list->visited + visited : 0;
+  compact_if_worth(list, garbage);
+}
+
+/// Looks at the next two records, round and round, and ends the subscription of one that is dead or used up. So objects
+/// that die are noticed even if nobody forwards: in the time in which half as many others subscribe.
+static void sweep(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  bool found = false;
+  for (int i = 0; i < 2; i++) {
+    if (!list->hand) {
+      list->hand = list->first;
+      list->hand_index = 0;
+    }
+    if (!list->hand) return;
+    const fwd_segment *segment = list->hand->segment;
+    size_t index = fwd_segment_first(segment) + list->hand_index++;
+    if (index >= fwd_segment_end(segment)) {
+      list->hand = list->hand->next;
+      list->hand_index = 0;
+      continue;
+    }
+    fwd_record *record = segment->records[index];
+    if (fwd_record_has_ended(record) || fwd_record_lives(record)) continue;
+    end(list, record, garbage);
+    found = true;
+  }
+  if (found) compact_if_worth(list, garbage);
 }
 
 // MARK: Joining
 
-/// Undoes `hold` for a record that nobody has seen.
+/// Undoes `hold` for a record that no reader has seen.
 static void unhold(fwd_record *record) {
-  uintptr_t before = held_by(record), held = fwd_held_behind_gate(before);
+  uintptr_t before = fwd_record_word(record), held = fwd_held_behind_gate(before);
   if (fwd_held_is_gated(before)) free(fwd_gate_of(before));
   if (fwd_held_is_weak(held)) {
     fwd_weak_destroy(held);
     return;
   }
-  // The caller has the object, too.
+  // The caller has a reference to the object, too, so this is not the last one.
   fwd_end *end = fwd_record_end(held);
   fwd_object_release(end->object);
   free(end);
@@ -320,25 +231,7 @@ static bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
   return true;
 }
 
-/// Puts a record into the array. False if memory is short.
-static bool place(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage) {
-  fwd_record_array *array = current(list);
-  size_t count = count_of(array);
-  if (index > count) index = count;
-  if (array && index == count && count < array->capacity) {
-    append(array, record);
-    return true;
-  }
-  // There is to be another array: with fewer in it if some have died. That is looked for each time that
-  // their number has doubled, since it touches all objects.
-  if (count - list->ended >= list->next_check) {
-    end_the_dead(list, garbage);
-    list->next_check = 2 * (count - list->ended);
-  }
-  return rebuild(list, record, index, garbage);
-}
-
-/// Makes a record and puts it into the array. NULL if memory is short.
+/// Makes a record and inserts it into the order. NULL if memory is short.
 static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
                         fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
   uint32_t slot;
@@ -351,7 +244,8 @@ static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscri
     fwd_store_return(&list->store, record);
     return NULL;
   }
-  if (!place(list, record, index, garbage)) {
+  if (!fwd_segments_set_priority(list, record, subscriber->priority) ||
+      !fwd_segments_insert(list, record, index, garbage)) {
     unhold(record);
     fwd_store_return(&list->store, record);
     return NULL;
@@ -362,7 +256,7 @@ static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscri
 fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
                                  fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
   if (!fwd_index_reserve(&list->index, &list->store) || !prepare_use(table)) return 0;
-  // Counted first, so that the table is not given up with a dead subscriber of it.
+  // Counted first, so that the table stays if its other subscribers turn out to be dead.
   table->members++;
   fwd_list_add_responder(list, table);
   fwd_record *record = join(list, subscriber, table, index, garbage);
@@ -372,52 +266,43 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber
     return 0;
   }
   fwd_index_add(&list->index, &list->store, record);
-  return record->identifier;
+  fwd_subscription identifier = record->identifier;
+  // Last, since it may change the indices of records.
+  sweep(list, garbage);
+  return identifier;
 }
 
 // MARK: Leaving
 
 void fwd_list_end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
   end(list, record, garbage);
-  // Half of the array for nothing, and it is worth a copy. Without memory for one they stay.
-  if (list->ended * 2 > count_of(current(list))) {
-    rebuild(list, NULL, 0, garbage);
-  }
+  compact_if_worth(list, garbage);
 }
 
 size_t fwd_list_end_object(fwd_subscriber_list *list, const void *object, fwd_garbage *garbage) {
   size_t count = 0;
   fwd_record *record;
   while ((record = fwd_index_find(&list->index, &list->store, object))) {
-    count += !fwd_held_is_used_up(held_by(record));
+    count += !fwd_held_is_used_up(fwd_record_word(record));
     fwd_list_end(list, record, garbage);
   }
   return count;
 }
 
 void fwd_list_end_all(fwd_subscriber_list *list, fwd_garbage *garbage) {
-  fwd_record_array *array = current(list);
-  for (size_t i = 0; i < count_of(array); i++) {
-    if (!has_ended(array->records[i])) end(list, array->records[i], garbage);
-  }
-  if (list->ended > 0) rebuild(list, NULL, 0, garbage);
+  fwd_list_close(list, garbage);
+  if (list->count > 0) fwd_segments_compact(list, garbage);
 }
 
 // MARK: Moving
 
-bool fwd_list_move(fwd_subscriber_list *list, size_t from, size_t to, fwd_garbage *garbage) {
-  if (from == to) return true;
-  fwd_record_array *old = current(list);
-  size_t count = count_of(old);
-  fwd_record_array *array = create_array(list, old->capacity);
-  if (!array) return false;
-  for (size_t i = 0; i < count; i++) {
-    // The place that record i of the new array has in the old one.
-    size_t source = i == to ? from : from < to ? i + (i >= from && i < to) : i - (i > to && i <= from);
-    append(array, old->records[source]);
-  }
-  publish(list, array, garbage);
-  return true;
+bool fwd_list_move(fwd_subscriber_list *list, size_t from, size_t to, int64_t priority, fwd_garbage *garbage) {
+  const fwd_record *record = fwd_segments_at(list, from);
+  return fwd_segments_set_priority(list, record, priority) && fwd_segments_move(list, from, to, garbage);
+}
+
+size_t fwd_list_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except) {
+  return fwd_segments_priority_index(list, priority, except);
 }
 
 // MARK: Delivering
@@ -427,12 +312,12 @@ fwd_turn fwd_list_begin_delivery(fwd_subscriber_list *list, fwd_subscription ide
   *object = NULL;
   fwd_record *record = fwd_list_find(list, identifier);
   if (!record) return FWD_TURN_NONE;
-  uintptr_t held = held_by(record);
+  uintptr_t held = fwd_record_word(record);
   fwd_taken taken;
   if (fwd_held_is_blocked(held) || !fwd_record_take(record, &taken)) return FWD_TURN_NONE;
   if (!taken.is_owned) fwd_object_retain(taken.object);
   *object = taken.object;
-  // Fan-outs count too, at this moment.
+  // Concurrent fan-outs count their deliveries, too.
   size_t gone = 0;
   if (!fwd_held_count_delivery(held, &gone)) return FWD_TURN_NONE;
   return gone > 0 ? FWD_TURN_LAST : FWD_TURN_TAKEN;
@@ -440,29 +325,25 @@ fwd_turn fwd_list_begin_delivery(fwd_subscriber_list *list, fwd_subscription ide
 
 // MARK: Looking
 
-size_t fwd_list_count(const fwd_subscriber_list *list) { return count_of(current(list)); }
+size_t fwd_list_count(const fwd_subscriber_list *list) { return list->count; }
 
-fwd_record *fwd_list_record(const fwd_subscriber_list *list, size_t index) {
-  return current(list)->records[index];
-}
+fwd_record *fwd_list_record(const fwd_subscriber_list *list, size_t index) { return fwd_segments_at(list, index); }
 
-size_t fwd_list_index(const fwd_subscriber_list *list, const fwd_record *record) {
-  size_t index = 0;
-  while (current(list)->records[index] != record) index++;
-  return index;
+size_t fwd_list_index(fwd_subscriber_list *list, const fwd_record *record) {
+  return fwd_segments_index(list, record);
 }
 
 fwd_record *fwd_list_find(const fwd_subscriber_list *list, fwd_subscription identifier) {
   fwd_record *record = fwd_store_at(&list->store, fwd_slot_of(identifier));
-  return record && record->identifier == identifier && !has_ended(record) ? record : NULL;
+  return record && record->identifier == identifier && !fwd_record_has_ended(record) ? record : NULL;
 }
 
 fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *object,
                                  const void *key) {
   fwd_record *first = NULL, *record = fwd_index_find(&list->index, &list->store, object);
-  // The newest comes first.
+  // The newest subscription comes first in the index.
   while (record) {
-    bool is_used_up = fwd_held_is_used_up(held_by(record));
+    bool is_used_up = fwd_held_is_used_up(fwd_record_word(record));
     if (!is_used_up && (!key || record->table->key == key)) first = record;
     record = record->next == FWD_NO_SLOT ? NULL : fwd_store_at(&list->store, record->next);
   }
@@ -476,19 +357,17 @@ bool fwd_list_may_respond(const fwd_subscriber_list *list, size_t method) {
 void fwd_list_intercept(fwd_subscriber_list *list, size_t method, bool is_intercepted, bool responds) {
   uint32_t flags = is_intercepted ? FWD_INTERCEPTED | (responds ? FWD_ANSWERED : 0) : 0;
   uint32_t kept = ~(FWD_INTERCEPTED | FWD_ANSWERED), old = fwd_list_tables(list, method);
-  // The writer is alone: nobody else changes the word. Release: see `fwd_list_tables`.
+  // Only the writer changes the word. Release: see `fwd_list_tables`.
   atomic_store_explicit(&list->tables[method], (old & kept) | flags, memory_order_release);
 }
 
 size_t fwd_list_footprint(const fwd_subscriber_list *list) {
-  const fwd_record_array *array = current(list);
   size_t bytes = sizeof *list + list->method_count * sizeof list->tables[0];
-  if (array) bytes += sizeof *array + array->capacity * sizeof array->records[0];
   bytes += list->index.bucket_count * sizeof list->index.buckets[0];
-  return bytes + fwd_store_footprint(&list->store);
+  return bytes + fwd_segments_footprint(list) + fwd_store_footprint(&list->store);
 }
 
-// MARK: Creation
+// MARK: Creating
 
 fwd_subscriber_list *fwd_list_create(size_t method_count) {
   fwd_subscriber_list *list = calloc(1, sizeof *list + method_count * sizeof list->tables[0]);
@@ -499,16 +378,14 @@ fwd_subscriber_list *fwd_list_create(size_t method_count) {
 }
 
 void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) {
-  fwd_record_array *array = current(list);
-  for (size_t i = 0; i < count_of(array); i++) {
-    if (!has_ended(array->records[i])) end(list, array->records[i], garbage);
+  for (const fwd_chunk *chunk = list->first; chunk; chunk = chunk->next) {
+    const fwd_segment *segment = chunk->segment;
+    for (size_t i = fwd_segment_first(segment); i < fwd_segment_end(segment); i++) {
+      if (!fwd_record_has_ended(segment->records[i])) end(list, segment->records[i], garbage);
+    }
   }
 }
 
 void fwd_list_destroy(fwd_subscriber_list *list) {
-  if (!list) return;
-  fwd_record_array *array = current(list);
-  for (size_t i = 0; i < count_of(array); i++) free_record(list, array->records[i]);
-  free(array);
-  release_list(list);
+  if (list) fwd_segments_destroy(list);
 }

@@ -49,7 +49,7 @@ extension SubscriberList {
     // it has a reference for us.
     let subscriber = unsafe object?.takeRetainedValue()
     if turn == FWD_TURN_NONE { return .none }
-    if turn == FWD_TURN_LAST { prune() }
+    if turn == FWD_TURN_LAST { remove(identifier) }
     return .begun(subscriber, isLast: turn == FWD_TURN_LAST)
   }
 }

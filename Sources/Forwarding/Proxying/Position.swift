@@ -2,9 +2,12 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// Where a subscriber stands in the order of delivery.
+  /// A position in the order of delivery.
+  ///
+  /// Subscribing at a position takes amortised O(log *n*) time in the number of
+  /// subscribers, unless the position says otherwise.
   public struct Position: Sendable {
-    internal enum Place: Sendable {
+    internal enum Kind: Sendable {
       case last
       case first
       case index(Int)
@@ -19,63 +22,72 @@ extension DynamicProxy {
       case object(ObjectIdentifier)
     }
 
-    internal let place: Place
+    internal let kind: Kind
 
-    /// Behind all others of its priority: the order of subscription.
-    public static var last: Position { Position(place: .last) }
+    /// Behind all subscribers of priority 0 or a higher one: the order of
+    /// subscription. Amortised O(1) if no subscriber has a priority.
+    public static var last: Position { Position(kind: .last) }
 
     /// Before all others.
-    public static var first: Position { Position(place: .first) }
+    public static var first: Position { Position(kind: .first) }
 
-    /// Before the subscriber that has this index now; the number of subscribers
-    /// is the end. O(*n*): the dead are taken out first, so that they do not
-    /// count.
-    public static func index(_ index: Int) -> Position { Position(place: .index(index)) }
+    /// Before the live subscriber that has this index now. The number of live
+    /// subscribers is the end.
+    ///
+    /// - Complexity: O(*n*) in the number of subscribers: each is checked for
+    ///   having died, since an object that dies does not tell the proxy.
+    public static func index(_ index: Int) -> Position { Position(kind: .index(index)) }
 
     /// Directly before another subscription.
     public static func before(_ anchor: Subscription) -> Position {
-      Position(place: .before(.subscription(anchor)))
+      Position(kind: .before(.subscription(anchor)))
     }
 
     /// Directly before the first subscription of an object.
     public static func before(_ anchor: AnyObject) -> Position {
-      Position(place: .before(.object(ObjectIdentifier(anchor))))
+      Position(kind: .before(.object(ObjectIdentifier(anchor))))
     }
 
     /// Directly behind another subscription.
     public static func after(_ anchor: Subscription) -> Position {
-      Position(place: .after(.subscription(anchor)))
+      Position(kind: .after(.subscription(anchor)))
     }
 
     /// Directly behind the first subscription of an object.
     public static func after(_ anchor: AnyObject) -> Position {
-      Position(place: .after(.object(ObjectIdentifier(anchor))))
+      Position(kind: .after(.object(ObjectIdentifier(anchor))))
     }
 
-    /// Before all of a lower priority, behind all others. Subscribers without
-    /// one have priority 0.
+    /// Behind the last subscriber of this priority or a higher one, or first if
+    /// there is none. Other positions give a subscriber priority 0.
     public static func priority(_ priority: Int) -> Position {
-      Position(place: .priority(priority))
+      Position(kind: .priority(priority))
     }
   }
 
   /// How long a subscription keeps its subscriber.
   public enum Lifetime: Sendable, Hashable {
-    /// It does not: the subscription ends when the subscriber dies. It is kept
-    /// alive during its own call.
+    /// The subscription does not keep the subscriber alive, and ends when the
+    /// subscriber dies. The subscriber is retained during its own deliveries.
     ///
-    /// This is not Swift's `weak`, which costs more than all the rest of a
-    /// delivery, but a reference that keeps the object's memory and not its
-    /// life. The price: `deinit` runs when it should, but the memory of the
-    /// object itself (not of what it refers to) is given back only when the
-    /// subscription is taken out of the list. That happens after a fan-out that
-    /// has met the dead, when half of the list (and more than 16) has been
-    /// cancelled, when the list looks for them as it grows, and with the proxy. So a proxy that nobody
-    /// forwards through may keep the memory of as many dead subscribers as it
-    /// had living ones when it last looked.
+    /// The reference is not Swift's `weak`, which costs more than the rest of a
+    /// delivery. It keeps the memory of the object itself allocated until the
+    /// proxy removes the subscription's record. What closures of the
+    /// subscription capture is released earlier, as soon as the proxy notices
+    /// the death:
+    ///
+    /// - A fan-out that has met dead subscribers notices those, before it
+    ///   returns. So do ``DynamicProxy/count``, ``DynamicProxy/liveSubscribers``
+    ///   and ``DynamicProxy/responds(to:)``, for the subscribers that they
+    ///   look at.
+    /// - Each new subscription looks at two others, round and round.
+    ///
+    /// The records are removed when more than half of them have ended, and when
+    /// fan-outs that met ended ones have visited as many records as the proxy
+    /// has: usually by the first fan-out that reaches all subscribers.
     case weak
-    /// Until the subscription is cancelled, or the proxy dies. A delivery
-    /// counts no reference, and costs about a sixth of a weak one.
+    /// The subscription keeps the subscriber alive until it is cancelled or the
+    /// proxy dies. A delivery retains nothing.
     case strong
   }
 }

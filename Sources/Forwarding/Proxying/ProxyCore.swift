@@ -140,8 +140,8 @@ private enum ProxyOperations {
           let name = unsafe selector.map { unsafe MethodSelector(handle: $0).name }
           proxy.configuration.onError(ForwardingError(unsafe error.pointee, selector: name))
         },
-        met_the_dead: { owner in
-          unsafe DynamicProxy.of(owner: owner).subscribers.prune()
+        met_the_dead: { owner, visited in
+          unsafe DynamicProxy.of(owner: owner).subscribers.prune(visited: visited)
         },
         forward_unhandled: { owner, selector, delivery, error in
           let slot = unsafe DynamicProxy.of(owner: owner).forwardSlot

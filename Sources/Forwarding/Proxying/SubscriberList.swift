@@ -3,23 +3,17 @@
 
 internal import CForwardingInternal
 
-/// The members of a proxy: who is in, in which order, and who may come in. The
-/// records stand in the shim's list, where the fan-out reads them; this is its
+/// The subscriptions of a proxy, their order, and the rules for new ones. The
+/// shim's list has the records, which fan-outs read; this object is the list's
 /// only writer.
 ///
-/// What may run foreign code (the end of a reference, observers) happens after
-/// the lock is given up.
+/// Foreign code, such as a deinitialiser or an observer, runs only after the
+/// lock has been released.
 @safe internal final class SubscriberList: @unchecked Sendable {
   // Sendable: the state is behind the lock, under which alone the shim's list
   // is written.
 
   internal struct State {
-    /// The subscriptions with a priority other than 0, so that the others need
-    /// not look for their place.
-    fileprivate(set) var priorities: [UInt64: Int] = [:]
-    /// The number of priorities at which those of ended subscriptions are looked
-    /// for.
-    fileprivate var forgetAt = 16
     /// Per method, whether somebody responds, as far as it has been noted.
     fileprivate var responds: [Bool]
     /// What the observer of capabilities is still to be told, in order.
@@ -163,7 +157,8 @@ extension SubscriberList {
     ) {
       unsafe subscriber = fwd_subscriber(
         object: object, hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
-        receiver: receiver, destroy: nil, limit: limit.count)
+        receiver: receiver, destroy: nil, limit: limit.count,
+        priority: Int64(position.priority))
       self.position = position
       self.duplicates = duplicates
     }
@@ -174,7 +169,8 @@ extension SubscriberList {
       limit: DeliveryLimit, destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     ) {
       unsafe subscriber = fwd_subscriber(
-        object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy, limit: limit.count)
+        object: nil, hold: FWD_HOLD_NONE, receiver: context, destroy: destroy, limit: limit.count,
+        priority: Int64(position.priority))
       self.position = position
       duplicates = .allow
     }
@@ -186,7 +182,7 @@ extension SubscriberList {
     }
   }
 
-  /// Puts a subscriber in its place.
+  /// Subscribes a candidate at its position.
   ///
   /// - Returns: the identifier of the subscription, which is an earlier one for
   ///   a duplicate.
@@ -205,32 +201,26 @@ extension SubscriberList {
     let table = unsafe dispatch.handle
     let key = unsafe duplicates != .allow && dispatch.mayRepeat ? dispatch.key : nil
     defer { extendLifetime(dispatch) }
-    if case .last = candidate.position.place {
-      return try change { state, garbage throws(ForwardingError) in
+    if case .last = candidate.position.kind {
+      return try change { _, garbage throws(ForwardingError) in
         if let earlier = unsafe findEarlier(subscriber, key) {
           try refuse(duplicates)
           return unsafe fwd_record_identifier(earlier)
         }
-        let index = place(priority: 0, state, moving: nil)
+        let index = unsafe fwd_list_priority_index(list, 0, nil)
         return try unsafe join(subscriber, table, index, &garbage)
       }
     }
     let position = candidate.position
-    return try change { state, garbage throws(ForwardingError) in
-      // An index counts the living.
-      if position.isIndex { try prune(&state, &garbage) }
+    return try change { _, garbage throws(ForwardingError) in
+      // An index counts live subscribers.
+      if position.isIndex { try prune(&garbage) }
       if let earlier = unsafe findEarlier(subscriber, key) {
         try refuse(duplicates)
-        try unsafe move(earlier, position, &state, &garbage)
+        try unsafe move(earlier, position, &garbage)
         return unsafe fwd_record_identifier(earlier)
       }
-      let index = try place(position, state)
-      let identifier = try unsafe join(subscriber, table, index, &garbage)
-      if position.priority != 0 {
-        state.priorities[identifier] = position.priority
-        if state.priorities.count >= state.forgetAt { forgetPriorities(&state) }
-      }
-      return identifier
+      return try unsafe join(subscriber, table, index(of: position), &garbage)
     }
   }
 
@@ -274,41 +264,39 @@ extension SubscriberList {
   internal func move(
     _ identifier: UInt64, to position: DynamicProxy.Position
   ) throws(ForwardingError) {
-    try change { state, garbage throws(ForwardingError) in
-      // An index counts the living.
-      if position.isIndex { try prune(&state, &garbage) }
+    try change { _, garbage throws(ForwardingError) in
+      // An index counts live subscribers.
+      if position.isIndex { try prune(&garbage) }
       guard let record = unsafe fwd_list_find(list, identifier),
         unsafe fwd_record_is_live(record)
       else {
         throw ForwardingError(
           .notSubscribed, "the proxy has no subscription \(identifier)")
       }
-      try unsafe move(record, position, &state, &garbage)
+      try unsafe move(record, position, &garbage)
     }
   }
 
   /// Moves the subscription of a record. A fan-out under way keeps the old
   /// order.
   private func move(
-    _ record: OpaquePointer, _ position: DynamicProxy.Position, _ state: inout State,
-    _ garbage: inout Garbage
+    _ record: OpaquePointer, _ position: DynamicProxy.Position, _ garbage: inout Garbage
   ) throws(ForwardingError) {
     var position = position
     if let anchor = position.anchor, unsafe find(anchor) == record {
-      // A place beside itself is the place that it has.
+      // The position beside itself is the one that it has.
       if ownAnchors == .stay { return }
       position = position.withoutAnchor
     }
     let from = unsafe fwd_list_index(list, record)
-    let identifier = unsafe fwd_record_identifier(record)
-    let place = min(try place(position, state, moving: identifier), unsafe fwd_list_count(list))
-    // SAFETY: this is the list's only writer, and both are indices of records:
-    // those behind the old place move up.
-    let to = place > from ? place - 1 : place
-    guard unsafe fwd_list_move(list, from, to, &garbage.contents) else {
+    let target = try unsafe min(index(of: position, moving: record), fwd_list_count(list))
+    // SAFETY: this is the list's only writer, and both are indices of records.
+    // Without the record, those behind it have indices that are one less.
+    let to = target > from ? target - 1 : target
+    let priority = Int64(position.priority)
+    guard unsafe fwd_list_move(list, from, to, priority, &garbage.contents) else {
       throw ForwardingError(.outOfMemory, "no memory to move a subscriber")
     }
-    state.priorities[identifier] = position.priority == 0 ? nil : position.priority
   }
 }
 
@@ -319,11 +307,10 @@ extension SubscriberList {
   /// subscriber's death has ended it.
   @discardableResult
   internal func remove(_ identifier: UInt64) -> Bool {
-    let removed = try? change { state, garbage throws(ForwardingError) in
+    let removed = try? change { _, garbage throws(ForwardingError) in
       guard let record = unsafe fwd_list_find(list, identifier) else { return false }
       let wasLive = unsafe fwd_record_is_live(record)
       unsafe fwd_list_end(list, record, &garbage.contents)
-      state.priorities[identifier] = nil
       return wasLive
     }
     return removed ?? false
@@ -334,50 +321,41 @@ extension SubscriberList {
   internal func remove(
     object: AnyObject, _ removal: DynamicProxy.Configuration.Removal
   ) -> Int {
-    let removed = try? change { state, garbage throws(ForwardingError) in
+    let removed = try? change { _, garbage throws(ForwardingError) in
       // SAFETY: the address only names the object.
       let address = unsafe Unmanaged.passUnretained(object).toOpaque()
       if removal == .first {
         guard let record = unsafe fwd_list_find_object(list, address, nil) else { return 0 }
-        state.priorities[unsafe fwd_record_identifier(record)] = nil
         unsafe fwd_list_end(list, record, &garbage.contents)
         return 1
       }
-      let count = unsafe fwd_list_end_object(list, address, &garbage.contents)
-      forgetPriorities(&state)
-      return count
+      return unsafe fwd_list_end_object(list, address, &garbage.contents)
     }
     return removed ?? 0
   }
 
   /// Ends all subscriptions.
   internal func removeAll() {
-    try? change { state, garbage throws(ForwardingError) in
+    try? change { _, garbage throws(ForwardingError) in
       unsafe fwd_list_end_all(list, &garbage.contents)
-      state.priorities = [:]
     }
   }
 
-  /// Takes out those that have died. Without memory for that they stay until
-  /// the next time.
-  internal func prune() {
-    try? change { state, garbage throws(ForwardingError) in
-      try prune(&state, &garbage)
+  /// Ends the subscriptions whose subscribers have died among the first `visited`
+  /// records, and removes records if that is worth it. Without memory they stay
+  /// until the next time.
+  internal func prune(visited: Int) {
+    try? change { _, garbage throws(ForwardingError) in
+      unsafe fwd_list_prune_visited(list, visited, &garbage.contents)
     }
   }
 
-  private func prune(
-    _ state: inout State, _ garbage: inout Garbage
-  ) throws(ForwardingError) {
-    let isPruned = unsafe fwd_list_prune(list, &garbage.contents)
-    forgetPriorities(&state)
-    if !isPruned { throw ForwardingError(.outOfMemory, "no memory to compact the subscribers") }
-  }
-
-  private func forgetPriorities(_ state: inout State) {
-    if state.priorities.isEmpty { return }
-    state.priorities = state.priorities.filter { unsafe fwd_list_find(list, $0.key) != nil }
-    state.forgetAt = max(16, 2 * state.priorities.count)
+  /// Removes all records whose subscriptions have ended or whose subscribers
+  /// have died.
+  private func prune(_ garbage: inout Garbage) throws(ForwardingError) {
+    guard unsafe fwd_list_prune(list, &garbage.contents) else {
+      throw ForwardingError(.outOfMemory, "no memory to compact the subscribers")
+    }
   }
 }
 
@@ -397,8 +375,8 @@ extension SubscriberList {
     }
   }
 
-  /// The places in the list, those of ended subscriptions included until they
-  /// are taken out.
+  /// The number of records, with those of ended subscriptions that have not been
+  /// removed.
   internal var places: Int {
     state.withLock { _ in unsafe fwd_list_count(list) }
   }

@@ -29,9 +29,8 @@ public struct Subscription: Sendable {
   /// to another thread.
   ///
   /// - Returns: whether this call ended the subscription.
-  /// - Complexity: O(1), amortised: the list is compacted when more than half
-  ///   of it (and more than 16) has ended, or by the next fan-out that meets
-  ///   the ended one, which then is O(*n*).
+  /// - Complexity: amortised O(1). When more than half of the subscriptions have
+  ///   ended, their records are removed, which copies pointers to the others.
   @discardableResult
   public func cancel() -> Bool {
     guard let proxy else { return false }

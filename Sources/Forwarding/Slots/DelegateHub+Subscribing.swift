@@ -204,6 +204,6 @@ extension DelegateHub {
 
 extension DynamicProxy.Position {
   internal var isLast: Bool {
-    if case .last = place { true } else { false }
+    if case .last = kind { true } else { false }
   }
 }

@@ -3,21 +3,24 @@
 
 internal import CForwardingInternal
 
-// Positions as indices of the shim's list. All of it under the list's lock.
+// Positions as indices of the shim's list. The caller holds the list's lock.
 extension SubscriberList {
-  /// The index before which a position is. A member that is to be moved there
-  /// is passed over.
-  internal func place(
-    _ position: DynamicProxy.Position, _ state: State, moving mover: UInt64? = nil
+  /// The index of the record that a position is before. A record that is to be
+  /// moved there does not count as an anchor of its priority.
+  ///
+  /// - Complexity: amortised O(log *n*) in the number of subscribers.
+  internal func index(
+    of position: DynamicProxy.Position, moving mover: OpaquePointer? = nil
   ) throws(ForwardingError) -> Int {
     var position = position
     if unknownAnchors == .ends, let anchor = position.anchor, unsafe find(anchor) == nil {
       position = position.withoutAnchor
     }
-    switch position.place {
-    case .last: return place(priority: 0, state, moving: mover)
+    switch position.kind {
+    case .last: return unsafe fwd_list_priority_index(list, 0, mover)
     case .first: return 0
-    case .priority(let priority): return place(priority: priority, state, moving: mover)
+    case .priority(let priority):
+      return unsafe fwd_list_priority_index(list, Int64(priority), mover)
     case .index(let index):
       let count = unsafe fwd_list_count(list)
       guard index >= 0 && index <= count else {
@@ -32,21 +35,8 @@ extension SubscriberList {
     }
   }
 
-  /// The index behind all members of this priority or a higher one.
-  internal func place(priority: Int, _ state: State, moving mover: UInt64?) -> Int {
-    var index = unsafe fwd_list_count(list)
-    guard !state.priorities.isEmpty || priority != 0 else { return index }
-    while index > 0 {
-      let record = unsafe fwd_list_record(list, index - 1)
-      let before = unsafe fwd_record_identifier(record)
-      let isLive = unsafe fwd_record_is_live(record)
-      if isLive && before != mover && (state.priorities[before] ?? 0) >= priority { break }
-      index -= 1
-    }
-    return index
-  }
-
-  /// The record of an anchor, or nil if it is not there, or not live.
+  /// The record of an anchor, or nil if its subscription has ended or its
+  /// subscriber has died.
   internal func find(_ anchor: DynamicProxy.Position.Anchor) -> OpaquePointer? {
     let record: OpaquePointer?
     switch anchor {
@@ -60,6 +50,8 @@ extension SubscriberList {
   }
 
   /// The record of an anchor.
+  ///
+  /// - Throws: `ForwardingError` with the code `notSubscribed`.
   private func resolve(
     _ anchor: DynamicProxy.Position.Anchor
   ) throws(ForwardingError) -> OpaquePointer {
@@ -72,24 +64,24 @@ extension SubscriberList {
 
 extension DynamicProxy.Position {
   internal var priority: Int {
-    if case .priority(let priority) = place { priority } else { 0 }
+    if case .priority(let priority) = kind { priority } else { 0 }
   }
 
   internal var isIndex: Bool {
-    if case .index = place { true } else { false }
+    if case .index = kind { true } else { false }
   }
 
   internal var anchor: Anchor? {
-    switch place {
+    switch kind {
     case .before(let anchor), .after(let anchor): anchor
     default: nil
     }
   }
 
-  /// Where a position beside an anchor is that is not there: before it is the
-  /// end, behind it the front.
+  /// The position that replaces one beside an unknown anchor: the last instead
+  /// of one before it, the first instead of one behind it.
   internal var withoutAnchor: DynamicProxy.Position {
-    switch place {
+    switch kind {
     case .before: .last
     case .after: .first
     default: self

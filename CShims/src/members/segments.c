@@ -1,0 +1,758 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The order of a list.
+///
+///     list->head ──► segment ──next──► segment ──next──► segment ──► NULL
+///                    version 7         version 9         version 3
+///                       │                 │older
+///                       │                 ▼
+///                       │              segment, version 2 (retired)
+///                       ▼
+///              ┌───┬───┬───┬───┬───┬───┬───┐
+///      records │ † │ † │ A │ B │ † │ C │   │    † a tombstone: a record whose subscription has ended
+///              └───┴───┴───┴───┴───┴───┴───┘
+///                       ▲first          ▲end ▲capacity
+///
+/// A list of up to 4,096 records is usually one segment, and a fan-out reads it as an array. Segments are replaced, and
+/// never changed where a fan-out may be reading, but for three things:
+///
+/// - The last segment grows in place: the writer stores a record behind `end`, then moves `end`.
+/// - The first segment shrinks in place: `first` moves over tombstones. So a list that is emptied from the front does
+///   not have to be copied each time.
+/// - A subscription ends by a mark in its record, which readers of all segments see. The record becomes a tombstone. It
+///   leaves the list by compaction, which copies the live records when half of the list is tombstones or when a
+///   fan-out has visited as many records as the copy has.
+///
+/// To insert or move a record, the writer copies one segment of up to 256 records, and splits it if it is full. Larger
+/// segments come from appending and from compaction; they are broken up when a record is inserted into them.
+///
+/// A fan-out has to see the list as it was at one moment: not a record that is inserted after it has begun, and a record
+/// that is moved exactly once. So segments have versions. A change takes the next version for the segments that it
+/// makes, links them, and then stores the version in the list. A fan-out of a list of several segments first loads the
+/// list's version and the number of records that have been appended in place. A segment of a later version is not part
+/// of what it reads: it follows `older` to the segment that was replaced. A later segment without `older` is a part of
+/// a broken or copied run whose first segment has `older`, or stands at the end, so it is passed over. Replaced
+/// segments are retired, and the hazard pointer of the fan-out keeps them.
+///
+/// The writer has a chunk for each segment. Chunks are linked in order, and are the nodes of an order-statistic tree,
+/// which finds indices and priorities.
+
+#include "members/segments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "members/garbage.h"
+
+// Tests make them smaller, so that short lists have many segments.
+#if !defined(FWD_SMALL_SEGMENT)
+#define FWD_SMALL_SEGMENT 256
+#define FWD_LARGE_SEGMENT 4096
+#endif
+
+enum {
+  /// A segment that a record is inserted into has fewer records.
+  small_limit = FWD_SMALL_SEGMENT,
+  /// The number of records in each part of a segment that is broken up.
+  part_size = small_limit / 2,
+  /// The number of records up to which segments grow at the end.
+  large_limit = FWD_LARGE_SEGMENT,
+};
+
+const fwd_segment fwd_no_records;
+
+// MARK: Reading
+
+/// The segment at the reading's version that stands where `segment` does now, or NULL at the end.
+static const fwd_segment *resolve(const fwd_segment *segment, uint64_t version) {
+  while (segment && segment->version > version) {
+    segment = segment->older ? segment->older : atomic_load_explicit(&segment->next, memory_order_acquire);
+  }
+  return segment;
+}
+
+/// Begins with a segment, or with the first behind it that has records.
+static bool settle(fwd_span *span, const fwd_segment *segment) {
+  for (segment = resolve(segment, span->version); segment;
+       segment = resolve(atomic_load_explicit(&segment->next, memory_order_acquire), span->version)) {
+    size_t first = atomic_load_explicit(&segment->first, memory_order_acquire);
+    size_t end = atomic_load_explicit(&segment->end, memory_order_acquire);
+    // Records that were appended after the reading began are not in it.
+    size_t limit = segment->first_end + (size_t)(span->appended - segment->first_appended);
+    if (end > limit) end = limit;
+    if (first >= end) continue;
+    span->segment = segment;
+    span->records = segment->records + first;
+    span->count = end - first;
+    span->has_weak = atomic_load_explicit(&segment->has_weak, memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
+bool fwd_span_first(const fwd_subscriber_list *list, fwd_span *span) {
+  // The version first: a segment of this version, or an earlier one, is then linked already.
+  span->version = atomic_load_explicit(&list->version, memory_order_acquire);
+  span->appended = atomic_load_explicit(&list->appended, memory_order_acquire);
+  return fwd_span_again(list, span);
+}
+
+bool fwd_span_again(const fwd_subscriber_list *list, fwd_span *span) {
+  return settle(span, atomic_load_explicit(&list->head, memory_order_acquire));
+}
+
+bool fwd_span_next(fwd_span *span) {
+  return settle(span, atomic_load_explicit(&span->segment->next, memory_order_acquire));
+}
+
+// MARK: Freeing
+
+static void release_list(fwd_subscriber_list *list) {
+  if (atomic_fetch_sub_explicit(&list->references, 1, memory_order_acq_rel) != 1) return;
+  fwd_store_destroy(&list->store);
+  free(list->index.buckets);
+  free(list->homes);
+  free(list->priorities);
+  free(list);
+}
+
+/// Gives up what an ended record still has, and its slot.
+static void free_record(fwd_subscriber_list *list, fwd_record *record) {
+  uintptr_t held = fwd_record_word(record);
+  if (fwd_held_is_weak(held)) fwd_weak_destroy(held);
+  fwd_store_give_back(&list->store, record);
+}
+
+static void free_segment(fwd_retired *retired) {
+  fwd_segment *segment = (fwd_segment *)((char *)retired - offsetof(fwd_segment, retired));
+  fwd_subscriber_list *list = segment->list;
+  for (size_t i = 0; i < segment->dropped_prefix; i++) free_record(list, segment->records[i]);
+  for (size_t i = 0; i < segment->dropped_count; i++) free_record(list, segment->dropped[i]);
+  free(segment->dropped);
+  free(segment);
+  release_list(list);
+}
+
+/// Retires a segment that is not linked any more. Its first records, which no other segment has, go with it.
+static void retire(fwd_segment *segment, fwd_garbage *garbage) {
+  segment->dropped_prefix = fwd_segment_first(segment);
+  atomic_fetch_add_explicit(&segment->list->references, 1, memory_order_relaxed);
+  fwd_leave_behind(garbage, &segment->retired, segment->list, free_segment);
+}
+
+// MARK: Segments
+
+static size_t length(const fwd_segment *segment) { return fwd_segment_end(segment) - fwd_segment_first(segment); }
+
+/// The segment's records that fan-outs read.
+static fwd_record *const *records_of(const fwd_segment *segment) {
+  return segment->records + fwd_segment_first(segment);
+}
+
+static fwd_segment *create_segment(fwd_subscriber_list *list, size_t capacity) {
+  if (capacity > (SIZE_MAX - sizeof(fwd_segment)) / sizeof(fwd_record *)) return NULL;
+  fwd_segment *segment = malloc(sizeof *segment + capacity * sizeof segment->records[0]);
+  if (!segment) return NULL;
+  *segment = (fwd_segment){.capacity = capacity, .list = list};
+  return segment;
+}
+
+/// Appends to a segment that is not linked yet, or in place.
+static void append(fwd_segment *segment, fwd_record *record) {
+  size_t end = fwd_segment_end(segment);
+  segment->records[end] = record;
+  // Also behind a gate, which may be removed.
+  bool is_weak = fwd_held_is_weak(fwd_held_behind_gate(fwd_record_word(record)));
+  if (is_weak) atomic_store_explicit(&segment->has_weak, true, memory_order_relaxed);
+  // Release: a reader that finds the record by `end` finds what is in it.
+  atomic_store_explicit(&segment->end, end + 1, memory_order_release);
+}
+
+/// Appends records of another segment without a look at them, since they may be in no cache.
+static void append_some(fwd_segment *segment, const fwd_segment *other, size_t from, size_t to) {
+  size_t end = fwd_segment_end(segment);
+  memcpy(&segment->records[end], records_of(other) + from, (to - from) * sizeof segment->records[0]);
+  if (atomic_load_explicit(&other->has_weak, memory_order_relaxed)) {
+    atomic_store_explicit(&segment->has_weak, true, memory_order_relaxed);
+  }
+  atomic_store_explicit(&segment->end, end + to - from, memory_order_relaxed);
+}
+
+static uint64_t next_version(const fwd_subscriber_list *list) {
+  return atomic_load_explicit(&list->version, memory_order_relaxed) + 1;
+}
+
+/// Prepares a filled segment to be linked.
+static void stamp(fwd_segment *segment, fwd_segment *older, fwd_segment *next) {
+  segment->version = next_version(segment->list);
+  segment->older = older;
+  segment->first_end = fwd_segment_end(segment);
+  segment->first_appended = atomic_load_explicit(&segment->list->appended, memory_order_relaxed);
+  atomic_store_explicit(&segment->next, next, memory_order_relaxed);
+}
+
+/// Links a segment behind a chunk, or at the head for NULL. Release: a reader that finds the segment finds what is in
+/// it.
+static void link_behind(fwd_subscriber_list *list, fwd_chunk *previous, fwd_segment *segment) {
+  _Atomic(fwd_segment *) *link = previous ? &previous->segment->next : &list->head;
+  atomic_store_explicit(link, segment, memory_order_release);
+}
+
+/// Makes the change complete: readings that begin from now on see it.
+static void commit(fwd_subscriber_list *list) {
+  atomic_store_explicit(&list->version, next_version(list), memory_order_release);
+}
+
+static fwd_segment *segment_behind(const fwd_chunk *chunk) { return chunk->next ? chunk->next->segment : NULL; }
+
+/// Puts a filled segment in place of a chunk's segment. The change is not complete before `commit`.
+static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment, fwd_garbage *garbage) {
+  fwd_segment *old = chunk->segment;
+  stamp(segment, old, segment_behind(chunk));
+  chunk->segment = segment;
+  link_behind(list, chunk->previous, segment);
+  retire(old, garbage);
+}
+
+// MARK: Chunks
+
+static fwd_chunk *chunk_of(fwd_order_node *node) { return (fwd_chunk *)node; }
+
+static int64_t priority_of(const fwd_subscriber_list *list, const fwd_record *record) {
+  uint32_t slot = fwd_slot_of(record->identifier);
+  return slot < list->priority_count ? list->priorities[slot] : 0;
+}
+
+/// The highest priority in a segment. 0 without a look at the records if all have that.
+static int64_t highest_priority(const fwd_subscriber_list *list, const fwd_segment *segment) {
+  if (!list->priorities) return 0;
+  int64_t highest = INT64_MIN;
+  for (size_t i = fwd_segment_first(segment); i < fwd_segment_end(segment); i++) {
+    int64_t priority = priority_of(list, segment->records[i]);
+    if (priority > highest) highest = priority;
+  }
+  return highest;
+}
+
+/// Raises a chunk's bound to the priority of one of its records.
+static void note_priority(fwd_subscriber_list *list, fwd_chunk *chunk, const fwd_record *record) {
+  if (!list->priorities) return;
+  int64_t priority = priority_of(list, record);
+  if (priority <= chunk->node.priority) return;
+  chunk->node.priority = priority;
+  fwd_order_update(&chunk->node);
+}
+
+static void set_home(fwd_subscriber_list *list, const fwd_record *record, fwd_chunk *chunk) {
+  if (!list->homes) return;
+  uint32_t slot = fwd_slot_of(record->identifier);
+  if (slot >= list->home_count) {
+    size_t count = 2 * list->home_count > slot ? 2 * list->home_count : (size_t)slot + 1;
+    fwd_chunk **homes = realloc(list->homes, count * sizeof *homes);
+    if (!homes) {
+      // They are made again when they are needed.
+      free(list->homes);
+      list->homes = NULL;
+      return;
+    }
+    list->homes = homes;
+    list->home_count = count;
+  }
+  list->homes[slot] = chunk;
+}
+
+static void set_homes(fwd_subscriber_list *list, fwd_chunk *chunk) {
+  for (size_t i = fwd_segment_first(chunk->segment); list->homes && i < fwd_segment_end(chunk->segment); i++) {
+    set_home(list, chunk->segment->records[i], chunk);
+  }
+}
+
+/// Inserts a chunk into the writer's order, behind another one or as the first.
+static void insert_chunk(fwd_subscriber_list *list, fwd_chunk *before, fwd_chunk *chunk) {
+  chunk->node.count = length(chunk->segment);
+  chunk->node.priority = highest_priority(list, chunk->segment);
+  chunk->previous = before;
+  chunk->next = before ? before->next : list->first;
+  *(before ? &before->next : &list->first) = chunk;
+  *(chunk->next ? &chunk->next->previous : &list->last) = chunk;
+  fwd_order_insert(&list->order, before ? &before->node : NULL, &chunk->node);
+  list->chunk_count++;
+  set_homes(list, chunk);
+}
+
+/// Finds the chunk of the record at `*index`, which becomes the record's index among those of the chunk.
+static fwd_chunk *find(const fwd_subscriber_list *list, size_t *index) {
+  if (!list->first->next) return list->first;
+  return chunk_of(fwd_order_find(&list->order, index));
+}
+
+/// Breaks a chunk's segment up into parts. False if memory is short.
+static bool break_up(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_garbage *garbage) {
+  fwd_segment *old = chunk->segment;
+  size_t count = length(old), part_count = (count + part_size - 1) / part_size;
+  fwd_chunk *chain = NULL;
+  // From the last to the first, so that each finds the next one.
+  fwd_segment *next = segment_behind(chunk);
+  for (size_t i = part_count; i-- > 0;) {
+    size_t from = i * part_size, to = from + part_size < count ? from + part_size : count;
+    // There is room to append at the end.
+    bool is_last = !chunk->next && i == part_count - 1;
+    fwd_segment *part = create_segment(list, is_last ? small_limit : to - from);
+    fwd_chunk *made = part ? calloc(1, sizeof *made) : NULL;
+    if (!made) {
+      free(part);
+      for (fwd_chunk *each = chain, *more; each; each = more) {
+        more = each->next;
+        free(each->segment);
+        free(each);
+      }
+      return false;
+    }
+    append_some(part, old, from, to);
+    stamp(part, i == 0 ? old : NULL, next);
+    next = part;
+    *made = (fwd_chunk){.segment = part, .next = chain};
+    chain = made;
+  }
+  // The first part takes over the chunk.
+  fwd_chunk *first = chain, *more = first->next;
+  chunk->segment = first->segment;
+  free(first);
+  link_behind(list, chunk->previous, chunk->segment);
+  commit(list);
+  retire(old, garbage);
+  chunk->node.count = length(chunk->segment);
+  chunk->node.priority = highest_priority(list, chunk->segment);
+  fwd_order_update(&chunk->node);
+  for (fwd_chunk *before = chunk; more; before = before->next) {
+    fwd_chunk *made = more;
+    more = made->next;
+    insert_chunk(list, before, made);
+  }
+  return true;
+}
+
+/// Finds the chunk of an index, with a segment that is small enough to be copied. NULL if memory is short.
+static fwd_chunk *find_small(fwd_subscriber_list *list, size_t *index, fwd_garbage *garbage) {
+  size_t inside = *index;
+  fwd_chunk *chunk = find(list, &inside);
+  if (length(chunk->segment) >= small_limit) {
+    if (!break_up(list, chunk, garbage)) return NULL;
+    inside = *index;
+    chunk = find(list, &inside);
+  }
+  *index = inside;
+  return chunk;
+}
+
+/// Compacts a list of many short segments, which moves leave behind. Without memory they stay.
+static void limit_chunks(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  if (list->chunk_count > 16 && list->chunk_count > list->count / 32) fwd_segments_compact(list, garbage);
+}
+
+// MARK: Inserting
+
+/// Adds a chunk with a segment of one record at the end. False if memory is short.
+static bool add_chunk(fwd_subscriber_list *list, fwd_record *record, size_t capacity) {
+  fwd_segment *segment = create_segment(list, capacity);
+  fwd_chunk *chunk = segment ? calloc(1, sizeof *chunk) : NULL;
+  if (!chunk) {
+    free(segment);
+    return false;
+  }
+  append(segment, record);
+  stamp(segment, NULL, NULL);
+  chunk->segment = segment;
+  link_behind(list, list->last, segment);
+  commit(list);
+  insert_chunk(list, list->last, chunk);
+  return true;
+}
+
+static bool insert_last(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
+  fwd_chunk *chunk = list->last;
+  if (!chunk) return add_chunk(list, record, 8);
+  fwd_segment *segment = chunk->segment;
+  size_t count = length(segment) + 1;
+  if (fwd_segment_end(segment) < segment->capacity) {
+    append(segment, record);
+    uint64_t appended = atomic_load_explicit(&list->appended, memory_order_relaxed);
+    atomic_store_explicit(&list->appended, appended + 1, memory_order_release);
+  } else if (count > large_limit) {
+    size_t capacity = list->count / 4;
+    if (capacity < small_limit) capacity = small_limit;
+    return add_chunk(list, record, capacity < large_limit ? capacity : large_limit);
+  } else {
+    size_t capacity = count < 6 ? 8 : count + count / 2;
+    fwd_segment *made = create_segment(list, capacity < large_limit ? capacity : large_limit);
+    if (!made) return false;
+    append_some(made, segment, 0, count - 1);
+    append(made, record);
+    replace(list, chunk, made, garbage);
+    commit(list);
+  }
+  fwd_order_add(&chunk->node, 1);
+  return true;
+}
+
+/// A copy of a chunk's segment with a record before the one at `index`. NULL if memory is short.
+static fwd_segment *copy_with(fwd_subscriber_list *list, const fwd_chunk *chunk, fwd_record *record, size_t index) {
+  size_t count = length(chunk->segment);
+  // The last segment keeps room to append.
+  fwd_segment *made = create_segment(list, chunk->next ? count + 1 : count + 1 + count / 2);
+  if (!made) return NULL;
+  append_some(made, chunk->segment, 0, index);
+  append(made, record);
+  append_some(made, chunk->segment, index, count);
+  return made;
+}
+
+bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage) {
+  fwd_chunk *chunk = list->last;
+  if (index >= list->count) {
+    if (!insert_last(list, record, garbage)) return false;
+    chunk = list->last;
+  } else {
+    chunk = find_small(list, &index, garbage);
+    fwd_segment *made = chunk ? copy_with(list, chunk, record, index) : NULL;
+    if (!made) return false;
+    replace(list, chunk, made, garbage);
+    commit(list);
+    fwd_order_add(&chunk->node, 1);
+  }
+  list->count++;
+  set_home(list, record, chunk);
+  note_priority(list, chunk, record);
+  return true;
+}
+
+// MARK: Moving
+
+/// A copy of a chunk's segment without the record at `index`. NULL if memory is short.
+static fwd_segment *copy_without(fwd_subscriber_list *list, const fwd_chunk *chunk, size_t index) {
+  size_t count = length(chunk->segment);
+  fwd_segment *made = create_segment(list, count);
+  if (!made) return NULL;
+  append_some(made, chunk->segment, 0, index);
+  append_some(made, chunk->segment, index + 1, count);
+  return made;
+}
+
+/// Moves a record inside of its chunk. `from` and `to` count the chunk's records. False if memory is short.
+static bool move_inside(fwd_subscriber_list *list, fwd_chunk *chunk, size_t from, size_t to, fwd_garbage *garbage) {
+  const fwd_segment *old = chunk->segment;
+  size_t count = length(old);
+  fwd_segment *made = create_segment(list, old->capacity < count ? count : old->capacity);
+  if (!made) return false;
+  fwd_record *record = records_of(old)[from];
+  if (from < to) {
+    append_some(made, old, 0, from);
+    append_some(made, old, from + 1, to + 1);
+    append(made, record);
+    append_some(made, old, to + 1, count);
+  } else {
+    append_some(made, old, 0, to);
+    append(made, record);
+    append_some(made, old, to, from);
+    append_some(made, old, from + 1, count);
+  }
+  replace(list, chunk, made, garbage);
+  commit(list);
+  note_priority(list, chunk, record);
+  return true;
+}
+
+bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, fwd_garbage *garbage) {
+  if (from == to) {
+    size_t inside = from;
+    fwd_chunk *chunk = find(list, &inside);
+    note_priority(list, chunk, records_of(chunk->segment)[inside]);
+    return true;
+  }
+  // Before which record it comes, with itself still in the list.
+  size_t before = to > from ? to + 1 : to, source_index = from, target_index = before;
+  // Breaking one up may move the other.
+  if (!find_small(list, &source_index, garbage) || !find_small(list, &target_index, garbage)) return false;
+  source_index = from;
+  target_index = before;
+  fwd_chunk *source = find(list, &source_index), *target = find(list, &target_index);
+  if (source == target) {
+    return move_inside(list, source, source_index, to > from ? target_index - 1 : target_index, garbage);
+  }
+  fwd_record *record = records_of(source->segment)[source_index];
+  fwd_segment *without = copy_without(list, source, source_index);
+  fwd_segment *with = without ? copy_with(list, target, record, target_index) : NULL;
+  if (!with) {
+    free(without);
+    return false;
+  }
+  // One version for both: a reading sees the record once.
+  replace(list, source, without, garbage);
+  replace(list, target, with, garbage);
+  commit(list);
+  fwd_order_add(&source->node, (size_t)-1);
+  fwd_order_add(&target->node, 1);
+  set_home(list, record, target);
+  note_priority(list, target, record);
+  fwd_segments_skip_ended(list, garbage);
+  limit_chunks(list, garbage);
+  return true;
+}
+
+// MARK: Leaving
+
+/// Removes the first chunk, all of whose records have ended. False if memory is short.
+static bool remove_first(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  fwd_chunk *empty = list->first, *chunk = empty->next;
+  fwd_segment *old = chunk->segment;
+  // A copy with the removed segment as `older`: a reading that began before the removed segment was made has to find
+  // the segments before that one.
+  fwd_segment *made = create_segment(list, old->capacity);
+  if (!made) return false;
+  append_some(made, old, 0, length(old));
+  stamp(made, empty->segment, segment_behind(chunk));
+  chunk->segment = made;
+  chunk->previous = NULL;
+  list->first = chunk;
+  link_behind(list, NULL, made);
+  commit(list);
+  retire(empty->segment, garbage);
+  retire(old, garbage);
+  fwd_order_remove(&list->order, &empty->node);
+  list->chunk_count--;
+  if (list->hand == empty) list->hand = NULL;
+  free(empty);
+  return true;
+}
+
+void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  while (list->first) {
+    fwd_segment *segment = list->first->segment;
+    size_t before = fwd_segment_first(segment), first = before, end = fwd_segment_end(segment);
+    while (first < end && fwd_record_has_ended(segment->records[first])) first++;
+    if (first > before) {
+      list->count -= first - before;
+      list->ended -= first - before;
+      fwd_order_add(&list->first->node, before - first);
+      atomic_store_explicit(&segment->first, first, memory_order_release);
+    }
+    if (first < end || !list->first->next || !remove_first(list, garbage)) return;
+  }
+}
+
+// MARK: Compacting
+
+/// What a compaction makes.
+typedef struct copy {
+  fwd_chunk *first, *last;
+  fwd_record **dropped;
+  size_t dropped_count;
+} copy;
+
+static void discard_copy(copy *copy) {
+  for (fwd_chunk *chunk = copy->first, *next; chunk; chunk = next) {
+    next = chunk->next;
+    free(chunk->segment);
+    free(chunk);
+  }
+  free(copy->dropped);
+}
+
+/// Makes empty segments for `count` records. False if memory is short, and then nothing is left.
+static bool make_copy(fwd_subscriber_list *list, size_t count, copy *copy) {
+  *copy = (struct copy){.first = NULL};
+  if (list->ended > 0) {
+    copy->dropped = malloc(list->ended * sizeof *copy->dropped);
+    if (!copy->dropped) return false;
+  }
+  size_t left = count;
+  do {
+    size_t capacity = left < large_limit ? left + left / 2 : large_limit;
+    if (left == count && count < 6) capacity = 8;
+    // The last one of several has less room left.
+    if (left < count && left < large_limit) capacity = left + small_limit;
+    if (capacity > large_limit) capacity = large_limit;
+    fwd_segment *segment = create_segment(list, capacity);
+    fwd_chunk *chunk = segment ? calloc(1, sizeof *chunk) : NULL;
+    if (!chunk) {
+      free(segment);
+      discard_copy(copy);
+      return false;
+    }
+    chunk->segment = segment;
+    chunk->previous = copy->last;
+    *(copy->last ? &copy->last->next : &copy->first) = chunk;
+    copy->last = chunk;
+    left -= left < large_limit ? left : large_limit;
+  } while (left > 0);
+  return true;
+}
+
+/// Fills the copy with the records that have not ended.
+static void fill_copy(fwd_subscriber_list *list, copy *copy) {
+  fwd_chunk *target = copy->first;
+  for (const fwd_chunk *source = list->first; source; source = source->next) {
+    const fwd_segment *segment = source->segment;
+    for (size_t from = 0, count = length(segment); from < count;) {
+      fwd_segment *made = target->segment;
+      // All but the last part are filled completely.
+      size_t room = (target->next ? made->capacity : SIZE_MAX) - fwd_segment_end(made), to = count;
+      if (room == 0) {
+        target = target->next;
+        continue;
+      }
+      if (to - from > room) to = from + room;
+      if (list->ended == 0) {
+        append_some(made, segment, from, to);
+        from = to;
+        continue;
+      }
+      fwd_record *record = records_of(segment)[from++];
+      if (fwd_record_has_ended(record)) {
+        copy->dropped[copy->dropped_count++] = record;
+      } else {
+        append(made, record);
+      }
+    }
+  }
+}
+
+bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  if (!list->first) return true;
+  copy copy;
+  if (!make_copy(list, list->count - list->ended, &copy)) return false;
+  fill_copy(list, &copy);
+  fwd_segment *next = NULL, *old = list->first->segment;
+  for (fwd_chunk *chunk = copy.last; chunk; chunk = chunk->previous) {
+    stamp(chunk->segment, chunk->previous ? NULL : old, next);
+    next = chunk->segment;
+  }
+  link_behind(list, NULL, next);
+  commit(list);
+  old->dropped = copy.dropped;
+  old->dropped_count = copy.dropped_count;
+  for (fwd_chunk *chunk = list->first, *more; chunk; chunk = more) {
+    more = chunk->next;
+    retire(chunk->segment, garbage);
+    free(chunk);
+  }
+  free(list->homes);
+  list->homes = NULL;
+  list->first = list->last = list->hand = NULL;
+  list->order.root = NULL;
+  list->chunk_count = 0;
+  list->count -= list->ended;
+  list->ended = list->visited = 0;
+  for (fwd_chunk *chunk = copy.first, *more; chunk; chunk = more) {
+    more = chunk->next;
+    insert_chunk(list, list->last, chunk);
+  }
+  return true;
+}
+
+// MARK: Looking
+
+fwd_record *fwd_segments_at(const fwd_subscriber_list *list, size_t index) {
+  const fwd_chunk *chunk = find(list, &index);
+  return records_of(chunk->segment)[index];
+}
+
+/// Whether the chunk of each record is known. False if memory is short.
+static bool have_homes(fwd_subscriber_list *list) {
+  if (list->homes) return true;
+  list->home_count = list->count + list->count / 2;
+  list->homes = malloc(list->home_count * sizeof *list->homes);
+  for (fwd_chunk *chunk = list->first; chunk; chunk = chunk->next) set_homes(list, chunk);
+  return list->homes != NULL;
+}
+
+/// The index of a record in a segment, or the number of its records if it is not there.
+static size_t index_in(const fwd_segment *segment, const fwd_record *record) {
+  size_t index = 0, count = length(segment);
+  fwd_record *const *records = records_of(segment);
+  while (index < count && records[index] != record) index++;
+  return index;
+}
+
+size_t fwd_segments_index(fwd_subscriber_list *list, const fwd_record *record) {
+  if (!list->first->next) return index_in(list->first->segment, record);
+  if (have_homes(list)) {
+    const fwd_chunk *chunk = list->homes[fwd_slot_of(record->identifier)];
+    return fwd_order_index(&chunk->node) + index_in(chunk->segment, record);
+  }
+  size_t index = 0;
+  for (const fwd_chunk *chunk = list->first; chunk; chunk = chunk->next) {
+    size_t inside = index_in(chunk->segment, record);
+    index += inside;
+    if (inside < length(chunk->segment)) break;
+  }
+  return index;
+}
+
+size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except) {
+  // All have this priority or a higher one.
+  if ((!list->priorities && priority <= 0) || priority == INT64_MIN) return list->count;
+  fwd_order_node *passed = NULL;
+  size_t index = 0;
+  for (fwd_order_node *node; (node = fwd_order_last(&list->order, priority));) {
+    const fwd_segment *segment = chunk_of(node)->segment;
+    int64_t highest = INT64_MIN;
+    size_t first = fwd_segment_first(segment), i = fwd_segment_end(segment);
+    for (; i > first; i--) {
+      const fwd_record *record = segment->records[i - 1];
+      if (record == except) passed = node;
+      if (record == except || !fwd_record_lives(record)) continue;
+      int64_t found = priority_of(list, record);
+      if (found >= priority) break;
+      if (found > highest) highest = found;
+    }
+    if (i > first) {
+      index = fwd_order_index(node) + (i - first);
+      break;
+    }
+    // The records with the highest priority have ended: the bound is lowered, so that this is done once.
+    node->priority = highest;
+    fwd_order_update(node);
+  }
+  if (passed) note_priority(list, chunk_of(passed), except);
+  return index;
+}
+
+bool fwd_segments_set_priority(fwd_subscriber_list *list, const fwd_record *record, int64_t priority) {
+  uint32_t slot = fwd_slot_of(record->identifier);
+  if (slot >= list->priority_count) {
+    if (priority == 0) return true;
+    size_t count = 2 * list->priority_count > slot ? 2 * list->priority_count : (size_t)slot + 1;
+    int64_t *priorities = realloc(list->priorities, count * sizeof *priorities);
+    if (!priorities) return false;
+    for (size_t i = list->priority_count; i < count; i++) priorities[i] = 0;
+    list->priorities = priorities;
+    list->priority_count = count;
+  }
+  list->priorities[slot] = priority;
+  return true;
+}
+
+// MARK: The whole
+
+size_t fwd_segments_footprint(const fwd_subscriber_list *list) {
+  size_t bytes = list->priority_count * sizeof *list->priorities;
+  if (list->homes) bytes += list->home_count * sizeof *list->homes;
+  for (const fwd_chunk *chunk = list->first; chunk; chunk = chunk->next) {
+    const fwd_segment *segment = chunk->segment;
+    bytes += sizeof *chunk + sizeof *segment + segment->capacity * sizeof segment->records[0];
+  }
+  return bytes;
+}
+
+void fwd_segments_destroy(fwd_subscriber_list *list) {
+  for (fwd_chunk *chunk = list->first, *next; chunk; chunk = next) {
+    next = chunk->next;
+    fwd_segment *segment = chunk->segment;
+    for (size_t i = 0; i < fwd_segment_end(segment); i++) free_record(list, segment->records[i]);
+    free(segment);
+    free(chunk);
+  }
+  release_list(list);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The order of a list: segments of records, as fan-outs read them and as the writer changes them. segments.c explains
+/// both, with a drawing.
+
+#ifndef FWD_SRC_SEGMENTS_H
+#define FWD_SRC_SEGMENTS_H
+
+#include "members/member_index.h"
+#include "members/order_tree.h"
+#include "members/record_store.h"
+#include "reclaim/hazard.h"
+
+/// A run of records. A fan-out reads `records[first]` up to `records[end]`.
+typedef struct fwd_segment {
+  /// The records before it have ended. It grows only in the first segment of a list.
+  _Atomic size_t first;
+  /// It grows only in the last segment of a list.
+  _Atomic size_t end;
+  _Atomic(struct fwd_segment *) next;
+  /// Whether some record may hold its object weakly.
+  _Atomic bool has_weak;
+  /// The version of the list that made the segment.
+  uint64_t version;
+  /// The segment that this one has replaced; NULL if there was none. Only a fan-out that began before `version`
+  /// follows it.
+  struct fwd_segment *older;
+  /// `end` and the list's `appended` when the segment was made.
+  size_t first_end;
+  uint64_t first_appended;
+  size_t capacity;
+  fwd_retired retired;
+  struct fwd_subscriber_list *list;
+  /// Ended records that are freed with this segment: the array, and the first ones of `records`.
+  fwd_record **dropped;
+  size_t dropped_count;
+  size_t dropped_prefix;
+  fwd_record *records[];
+} fwd_segment;
+
+/// The writer's view of a segment. It keeps its identity when the segment is replaced.
+typedef struct fwd_chunk {
+  /// First, so that a pointer to the node is one to the chunk.
+  fwd_order_node node;
+  fwd_segment *segment;
+  struct fwd_chunk *previous, *next;
+} fwd_chunk;
+
+typedef struct fwd_subscriber_list {
+  // What fan-outs read.
+  _Atomic(fwd_segment *) head;
+  /// Counts the changes that have replaced or added a segment.
+  _Atomic uint64_t version;
+  /// Counts the records that have been appended in place.
+  _Atomic uint64_t appended;
+  /// The owner's reference, and one for each segment that has been retired and not been freed.
+  _Atomic size_t references;
+
+  // The rest is the writer's.
+  fwd_record_store store;
+  fwd_member_index index;
+  /// The number of the next subscription, unless it is the first of a block: see `next_identifier`.
+  uint64_t next_number;
+  /// The records that fan-outs read, and those of them that have ended.
+  size_t count, ended;
+  /// The records that fan-outs have visited since the last compaction, in fan-outs that met ended ones.
+  size_t visited;
+  fwd_order_tree order;
+  fwd_chunk *first, *last;
+  size_t chunk_count;
+  /// The record that is checked next for a dead object: see `sweep`.
+  fwd_chunk *hand;
+  size_t hand_index;
+  /// The chunk of each record, by slot; NULL until it is needed.
+  fwd_chunk **homes;
+  size_t home_count;
+  /// Priorities by slot. A record with a later slot has priority 0.
+  int64_t *priorities;
+  size_t priority_count;
+  size_t method_count;
+  /// By method: the number of tables that implement it and have a subscriber that is not blocked; and in the highest
+  /// bits FWD_INTERCEPTED and FWD_ANSWERED. In one word, so that a fan-out has one load for both.
+  _Atomic uint32_t tables[];
+} fwd_subscriber_list;
+
+// MARK: Reading
+
+/// The segment of lists that have none yet.
+extern __attribute__((visibility("hidden"))) const fwd_segment fwd_no_records;
+
+/// The records of a list at one moment. Later ones are not in it; those that end are still there.
+typedef struct fwd_reading {
+  fwd_record *const *records;
+  size_t count;
+  bool has_weak;
+  /// Whether there are more segments. Then the caller reads the list by `fwd_span_first` instead.
+  bool is_long;
+  fwd_guard guard;
+} fwd_reading;
+
+/// Begins to read, on one thread, until `fwd_list_leave`. It takes no lock and writes no memory that threads share.
+static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subscriber_list *list) {
+  fwd_guard guard = fwd_hazard_enter(list);
+  const fwd_segment *segment = atomic_load_explicit(&list->head, memory_order_acquire);
+  // A shared empty segment instead of an early return: a second path would spill the struct and defeat store
+  // forwarding.
+  if (__builtin_expect(!segment, 0)) segment = &fwd_no_records;
+  bool is_long = atomic_load_explicit(&segment->next, memory_order_acquire) != NULL;
+  // In this order: `first` never passes an `end` that is loaded later.
+  size_t first = atomic_load_explicit(&segment->first, memory_order_acquire);
+  // Acquire: the records below `end` were written before it was, and `has_weak` too.
+  size_t end = atomic_load_explicit(&segment->end, memory_order_acquire);
+  bool has_weak = atomic_load_explicit(&segment->has_weak, memory_order_relaxed);
+  return (fwd_reading){segment->records + first, end - first, has_weak, is_long, guard};
+}
+
+static inline void fwd_list_leave(const fwd_reading *reading) { fwd_hazard_leave(reading->guard, true); }
+
+/// The records of one segment, in a reading of a list of any length.
+typedef struct fwd_span {
+  fwd_record *const *records;
+  size_t count;
+  bool has_weak;
+  const fwd_segment *segment;
+  /// Those of the list when the reading began.
+  uint64_t version, appended;
+} fwd_span;
+
+/// Finds the first span that has records. False if there is none. Between `fwd_list_enter` and `fwd_list_leave`.
+bool fwd_span_first(const fwd_subscriber_list *list, fwd_span *span);
+/// Begins the same reading again, at the version that `span` has.
+bool fwd_span_again(const fwd_subscriber_list *list, fwd_span *span);
+/// Finds the next span that has records. False if there is none.
+bool fwd_span_next(fwd_span *span);
+
+// MARK: Changing
+
+static inline uintptr_t fwd_record_word(const fwd_record *record) {
+  // The writer's own store, or that of a writer before it.
+  return atomic_load_explicit(&record->held, memory_order_relaxed);
+}
+
+/// Whether the subscription has ended. For the writer.
+static inline bool fwd_record_has_ended(const fwd_record *record) {
+  return fwd_held_has_ended(fwd_record_word(record));
+}
+
+/// The first index of a segment's records, for the writer.
+static inline size_t fwd_segment_first(const fwd_segment *segment) {
+  return atomic_load_explicit(&segment->first, memory_order_relaxed);
+}
+
+/// The end of a segment's records, for the writer.
+static inline size_t fwd_segment_end(const fwd_segment *segment) {
+  return atomic_load_explicit(&segment->end, memory_order_relaxed);
+}
+
+/// Inserts a record before the one at `index`, or behind all others if there is none. False if memory is short.
+/// Amortised O(1) at the end, else O(log n).
+bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage);
+/// Moves a record to the index that `to` is in the list without it. False if memory is short. O(log n).
+bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, fwd_garbage *garbage);
+/// Gives up the records that have ended at the front. Amortised O(1).
+void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage);
+/// Copies the records that have not ended into new segments. False if memory is short. O(n).
+bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage);
+/// The record at an index. O(log n).
+fwd_record *fwd_segments_at(const fwd_subscriber_list *list, size_t index);
+/// The index of a record. O(log n) amortised; O(n) without memory for `homes`.
+size_t fwd_segments_index(fwd_subscriber_list *list, const fwd_record *record);
+/// The index behind the last live record of this priority or a higher one, but for `except` (unless it is NULL).
+/// Amortised O(log n).
+size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except);
+/// Sets a record's priority. False if memory is short. Amortised O(log n).
+bool fwd_segments_set_priority(fwd_subscriber_list *list, const fwd_record *record, int64_t priority);
+size_t fwd_segments_footprint(const fwd_subscriber_list *list);
+/// Frees all segments and records of a list that nobody reads and whose subscriptions have ended, then the owner's
+/// reference.
+void fwd_segments_destroy(fwd_subscriber_list *list);
+
+#endif
