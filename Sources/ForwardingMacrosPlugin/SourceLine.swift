@@ -28,9 +28,10 @@
       self.number = number
     }
 
-    /// The directive for text that begins some lines further down.
+    /// The directive for text that begins some lines further down. Line numbers begin
+    /// with 1, so text of the first lines of a file is reported a little too low.
     fileprivate func directive(before distance: Int) -> String {
-      "#sourceLocation(file: \(file), line: \(number - distance))"
+      "#sourceLocation(file: \(file), line: \(max(1, number - distance)))"
     }
   }
 

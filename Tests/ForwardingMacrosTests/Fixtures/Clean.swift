@@ -39,7 +39,7 @@ protocol Mixed: AnyObject {
   func point(
     _ a: UnsafeRawPointer?, _ b: UnsafeMutablePointer<Int>, _ c: OpaquePointer,
     _ d: UnsafeBufferPointer<Int>)
-  func point() -> UnsafeRawPointer?
+  func origin() -> UnsafeRawPointer?
   @DefaultResult(Mode.slow) func mode(_ mode: Mode) -> Mode
   func close(_ body: @escaping @Sendable (Int) -> Void, _ other: (() -> Void)?)
   @ReplyOnce(default: 1) func reply(_ body: @escaping (Int) -> Void) -> Bool
