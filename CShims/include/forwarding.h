@@ -638,6 +638,11 @@ typedef struct fwd_method_options {
   /// The result if nobody responds, or NULL for none. It is copied, and must not be an object.
   const void *FWD_NULLABLE default_result;
   size_t default_result_size;
+  /// The result of a delivery that fails, or NULL for none. The policy treats it as if the subscriber had returned it,
+  /// and the caller of a function pointer gets it whenever the forwarding fails. Use it for hooks whose zero means
+  /// "allowed". It is copied, and must not be an object.
+  const void *FWD_NULLABLE failure_result;
+  size_t failure_result_size;
 } fwd_method_options;
 
 /// Bits of `fwd_proxy_options.flags`.
@@ -645,6 +650,9 @@ typedef enum fwd_proxy_flags {
   /// Forwarding a selector that no protocol declares does nothing and gives a result of zeros. Without the flag it is
   /// `FWD_UNKNOWN_SELECTOR`.
   FWD_PROXY_IGNORES_UNKNOWN_SELECTORS = 1,
+  /// Methods of a subscriber that no protocol of the proxy declares are never called, and a subscriber may have no
+  /// methods. Without the flag such subscribers are refused, with `FWD_UNKNOWN_SELECTOR` or `FWD_MISSING_METHOD`.
+  FWD_PROXY_IGNORES_UNDECLARED_METHODS = 2,
 } fwd_proxy_flags;
 
 /// Options of a proxy. Begin with `FWD_PROXY_OPTIONS_INIT`, or set both sizes by hand. Other members that are zero have

@@ -11,7 +11,7 @@
 // bytes that older programs have in it.
 _Static_assert(sizeof(fwd_proxy_options) == offsetof(fwd_proxy_options, on_error_context) + sizeof(void *),
                "the last member ends the struct");
-_Static_assert(sizeof(fwd_method_options) == offsetof(fwd_method_options, default_result_size) + sizeof(size_t),
+_Static_assert(sizeof(fwd_method_options) == offsetof(fwd_method_options, failure_result_size) + sizeof(size_t),
                "the last member ends the struct");
 _Static_assert(sizeof(fwd_subscribe_options) == offsetof(fwd_subscribe_options, times) + sizeof(size_t),
                "the last member ends the struct");
@@ -57,7 +57,7 @@ fwd_status fwd_proxy_options_read(const fwd_proxy_options *given, fwd_proxy_opti
   };
   fwd_status status = read_struct(&type, given, given->size, options, error);
   if (status != FWD_OK) return status;
-  const uint64_t known_flags = FWD_PROXY_IGNORES_UNKNOWN_SELECTORS;
+  const uint64_t known_flags = FWD_PROXY_IGNORES_UNKNOWN_SELECTORS | FWD_PROXY_IGNORES_UNDECLARED_METHODS;
   if (options->flags & ~known_flags) {
     return fwd_fail(error, FWD_WRONG_VERSION, 0,
                     "fwd_proxy_options has the flags 0x%llx, but version %s of the library knows 0x%llx",
@@ -71,7 +71,7 @@ fwd_status fwd_method_options_read(const fwd_proxy_options *options, size_t inde
   static const sized_struct type = {
       .name = "fwd_method_options",
       .size_name = "method_size of fwd_proxy_options",
-      .first_size = offsetof(fwd_method_options, default_result_size) + sizeof(size_t),
+      .first_size = offsetof(fwd_method_options, failure_result_size) + sizeof(size_t),
       .size = sizeof(fwd_method_options),
   };
   const char *methods = (const char *)options->methods;

@@ -304,6 +304,9 @@ extension DynamicProxy.Configuration {
     if unsafe options.flags & UInt64(FWD_PROXY_IGNORES_UNKNOWN_SELECTORS.rawValue) != 0 {
       unknownSelectors = .ignore
     }
+    if unsafe options.flags & UInt64(FWD_PROXY_IGNORES_UNDECLARED_METHODS.rawValue) != 0 {
+      undeclaredFunctions = .ignore
+    }
     if let onError = unsafe options.on_error {
       let handler = unsafe CErrorHandler(function: onError, context: options.on_error_context)
       self.onError = { handler.report($0) }
@@ -333,35 +336,40 @@ extension DynamicProxy.Configuration {
           "\"\(text)\" has the result policy \(method.policy.rawValue), which is none")
       }
       results[requirement.selector] = policy
-      guard unsafe method.default_result != nil || method.default_result_size == 0 else {
-        throw unsafe TableError(
-          .nullPointer, selector: text,
-          "the default result of \"\(text)\" has \(method.default_result_size) bytes at NULL")
-      }
-      if let value = unsafe method.default_result {
-        defaults[requirement.selector] = try unsafe Self.value(
-          UnsafeRawBufferPointer(start: value, count: method.default_result_size), requirement)
-      }
+      defaults[requirement.selector] = try unsafe Self.value(
+        "default result", method.default_result, method.default_result_size, requirement)
+      failures[requirement.selector] = try unsafe Self.value(
+        "result for failed deliveries", method.failure_result, method.failure_result_size,
+        requirement)
     }
     return FWD_OK
   }
 
-  private static func value(
-    _ bytes: UnsafeRawBufferPointer, _ requirement: ProtocolTable.Requirement
-  ) throws(TableError) -> StoredValue {
+  /// Copies a result that the options have for a method; nil if they have none.
+  @unsafe private static func value(
+    _ name: String, _ bytes: UnsafeRawPointer?, _ count: Int,
+    _ requirement: ProtocolTable.Requirement
+  ) throws(TableError) -> StoredValue? {
+    let name = "the \(name) of \"\(requirement.selector)\""
+    guard let bytes = unsafe bytes else {
+      if count == 0 { return nil }
+      throw TableError(
+        .nullPointer, selector: requirement.selector.name,
+        "\(name) has \(UInt(bitPattern: count)) bytes at NULL")
+    }
     let size = requirement.signature.resultLayout.size
-    guard bytes.count == size else {
+    guard count == size else {
       throw TableError(
         .policyMismatch, selector: requirement.selector.name,
-        "the default result of \"\(requirement.selector)\" has \(bytes.count) bytes, expected \(size)"
-      )
+        "\(name) has \(UInt(bitPattern: count)) bytes, expected \(size)")
     }
     guard requirement.signature.result.kind != .object else {
       throw TableError(
         .policyMismatch, selector: requirement.selector.name,
-        "the default result of \"\(requirement.selector)\" is an object, which C cannot keep alive")
+        "\(name) is an object, which C cannot keep alive")
     }
-    return unsafe StoredValue(copying: bytes)
+    // SAFETY: the caller gives that many bytes.
+    return unsafe StoredValue(copying: UnsafeRawBufferPointer(start: bytes, count: count))
   }
 }
 

@@ -10,8 +10,8 @@
 #endif
 
 extension DynamicProxy {
-  /// What a proxy does where one could do otherwise. The defaults are the first
-  /// of each list.
+  /// Options that control a proxy's behavior. The default of each is the first
+  /// case of its type.
   public struct Configuration: Sendable {
     /// What happens to an invocation that no protocol of the proxy declares.
     public enum UnknownSelectors: Sendable, Hashable {
@@ -19,6 +19,19 @@ extension DynamicProxy {
       case fail
       /// It is ignored, and its result is zero: all bytes of a buffer, and what
       /// `DynamicProxy.send` gives.
+      case ignore
+    }
+
+    /// What happens when a function table has a function that no protocol of the
+    /// proxy declares, or no function at all.
+    public enum UndeclaredFunctions: Sendable, Hashable {
+      /// The subscriber is refused, with an error that names the selector and
+      /// similar ones that are declared. So a misspelt selector is found at
+      /// once.
+      case fail
+      /// Such functions are never called through this proxy. This is for tables
+      /// that are used with several proxies, each of which declares a part of
+      /// their functions.
       case ignore
     }
 
@@ -86,6 +99,9 @@ extension DynamicProxy {
 
     /// What happens to an invocation that no protocol of the proxy declares.
     public var unknownSelectors = UnknownSelectors.fail
+    /// What happens when a function table has a function that no protocol
+    /// declares, or none at all.
+    public var undeclaredFunctions = UndeclaredFunctions.fail
     /// Which methods a subscriber must have.
     public var conformance = Conformance.implemented
     /// What happens when an object subscribes again with the same table.
@@ -143,6 +159,9 @@ extension DynamicProxy {
     /// The result of methods without a responder, by selector, as a protocol
     /// declares it.
     internal var defaults: [MethodSelector: StoredValue] = [:]
+    /// The result of deliveries that fail, by selector, as a protocol declares
+    /// it.
+    internal var failures: [MethodSelector: StoredValue] = [:]
 
     /// Makes the default configuration.
     public init() {}

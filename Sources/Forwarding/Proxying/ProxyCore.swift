@@ -13,7 +13,8 @@ internal import CForwardingInternal
   /// What typed sends need, by the shim's index of the method.
   internal let shapes: UnsafeMutablePointer<SendShape>
   private let slots: UnsafeMutablePointer<SendSlot>
-  /// What the shim holds without a reference: folds and default results.
+  /// Objects that the shim refers to without a reference: folds, default results
+  /// and results of failed deliveries.
   private let retained: [AnyObject]
 
   internal init(
@@ -33,6 +34,8 @@ internal import CForwardingInternal
         configuration.defaults[requirement.selector] ?? requirement.defaultResult
         ?? fitted.emptyResult
       if let empty { retained.append(empty) }
+      let failure = configuration.failures[requirement.selector] ?? requirement.failureResult
+      if let failure { retained.append(failure) }
       if let fold = fitted.fold { retained.append(fold) }
       unsafe methods.append(
         fwd_proxy_method(
@@ -40,7 +43,7 @@ internal import CForwardingInternal
           policy: fitted.kind, fold: fitted.fold.shim,
           no_responder: configuration.noResponder.shim,
           default_result: empty.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) },
-          failure_result: nil))
+          failure_result: failure.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }))
     }
     self.retained = retained
     // SAFETY: the array is copied, and its signatures are retained; operations

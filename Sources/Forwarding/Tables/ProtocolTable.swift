@@ -36,7 +36,10 @@ public final class ProtocolTable: Sendable {
     /// Who is called, and what becomes of the results.
     public let resultPolicy: ResultPolicy
     internal let fitted: ResultPolicy.Fitted
+    /// The result if nobody responds.
     internal let defaultResult: StoredValue?
+    /// The result of a delivery that has failed.
+    internal let failureResult: StoredValue?
   }
 
   /// Declares a protocol.
@@ -90,7 +93,7 @@ extension ProtocolTable {
     public mutating func required(
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard
     ) {
-      declarations.append(Declaration(selector, encoding, true, result, nil))
+      declarations.append(Declaration(selector, encoding, true, result))
     }
 
     /// Declares a method that every subscriber must implement, with the result
@@ -99,14 +102,53 @@ extension ProtocolTable {
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
       default value: some Sendable
     ) {
-      declarations.append(Declaration(selector, encoding, true, result, Self.store(value)))
+      declarations.append(
+        Declaration(selector, encoding, true, result, default: Self.store(value)))
+    }
+
+    /// Declares a method that every subscriber must implement, with the result
+    /// of a delivery that fails.
+    ///
+    /// ```swift
+    /// // A hook that answers 0 to allow and 1 to deny.
+    /// $0.required("authorize:table:", "i^vi*", result: .untilNonzero, onFailure: Int32(1))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - selector: the name.
+    ///   - encoding: the types.
+    ///   - result: who is called, and what becomes of the results.
+    ///   - failure: counts as the result of a subscriber that was called but
+    ///     could not take its arguments: the policy treats it as if the
+    ///     subscriber had returned it. The failure is reported to the error
+    ///     handler all the same. Without it, such a subscriber does not count as
+    ///     a responder. The caller of a C function pointer gets it whenever the
+    ///     forwarding fails.
+    public mutating func required(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      onFailure failure: some Sendable
+    ) {
+      declarations.append(
+        Declaration(selector, encoding, true, result, onFailure: Self.store(failure)))
+    }
+
+    /// Declares a method that every subscriber must implement, with the result
+    /// if nobody responds, and that of a delivery that fails.
+    public mutating func required(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      default value: some Sendable, onFailure failure: some Sendable
+    ) {
+      declarations.append(
+        Declaration(
+          selector, encoding, true, result, default: Self.store(value),
+          onFailure: Self.store(failure)))
     }
 
     /// Declares a method that subscribers may implement.
     public mutating func optional(
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard
     ) {
-      declarations.append(Declaration(selector, encoding, false, result, nil))
+      declarations.append(Declaration(selector, encoding, false, result))
     }
 
     /// Declares a method that subscribers may implement, with the result if
@@ -115,40 +157,65 @@ extension ProtocolTable {
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
       default value: some Sendable
     ) {
-      declarations.append(Declaration(selector, encoding, false, result, Self.store(value)))
+      declarations.append(
+        Declaration(selector, encoding, false, result, default: Self.store(value)))
+    }
+
+    /// Declares a method that subscribers may implement, with the result of a
+    /// delivery that fails; see `required(_:_:result:onFailure:)`.
+    public mutating func optional(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      onFailure failure: some Sendable
+    ) {
+      declarations.append(
+        Declaration(selector, encoding, false, result, onFailure: Self.store(failure)))
+    }
+
+    /// Declares a method that subscribers may implement, with the result if
+    /// nobody responds, and that of a delivery that fails.
+    public mutating func optional(
+      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      default value: some Sendable, onFailure failure: some Sendable
+    ) {
+      declarations.append(
+        Declaration(
+          selector, encoding, false, result, default: Self.store(value),
+          onFailure: Self.store(failure)))
     }
 
     /// Declares what a C program gave.
     internal mutating func add(
       _ selector: String, _ encoding: String, isRequired: Bool
     ) {
-      declarations.append(Declaration(selector, encoding, isRequired, .standard, nil))
+      declarations.append(Declaration(selector, encoding, isRequired, .standard))
     }
 
-    private static func store(_ value: some Sendable) -> Declaration.MakeDefault {
+    private static func store(_ value: some Sendable) -> Declaration.MakeResult {
       { type throws(ValueMismatch) in try StoredValue(value, as: type) }
     }
   }
 
   /// A requirement as it was written.
   fileprivate struct Declaration {
-    typealias MakeDefault = (TypeEncoding) throws(ValueMismatch) -> StoredValue
+    typealias MakeResult = (TypeEncoding) throws(ValueMismatch) -> StoredValue
 
     let selector: String
     let encoding: String
     let isRequired: Bool
     let result: ResultPolicy
-    let makeDefault: MakeDefault?
+    let makeDefault: MakeResult?
+    let makeFailure: MakeResult?
 
     init(
       _ selector: String, _ encoding: String, _ isRequired: Bool, _ result: ResultPolicy,
-      _ makeDefault: MakeDefault?
+      default makeDefault: MakeResult? = nil, onFailure makeFailure: MakeResult? = nil
     ) {
       self.selector = selector
       self.encoding = encoding
       self.isRequired = isRequired
       self.result = result
       self.makeDefault = makeDefault
+      self.makeFailure = makeFailure
     }
 
     func resolve(in table: String) throws(TableError) -> Requirement {
@@ -177,7 +244,8 @@ extension ProtocolTable {
         return Requirement(
           selector: name, signature: signature, isRequired: isRequired, resultPolicy: result,
           fitted: try result.fit(signature.result),
-          defaultResult: try makeDefault?(signature.result))
+          defaultResult: try makeDefault?(signature.result),
+          failureResult: try makeFailure?(signature.result))
       } catch {
         let reason = InvocationError(error, selector: name, signature: signature)
         throw TableError(
@@ -265,7 +333,7 @@ extension ProtocolTable.Requirement {
   fileprivate func asRequired() -> Self {
     Self(
       selector: selector, signature: signature, isRequired: true, resultPolicy: resultPolicy,
-      fitted: fitted, defaultResult: defaultResult)
+      fitted: fitted, defaultResult: defaultResult, failureResult: failureResult)
   }
 }
 

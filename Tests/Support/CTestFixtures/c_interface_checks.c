@@ -602,6 +602,16 @@ int c_interface_check_subscribers(void) {
   CHECK(subscribe(proxy, &b) == FWD_OK);
   CHECK(a.subscription != 0 && b.subscription != 0 && a.subscription != b.subscription);
   CHECK(fwd_proxy_subscriber_count(proxy) == 2);
+  // Methods that no protocol declares, and no methods, are mistakes unless a flag allows them.
+  const fwd_method misspelt[] = {listener_methods[0], {"pign:", "v^v:i", (void (*)(void))listener_ping}};
+  fwd_error undeclared = {0};
+  FAILS(FWD_UNKNOWN_SELECTOR, fwd_proxy_subscribe(proxy, &a, misspelt, 2, NULL, NULL, NULL, &undeclared));
+  CHECK(says(&undeclared, FWD_UNKNOWN_SELECTOR, "\"pign:\"; did you mean \"ping:\"?"));
+  FAILS(FWD_MISSING_METHOD, fwd_proxy_subscribe(proxy, &a, misspelt, 0, NULL, NULL, NULL, &undeclared));
+  fwd_proxy *tolerant =
+      make_proxy(&(fwd_proxy_options){SIZES, .flags = FWD_PROXY_IGNORES_UNDECLARED_METHODS});
+  CHECK(fwd_proxy_subscribe(tolerant, &a, misspelt, 2, NULL, NULL, NULL, NULL) == FWD_OK);
+  fwd_proxy_release(tolerant);
   CHECK(fwd_proxy_responds(proxy, ping) && fwd_proxy_responds(proxy, ask));
   CHECK(!fwd_proxy_responds(proxy, fwd_selector_register("missing")));
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
@@ -964,8 +974,35 @@ static void end_running(listener *self) {
   CHECK(self->destroyed == 0);
 }
 
+static void ignore_error(void *context, fwd_selector selector, const fwd_error *error) {
+  (void)context, (void)selector, (void)error;
+}
+
+/// A function pointer whose forwarding fails gives the result for failures, so that a hook denies.
+static void check_failure_results(void) {
+  int32_t denied = 7;
+  fwd_method_options method = {.selector = "ask:of:", .failure_result = &denied, .failure_result_size = 2};
+  fwd_proxy_options options = {SIZES, .methods = &method, .method_count = 1, .on_error = ignore_error};
+  const fwd_protocol *protocol = listening();
+  fwd_proxy *proxy = NULL;
+  FAILS(FWD_TYPE_MISMATCH, fwd_proxy_create(&protocol, 1, &options, &proxy, NULL));
+  method.failure_result_size = sizeof denied;
+  method.failure_result = NULL;
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_create(&protocol, 1, &options, &proxy, NULL));
+  method.failure_result = &denied;
+  CHECK(fwd_proxy_create(&protocol, 1, &options, &proxy, NULL) == FWD_OK);
+  denied = 0;
+  fwd_closure *closure = NULL;
+  fwd_selector ask = fwd_selector_register("ask:of:");
+  CHECK(fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, &closure, NULL) == FWD_OK);
+  CHECK(((int32_t (*)(int32_t, double))fwd_closure_function(closure))(1, 2) == 7);
+  fwd_closure_destroy(closure);
+  fwd_proxy_release(proxy);
+}
+
 int c_interface_check_functions(void) {
   failures = 0;
+  check_failure_results();
   journal journal = {0};
   reports = 0;
   fwd_proxy_options options = {SIZES, .on_error = on_error, .on_error_context = &reports};

@@ -181,7 +181,9 @@ extension InterceptedDelivery {
         let failure = ForwardingError(
           .deliveryFailed, selector: method.selector.name, error.description)
         report(failure)
-        throw failure
+        // As for a subscriber: the method's result for failed deliveries is the
+        // stub's result.
+        guard unsafe copyFailureResult(to: result) else { throw failure }
       }
       if collects { unsafe collect(result) }
       return
@@ -209,12 +211,25 @@ extension InterceptedDelivery {
     let invocation = unsafe Invocation(method.selector, signature, copyingArguments: pointers)
     do throws(ForwardingError) {
       try body(invocation)
+      unsafe invocation.unsafeCopyRetainedResult(to: result)
     } catch {
       report(error)
-      throw error
+      guard unsafe copyFailureResult(to: result) else { throw error }
     }
-    unsafe invocation.unsafeCopyRetainedResult(to: result)
     if collects { unsafe collect(result) }
+  }
+
+  /// Copies the method's result for failed deliveries, with a reference of its
+  /// own to an object. False if the method has none.
+  @unsafe private func copyFailureResult(to result: UnsafeMutableRawPointer) -> Bool {
+    guard let stored = unsafe method.entry.pointee.failure_result else { return false }
+    // SAFETY: both have the result's size, and the stored one lives as long as
+    // the proxy.
+    unsafe result.copyMemory(from: stored, byteCount: signature.resultLayout.size)
+    if signature.result.kind == .object {
+      unsafe fwd_object_retain(stored.load(as: UnsafeMutableRawPointer?.self))
+    }
+    return true
   }
 
   /// The stub, or the one that has taken its place since the delivery began.

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Testing
+
+@testable import Forwarding
+
+/// Results of deliveries that fail: a hook that cannot be asked does not allow.
+@Suite struct FailureResultTests {
+  private let journal = Journal()
+
+  /// A proxy whose subscribers fail for a null pointer.
+  private func proxy(
+    _ declare: (inout ProtocolTable.Builder) -> Void
+  ) throws -> DynamicProxy {
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { [journal] error in journal.note("\(error.code)") }
+    return try DynamicProxy(
+      adopting: ProtocolTable("Authorizer", declare), configuration: configuration)
+  }
+
+  private func subscribe(
+    _ proxy: DynamicProxy, _ selector: String, _ name: String = "a", answering answer: Int32 = 0
+  ) throws -> SubscriptionToken {
+    let journal = journal
+    return try proxy.subscribe {
+      unsafe $0.on(selector) { (_: UnsafePointer<CChar>) -> Int32 in
+        journal.note(name)
+        return answer
+      }
+    }
+  }
+
+  private typealias Authorizer = @convention(c) (UnsafePointer<CChar>?) -> Int32
+
+  /// Sends a null pointer.
+  private func sendNull<Output>(_ proxy: DynamicProxy, _ selector: MethodSelector) throws -> Output
+  {
+    let null = unsafe UnsafePointer<CChar>?.none
+    return try unsafe proxy.send(selector, null)
+  }
+
+  /// Calls a C function with a null pointer, or with a text.
+  private func call(_ function: FunctionPointer, _ text: String?) -> Int32 {
+    let authorize = unsafe function.unsafeCast(to: Authorizer.self)
+    guard let text else { return authorize(nil) }
+    return unsafe text.withCString { unsafe authorize($0) }
+  }
+
+  // MARK: Vetoes
+
+  @Test func `an authorizer that cannot be asked denies`() throws {
+    let proxy = try proxy {
+      $0.required("authorize:", "i@:*", result: .untilNonzero, onFailure: Int32(1))
+      $0.required("unsafe:", "i@:*", result: .untilNonzero, default: Int32(0))
+    }
+    var configured: [SubscriptionToken] = []
+    configured.append(
+      try proxy.subscribe { [journal] in
+        unsafe $0.on("authorize:") { (_: UnsafePointer<CChar>) -> Int32 in
+          journal.note("asked")
+          return 0
+        }
+        unsafe $0.on("unsafe:") { (_: UnsafePointer<CChar>) -> Int32 in 0 }
+      })
+    let denied: Int32 = try sendNull(proxy, "authorize:")
+    #expect(denied == 1)
+    #expect(journal.take() == ["deliveryFailed"])
+    // What it was without: a default result that means "allowed".
+    let allowed: Int32 = try sendNull(proxy, "unsafe:")
+    #expect(allowed == 0)
+    _ = journal.take()
+    let callback = try proxy.functionPointer(for: "authorize:")
+    #expect(call(callback, "x") == 0)
+    #expect(journal.take() == ["asked"])
+    withExtendedLifetime(configured) {}
+  }
+
+  @Test func `the caller of a C function pointer is denied, too`() throws {
+    let proxy = try proxy {
+      $0.required("authorize:", "i@:*", result: .untilNonzero, onFailure: Int32(1))
+    }
+    let callback = try proxy.functionPointer(for: "authorize:")
+    // Nobody is there, which is an error without a default result.
+    #expect(call(callback, nil) == 1)
+    #expect(journal.take() == ["noResponder"])
+    let token = try subscribe(proxy, "authorize:")
+    #expect(call(callback, nil) == 1)
+    #expect(journal.take() == ["deliveryFailed"])
+    #expect(call(callback, "x") == 0)
+    #expect(journal.take() == ["a"])
+    // An interceptor that throws is no delivery, but its caller cannot be told.
+    struct Fault: Error {}
+    let around = try proxy.around("authorize:") { _, _ in throw Fault() }
+    #expect(call(callback, "x") == 1)
+    withExtendedLifetime((token, around)) {}
+  }
+
+  // MARK: Policies
+
+  /// The results of 5 and 7 with a failure between them, which counts as 3.
+  @Test(
+    "a policy treats a failed delivery as if the subscriber had returned its result",
+    arguments: [
+      ("first", 5, ["a"]), ("untilNonzero", 5, ["a"]), ("allFirst", 5, ["a", "failed", "c"]),
+      ("allLast", 7, ["a", "failed", "c"]), ("untilThree", 3, ["a", "failed"]),
+      ("sum", 15, ["a", "failed", "c"]),
+    ])
+  func policies(policy: String, expected: Int32, calls: [String]) throws {
+    let rule: ResultPolicy =
+      switch policy {
+      case "first": .first
+      case "untilNonzero": .untilNonzero
+      case "allFirst": .callAll(pick: .first)
+      case "allLast": .callAll(pick: .last)
+      case "untilThree": .until { (value: Int32) in value == 3 }
+      default: .reduce(Int32(0), +)
+      }
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { [journal] _ in journal.note("failed") }
+    let proxy = try DynamicProxy(
+      adopting: ProtocolTable("Policies") {
+        $0.required("ask:", "i@:*", result: rule, onFailure: Int32(3))
+      }, configuration: configuration)
+    // Those that take an optional pointer do not fail.
+    let journal = journal
+    let first = try proxy.subscribe {
+      unsafe $0.on("ask:") { (_: UnsafePointer<CChar>?) -> Int32 in
+        journal.note("a")
+        return 5
+      }
+    }
+    let failing = try subscribe(proxy, "ask:")
+    let last = try proxy.subscribe {
+      unsafe $0.on("ask:") { (_: UnsafePointer<CChar>?) -> Int32 in
+        journal.note("c")
+        return 7
+      }
+    }
+    #expect(try sendNull(proxy, "ask:") as Int32 == expected)
+    #expect(journal.take() == calls)
+    let null = unsafe UnsafePointer<CChar>?.none
+    let collected = try unsafe proxy.collect("ask:", as: Int32.self, null)
+    #expect(collected.map(\.value) == [5, 3, 7])
+    withExtendedLifetime((first, failing, last)) {}
+  }
+
+  @Test("any and all take the result of a failed delivery", arguments: [true, false])
+  func quantifiers(onFailure: Bool) throws {
+    let proxy = try proxy {
+      $0.required("any:", "B@:*", result: .any, onFailure: onFailure)
+      $0.required("all:", "B@:*", result: .all, onFailure: onFailure)
+    }
+    let token = try proxy.subscribe {
+      unsafe $0.on("any:") { (_: UnsafePointer<CChar>) -> Bool in !onFailure }
+      unsafe $0.on("all:") { (_: UnsafePointer<CChar>) -> Bool in !onFailure }
+    }
+    #expect(try sendNull(proxy, "any:") as Bool == onFailure)
+    #expect(try sendNull(proxy, "all:") as Bool == onFailure)
+    withExtendedLifetime(token) {}
+  }
+
+  // MARK: Chains, stubs, objects
+
+  @Test func `a proxy that subscribes fails as a subscriber does`() throws {
+    let inner = try proxy { $0.required("authorize:", "i@:*") }
+    let outer = try proxy {
+      $0.required("authorize:", "i@:*", result: .untilNonzero, onFailure: Int32(9))
+    }
+    let token = try subscribe(inner, "authorize:")
+    try outer.subscribe(inner)
+    #expect(try sendNull(outer, "authorize:") as Int32 == 9)
+    withExtendedLifetime(token) {}
+    // A proxy without a responder has not failed.
+    token.cancel()
+    #expect(throws: ForwardingError.self) { try sendNull(outer, "authorize:") as Int32 }
+  }
+
+  @Test func `an interceptor in the place of the subscribers fails as they do`() throws {
+    let proxy = try proxy { $0.required("authorize:", "i@:*", onFailure: Int32(1)) }
+    let token = try unsafe proxy.instead("authorize:") { (_: UnsafePointer<CChar>) -> Int32 in 0 }
+    #expect(try sendNull(proxy, "authorize:") as Int32 == 1)
+    #expect(journal.take() == ["deliveryFailed"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `an object for failed deliveries is retained for each caller`() throws {
+    let population = Population()
+    do {
+      let proxy = try proxy { $0.required("make:", "@@:*", onFailure: population.make()) }
+      let token = try proxy.subscribe {
+        unsafe $0.on("make:") { (_: UnsafePointer<CChar>) -> Population.Tracked in population.make()
+        }
+      }
+      for _ in 0..<3 {
+        let object: Population.Tracked = try sendNull(proxy, "make:")
+        withExtendedLifetime(object) {}
+      }
+      #expect(population.living == 1)
+      withExtendedLifetime(token) {}
+    }
+    #expect(population.living == 0)
+  }
+
+  // MARK: Mistakes
+
+  @Test func `a result for failures has to fit the method`() {
+    for encoding in ["v@:*", "d@:*"] {
+      let error = #expect(throws: TableError.self) {
+        _ = try ProtocolTable("Wrong") { $0.optional("a:", encoding, onFailure: Int32(1)) }
+      }
+      #expect(error?.code == .policyMismatch)
+    }
+  }
+}
