@@ -38,7 +38,7 @@ import Testing
 
   @Test func `an unknown selector is an error that names it`() throws {
     let (proxy, token) = try proxy()
-    let expected = "no protocol of the proxy declares \"unknown:\""
+    let expected = "no protocol of the proxy declares \"unknown:\"; "
     var errors: [ForwardingError?] = []
     errors.append(#expect(throws: ForwardingError.self) { try proxy.send("unknown:", Int32(1)) })
     errors.append(
@@ -78,7 +78,7 @@ import Testing
     for error in errors {
       #expect(error?.code == .unknownSelector)
       #expect(error?.selector == "unknown:")
-      #expect(error?.description == expected)
+      #expect(error?.description.hasPrefix(expected) == true)
     }
     #expect(journal.take().isEmpty)
     #expect(!proxy.responds(to: "unknown:"))

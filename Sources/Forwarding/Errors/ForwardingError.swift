@@ -12,7 +12,8 @@ public struct ForwardingError: Error, Equatable, Sendable {
 
     private init(_ name: String) { self.name = name }
 
-    /// No protocol table of the proxy declares the selector.
+    /// No protocol table of the proxy declares the selector: of an invocation, or
+    /// of a function of a subscriber's table.
     public static let unknownSelector = Code("unknownSelector")
     /// No live subscriber implements a method whose result has no default.
     public static let noResponder = Code("noResponder")
@@ -35,6 +36,8 @@ public struct ForwardingError: Error, Equatable, Sendable {
     public static let missingMethod = Code("missingMethod")
     /// Two encodings of one selector disagree.
     public static let signatureMismatch = Code("signatureMismatch")
+    /// A function table has no functions.
+    public static let emptyTable = Code("emptyTable")
     /// A function table could not be made.
     public static let invalidTable = Code("invalidTable")
     /// The anchor of a position is not subscribed.
@@ -146,7 +149,7 @@ extension ForwardingError.Code {
     case .nestedTooDeep: FWD_NESTED_TOO_DEEP
     case .noExecutableMemory: FWD_NO_EXECUTABLE_MEMORY
     case .signatureMismatch: FWD_SIGNATURE_MISMATCH
-    case .missingMethod: FWD_MISSING_METHOD
+    case .missingMethod, .emptyTable: FWD_MISSING_METHOD
     case .notSubscribed: FWD_NOT_SUBSCRIBED
     case .duplicate: FWD_DUPLICATE
     case .cycle: FWD_CYCLE

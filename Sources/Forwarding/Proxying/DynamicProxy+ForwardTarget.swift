@@ -22,7 +22,9 @@ extension DynamicProxy {
   ///   - scope: what it gets.
   ///   - lifetime: whether the proxy keeps it alive; by default it does not.
   /// - Throws: `ForwardingError` if a function of its table has other types
-  ///   than the method (`signatureMismatch`), or it is being deinitialised.
+  ///   than the method (`signatureMismatch`), no protocol declares a function
+  ///   (`unknownSelector`), the table is empty (`emptyTable`), or the target is
+  ///   being deinitialised.
   ///   Then the earlier one stays.
   /// - Complexity: O(*m*) in the number of methods.
   public func setForwardTarget(
@@ -87,6 +89,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) {
     try table.check(target)
     let dispatch = try DispatchTable(table, requirements, key: nil, isSingle: true)
+    try checkDeclared(table)
     let annex = scope == .unhandled ? try makeAnnex() : nil
     let subscription = try (annex ?? self).attach(
       target, dispatch, at: .priority(.min), lifetime: lifetime)

@@ -18,7 +18,10 @@ extension DynamicProxy {
   ///     already. Where a duplicate gives the earlier subscription, that one's
   ///     limit stays.
   /// - Throws: `ForwardingError` if the table lacks a required method or
-  ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if the
+  ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if it
+  ///   has a function that no protocol declares, or none at all
+  ///   (`unknownSelector`, `emptyTable`; see
+  ///   `Configuration.undeclaredFunctions`), if the
   ///   anchor of the position is not subscribed, if the configuration refuses
   ///   duplicates, or if `times` is less than 1 (`invalidLimit`). What
   ///   `Configuration.refusals` and `unknownAnchors` say is no error is none.
@@ -100,6 +103,8 @@ extension DynamicProxy {
     /// As long as one of them is there.
     case whileUsed
     case forever
+    /// Forever; a macro has written the table for the proxy's own protocols.
+    case generated
   }
 
   @unsafe internal func unsafeSubscribe(
@@ -144,15 +149,33 @@ extension DynamicProxy {
     if sharing != .none, let found = joinedTables.withLock({ $0.find(key) }) { return found }
     let dispatch = try DispatchTable(
       table, requirements, key: name, isSingle: sharing == .none)
+    // The table of a proxy that subscribes has all that it declares.
+    if name == nil && sharing != .generated { try checkDeclared(table) }
     try checkConformance(dispatch.selectors)
     switch sharing {
     case .none: break
-    case .forever: joinedTables.withLock { $0.pin(dispatch, key) }
+    case .forever, .generated: joinedTables.withLock { $0.pin(dispatch, key) }
     case .whileUsed:
       let living = joinedTables.withLock { $0.remember(dispatch, key) }
       withExtendedLifetime(living) {}
     }
     return dispatch
+  }
+
+  /// Checks that the proxy declares every function of a table, and that there is
+  /// one, unless the configuration allows others.
+  ///
+  /// - Throws: `ForwardingError` with the code `unknownSelector` or `emptyTable`.
+  internal func checkDeclared(_ table: FunctionTable) throws(ForwardingError) {
+    guard configuration.undeclaredFunctions == .fail else { return }
+    if table.methods.isEmpty {
+      throw ForwardingError(
+        .emptyTable, "the function table has no functions, so the subscriber would never be called")
+    }
+    let undeclared = table.methods.keys.filter { unsafe core.method($0) == nil }
+    // A table is not in order. Name the same function each time.
+    guard let first = undeclared.map(\.name).min() else { return }
+    throw unknown(first, others: undeclared.count - 1)
   }
 
   /// Checks that what is required is there, by the rule of the configuration.

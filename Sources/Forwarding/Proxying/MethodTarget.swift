@@ -59,7 +59,7 @@ extension DynamicProxy {
     times: Int?, _ parking: ListenerParking
   ) throws(ForwardingError) -> Subscription {
     let subscription = try unsafe unsafeSubscribe(
-      object, table: table, at: position, lifetime: lifetime, times: times, .forever)
+      object, table: table, at: position, lifetime: lifetime, times: times, .generated)
     return lifetime == .weak ? subscription : subscription.keeping(object, parking)
   }
 

@@ -16,6 +16,7 @@ extension DynamicProxy {
   /// | question | KSDelegateForwarding | MultiDelegate | ProxyListener | Matrioska | ProtocolProxy |
   /// |---|---|---|---|---|---|
   /// | `adoption` | | `.some` | `.one` | | |
+  /// | `undeclaredFunctions` | `.ignore` | `.ignore` | `.ignore` | `.ignore` | `.ignore` |
   /// | `conformance` | `.lenient` | strict: `.all`, else `.lenient` | `.all` | `.lenient` | `.lenient` |
   /// | `duplicates` | `.allow` | | | `.allow` | |
   /// | `removal` | `.first` | | | | |
@@ -64,6 +65,8 @@ extension DynamicProxy.Configuration {
   /// Makes the configuration of another system; see ``DynamicProxy/Preset``.
   public init(_ preset: DynamicProxy.Preset) {
     self.init()
+    // Subscribers of these systems are objects, which may have other methods.
+    undeclaredFunctions = .ignore
     switch preset {
     case .ksDelegateForwarding:
       conformance = .lenient

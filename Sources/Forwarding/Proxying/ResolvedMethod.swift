@@ -54,25 +54,22 @@ extension DynamicProxy {
   ///   declares it.
   /// - Complexity: O(1).
   public func method(for selector: MethodSelector) throws(ForwardingError) -> ResolvedMethod {
-    guard let entry = unsafe core.method(selector) else { throw Self.unknown(selector.name) }
-    return unsafe ResolvedMethod(proxy: self, entry: entry)
+    guard let method = resolved(selector) else { throw unknown(selector.name) }
+    return method
   }
 
-  @inline(never) private static func unknown(_ name: String) -> ForwardingError {
-    ForwardingError(
-      .unknownSelector, selector: name, "no protocol of the proxy declares \"\(name)\"")
+  private func resolved(_ selector: MethodSelector) -> ResolvedMethod? {
+    guard let entry = unsafe core.method(selector) else { return nil }
+    return unsafe ResolvedMethod(proxy: self, entry: entry)
   }
 
   /// Finds a method; nil for one that is unknown and to be ignored.
   internal func knownMethod(
     for selector: MethodSelector
   ) throws(ForwardingError) -> ResolvedMethod? {
-    do throws(ForwardingError) {
-      return try method(for: selector)
-    } catch {
-      if configuration.unknownSelectors == .ignore { return nil }
-      throw error
-    }
+    if let method = resolved(selector) { return method }
+    if configuration.unknownSelectors == .ignore { return nil }
+    throw unknown(selector.name)
   }
 }
 
@@ -155,127 +152,6 @@ extension ForwardingError {
   }
 }
 
-extension DynamicProxy {
-  /// Forwards an invocation whose arguments stand in a frame; see
-  /// `ResolvedMethod.forward(frame:result:)`. It costs about as much: finding
-  /// the method of a selector is one look-up by its address, 1 ns. If an unknown
-  /// selector is ignored, the result is filled with zeros.
-  @unsafe public func forward(
-    _ selector: MethodSelector, frame: UnsafeRawBufferPointer,
-    result: UnsafeMutableRawBufferPointer? = nil
-  ) throws(ForwardingError) {
-    guard let entry = unsafe core.method(selector) else {
-      return try unsafe ignore(selector.name, result)
-    }
-    // Not through a ResolvedMethod, which would count a reference to the proxy.
-    // SAFETY: as in `ResolvedMethod.forward(frame:result:)`.
-    let status = unsafe fwd_forward_method(
-      core.handle, entry, nil, frame.baseAddress, frame.count, result?.baseAddress,
-      result?.count ?? 0, nil)
-    if status != FWD_OK { throw ForwardingError.last(selector) }
-  }
-
-  /// Forwards an invocation whose arguments stand behind pointers; see
-  /// `ResolvedMethod.forward(arguments:result:)`. If an unknown selector is
-  /// ignored, the result is filled with zeros.
-  @unsafe public func forward(
-    _ selector: MethodSelector, arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>,
-    result: UnsafeMutableRawBufferPointer? = nil
-  ) throws(ForwardingError) {
-    guard let method = try knownMethod(for: selector) else {
-      return try unsafe ignore(selector.name, result)
-    }
-    try unsafe method.forward(arguments: arguments, result: result)
-  }
-
-  /// Forwards an invocation by the method's name, which may come from outside:
-  /// an unknown one is an error and is not interned. See
-  /// `ResolvedMethod.forward(frame:result:)`.
-  ///
-  /// This is slower than a selector: the bytes of the name are hashed and
-  /// looked up at each call, about 17 ns for a short one. If an unknown name is
-  /// ignored, the result is filled with zeros.
-  @unsafe public func forward(
-    named name: String, frame: UnsafeRawBufferPointer,
-    result: UnsafeMutableRawBufferPointer? = nil
-  ) throws(ForwardingError) {
-    guard let selector = MethodSelector(known: name) else {
-      return try unsafe ignore(name, result)
-    }
-    try unsafe forward(selector, frame: frame, result: result)
-  }
-
-  /// Forwards an argument frame, and gives nothing back: for void methods, or
-  /// where the result is not wanted. The frame's signature is compared with the
-  /// method's at each call.
-  ///
-  /// - Throws: `ForwardingError` with the code `signatureMismatch` if the frame
-  ///   was made for other types than the method's; otherwise as
-  ///   `ResolvedMethod.forward(frame:result:)`.
-  public func forward(
-    _ selector: MethodSelector, _ frame: borrowing ArgumentFrame
-  ) throws(ForwardingError) {
-    guard let method = try knownMethod(for: selector) else { return }
-    try method.check(frame.signature)
-    // SAFETY: the frame's bytes are valid while it is borrowed, and it keeps
-    // what they refer to.
-    var delivery = unsafe fwd_delivery()
-    unsafe delivery.frame = UnsafeRawPointer(frame.base)
-    try unsafe method.forward(delivery)
-  }
-
-  /// Forwards an invocation as an object, and puts the result into it. Its
-  /// target is not called. If an unknown selector is ignored, the result is zero.
-  /// It costs about 27 ns more than a frame: its
-  /// signature is compared with the method's at each call.
-  ///
-  /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
-  ///   invocation has other types than the method; otherwise as
-  ///   `ResolvedMethod.forward(frame:result:)`. The invocation is then
-  ///   unchanged.
-  public func forward(_ invocation: Invocation) throws(ForwardingError) {
-    guard let method = try knownMethod(for: invocation.selector) else {
-      return invocation.zeroResult()
-    }
-    try method.check(invocation.signature)
-    // SAFETY: the pointers are to all arguments, of types that the check found
-    // to be the method's.
-    try unsafe invocation.withMutableResult(isOwned: true) { result throws(ForwardingError) in
-      try unsafe invocation.withArgumentPointers { arguments throws(ForwardingError) in
-        var delivery = unsafe fwd_delivery()
-        unsafe delivery.arguments = arguments + method.signature.firstArgumentIndex
-        unsafe delivery.result = result
-        try unsafe method.forward(delivery)
-      }
-    }
-  }
-}
-
-extension DynamicProxy {
-  /// Ignores an unknown selector, if that is what the configuration says.
-  @inline(never)
-  @unsafe private func ignore(
-    _ name: String, _ result: UnsafeMutableRawBufferPointer?
-  ) throws(ForwardingError) {
-    guard configuration.unknownSelectors == .ignore else { throw Self.unknown(name) }
-    if let result = unsafe result {
-      unsafe result.initializeMemory(as: UInt8.self, repeating: 0)
-    }
-  }
-}
-
-extension Invocation {
-  /// Makes the result what C's zero is.
-  fileprivate func zeroResult() {
-    let size = signature.resultLayout.size
-    if size == 0 { return }
-    unsafe withMutableResult(isOwned: true) { result in
-      // SAFETY: there is room for a result of the signature.
-      _ = unsafe result.initializeMemory(as: UInt8.self, repeating: 0, count: size)
-    }
-  }
-}
-
 extension ResolvedMethod {
   internal func check(_ other: MethodSignature) throws(ForwardingError) {
     guard other.isCompatible(with: signature) else {
@@ -284,13 +160,5 @@ extension ResolvedMethod {
         "the arguments for \"\(selector)\" are of \"\(other)\", but the protocol declares \"\(signature)\""
       )
     }
-  }
-}
-
-extension Invocation {
-  /// Replays the invocation to a proxy's subscribers; see
-  /// `DynamicProxy.forward(_:)`.
-  public func forward(through proxy: DynamicProxy) throws(ForwardingError) {
-    try proxy.forward(self)
   }
 }

@@ -20,9 +20,13 @@ internal import CForwardingInternal
 /// ```
 ///
 /// Mistakes in a table are kept and reported where it is first used: by
-/// `validate(for:)`, or when a subscriber with it is refused. A table may have
-/// methods that a proxy's protocols do not declare: they are never called
-/// through that proxy.
+/// `validate(for:)`, or when a subscriber with it is refused.
+///
+/// A proxy refuses a table with a function that none of its protocols declares,
+/// since that is most often a misspelt selector. A table that serves several
+/// proxies, such as the one of a ``Subscriber`` class, has functions that each
+/// proxy declares in part: set `undeclaredFunctions` of these proxies'
+/// configurations to `.ignore`.
 ///
 /// A table is immutable and may be shared between threads.
 public final class FunctionTable: Sendable {
