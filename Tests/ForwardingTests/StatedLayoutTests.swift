@@ -157,8 +157,9 @@ private let flags = fixture_flags.statedLayouts[0]
       value.length -= added
       try? call.setResult(value)
     }
-    let result = unsafe fixture_call_packed(
-      function.unsafeCast(), fixture_packed(kind: 1, length: 100000))
+    // The fixture takes a function of any type, as C's `void (*)(void)`.
+    let any = unsafe unsafeBitCast(function.unsafePointer, to: (@convention(c) () -> Void).self)
+    let result = unsafe fixture_call_packed(any, fixture_packed(kind: 1, length: 100000))
     #expect(result.kind == 3 && result.length == 99998)
     withExtendedLifetime(function) {}
   }
