@@ -465,13 +465,23 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   return status;
 }
 
+/// Fills the words of the registers that a loop loads.
+static inline __attribute__((always_inline)) void load_words(const emission *state, fwd_replay_word *words) {
+  // Loaded by methods that take the selector; otherwise an argument takes its word.
+  words[1].bits = (uint64_t)(uintptr_t)state->method->method.selector;
+  fwd_replay_load(words, &state->method->loads, state->delivery->frame, state->delivery->arguments);
+}
+
 /// Delivers to the records of a list of several segments by loops, inside of a reading. Gives how many it has visited.
 __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
-  const emission *state = &looped->emission;
+  emission *state = &looped->emission;
   fwd_replay *replay = &looped->replay;
   size_t visited = 0;
   fwd_span span;
   for (bool found = fwd_span_first(state->proxy->list, &span); found; found = fwd_span_next(&span)) {
+    // A slow delivery in the span before has put its arguments where the words of the registers were.
+    if (state->arguments) load_words(state, replay->words);
+    state->arguments = NULL;
     replay->records = span.records;
     replay->count = span.count;
     visited += span.count;
@@ -498,9 +508,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   replay->deliver_slowly = deliver_slowly;
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
-  // Loaded by methods that take the selector; otherwise an argument takes its word.
-  words[1].bits = (uint64_t)(uintptr_t)method->method.selector;
-  fwd_replay_load(words, &method->loads, delivery->frame, delivery->arguments);
+  load_words(state, words);
   fwd_nesting_enter(&state->frame, true);
   const fwd_batch *batch = delivery->batch;
   size_t visited = 0;
