@@ -158,8 +158,8 @@ static bool same_types(const comparison *context, uint32_t left_index, uint32_t 
 }
 
 static bool compare(const fwd_encoding *left, size_t left_index, const fwd_encoding *right, size_t right_index,
-                    relation relation) {
-  comparison context = {.left = left, .right = right, .relation = relation};
+                    relation asked) {
+  comparison context = {.left = left, .right = right, .relation = asked};
   return same_types(&context, (uint32_t)left_index, (uint32_t)right_index, false);
 }
 
