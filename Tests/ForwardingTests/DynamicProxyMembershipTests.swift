@@ -248,6 +248,7 @@ import Testing
   func conformance(_ row: Case) throws {
     var configuration = DynamicProxy.Configuration()
     configuration.conformance = row.conformance
+    configuration.undeclaredFunctions = .ignore
     let proxy = try DynamicProxy(
       adopting: Self.both, Self.opening, Self.chatting, configuration: configuration)
     if let missing = row.missing {
@@ -271,6 +272,7 @@ import Testing
   func nothing(conformance: DynamicProxy.Configuration.Conformance) throws {
     var configuration = DynamicProxy.Configuration()
     configuration.conformance = conformance
+    configuration.undeclaredFunctions = .ignore
     let proxy = try DynamicProxy(
       adopting: Self.both, Self.opening, configuration: configuration)
     let error = #expect(throws: ForwardingError.self) { _ = try owner(of: [], in: proxy) }

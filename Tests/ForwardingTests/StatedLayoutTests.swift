@@ -159,7 +159,7 @@ private let flags = fixture_flags.statedLayouts[0]
     }
     // The fixture takes a function of any type, as C's `void (*)(void)`.
     let any = unsafe unsafeBitCast(function.unsafePointer, to: (@convention(c) () -> Void).self)
-    let result = unsafe fixture_call_packed(any, fixture_packed(kind: 1, length: 100000))
+    let result = fixture_call_packed(any, fixture_packed(kind: 1, length: 100000))
     #expect(result.kind == 3 && result.length == 99998)
     withExtendedLifetime(function) {}
   }

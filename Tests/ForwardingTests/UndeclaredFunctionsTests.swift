@@ -108,7 +108,7 @@ import Testing
     "near names are those that few changes lead to",
     arguments: [
       ("fier:", ["fire:"]), ("fire", ["fire:", "fired"]), ("reload", ["reload"]), ("", []),
-      ("x", []), ("relod", ["reload"]), ("moveBy:to:", ["moveby:to:", "moveTo:by:"]),
+      ("x", []), ("relod", ["reload"]), ("moveBy:to:", ["moveby:to:"]),
     ])
   func nearness(name: String, expected: [String]) {
     let names = ["fire:", "reload", "moveTo:by:", "moveby:to:", "fired", "a"]

@@ -655,7 +655,7 @@ int c_interface_check_subscribers(void) {
       {{"ping:", "i^v:i", function}, FWD_SIGNATURE_MISMATCH, "\"i^v:i\""},
       {{"ping:", "v", function}, FWD_SIGNATURE_MISMATCH, "\"v\""},
       {{"ask:of:", "i^v:id", function}, FWD_MISSING_METHOD, "\"ping:\""},
-      {{"foreign", "v^v:", function}, FWD_MISSING_METHOD, "\"ping:\""},
+      {{"foreign", "v^v:", function}, FWD_UNKNOWN_SELECTOR, "\"foreign\""},
   };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
     fwd_error error = {0};
