@@ -16,6 +16,8 @@
 /// The objects that a change has removed from a list. Begins as zeros.
 typedef struct fwd_garbage {
   struct fwd_retired *FWD_NULLABLE first;
+  /// Of the list that was changed.
+  struct fwd_domain *FWD_NULLABLE domain;
 } fwd_garbage;
 
 /// Frees the objects as soon as no fan-out reads them: here, or in the last of those fan-outs. Freeing runs destroy

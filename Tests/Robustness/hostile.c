@@ -606,7 +606,7 @@ static void forward_large(void) {
   NEED(table);
   *fwd_dispatch_table_entry(table, 0) = (fwd_implementation){.packed = answer_large};
   fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &calls};
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   for (size_t i = 0; i < 3; i++) {
     NEED(fwd_list_insert(fwd_proxy_core_list(proxy), &subscriber, table, i, &garbage));
   }
@@ -646,7 +646,7 @@ static void subscribe_at_limits(void) {
   fwd_subscriber_list *list = fwd_proxy_core_list(proxy);
   const fwd_subscription strange[] = {0, 1, 7, 8, UINT32_MAX, (UINT64_C(1) << 28) - 1, UINT64_C(1) << 28,
                                       UINT64_MAX};
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   fwd_subscription identifier = 0;
   for (int round = 0; round < 2; round++) {
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) EXPECT(!fwd_list_find(list, strange[i]));
@@ -669,7 +669,7 @@ static void subscribe_at_limits(void) {
   fwd_list_end_all(list, &garbage);
   EXPECT(fwd_list_count(list) == 0 && !fwd_list_find(list, identifier) && garbage.first);
   fwd_garbage_collect(garbage);
-  fwd_garbage_collect((fwd_garbage){NULL});
+  fwd_garbage_collect((fwd_garbage){.first = NULL});
 
   fwd_batch *batch = NULL;
   fwd_error error;

@@ -184,7 +184,7 @@ static void met_the_dead(void *unused, size_t visited) {
   if (chance(prunes_percent)) {
     prune();
   } else {
-    fwd_garbage garbage = {NULL};
+    fwd_garbage garbage = {.first = NULL};
     fwd_list_prune_visited(list, visited, &garbage);
     note_the_dead();
     fwd_garbage_collect(garbage);
@@ -510,7 +510,7 @@ static void insert(size_t size_limit) {
   subscriber.priority = made->priority;
   for (size_t i = 0; i < places && i < index; i++) before += live_member(i) != NULL;
   if (has_priority) check_priority_index(index, before, made->priority, NULL);
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   made->identifier = fwd_list_insert(list, &subscriber, joined->handle, index, &garbage);
   NEED(made->identifier);
   memmove(&order[before + 1], &order[before], (count++ - before) * sizeof *order);
@@ -524,7 +524,7 @@ static void end_one(void) {
   member *self = order[below(count)];
   fwd_record *record = fwd_list_find(list, self->identifier);
   NEED(record);
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   fwd_list_end(list, record, &garbage);
   note_end(self);
   EXPECT(!fwd_list_find(list, self->identifier));
@@ -534,7 +534,7 @@ static void end_one(void) {
 static void end_object(void) {
   subject *self = subjects[below(subject_limit)];
   if (!self) return;
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   size_t expected = 0, ended = fwd_list_end_object(list, self->object, &garbage);
   for (size_t i = count; i-- > 0;) {
     if (!order[i]->subject || order[i]->subject->object != self->object) continue;
@@ -546,7 +546,7 @@ static void end_object(void) {
 }
 
 static void end_all(void) {
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   fwd_list_end_all(list, &garbage);
   while (count > 0) note_end(order[count - 1]);
   EXPECT(fwd_list_count(list) == 0);
@@ -554,7 +554,7 @@ static void end_all(void) {
 }
 
 static void prune(void) {
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   EXPECT(fwd_list_prune(list, &garbage));
   note_the_dead();
   for (size_t i = 0; i < count; i++) EXPECT(is_live(order[i]));
@@ -584,7 +584,7 @@ static void move(void) {
   }
   memmove(&moved[to + 1], &moved[to], (filled - to) * sizeof *moved);
   moved[to] = mover;
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   EXPECT(fwd_list_move(list, from, to, priority, &garbage));
   if (mover) mover->priority = priority;
   size_t live = 0;
@@ -610,7 +610,7 @@ static void unblock(void) {
   size_t place = below(count);
   for (size_t i = 0; i < count && order[place]->blocks == 0 && chance(95); i++) place = (place + 1) % count;
   member *self = order[place];
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   bool was_blocked = fwd_list_unblock(list, fwd_list_find(list, self->identifier), &garbage);
   EXPECT(was_blocked == (self->blocks > 0));
   self->blocks -= self->blocks > 0;
@@ -753,14 +753,14 @@ static void measure_list(size_t size) {
   NEED(objects && identifiers);
   for (size_t i = 0; i < size; i++) objects[i] = object_create(NULL, NULL);
   size_t calls = 0, at_first = memory_in_use();
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   double start = seconds();
   for (size_t i = 0; i < size; i++) {
     fwd_subscriber subscriber = {.object = objects[i], .hold = FWD_HOLD_WEAK, .receiver = &calls};
     identifiers[i] = fwd_list_insert(list, &subscriber, joined, FWD_LIST_END, &garbage);
     NEED(identifiers[i]);
     fwd_garbage_collect(garbage);
-    garbage = (fwd_garbage){NULL};
+    garbage = (fwd_garbage){.first = NULL};
   }
   double joined_at = seconds();
   size_t used = memory_in_use() - at_first, footprint = fwd_list_footprint(list);
@@ -790,7 +790,7 @@ static void measure_list(size_t size) {
     if (!EXPECT(record)) break;
     fwd_list_end(list, record, &garbage);
     fwd_garbage_collect(garbage);
-    garbage = (fwd_garbage){NULL};
+    garbage = (fwd_garbage){.first = NULL};
   }
   printf(", leaving %.0f\n", (seconds() - found_at) / (double)size * 1e9);
   EXPECT(fwd_list_count(list) <= 32 && fwd_proxy_subscriber_count(proxy) == 0);
@@ -811,7 +811,7 @@ static void measure_chain(size_t size) {
   fake_object *subscriber = object_create(NULL, NULL);
   fwd_subscription *identifiers = malloc(size * sizeof *identifiers);
   NEED(joined && identifiers);
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   double start = seconds();
   for (size_t i = 0; i < size; i++) {
     fwd_subscriber made = {.object = subscriber, .hold = i % 2 ? FWD_HOLD_WEAK : FWD_HOLD_STRONG};
@@ -819,7 +819,7 @@ static void measure_chain(size_t size) {
     NEED(identifiers[i]);
   }
   fwd_garbage_collect(garbage);
-  garbage = (fwd_garbage){NULL};
+  garbage = (fwd_garbage){.first = NULL};
   EXPECT(list->index.count == 1 && subscriber->strong == 1 + (long)size / 2);
   EXPECT(fwd_record_identifier(fwd_list_find_object(list, subscriber, NULL)) == identifiers[0]);
   for (size_t i = 0, index = 0; i < size / 2; i++, index = (index + 7919) % size) {
@@ -851,7 +851,7 @@ static void measure_pattern(pattern pattern, size_t size, fwd_dispatch_table *jo
   size_t calls = 0;
   double start = seconds();
   for (size_t i = 0; i < size; i++) {
-    fwd_garbage garbage = {NULL};
+    fwd_garbage garbage = {.first = NULL};
     fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &calls};
     size_t index = pattern == AT_END ? FWD_LIST_END : 0;
     if (pattern == BEHIND_LOW && i == 0) subscriber.priority = -1;
@@ -883,14 +883,14 @@ static void measure_removal(size_t size, fwd_dispatch_table *joined) {
   make_proxy();
   size_t calls = 0;
   for (size_t i = 0; i < size; i++) {
-    fwd_garbage garbage = {NULL};
+    fwd_garbage garbage = {.first = NULL};
     fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &calls};
     NEED(fwd_list_insert(list, &subscriber, joined, FWD_LIST_END, &garbage));
     fwd_garbage_collect(garbage);
   }
   double start = seconds();
   for (size_t i = 0; i + 1 < size; i++) {
-    fwd_garbage garbage = {NULL};
+    fwd_garbage garbage = {.first = NULL};
     fwd_reading reading = fwd_list_enter(list);
     fwd_span span;
     EXPECT(fwd_span_first(list, &span) && span.count > 0);

@@ -122,7 +122,7 @@ static void subscribe(fwd_proxy *proxy, fwd_implementation implementation, void 
   NEED(table);
   *fwd_dispatch_table_entry(table, 0) = implementation;
   fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = receiver};
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   NEED(fwd_list_insert(fwd_proxy_core_list(proxy), &subscriber, table, FWD_LIST_END, &garbage));
   fwd_garbage_collect(garbage);
   fwd_dispatch_table_release(table);

@@ -602,7 +602,7 @@ static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
 }
 
 static void change_list(worker *self) {
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   pthread_mutex_lock(&writer_lock);
   change(&shared_stage, next_random(self), &garbage);
   pthread_mutex_unlock(&writer_lock);
@@ -701,7 +701,7 @@ static void make_stage(stage *on) {
   for (size_t i = 0; i < method_count; i++) fwd_signature_release(methods[i].signature);
   on->list = fwd_proxy_core_list(on->proxy);
   on->table = make_table(0);
-  fwd_garbage garbage = {NULL};
+  fwd_garbage garbage = {.first = NULL};
   for (unsigned i = 0; i < staying_count; i++) {
     on->staying[i] = insert(on, (fwd_hold)(i % 3), i, FWD_LIST_END, &on->kept[i], i, &garbage);
   }
@@ -814,7 +814,7 @@ static atomic_uint alone_joined, alone_finished;
 
 static void write_alone(worker *self) {
   while (atomic_load_explicit(&alone_finished, memory_order_relaxed) < thread_count - 1) {
-    fwd_garbage garbage = {NULL};
+    fwd_garbage garbage = {.first = NULL};
     change(&alone_stage, next_random(self), &garbage);
     fwd_garbage_collect(garbage);
   }

@@ -22,9 +22,8 @@ typedef struct fwd_target {
 
 /// The function that a closure's users call, and how it finds its arguments.
 typedef struct fwd_entry {
-  /// Holds the closure, whose first member is a `fwd_target`; NULL once it is destroyed. Read it under a hazard pointer
-  /// on the slot's address.
-  _Atomic(void *) *slot;
+  /// Holds the closure, whose first member is a `fwd_target`.
+  fwd_closure_slot *slot;
   void (*function)(void);
   /// NULL for an entry of libffi's.
   struct fwd_entry_layout *layout;
@@ -41,15 +40,15 @@ typedef struct fwd_entering {
 void fwd_note_stale_call(void);
 
 /// Finds the closure of a slot, and keeps it until `fwd_leave`.
-static inline fwd_entering fwd_enter(_Atomic(void *) *slot) {
+static inline fwd_entering fwd_enter(fwd_closure_slot *slot) {
   fwd_entering entering;
-  entering.guard = fwd_hazard_enter(slot);
-  entering.target = atomic_load_explicit(slot, memory_order_acquire);
+  entering.guard = fwd_hazard_enter(&slot->domain);
+  entering.target = atomic_load_explicit(&slot->closure, memory_order_acquire);
   if (FWD_RARELY(!entering.target)) fwd_note_stale_call();
   return entering;
 }
 
-static inline void fwd_leave(fwd_entering entering) { fwd_hazard_leave(entering.guard, entering.target != NULL); }
+static inline void fwd_leave(fwd_entering entering) { fwd_hazard_leave(entering.guard); }
 
 /// Gives how many calls there have been through function pointers whose closure had been destroyed.
 size_t fwd_closure_stale_calls(void);

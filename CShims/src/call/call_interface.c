@@ -5,13 +5,13 @@
 
 #include "call/call_interface.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "abi/libffi/libffi.h"
 #include "abi/refusal.h"
 #include "base/error.h"
+#include "fwd_lock.h"
 
 struct fwd_cif {
   /// NULL if there is none.
@@ -154,14 +154,14 @@ fwd_jump_head fwd_cif_call_head(const fwd_cif *cif) {
 atomic_bool fwd_libffi_is_forced;
 
 void fwd_use_libffi(bool forced) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static fwd_lock lock = FWD_LOCK_INITIALIZER;
   // One thread at a time, or the switch and the jumps could disagree for good.
-  pthread_mutex_lock(&lock);
+  fwd_lock_lock(&lock);
   atomic_store_explicit(&fwd_libffi_is_forced, forced, memory_order_relaxed);
 #if FWD_HAS_CALL_JUMPS
   fwd_call_jumps_enable(!forced);
 #endif
-  pthread_mutex_unlock(&lock);
+  fwd_lock_unlock(&lock);
 }
 
 // Read before main, so that calls need not ask whether it has been read.

@@ -43,9 +43,11 @@ static void free_closure(fwd_retired *retired) {
 
 void fwd_closure_destroy(fwd_closure *closure) {
   if (!closure) return;
-  atomic_store(closure->entry.slot, NULL);
-  closure->retired = (fwd_retired){.announced = closure->entry.slot, .free = free_closure};
-  fwd_retire(&closure->retired);
+  fwd_closure_slot *slot = closure->entry.slot;
+  atomic_store(&slot->closure, NULL);
+  // A call may enter the slot before the closure is put there and find it all the same.
+  fwd_domain_end(&slot->domain, &closure->retired, free_closure, fwd_domain_long_ago(&slot->domain));
+  fwd_retire_all(&slot->domain, &closure->retired);
 }
 
 // MARK: Creation
@@ -76,7 +78,7 @@ fwd_status fwd_cif_closure_create(const fwd_cif *cif, fwd_closure_handler handle
       .owner = owner,
   };
   // Release: a call that reads the slot finds a complete closure.
-  atomic_store_explicit(entry.slot, made, memory_order_release);
+  atomic_store_explicit(&entry.slot->closure, made, memory_order_release);
   *closure = made;
   return FWD_OK;
 }

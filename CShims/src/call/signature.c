@@ -5,7 +5,6 @@
 
 #include "call/signature.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/error.h"
 #include "call/closure.h"
 #include "base/hash.h"
+#include "fwd_lock.h"
 
 struct fwd_signature {
   /// What `fwd_call` reads. It must stay first: programs are compiled against it.
@@ -45,11 +45,11 @@ _Static_assert(offsetof(struct fwd_signature, head.head) == 0 && offsetof(fwd_ca
 // hash leads to it, which bounds memory for any input. Long texts are not kept: the signature of one at the limit takes
 // 30 MB, and a program that reads many of them may be under attack.
 enum { cache_slots = 256, cached_length_limit = 1024 };
-static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
+static fwd_lock cache_lock = FWD_LOCK_INITIALIZER;
 static fwd_signature *cache[cache_slots];
 
 static fwd_signature *cache_find(const char *text, size_t length, uint64_t hash) {
-  pthread_mutex_lock(&cache_lock);
+  fwd_lock_lock(&cache_lock);
   fwd_signature *found = cache[hash % cache_slots];
   if (found && found->text_hash == hash && fwd_encoding_length(found->encoding) == length &&
       memcmp(fwd_encoding_text(found->encoding), text, length) == 0) {
@@ -57,17 +57,17 @@ static fwd_signature *cache_find(const char *text, size_t length, uint64_t hash)
   } else {
     found = NULL;
   }
-  pthread_mutex_unlock(&cache_lock);
+  fwd_lock_unlock(&cache_lock);
   return found;
 }
 
 static void cache_store(fwd_signature *signature) {
   fwd_signature **slot = &cache[signature->text_hash % cache_slots];
   fwd_signature_retain(signature);
-  pthread_mutex_lock(&cache_lock);
+  fwd_lock_lock(&cache_lock);
   fwd_signature *evicted = *slot;
   *slot = signature;
-  pthread_mutex_unlock(&cache_lock);
+  fwd_lock_unlock(&cache_lock);
   fwd_signature_release(evicted);
 }
 

@@ -38,6 +38,7 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
   }
   batch->proxy = proxy;
   batch->guard = reading.guard;
+  fwd_hazard_detach(batch->guard);
   // The same version again, so that there are no more records than were counted.
   size_t left = count;
   for (bool found = fwd_span_again(proxy->list, &span); found && left > 0; found = fwd_span_next(&span)) {
@@ -60,7 +61,7 @@ void fwd_batch_destroy(fwd_batch *batch) {
   for (size_t i = 0; i < batch->count; i++) {
     fwd_record_drop((fwd_taken){batch->objects[i], batch->is_owned[i]});
   }
-  fwd_hazard_leave(batch->guard, true);
+  fwd_hazard_leave(batch->guard);
   free_batch(batch);
 }
 

@@ -110,7 +110,7 @@ fwd_status fwd_proxy_core_fail_closing(fwd_error *error) {
 void fwd_proxy_core_destroy(fwd_proxy *proxy) {
   if (!proxy) return;
   if (proxy->list && !proxy->is_closing) {
-    fwd_garbage garbage = {NULL};
+    fwd_garbage garbage = {.first = NULL};
     fwd_proxy_core_close(proxy, &garbage);
     fwd_garbage_free(garbage);
   }

@@ -9,17 +9,17 @@
 ///     current ──► table ──► [ hash | record ] [ empty ] [ hash | record ] ...
 ///
 /// Lookups take no lock. They probe until they find the name or an empty bucket. Only one thread inserts at a time,
-/// under a mutex: it fills the bucket's hash and then stores the record, so a lookup that finds the record also finds
+/// under a lock: it fills the bucket's hash and then stores the record, so a lookup that finds the record also finds
 /// the hash. A full table is copied into one of twice the size, which then becomes the current one. The old table stays
 /// allocated, since another thread may still probe it: that lookup misses only names that were registered after it
 /// began. All old tables together are smaller than the current one.
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "fwd_lock.h"
 #include "fwd_selector.h"
 #include "base/hash.h"
 
@@ -49,7 +49,7 @@ static selector_table first_table = {.bucket_count = first_bucket_count, .bucket
 
 static _Atomic(selector_table *) current = &first_table;
 /// Held while a record is inserted; protects `count`.
-static pthread_mutex_t insertion_lock = PTHREAD_MUTEX_INITIALIZER;
+static fwd_lock insertion_lock = FWD_LOCK_INITIALIZER;
 static size_t count;
 
 /// Finds the bucket of a name, or the empty bucket where it would be inserted.
@@ -66,7 +66,12 @@ static bucket *find_bucket(const selector_table *table, const char *name, size_t
 
 static struct fwd_selector_record *find(const char *name, size_t length, uint64_t hash) {
   const selector_table *table = atomic_load_explicit(&current, memory_order_acquire);
-  return atomic_load_explicit(&find_bucket(table, name, length, hash)->record, memory_order_acquire);
+  for (;;) {
+    bucket *found = find_bucket(table, name, length, hash);
+    struct fwd_selector_record *record = atomic_load_explicit(&found->record, memory_order_acquire);
+    // A bucket that was empty may have been filled since, with another name.
+    if (!record || (record->length == length && memcmp(record->name, name, length) == 0)) return record;
+  }
 }
 
 static void fill(bucket *empty, struct fwd_selector_record *record, uint64_t hash) {
@@ -138,11 +143,11 @@ fwd_selector fwd_selector_register(const char *name) {
   uint64_t hash = fwd_hash_bytes(name, length);
   struct fwd_selector_record *record = find(name, length, hash);
   if (record) return record;
-  pthread_mutex_lock(&insertion_lock);
+  fwd_lock_lock(&insertion_lock);
   // Another thread may have inserted the name since.
   record = find(name, length, hash);
   if (!record) record = insert(name, length, hash);
-  pthread_mutex_unlock(&insertion_lock);
+  fwd_lock_unlock(&insertion_lock);
   if (!record) fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for the selector \"%.100s\"", name);
   return record;
 }

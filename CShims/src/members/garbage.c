@@ -4,7 +4,7 @@
 #include "members/garbage.h"
 
 void fwd_garbage_collect(fwd_garbage garbage) {
-  if (garbage.first) fwd_retire_all(garbage.first);
+  fwd_retire_all(garbage.domain, garbage.first);
 }
 
 void fwd_garbage_free(fwd_garbage garbage) {

@@ -7,11 +7,14 @@
 #include "fwd_garbage.h"
 #include "reclaim/hazard.h"
 
-/// Adds an object to the garbage of a change. `announced` is what its readers announce.
+/// Adds an object to the garbage of a change, behind its removal. `list` begins with the domain that readers enter.
 static inline void fwd_leave_behind(fwd_garbage *garbage, fwd_retired *retired,
-                                    const void *announced, void (*release)(fwd_retired *retired)) {
-  *retired = (fwd_retired){.next = garbage->first, .announced = announced, .free = release};
+                                    const void *list, void (*release)(fwd_retired *retired)) {
+  fwd_domain *domain = (fwd_domain *)(uintptr_t)list;
+  fwd_domain_end(domain, retired, release, fwd_domain_long_ago(domain));
+  retired->next = garbage->first;
   garbage->first = retired;
+  garbage->domain = domain;
 }
 
 #endif

@@ -48,6 +48,8 @@ typedef struct fwd_chunk {
 } fwd_chunk;
 
 typedef struct fwd_subscriber_list {
+  /// What readers enter. First: see garbage.h.
+  fwd_domain domain;
   // What fan-outs read.
   _Atomic(fwd_segment *) head;
   /// Counts the changes that have replaced or added a segment.
@@ -101,7 +103,7 @@ typedef struct fwd_reading {
 
 /// Begins to read, on one thread, until `fwd_list_leave`. It takes no lock and writes no memory that threads share.
 static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subscriber_list *list) {
-  fwd_guard guard = fwd_hazard_enter(list);
+  fwd_guard guard = fwd_hazard_enter(&list->domain);
   const fwd_segment *segment = atomic_load_explicit(&list->head, memory_order_acquire);
   // A shared empty segment instead of an early return: a second path would spill the struct and defeat store
   // forwarding.
@@ -115,7 +117,7 @@ static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subs
   return (fwd_reading){segment->records + first, end - first, has_weak, is_long, guard};
 }
 
-static inline void fwd_list_leave(const fwd_reading *reading) { fwd_hazard_leave(reading->guard, true); }
+static inline void fwd_list_leave(const fwd_reading *reading) { fwd_hazard_leave(reading->guard); }
 
 /// The records of one segment, in a reading of a list of any length.
 typedef struct fwd_span {

@@ -1,243 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// For syscall(2).
-#define _GNU_SOURCE 1
+/// Why no reader uses what is freed, and why everything is freed in the end. hazard.h explains the scheme.
+///
+/// *Nothing is freed too early.* A writer unlinks the object, moves the clock, and only then, behind a heavy fence, looks
+/// at the hazard pointers. A reader announces itself and only then, behind a light fence, follows pointers. So the writer
+/// sees the announcement, or the reader finds the object unlinked. An announced time is in the object's interval if and
+/// only if the reader may have found it, see `fwd_domain_is_at`.
+///
+/// A reader that leaves looks at the hazard pointers without a heavy fence. What it frees has been through its writer's:
+/// announcements that were made before are visible to everyone who took the domain's lock since.
+///
+/// *Nothing is forgotten.* The writer puts the object where leaving readers look, and then, behind the heavy fence, looks
+/// at the hazard pointers. A reader clears its hazard pointer and then, behind the light fence, looks there. So the writer
+/// sees that it has left, or the reader finds the object. It is the last one in the object's way or not; if not, the same
+/// holds for those that are. A reader that cannot have been in the way of an object entered after it had ended, and
+/// objects are in the order of their ends.
+///
+/// Readers that vanish without leaving, as those of a forked child's other threads do, are counted in `fwd_lost_readers`;
+/// each domain then looks at all that it has the next time.
 
 #include "reclaim/hazard.h"
 
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+// MARK: Entering in rare cases
 
-#include "fwd_sanitizer.h"
-
-#if defined(__linux__)
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
-bool fwd_hazard_is_fenced = true;
-atomic_size_t fwd_hazard_generation;
-_Thread_local fwd_hazards *fwd_hazards_of_thread;
-
-// All blocks that were ever made; they are used again by later threads and never freed, so that whoever looks
-// at them need not wait.
-static _Atomic(fwd_hazards *) all;
-/// Uses that found no place. As long as there are any nothing is freed.
-static atomic_size_t unannounced;
-static _Thread_local size_t unannounced_of_thread;
-
-// MARK: The barrier
-
-/// Makes all threads of the process run a barrier. False where the system cannot: on old kernels, and where
-/// a sandbox forbids it.
-static bool all_threads_barrier(void) {
-#if defined(__linux__) && defined(SYS_membarrier) && !defined(FWD_THREAD_SANITIZER)
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return true;
-  // The first time, and in a child of fork(2), the process has to be registered.
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
-         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-#else
-  return false;
-#endif
-}
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t at_thread_end;
-/// Whether there is one: without it nothing is announced, since blocks of ended threads would be lost.
-static bool has_key;
-
-static void end_thread(void *first);
-static void set_up_retired(void);
-
-static void set_up(void) {
-  set_up_retired();
-  has_key = pthread_key_create(&at_thread_end, end_thread) == 0;
-  fwd_hazard_is_fenced = !all_threads_barrier();
-}
-
-/// Makes the announcements of all threads visible, and the calling thread's stores to them. False if that could
-/// not be done: a sandbox that came later may forbid it. Whatever is retired then stays.
-static bool barrier(void) {
-  pthread_once(&once, set_up);
-  atomic_thread_fence(memory_order_seq_cst);
-  return fwd_hazard_is_fenced || all_threads_barrier();
-}
-
-// MARK: Places
-
-static void end_thread(void *first) {
-  // Other destructors of the thread may still make calls: they take blocks anew.
-  fwd_hazards_of_thread = NULL;
-  bool was_used = false;
-  for (fwd_hazards *block = first, *more; block; block = more) {
-    more = block->more;
-    block->more = NULL;
-    // A thread that ended inside a use has not taken its announcement back.
-    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
-      if (atomic_exchange(&block->places[i].announced, NULL)) was_used = true;
-    }
-    // Release: the next thread finds the block empty.
-    atomic_store_explicit(&block->taken, false, memory_order_release);
-  }
-  // Only then: what others retire is theirs to free before they go on.
-  if (was_used) fwd_hazard_reclaim(NULL);
-}
-
-static fwd_hazards *take_block(void) {
-  pthread_once(&once, set_up);
-  for (fwd_hazards *block = atomic_load_explicit(&all, memory_order_acquire); block; block = block->next) {
-    bool taken = false;
-    if (atomic_compare_exchange_strong_explicit(&block->taken, &taken, true, memory_order_acquire,
-                                                memory_order_relaxed)) {
-      return block;
-    }
-  }
-  fwd_hazards *made = aligned_alloc(64, sizeof *made);
-  if (!made) return NULL;
-  memset(made, 0, sizeof *made);
-  atomic_init(&made->taken, true);
-  made->next = atomic_load_explicit(&all, memory_order_relaxed);
-  // Sequentially consistent: whoever looks for users after its barrier finds the block, or this thread finds
-  // what the other has done before its barrier.
-  while (!atomic_compare_exchange_weak(&all, &made->next, made)) {
-  }
-  return made;
-}
-
-fwd_place *fwd_hazard_find_place(void) {
-  fwd_hazards **link = &fwd_hazards_of_thread;
-  for (; *link; link = &(*link)->more) {
+fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
+  for (fwd_thread_block *block = fwd_thread_blocks; block; block = block->more) {
     // Not in the order of a stack: a thread may run fibers, which leave in any order.
-    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
-      fwd_place *place = &(*link)->places[i];
-      if (!atomic_load_explicit(&place->announced, memory_order_relaxed)) return place;
+    for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
+      fwd_hazard *hazard = &block->hazards[i];
+      // Acquire: a batch may have been ended on another thread.
+      if (!atomic_load_explicit(&hazard->domain, memory_order_acquire)) return hazard;
     }
   }
-  fwd_hazards *block = take_block();
-  // The first block has to be given back at the thread's end, and the others with it.
-  bool is_first = link == &fwd_hazards_of_thread;
-  if (block && is_first && (!has_key || pthread_setspecific(at_thread_end, block) != 0)) {
-    atomic_store_explicit(&block->taken, false, memory_order_release);
-    block = NULL;
+  fwd_thread_block *block = fwd_thread_add_block();
+  if (block) return &block->hazards[0];
+  atomic_fetch_add(&domain->unannounced, 1);
+  atomic_thread_fence(memory_order_seq_cst);
+  return NULL;
+}
+
+void fwd_hazard_leave_unannounced(fwd_domain *domain, uint64_t entered) {
+  atomic_fetch_sub(&domain->unannounced, 1);
+  atomic_thread_fence(memory_order_seq_cst);
+  // Whenever it entered: nothing was freed meanwhile.
+  fwd_hazard_reclaim(domain, entered);
+}
+
+// MARK: The readers of a domain
+
+/// The times at which the readers of a domain entered.
+typedef struct fwd_readers {
+  size_t count;
+  /// Where there are more readers than times: a first and a last time, between which all have entered.
+  bool is_range;
+  uint64_t times[16];
+} fwd_readers;
+
+enum { times_limit = sizeof((fwd_readers *)0)->times / sizeof(uint64_t) };
+
+/// Whether one time is not behind another. The clock may go round, and two times that are compared are near.
+static bool is_not_after(uint64_t time, uint64_t other) { return (int64_t)(other - time) >= 0; }
+
+static void widen(fwd_readers *readers, uint64_t first, uint64_t last) {
+  if (!readers->is_range || is_not_after(first, readers->times[0])) readers->times[0] = first;
+  if (!readers->is_range || is_not_after(readers->times[1], last)) readers->times[1] = last;
+  readers->is_range = true;
+}
+
+static void add_reader(fwd_readers *readers, uint64_t entered) {
+  uint64_t time = entered & ~FWD_HAZARD_FLAGS;
+  bool is_open = entered & FWD_HAZARD_OPEN;
+  readers->count++;
+  if (!readers->is_range && !is_open && readers->count <= times_limit) {
+    readers->times[readers->count - 1] = time;
+    return;
   }
-  if (!block) {
-    atomic_fetch_add(&unannounced, 1);
-    unannounced_of_thread++;
+  if (!readers->is_range) {
+    fwd_readers before = *readers;
+    for (size_t i = 0; i + 1 < before.count; i++) widen(readers, before.times[i], before.times[i]);
+  }
+  // Farther than any object's time.
+  widen(readers, time, is_open ? time + (UINT64_C(1) << 60) : time);
+}
+
+/// Finds the readers that have announced themselves.
+static fwd_readers find_readers(const fwd_domain *domain) {
+  fwd_readers readers = {.count = 0};
+  fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
+  for (; block; block = block->next) {
+    for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
+      fwd_hazard *hazard = &block->hazards[i];
+      if (atomic_load(&hazard->domain) != domain) continue;
+      // Acquire: it may be the time of a later reader already, and then the reader that was announced has left.
+      uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_acquire);
+      add_reader(&readers, entered);
+    }
+  }
+  return readers;
+}
+
+static bool may_use(const fwd_readers *readers, uint64_t born, uint64_t ended) {
+  if (readers->is_range) {
+    return is_not_after(readers->times[0], ended) && is_not_after(born, readers->times[1]);
+  }
+  for (size_t i = 0; i < readers->count; i++) {
+    if (is_not_after(born, readers->times[i]) && is_not_after(readers->times[i], ended)) return true;
+  }
+  return false;
+}
+
+bool fwd_domain_is_read(const fwd_domain *domain) {
+  fwd_thread_set_up();
+  return !fwd_fence_heavy() || atomic_load(&domain->unannounced) > 0 || find_readers(domain).count > 0;
+}
+
+// MARK: Reclaiming
+
+/// Takes out the objects that no reader can be using, of those that ended at a time or later. With `is_fenced`, a heavy
+/// fence is behind the retirement of all objects that ended at this time or later, or is_unsure is set. The domain's lock
+/// is held.
+static fwd_retired *take_unused(fwd_domain *domain, uint64_t since, bool is_fenced) {
+  unsigned lost = atomic_load(&fwd_lost_readers);
+  bool looks_at_all = domain->is_unsure || domain->lost_readers != lost;
+  if (!is_fenced || atomic_load(&domain->unannounced) > 0) {
+    domain->is_unsure = true;
     return NULL;
   }
-  *link = block;
-  return &block->places[0];
-}
-
-void fwd_hazard_leave_unannounced(void) {
-  unannounced_of_thread--;
-  // What was retired meanwhile has waited for this.
-  if (atomic_fetch_sub(&unannounced, 1) == 1) fwd_hazard_reclaim(NULL);
-}
-
-/// Looks for the use of an address that began first. After a barrier. False if there is none.
-static bool find_oldest(const void *announced, size_t *oldest) {
-  bool found = false;
-  for (fwd_hazards *block = atomic_load(&all); block; block = block->next) {
-    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) {
-      fwd_place *place = &block->places[i];
-      if (atomic_load(&place->announced) != announced) continue;
-      // Acquire: it may be that of a later use already, and then the use that was announced lies
-      // behind us. The count may go round: what is nearer to the front is later.
-      size_t begun = atomic_load_explicit(&place->generation, memory_order_acquire);
-      if (!found || (ptrdiff_t)(begun - *oldest) < 0) *oldest = begun;
-      found = true;
-    }
-  }
-  return found;
-}
-
-bool fwd_hazard_may_be_used(const void *announced) {
-  size_t oldest;
-  return !barrier() || atomic_load(&unannounced) > 0 || find_oldest(announced, &oldest);
-}
-
-// MARK: Retiring
-
-/// What has been retired, by address: what one address is announced for waits in a queue, and does not get
-/// in the way of others.
-typedef struct retired_queue {
-  _Alignas(64) pthread_mutex_t lock;
-  _Atomic(fwd_retired *) first;
-  fwd_retired *last;
-} retired_queue;
-
-enum { queue_bits = 6, queue_count = 1 << queue_bits };
-static retired_queue queues[queue_count];
-
-static retired_queue *queue_of(const void *announced) {
-  return &queues[((uint64_t)(uintptr_t)announced * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - queue_bits)];
-}
-
-void fwd_retire_all(fwd_retired *first) {
-  pthread_once(&once, set_up);
-  // Once they are in the queue, another thread may free them.
-  const void *announced = first->announced;
-  retired_queue *queue = queue_of(announced);
-  pthread_mutex_lock(&queue->lock);
-  // A use that sees this count finds what was retired gone. One that saw an earlier count is told apart
-  // by it, and finds when it ends that the count has moved.
-  size_t generation = atomic_fetch_add(&fwd_hazard_generation, 1) + 1;
-  fwd_retired *last = first;
-  for (;; last = last->next) {
-    last->generation = generation;
-    if (!last->next) break;
-  }
-  if (atomic_load_explicit(&queue->first, memory_order_relaxed)) {
-    queue->last->next = first;
-  } else {
-    atomic_store(&queue->first, first);
-  }
-  queue->last = last;
-  pthread_mutex_unlock(&queue->lock);
-  fwd_hazard_reclaim(announced);
-}
-
-/// Takes what is not used any more out of a queue: what is announced by one address, or all (NULL). What
-/// stands behind something that one address is still used for is later, and is not looked at.
-static fwd_retired *take_unused(retired_queue *queue, const void *announced) {
-  fwd_retired *unused = NULL, **unused_end = &unused, *previous = NULL, *next;
-  size_t oldest = 0;
-  bool is_used = announced && find_oldest(announced, &oldest);
-  for (fwd_retired *retired = atomic_load(&queue->first); retired; retired = next) {
+  domain->is_unsure = false;
+  domain->lost_readers = lost;
+  fwd_readers readers = find_readers(domain);
+  fwd_retired *unused = NULL, **end = &unused, *previous = NULL, *next;
+  for (fwd_retired *retired = atomic_load_explicit(&domain->retired, memory_order_relaxed); retired; retired = next) {
     next = retired->next;
-    bool is_ours = !announced || retired->announced == announced;
-    if (!announced) is_used = find_oldest(retired->announced, &oldest);
-    if (!is_ours || (is_used && (ptrdiff_t)(oldest - retired->generation) < 0)) {
-      if (is_ours && announced) break;
+    if (!looks_at_all && !is_not_after(since, retired->ended)) break;
+    if (may_use(&readers, retired->born, retired->ended)) {
       previous = retired;
       continue;
     }
     if (previous) {
       previous->next = next;
     } else {
-      atomic_store(&queue->first, next);
+      atomic_store(&domain->retired, next);
     }
-    if (queue->last == retired) queue->last = previous;
-    *unused_end = retired;
-    unused_end = &retired->next;
+    *end = retired;
+    end = &retired->next;
   }
-  *unused_end = NULL;
+  *end = NULL;
   return unused;
 }
 
-static void reclaim(retired_queue *queue, const void *announced) {
-  // Mostly there is nothing: who was there first has done it.
-  if (!atomic_load(&queue->first)) return;
-  fwd_retired *unused = NULL;
-  pthread_mutex_lock(&queue->lock);
-  if (barrier() && atomic_load(&unannounced) == 0) unused = take_unused(queue, announced);
-  pthread_mutex_unlock(&queue->lock);
-  // Outside the lock: what is freed may run foreign code.
+/// Frees objects, under no lock. With them the domain may go.
+static void free_all(fwd_retired *unused) {
   while (unused) {
     fwd_retired *next = unused->next;
     unused->free(unused);
@@ -245,42 +159,62 @@ static void reclaim(retired_queue *queue, const void *announced) {
   }
 }
 
-void fwd_hazard_reclaim(const void *announced) {
-  if (announced) {
-    reclaim(queue_of(announced), announced);
-  } else {
-    for (size_t i = 0; i < queue_count; i++) reclaim(&queues[i], NULL);
-  }
-}
-
-// MARK: fork(2)
-
-static void before_fork(void) {
-  for (size_t i = 0; i < queue_count; i++) pthread_mutex_lock(&queues[i].lock);
-}
-
-static void after_fork(void) {
-  for (size_t i = 0; i < queue_count; i++) pthread_mutex_unlock(&queues[i].lock);
-}
-
-/// In the child there is only the thread that forked: what others had announced nobody uses.
-static void after_fork_in_child(void) {
-  for (fwd_hazards *block = atomic_load(&all); block; block = block->next) {
-    bool is_mine = false;
-    for (fwd_hazards *mine = fwd_hazards_of_thread; mine; mine = mine->more) {
-      is_mine = is_mine || mine == block;
+/// Merges objects into those that wait, the latest first. Returns the time of the earliest.
+static uint64_t put(fwd_domain *domain, fwd_retired *retired) {
+  // Two writers may retire in another order than they ended what they retire.
+  fwd_retired *previous = NULL, *next = atomic_load_explicit(&domain->retired, memory_order_relaxed);
+  uint64_t earliest = retired->ended;
+  while (retired) {
+    fwd_retired *rest = retired->next;
+    while (next && is_not_after(retired->ended, next->ended)) {
+      previous = next;
+      next = next->next;
     }
-    if (is_mine) continue;
-    for (size_t i = 0; i < FWD_HAZARD_PLACES; i++) atomic_store(&block->places[i].announced, NULL);
-    block->more = NULL;
-    atomic_store(&block->taken, false);
+    retired->next = next;
+    if (previous) {
+      previous->next = retired;
+    } else {
+      atomic_store(&domain->retired, retired);
+    }
+    previous = retired;
+    earliest = retired->ended;
+    retired = rest;
   }
-  atomic_store(&unannounced, unannounced_of_thread);
-  after_fork();
+  return earliest;
 }
 
-static void set_up_retired(void) {
-  for (size_t i = 0; i < queue_count; i++) pthread_mutex_init(&queues[i].lock, NULL);
-  // Without it, a child that forwards frees later, or never.
-  (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+void fwd_retire_all(fwd_domain *domain, fwd_retired *first) {
+  if (!first) return;
+  fwd_thread_set_up();
+  fwd_lock_lock(&domain->lock);
+  uint64_t earliest = put(domain, first);
+  fwd_retired *unused = take_unused(domain, earliest, fwd_fence_heavy());
+  fwd_lock_unlock(&domain->lock);
+  free_all(unused);
+}
+
+void fwd_hazard_reclaim(fwd_domain *domain, uint64_t entered) {
+  if (!atomic_load(&domain->retired)) return;
+  fwd_lock_lock(&domain->lock);
+  bool is_fenced = !domain->is_unsure || fwd_fence_heavy();
+  fwd_retired *unused = take_unused(domain, entered, is_fenced);
+  fwd_lock_unlock(&domain->lock);
+  free_all(unused);
+}
+
+void fwd_domain_drain(fwd_domain *domain) {
+  fwd_lock_lock(&domain->lock);
+  fwd_retired *all = atomic_load_explicit(&domain->retired, memory_order_relaxed);
+  atomic_store(&domain->retired, NULL);
+  fwd_lock_unlock(&domain->lock);
+  free_all(all);
+}
+
+size_t fwd_domain_waiting(fwd_domain *domain) {
+  size_t count = 0;
+  fwd_lock_lock(&domain->lock);
+  fwd_retired *retired = atomic_load_explicit(&domain->retired, memory_order_relaxed);
+  for (; retired; retired = retired->next) count++;
+  fwd_lock_unlock(&domain->lock);
+  return count;
 }

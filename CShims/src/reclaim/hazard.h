@@ -1,164 +1,179 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Hazard pointers (M. Michael, 2004): a thread announces which object it is using, in a place of its own, and
-/// what is to be freed is first retired, until no thread announces it.
+/// Safe memory reclamation: readers follow pointers without a lock, and writers free what they have unlinked once no
+/// reader can still be using it.
 ///
-/// An announcement is a plain store: no counter that threads share, and no locked instruction. It must be
-/// visible before the thread looks whether the object is still there. A fence after each would cost more than
-/// all the rest, so the other side pays: it makes every thread of the process run a barrier (membarrier(2))
-/// before it looks at the places. Where the system has no such call when it is first asked, and under the
-/// thread sanitizer, the store is a locked exchange instead.
+/// The scheme is that of hazard pointers (M. Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects",
+/// IEEE TPDS 15(6), 2004), with the intervals of later work (H. Wen et al., "Interval-Based Memory Reclamation", PPoPP
+/// 2018) in place of one pointer for each object.
 ///
-/// A retired object is freed by who retires it if it is not in use, else by who uses it last, before that one
-/// goes on: a user sees when it leaves that something was retired in the meantime. Nobody frees what others have
-/// to do with, so that it is done when they have returned.
+/// A *domain* is what readers enter: the subscriber list of one proxy, or the slot of one closure. It has a clock. A
+/// reader *announces* the domain and the clock's time in a hazard pointer of its thread, then follows the domain's
+/// pointers. A writer unlinks an object so that later readers do not find it, *retires* it, and the object is
+/// *reclaimed*, that is freed, as soon as no announced reader entered between the object's birth and its retirement:
 ///
-/// With an announcement stands how many objects had been retired when the use began. So one address may stand
-/// for many objects that come and go, as the arrays of a list do: a use is in the way only of what was retired
-/// after it began, and uses that overlap without an end keep nothing for ever.
+///     clock     3        4        5        6        7        8
+///     object    |  born .......... unlinked, retired |              freed when R1 leaves
+///     R1                     enters ------------------------------ leaves
+///     R2                                             enters --------------------   not in the way: entered too late
+///     R0   enters ------------------------------------------------------------   not in the way: entered too early
+///
+/// R0 is not in the way because a reader uses only what was linked when it entered: if the clock has moved by the time
+/// that it has read the first pointer, it enters anew. So a reader that stays for long keeps what existed when it
+/// entered, and nothing that came later, however much comes and goes.
+///
+/// An object that is in the way of nobody is freed by the writer that retires it, before `fwd_retire_all` returns. Else it
+/// is freed by the last reader in its way, when that one leaves: a reader that finds the clock moved looks for what it
+/// was the last to use. Each domain keeps its own retired objects, newest first, so that neither looks at those of other
+/// domains, nor at those that were retired before the reader entered.
+///
+/// An announcement must be visible before the reader follows a pointer, which takes a fence between a store and a load:
+/// more than the rest of a delivery costs. The fence is asymmetric (fence.h): the reader's is free, and the writer pays.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-// Defines __GLIBC__ too.
-#include <stdint.h>
+#include "fwd_lock.h"
+#include "reclaim/thread.h"
 
-/// Where a thread announces one use.
-typedef struct fwd_place {
-  /// NULL while there is none.
-  _Atomic(const void *) announced;
-  /// The count of retirements when the use began; written before the announcement.
-  _Atomic size_t generation;
-} fwd_place;
-
-/// A block of places of one thread. Threads with more uses at a time than a block has take further
-/// ones.
-enum { FWD_HAZARD_PLACES = 6 };
-
-typedef struct fwd_hazards {
-  _Alignas(64) fwd_place places[FWD_HAZARD_PLACES];
-  /// The thread's next block.
-  struct fwd_hazards *more;
-  /// The next of all blocks.
-  struct fwd_hazards *next;
-  _Atomic bool taken;
-} fwd_hazards;
-
-// Two cache lines: what two threads write at each use does not share one.
-_Static_assert(sizeof(fwd_hazards) == 128, "a block fills two cache lines");
-
-/// A use that has been announced.
-typedef struct fwd_guard {
-  /// NULL if it could not be announced.
-  fwd_place *place;
-  const void *announced;
-  size_t generation;
-} fwd_guard;
-
-/// What waits until nobody uses it: part of an object that cannot be reached any more.
+/// Part of an object that is retired.
 typedef struct fwd_retired {
   struct fwd_retired *next;
-  /// What users of the object announce.
-  const void *announced;
+  /// Frees the object. May run foreign code: no lock is held.
   void (*free)(struct fwd_retired *retired);
-  /// Set by `fwd_retire_all`: uses that begin later do not find the object.
-  size_t generation;
+  /// The clock's times between which readers that entered can have found the object, both included.
+  uint64_t born;
+  uint64_t ended;
 } fwd_retired;
 
-/// Frees objects by `retired->free`, each as soon as no use that began before is announced by
-/// `retired->announced`, perhaps at once. No lock is held then. They are linked by `next`, and
-/// announced by the same address.
-void fwd_retire_all(fwd_retired *first);
+/// What readers enter. All zeroes is an empty one.
+typedef struct fwd_domain {
+  /// Moved by writers, one at a time: by `fwd_domain_end`, and by `fwd_domain_move_clock`. It may go round.
+  _Atomic uint64_t clock;
+  /// The retired objects that wait for readers, the latest first. Changed under `lock`.
+  _Atomic(fwd_retired *) retired;
+  /// Readers that could not announce themselves because memory was short. Nothing is freed while there are any.
+  _Atomic uint32_t unannounced;
+  fwd_lock lock;
+  /// The `fwd_lost_readers` at which all retired objects were last looked at.
+  unsigned lost_readers;
+  /// Whether a writer could not tell which readers there are. Then all retired objects are to be looked at.
+  bool is_unsure;
+} fwd_domain;
 
-/// The same for one object.
-static inline void fwd_retire(fwd_retired *retired) {
-  retired->next = NULL;
-  fwd_retire_all(retired);
+/// What the clock moves by: the bits below are flags in a hazard pointer.
+#define FWD_CLOCK_STEP (FWD_HAZARD_FLAGS + 1)
+
+/// A reader's visit to a domain.
+typedef struct fwd_guard {
+  /// NULL if the reader could not announce itself.
+  fwd_hazard *hazard;
+  fwd_domain *domain;
+  uint64_t entered;
+} fwd_guard;
+
+/// Where the code of a function pointer finds its closure (call/closure.h).
+typedef struct fwd_closure_slot {
+  /// NULL: there is none any more, and the call returns zeroes. Callers read it as readers of the domain.
+  _Atomic(void *) closure;
+  fwd_domain domain;
+} fwd_closure_slot;
+
+// MARK: Writing
+
+/// The time of a domain's clock, for writers.
+static inline uint64_t fwd_domain_time(const fwd_domain *domain) {
+  return atomic_load_explicit(&domain->clock, memory_order_relaxed);
 }
 
-/// Whether somebody may be using what is announced by this address. Asks all threads.
-bool fwd_hazard_may_be_used(const void *announced);
-
-// MARK: Details of the two inline functions
-
-// Code of a shared library would look up where its own variables are if they were not hidden.
-#define FWD_HAZARD_VARIABLE extern __attribute__((visibility("hidden")))
-// Position-independent code calls a function for the address of a thread's variable, and has to
-// save all argument registers around that: not so in this model. glibc keeps room for a few such
-// words in libraries that are loaded later; other systems refuse to load them.
-#if defined(__ELF__) && defined(__GLIBC__)
-#define FWD_HAZARD_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
-#else
-#define FWD_HAZARD_THREAD_LOCAL _Thread_local
-#endif
-
-// What is usual stands in a row, with no jump taken: in so little code they take much of the time.
-#define FWD_USUALLY(condition) __builtin_expect(!!(condition), 1)
-#define FWD_RARELY(condition) __builtin_expect(!!(condition), 0)
-
-/// Whether stores need a fence of their own. Set once, before the first thread has places.
-FWD_HAZARD_VARIABLE bool fwd_hazard_is_fenced;
-/// Counts retirements.
-FWD_HAZARD_VARIABLE atomic_size_t fwd_hazard_generation;
-/// The calling thread's first block.
-FWD_HAZARD_VARIABLE FWD_HAZARD_THREAD_LOCAL fwd_hazards *fwd_hazards_of_thread;
-/// Finds a free place where the first is taken, or there are no blocks yet. NULL if memory is short: the use is
-/// then counted, and nothing is freed meanwhile.
-fwd_place *fwd_hazard_find_place(void);
-void fwd_hazard_leave_unannounced(void);
-/// Frees what was retired, is announced by this address (NULL: whatever it is), and is not used any more.
-void fwd_hazard_reclaim(const void *announced);
-
-static inline void fwd_hazard_store(fwd_place *place, const void *object) {
-  if (FWD_RARELY(fwd_hazard_is_fenced)) {
-    atomic_exchange_explicit(&place->announced, object, memory_order_seq_cst);
-  } else {
-    atomic_store_explicit(&place->announced, object, memory_order_release);
-    // The compiler must not move what follows in front of the store; the processor is told by
-    // membarrier.
-    atomic_signal_fence(memory_order_seq_cst);
-  }
+/// A time before all readers', for objects that a reader may find which entered before they were linked.
+static inline uint64_t fwd_domain_long_ago(const fwd_domain *domain) {
+  return fwd_domain_time(domain) - (UINT64_C(1) << 60);
 }
 
-// MARK: Using
+/// Moves the clock, forward. Readers that find what is linked afterwards find this time, too.
+static inline void fwd_domain_move_clock(fwd_domain *domain, uint64_t time) {
+  atomic_store_explicit(&domain->clock, time, memory_order_release);
+}
 
-/// Announces a use of what is known by the address `announced`, before looking whether it is there. The use ends
-/// on the same thread.
-// Inline in any case: a guard in memory is written in words and read in pairs of them, and has to wait.
-static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(const void *announced) {
-  fwd_guard guard = {.announced = announced};
-  // Acquire: if this count includes a retirement, the object is seen to be gone.
-  guard.generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
-  fwd_hazards *mine = fwd_hazards_of_thread;
-  guard.place = mine ? &mine->places[0] : NULL;
-  if (FWD_RARELY(!mine || atomic_load_explicit(&guard.place->announced, memory_order_relaxed))) {
-    guard.place = fwd_hazard_find_place();
+/// Says that no reader that enters from now on finds the object, which has been unlinked. It must be retired later.
+static inline void fwd_domain_end(fwd_domain *domain, fwd_retired *retired,
+                                  void (*free)(fwd_retired *retired), uint64_t born) {
+  uint64_t now = fwd_domain_time(domain);
+  *retired = (fwd_retired){.free = free, .born = born, .ended = now};
+  // Release: a reader that enters at the next time finds the object unlinked.
+  fwd_domain_move_clock(domain, now + FWD_CLOCK_STEP);
+}
+
+/// Retires objects that `fwd_domain_end` was called for, linked by `next`, the latest first. Frees those that no reader
+/// can be using, and the readers free the others. The domain may be freed with the last of them. Must be called under
+/// no lock.
+void fwd_retire_all(fwd_domain *domain, fwd_retired *first);
+
+/// Frees all retired objects. There must be no reader.
+void fwd_domain_drain(fwd_domain *domain);
+
+/// Whether some reader may be in the domain.
+bool fwd_domain_is_read(const fwd_domain *domain);
+
+/// The number of objects that wait for readers, for tests.
+size_t fwd_domain_waiting(fwd_domain *domain);
+
+// MARK: Details of the inline functions
+
+/// Finds a free hazard pointer where the first is taken, or the thread has no block yet. NULL if memory is short: then
+/// the reader has been counted in the domain.
+fwd_hazard *fwd_hazard_find(fwd_domain *domain);
+void fwd_hazard_leave_unannounced(fwd_domain *domain, uint64_t entered);
+/// Frees retired objects that a reader which entered at this time was the last to use.
+void fwd_hazard_reclaim(fwd_domain *domain, uint64_t entered);
+
+// MARK: Reading
+
+/// Enters a domain, before its pointers are followed. The reader leaves on any thread.
+// Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
+// forwarding.
+static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_domain *domain) {
+  fwd_guard guard = {.domain = domain};
+  // Acquire: what had ended by this time is found unlinked.
+  guard.entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
+  fwd_thread_block *block = fwd_thread_blocks;
+  guard.hazard = block ? &block->hazards[0] : NULL;
+  if (FWD_RARELY(!block || atomic_load_explicit(&guard.hazard->domain, memory_order_relaxed))) {
+    guard.hazard = fwd_hazard_find(domain);
   }
-  if (FWD_USUALLY(guard.place)) {
-    // In front of the announcement, which is stored with release: whoever finds that finds this, or
-    // that of a later use.
-    atomic_store_explicit(&guard.place->generation, guard.generation, memory_order_release);
-    fwd_hazard_store(guard.place, announced);
+  if (FWD_USUALLY(guard.hazard)) {
+    // The time first: a writer that finds the announcement finds this time, or a later reader's.
+    atomic_store_explicit(&guard.hazard->entered, guard.entered, memory_order_release);
+    atomic_store_explicit(&guard.hazard->domain, domain, memory_order_release);
+    fwd_fence_light();
   }
   return guard;
 }
 
-/// Ends a use. `found` says whether the object was there: a use that came too late may have been in the way of
-/// whoever retired it, and before it came, the count had gone up already.
-static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard, bool found) {
-  if (FWD_USUALLY(guard.place)) {
-    fwd_hazard_store(guard.place, NULL);
+/// Whether the clock has not moved since a time. If a reader entered then, all that it has found until now was linked at
+/// that time.
+static inline bool fwd_domain_is_at(const fwd_domain *domain, uint64_t time) {
+  return atomic_load_explicit(&domain->clock, memory_order_acquire) == time;
+}
+
+/// Says that the reader is an object, which thread exit does not end.
+static inline void fwd_hazard_detach(fwd_guard guard) {
+  if (!guard.hazard) return;
+  uint64_t entered = atomic_load_explicit(&guard.hazard->entered, memory_order_relaxed);
+  atomic_store_explicit(&guard.hazard->entered, entered | FWD_HAZARD_DETACHED, memory_order_release);
+}
+
+/// Leaves a domain, which the caller keeps alive meanwhile.
+static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard) {
+  if (FWD_USUALLY(guard.hazard)) {
+    atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
+    fwd_fence_light();
   } else {
-    fwd_hazard_leave_unannounced();
+    fwd_hazard_leave_unannounced(guard.domain, guard.entered);
   }
-  size_t generation = atomic_load_explicit(&fwd_hazard_generation, memory_order_acquire);
-  if (FWD_RARELY(!found || generation != guard.generation)) {
-    fwd_hazard_reclaim(guard.announced);
-  }
+  if (FWD_RARELY(!fwd_domain_is_at(guard.domain, guard.entered))) fwd_hazard_reclaim(guard.domain, guard.entered);
 }
 
 #endif

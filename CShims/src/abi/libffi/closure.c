@@ -8,7 +8,6 @@
 /// closure's handler. So an entry that is given back first waits in a quarantine, where its trampoline leads to an empty
 /// slot, until `quarantine_slots` others have come after it.
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +15,14 @@
 #include "base/error.h"
 #include "base/word.h"
 
+/// Used again and never freed: a stale call that has left the slot still looks at its domain.
 typedef struct ffi_entry {
   /// First, so that its address is the entry's.
-  _Atomic(void *) slot;
+  fwd_closure_slot slot;
+  /// The next one that has no trampoline.
+  struct ffi_entry *next_spare;
+  /// Whether there was a trampoline that led here.
+  bool was_used;
   /// What ffi_closure_alloc gave: where the trampoline is written; it is executed elsewhere.
   ffi_closure *trampoline;
   /// Retained: libffi reads it at each entry, in the quarantine too.
@@ -28,32 +32,54 @@ typedef struct ffi_entry {
 // MARK: The quarantine
 
 enum { quarantine_slots = 256 };
-static pthread_mutex_t quarantine_lock = PTHREAD_MUTEX_INITIALIZER;
+static fwd_lock quarantine_lock = FWD_LOCK_INITIALIZER;
 // A ring: `quarantine_next` is the oldest. Being static it also keeps leak checkers content.
 static ffi_entry *quarantine[quarantine_slots];
 static size_t quarantine_next;
+/// Entries without a trampoline, under the same lock.
+static ffi_entry *spare;
+
+static ffi_entry *take_spare(void) {
+  fwd_lock_lock(&quarantine_lock);
+  ffi_entry *entry = spare;
+  if (entry) spare = entry->next_spare;
+  fwd_lock_unlock(&quarantine_lock);
+  return entry ? entry : calloc(1, sizeof *entry);
+}
+
+/// Gives back an entry without a trampoline.
+static void put_spare(ffi_entry *entry) {
+  if (!entry->was_used) {
+    free(entry);
+    return;
+  }
+  fwd_lock_lock(&quarantine_lock);
+  entry->next_spare = spare;
+  spare = entry;
+  fwd_lock_unlock(&quarantine_lock);
+}
 
 static void free_entry(ffi_entry *entry) {
   ffi_closure_free(entry->trampoline);
   fwd_ffi_interface_release((fwd_ffi_interface *)(uintptr_t)entry->interface);
-  free(entry);
+  put_spare(entry);
 }
 
 void fwd_ffi_entry_give_back(fwd_entry entry) {
   ffi_entry *entering = (ffi_entry *)entry.slot;
   ffi_entry *evicted = NULL;
-  pthread_mutex_lock(&quarantine_lock);
+  fwd_lock_lock(&quarantine_lock);
   // If a stale call is inside the oldest at this moment, that one stays, and the next is looked at.
   for (size_t tries = 0; entering && tries < quarantine_slots; tries++) {
     ffi_entry **oldest = &quarantine[quarantine_next];
-    if (!*oldest || !fwd_hazard_may_be_used(&(*oldest)->slot)) {
+    if (!*oldest || !fwd_domain_is_read(&(*oldest)->slot.domain)) {
       evicted = *oldest;
       *oldest = entering;
       entering = NULL;
     }
     quarantine_next = (quarantine_next + 1) % quarantine_slots;
   }
-  pthread_mutex_unlock(&quarantine_lock);
+  fwd_lock_unlock(&quarantine_lock);
   // With a stale call inside each of the others, the new one finds no room and is never freed.
   if (evicted) free_entry(evicted);
 }
@@ -143,17 +169,16 @@ static void enter(ffi_cif *ffi, void *returned, void **pieces, void *user_data) 
 // MARK: Creation
 
 fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, fwd_entry *entry, fwd_error *error) {
-  ffi_entry *made = malloc(sizeof *made);
+  ffi_entry *made = take_spare();
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a closure");
   void *code = NULL;
   made->trampoline = ffi_closure_alloc(sizeof *made->trampoline, &code);
   if (!made->trampoline) {
-    free(made);
+    put_spare(made);
     return fwd_fail(error, FWD_NO_EXECUTABLE_MEMORY, 0,
                     "no executable memory for a function pointer: libffi needs memory that is writable and "
                     "executable, which this system refuses, or memory is short");
   }
-  atomic_init(&made->slot, NULL);
   // Its count is all of it that changes. A new reference is made from an existing one: there is nothing to order.
   made->interface = interface;
   atomic_fetch_add_explicit(&((fwd_ffi_interface *)(uintptr_t)interface)->references, 1, memory_order_relaxed);
@@ -164,6 +189,7 @@ fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, fwd_entry *ent
     return fwd_fail(error, FWD_UNSUPPORTED, 0, "libffi makes no closure of this signature (its status %d)",
                     (int)status);
   }
+  made->was_used = true;
   *entry = (fwd_entry){.slot = &made->slot};
   // ISO C converts no object pointer to a function pointer; POSIX does.
   memcpy(&entry->function, &code, sizeof code);

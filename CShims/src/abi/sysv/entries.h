@@ -16,15 +16,15 @@
 
 #if FWD_IS_SYSV
 
-/// What an entry belongs to. Entries and slots have the same size, so that one index serves both.
+/// What an entry belongs to.
 typedef struct fwd_entry_slot {
   /// NULL: there is no closure, and calls return zeroes. First, so that its address is the slot's.
-  _Atomic(void *) closure;
+  fwd_closure_slot closure;
   /// The size of the last closure's result if that is in memory, else 0: a stale call has to write it.
   _Atomic uint32_t memory_size;
 } fwd_entry_slot;
 
-_Static_assert(sizeof(fwd_entry_slot) == 16, "entry_pool.c counts slots by 16 bytes");
+_Static_assert(sizeof(fwd_entry_slot) == 48, "entry_pool.c counts slots by 48 bytes");
 
 /// The registers and the stack of a call through a full entry. entry_pool.c knows the offsets.
 typedef struct fwd_entry_state {

@@ -18,7 +18,6 @@
 
 #include "abi/entries.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "abi/sysv/entries.h"
@@ -83,7 +82,7 @@ static pool quick_vectors = {.begin = QUICK_VECTORS_BEGIN, .count = QUICK_VECTOR
 
 static pool *const pools[] = {&full_registers, &full_memory,  &full_x87,       &full_complex_x87,
                               &quick_mixed,    &quick_memory, &quick_integers, &quick_vectors};
-static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+static fwd_lock pools_lock = FWD_LOCK_INITIALIZER;
 
 // MARK: The code
 
@@ -148,7 +147,7 @@ __asm__(
     "  .rept \\count\n"
     "    .p2align 4, 0xCC\n"
     LANDING
-    "    lea " SYMBOL(fwd_entry_slots) " + 16 * fwd_index(%rip), %\\register\n"
+    "    lea " SYMBOL(fwd_entry_slots) " + 48 * fwd_index(%rip), %\\register\n"
     "    jmp \\target\n"
     "    .set fwd_index, fwd_index + 1\n"
     "  .endr\n"
@@ -219,7 +218,7 @@ static pool *quick_pool_for(const fwd_placement *placement) {
 static fwd_entry_slot *take(pool *from) {
   fwd_entry_slot *taken = NULL;
   uint16_t *ring = rings + from->begin;
-  pthread_mutex_lock(&pools_lock);
+  fwd_lock_lock(&pools_lock);
   if (!from->is_set_up) {
     for (uint16_t i = 0; i < from->count; i++) ring[i] = (uint16_t)(from->begin + i);
     from->free_count = from->count;
@@ -230,7 +229,7 @@ static fwd_entry_slot *take(pool *from) {
     from->first = (uint16_t)((from->first + 1) % from->count);
     from->free_count--;
   }
-  pthread_mutex_unlock(&pools_lock);
+  fwd_lock_unlock(&pools_lock);
   return taken;
 }
 
@@ -256,10 +255,10 @@ void fwd_entry_give_back(fwd_entry entry) {
   size_t i = 0;
   while (index >= pools[i]->begin + pools[i]->count) i++;
   pool *to = pools[i];
-  pthread_mutex_lock(&pools_lock);
+  fwd_lock_lock(&pools_lock);
   rings[to->begin + (to->first + to->free_count) % to->count] = index;
   to->free_count++;
-  pthread_mutex_unlock(&pools_lock);
+  fwd_lock_unlock(&pools_lock);
   free(entry.layout);
 }
 

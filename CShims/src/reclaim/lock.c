@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Locks, and the gate that closes them all while the process forks.
+///
+/// A child of fork(2) has a copy of the memory but only the thread that forked. A lock that another thread held at that
+/// moment would stay locked in the child for good, and what it protects might be half changed. Taking every lock before
+/// the fork is not possible, since each proxy has locks of its own. Instead a thread says so in its block (thread.h)
+/// while it holds or waits for a lock, and the fork waits until no other thread says so:
+///
+///     a thread that locks                          the thread that forks (pthread_atfork, prepare)
+///       locks = locks + 1                            forks = forks + 1
+///       light fence                                  heavy fence
+///       forks > 0 ? step back and wait               wait until `locks` of every other thread is 0
+///       ... the critical section ...                 fork(2)
+///       locks = locks - 1                            parent: forks = forks - 1, child: forks = 0
+///
+/// The fences make this Dekker's pattern: either the fork sees `locks`, or the thread sees `forks`. A critical section
+/// runs no foreign code, so the fork waits for microseconds. The forking thread itself passes the gate: fork handlers
+/// that other libraries registered before ours run while the gate is closed, and may use the package.
+///
+/// Neither side waits for ever. A fork handler of another library may wait for a lock of its own, held by a thread that
+/// waits at our gate; and a critical section may wait for the lock of an allocator whose fork handler ran before ours.
+/// After `patience` each goes on. Only in such a program can a child find a lock held.
+
+// For syscall(2).
+#define _GNU_SOURCE 1
+
+#include "fwd_lock.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "reclaim/thread.h"
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#elif defined(__APPLE__)
+#include <os/lock.h>
+#endif
+
+// MARK: The lock
+
+#if defined(__APPLE__)
+
+_Static_assert(sizeof(os_unfair_lock) == sizeof(fwd_lock), "os_unfair_lock is one word");
+static void acquire(fwd_lock *lock) { os_unfair_lock_lock((os_unfair_lock_t)lock); }
+static bool try_acquire(fwd_lock *lock) { return os_unfair_lock_trylock((os_unfair_lock_t)lock); }
+static void give_up(fwd_lock *lock) { os_unfair_lock_unlock((os_unfair_lock_t)lock); }
+
+#else
+
+// "Futexes are tricky" (U. Drepper, 2011), the third mutex: a thread that waited locks with `contended`, since there
+// may be others.
+enum { open = 0, locked = 1, contended = 2 };
+
+static bool try_acquire(fwd_lock *lock) {
+  uint32_t expected = open;
+  return __atomic_compare_exchange_n(&lock->word, &expected, locked, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+__attribute__((cold, noinline)) static void wait_for(fwd_lock *lock) {
+  // Critical sections are short: mostly the lock is open again before a system call would have begun.
+  for (unsigned i = 0; i < 100; i++) {
+    if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == open && try_acquire(lock)) return;
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+  }
+  while (__atomic_exchange_n(&lock->word, contended, __ATOMIC_ACQUIRE) != open) {
+#if defined(__linux__)
+    syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, contended, NULL, NULL, 0);
+#else
+    sched_yield();
+#endif
+  }
+}
+
+static void acquire(fwd_lock *lock) {
+  if (FWD_RARELY(!try_acquire(lock))) wait_for(lock);
+}
+
+static void give_up(fwd_lock *lock) {
+  uint32_t word = __atomic_exchange_n(&lock->word, open, __ATOMIC_RELEASE);
+#if defined(__linux__)
+  if (FWD_RARELY(word == contended)) syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+#else
+  (void)word;
+#endif
+}
+
+#endif
+
+// MARK: The gate
+
+/// How many threads are about to fork.
+static atomic_uint forks;
+static FWD_FAST_THREAD_LOCAL bool is_forking;
+/// The same as `locks` of a thread's block, for all threads that have no block because memory was short.
+static atomic_uint locks_without_block;
+static FWD_FAST_THREAD_LOCAL unsigned my_locks_without_block;
+
+/// How long one side of the gate waits for the other.
+static const int64_t patience_ns = 1000000000;
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/// Lets other threads run for a while, longer if it has been asked often.
+static void pause_briefly(unsigned count) {
+  if (count < 20) {
+    sched_yield();
+    return;
+  }
+  struct timespec time = {.tv_nsec = 50000};
+  nanosleep(&time, NULL);
+}
+
+static void set_locks(fwd_thread_block *block, uint32_t count) {
+  // Release: a fork that sees 0 sees what was done under the lock.
+  atomic_store_explicit(&block->locks, count, memory_order_release);
+}
+
+static uint32_t locks_of(const fwd_thread_block *block) {
+  return atomic_load_explicit(&block->locks, memory_order_relaxed);
+}
+
+static bool is_closed(void) { return atomic_load_explicit(&forks, memory_order_acquire) > 0 && !is_forking; }
+
+/// Waits while another thread forks. The thread holds no lock.
+__attribute__((cold, noinline)) static void wait_at_gate(fwd_thread_block *block) {
+  int64_t deadline = now_ns() + patience_ns;
+  unsigned count = 0;
+  do {
+    set_locks(block, 0);
+    while (is_closed() && now_ns() < deadline) pause_briefly(count++);
+    set_locks(block, 1);
+    fwd_fence_light();
+  } while (is_closed() && now_ns() < deadline);
+}
+
+__attribute__((cold, noinline)) static void pass_gate_without_block(void) {
+  my_locks_without_block++;
+  atomic_fetch_add(&locks_without_block, 1);
+  atomic_thread_fence(memory_order_seq_cst);
+  // A thread that holds a lock goes on, since the fork waits for it.
+  if (my_locks_without_block > 1 || !is_closed()) return;
+  int64_t deadline = now_ns() + patience_ns;
+  for (unsigned count = 0; is_closed() && now_ns() < deadline;) {
+    atomic_fetch_sub(&locks_without_block, 1);
+    while (is_closed() && now_ns() < deadline) pause_briefly(count++);
+    atomic_fetch_add(&locks_without_block, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+  }
+}
+
+static void pass_gate(void) {
+  fwd_thread_block *block = fwd_thread_blocks;
+  if (FWD_RARELY(!block)) block = fwd_thread_add_block();
+  if (FWD_RARELY(!block)) {
+    pass_gate_without_block();
+    return;
+  }
+  uint32_t locks = locks_of(block);
+  set_locks(block, locks + 1);
+  fwd_fence_light();
+  // A thread that holds a lock goes on, since the fork waits for it.
+  if (FWD_RARELY(atomic_load_explicit(&forks, memory_order_relaxed) > 0) && locks == 0 && is_closed()) {
+    wait_at_gate(block);
+  }
+}
+
+static void leave_gate(void) {
+  // In which order a thread's two counts fall does not matter, as long as their sum is right.
+  if (FWD_RARELY(my_locks_without_block > 0)) {
+    my_locks_without_block--;
+    atomic_fetch_sub(&locks_without_block, 1);
+  } else {
+    set_locks(fwd_thread_blocks, locks_of(fwd_thread_blocks) - 1);
+  }
+}
+
+void fwd_lock_lock(fwd_lock *lock) {
+  pass_gate();
+  acquire(lock);
+}
+
+bool fwd_lock_try(fwd_lock *lock) {
+  pass_gate();
+  bool is_held = try_acquire(lock);
+  if (!is_held) leave_gate();
+  return is_held;
+}
+
+void fwd_lock_unlock(fwd_lock *lock) {
+  give_up(lock);
+  leave_gate();
+}
+
+// MARK: fork(2)
+
+/// Whether a thread other than the calling one holds or waits for a lock.
+static bool is_any_held(void) {
+  if (atomic_load(&locks_without_block) > my_locks_without_block) return true;
+  fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
+  for (; block; block = block->next) {
+    // Acquire: see `set_locks`.
+    if (block != fwd_thread_blocks && atomic_load_explicit(&block->locks, memory_order_acquire) > 0) return true;
+  }
+  return false;
+}
+
+static void before_fork(void) {
+  fwd_thread_set_up();
+  is_forking = true;
+  atomic_fetch_add(&forks, 1);
+  if (!fwd_fence_heavy()) {
+    // Without the fence a thread that has just begun to lock may not be seen yet. A store takes far less than this.
+    struct timespec time = {.tv_nsec = 1000000};
+    nanosleep(&time, NULL);
+  }
+  int64_t deadline = now_ns() + patience_ns;
+  for (unsigned count = 0; is_any_held() && now_ns() < deadline;) pause_briefly(count++);
+}
+
+static void after_fork_in_parent(void) {
+  atomic_fetch_sub(&forks, 1);
+  is_forking = false;
+}
+
+static void after_fork_in_child(void) {
+  fwd_thread_reset_others();
+  atomic_store(&locks_without_block, my_locks_without_block);
+  atomic_store(&forks, 0);
+  is_forking = false;
+}
+
+// Before main: handlers that programs register later then run before ours, while the gate is open. If there is no memory
+// for the registration, forks are not waited for.
+__attribute__((constructor)) static void register_fork_handlers(void) {
+  (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// What each thread shows to the others: its hazard pointers (hazard.h) and whether it holds a lock (lock.c).
+///
+/// A thread owns blocks of two cache lines each. It takes its first block at its first use of the package, and more
+/// if it has more than six hazard pointers at a time. All blocks ever made are linked, and none is ever freed, so other
+/// threads walk them without a lock. A thread that ends gives its blocks to later threads.
+
+#ifndef FWD_SRC_THREAD_H
+#define FWD_SRC_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+// Defines __GLIBC__ too.
+#include <stdint.h>
+
+#include "reclaim/fence.h"
+
+/// One hazard pointer: the announcement that a thread reads what a domain protects; see hazard.h.
+typedef struct fwd_hazard {
+  /// The domain, NULL while the hazard pointer is free. Stored behind `entered`.
+  _Atomic(const void *) domain;
+  /// The domain's clock when the reader entered, and the flags below.
+  _Atomic uint64_t entered;
+} fwd_hazard;
+
+/// The reader is an object, as a batch is, and may outlive the thread's stack frames.
+#define FWD_HAZARD_DETACHED UINT64_C(1)
+/// The reader may also use what was linked after it entered.
+#define FWD_HAZARD_OPEN UINT64_C(2)
+#define FWD_HAZARD_FLAGS UINT64_C(3)
+
+enum { FWD_HAZARDS_PER_BLOCK = 6 };
+
+typedef struct fwd_thread_block {
+  _Alignas(64) fwd_hazard hazards[FWD_HAZARDS_PER_BLOCK];
+  /// The thread's next block.
+  struct fwd_thread_block *more;
+  /// The next of all blocks.
+  struct fwd_thread_block *next;
+  /// How many locks the thread holds or waits for, in its first block.
+  _Atomic uint32_t locks;
+  /// Whether a thread has the block.
+  _Atomic bool is_owned;
+} fwd_thread_block;
+
+// What two threads write at each fan-out shares no cache line.
+_Static_assert(sizeof(fwd_thread_block) == 128, "a block fills two cache lines");
+
+// Position-independent code calls a function for the address of a thread-local variable, and has to save all
+// argument registers around that call, except in the initial-exec model. glibc keeps room for a few such words in
+// libraries that are loaded later; other systems refuse to load them.
+#if defined(__ELF__) && defined(__GLIBC__)
+#define FWD_FAST_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define FWD_FAST_THREAD_LOCAL _Thread_local
+#endif
+
+/// The calling thread's first block; NULL if it has none.
+extern FWD_HIDDEN FWD_FAST_THREAD_LOCAL fwd_thread_block *fwd_thread_blocks;
+
+/// All blocks of the process, linked by `next`.
+extern FWD_HIDDEN _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
+
+/// How often hazard pointers have been cleared whose readers never left: see hazard.c.
+extern FWD_HIDDEN atomic_uint fwd_lost_readers;
+
+/// Prepares the process, once: threads wait for the one that does it.
+void fwd_thread_set_up(void);
+
+/// Gives the calling thread one more block. NULL if memory is short, or if the thread has run its last exit handler.
+fwd_thread_block *fwd_thread_add_block(void);
+
+/// In the child of a fork: frees the blocks of all threads but the calling one, which is the only one left.
+void fwd_thread_reset_others(void);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// What is kept for readers, and for how long: reclaim.
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "call/closure.h"
+#include "reclaim/hazard.h"
+#include "stage.h"
+
+static void come_and_go(stage *self, size_t number, fwd_subscription *members) {
+  (void)members;
+  fwd_subscription last = stage_join(self, FWD_HOLD_NONE, NULL, NULL, NULL, number % 2 ? FWD_LIST_END : 0);
+  EXPECT(last && stage_leave(self, last));
+}
+
+/// A change of one proxy frees what it leaves behind at once, however much another proxy keeps.
+static void keep_apart(void) {
+  check_begin("what one proxy keeps is not in the way of another");
+  stage *kept = stage_create(), *other = stage_create();
+  static fwd_subscription members[1000];
+  for (size_t i = 0; i < 1000; i++) members[i] = stage_join(kept, FWD_HOLD_NONE, NULL, NULL, NULL, FWD_LIST_END);
+  fwd_batch *batch;
+  NEED(fwd_batch_begin(kept->proxy, &batch, NULL) == FWD_OK);
+  for (size_t i = 0; i < 1000; i++) EXPECT(stage_leave(kept, members[i]));
+  EXPECT(fwd_domain_waiting(&kept->list->domain) >= 1000);
+  for (size_t i = 0; i < 1000; i++) {
+    come_and_go(other, i, NULL);
+    EXPECT(fwd_domain_waiting(&other->list->domain) == 0);
+  }
+  fwd_batch_end(batch);
+  EXPECT(fwd_domain_waiting(&kept->list->domain) == 0);
+  stage_destroy(kept);
+  stage_destroy(other);
+}
+
+// MARK: Notifiers
+
+static void count_destroy(void *context) { atomic_fetch_add((atomic_size_t *)context, 1); }
+
+// MARK: More readers than are told apart
+
+static void read_many_times(void) {
+  check_begin("fifty batches, ended in another order");
+  enum { batch_count = 50 };
+  stage *self = stage_create();
+  fwd_batch *batches[batch_count];
+  atomic_size_t destroyed = 0;
+  for (size_t i = 0; i < batch_count; i++) {
+    fwd_subscription made = stage_join(self, FWD_HOLD_NONE, NULL, &destroyed, count_destroy, i % 2 ? 0 : FWD_LIST_END);
+    NEED(fwd_batch_begin(self->proxy, &batches[i], NULL) == FWD_OK);
+    EXPECT(made && stage_leave(self, made));
+  }
+  EXPECT(atomic_load(&destroyed) == 0);
+  for (size_t i = 0; i < batch_count; i++) fwd_batch_end(batches[i * 7 % batch_count]);
+  EXPECT(atomic_load(&destroyed) == batch_count && fwd_domain_waiting(&self->list->domain) == 0);
+  stage_destroy(self);
+}
+
+// MARK: Thread exit
+
+static pthread_key_t late_key;
+static stage *shared;
+
+static size_t count_blocks(void) {
+  size_t count = 0;
+  for (fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks); block; block = block->next) count++;
+  return count;
+}
+
+/// What the handler of a later key does with the batch of its thread.
+typedef struct leaving {
+  fwd_batch *batch;
+  atomic_int step;
+  unsigned rounds;
+} leaving;
+
+static void *read_beside(void *context) {
+  leaving *self = context;
+  fwd_batch *batch;
+  NEED(fwd_batch_begin(shared->proxy, &batch, NULL) == FWD_OK);
+  atomic_store(&self->step, 1);
+  while (atomic_load(&self->step) != 2) sched_yield();
+  // The other batch has ended; this one has not.
+  EXPECT(fwd_domain_is_read(&shared->list->domain));
+  fwd_batch_end(batch);
+  return NULL;
+}
+
+/// Ends the thread's batch, after the library's own handler has run and while another thread begins one.
+static void end_late(void *context) {
+  leaving *self = context;
+  pthread_t reader;
+  NEED(pthread_create(&reader, NULL, read_beside, self) == 0);
+  while (atomic_load(&self->step) != 1) sched_yield();
+  EXPECT(fwd_batch_forward(self->batch, stage_note, NULL, 0, NULL, 0) == FWD_OK);
+  fwd_batch_end(self->batch);
+  atomic_store(&self->step, 2);
+  pthread_join(reader, NULL);
+}
+
+static void *begin_and_exit(void *context) {
+  leaving *self = context;
+  NEED(fwd_batch_begin(shared->proxy, &self->batch, NULL) == FWD_OK);
+  NEED(pthread_setspecific(late_key, self) == 0);
+  return NULL;
+}
+
+static void run_thread(void *(*body)(void *), void *context) {
+  pthread_t thread;
+  NEED(pthread_create(&thread, NULL, body, context) == 0);
+  pthread_join(thread, NULL);
+}
+
+static void end_batch_in_handler(void) {
+  check_begin("a thread's exit handler ends a batch while another thread begins one");
+  NEED(pthread_key_create(&late_key, end_late) == 0);
+  for (unsigned i = 0; i < 20; i++) {
+    leaving self = {.rounds = 0};
+    run_thread(begin_and_exit, &self);
+    EXPECT(!fwd_domain_is_read(&shared->list->domain));
+  }
+  NEED(pthread_key_delete(late_key) == 0);
+}
+
+static void *begin_only(void *context) {
+  leaving *self = context;
+  NEED(fwd_batch_begin(shared->proxy, &self->batch, NULL) == FWD_OK);
+  return NULL;
+}
+
+static void end_batch_elsewhere(void) {
+  check_begin("a batch outlives its thread and is ended on another");
+  atomic_size_t destroyed = 0;
+  fwd_subscription made = stage_join(shared, FWD_HOLD_NONE, NULL, &destroyed, NULL, FWD_LIST_END);
+  leaving self = {.rounds = 0};
+  run_thread(begin_only, &self);
+  EXPECT(fwd_domain_is_read(&shared->list->domain));
+  EXPECT(stage_leave(shared, made));
+  EXPECT(fwd_domain_waiting(&shared->list->domain) > 0);
+  EXPECT(fwd_batch_forward(self.batch, stage_note, NULL, 0, NULL, 0) == FWD_OK);
+  fwd_batch_end(self.batch);
+  EXPECT(!fwd_domain_is_read(&shared->list->domain) && fwd_domain_waiting(&shared->list->domain) == 0);
+}
+
+static int add_one(void *context, int value) { return context ? value + 1 : 0; }
+
+static void handle_add(void *context, void *const *arguments, void *result) {
+  (void)context;
+  int value;
+  memcpy(&value, arguments[1], sizeof value);
+  value++;
+  memcpy(result, &value, sizeof value);
+}
+
+/// Everything that the C interface offers, at once.
+static void use_everything(stage *self) {
+  atomic_size_t deliveries = 0, destroyed = 0;
+  fwd_subscription made = stage_join(self, FWD_HOLD_NONE, NULL, &deliveries, NULL, FWD_LIST_END);
+  fwd_subscription strong = stage_join(self, FWD_HOLD_STRONG, stage_owner, NULL, NULL, 0);
+  EXPECT(made && strong && stage_forward(self) == FWD_OK && atomic_load(&deliveries) >= 1);
+  fwd_batch *batch;
+  EXPECT(fwd_batch_begin(self->proxy, &batch, NULL) == FWD_OK);
+  EXPECT(fwd_batch_forward(batch, stage_note, NULL, 0, NULL, 0) == FWD_OK && atomic_load(&deliveries) >= 2);
+  EXPECT(stage_leave(self, made) && stage_leave(self, strong));
+  fwd_batch_end(batch);
+  fwd_signature *signature;
+  EXPECT(fwd_signature_create("i^vi", 4, &signature, NULL) == FWD_OK);
+  void *context = &destroyed;
+  int value = 41, result = 0;
+  void *arguments[] = {&context, &value};
+  EXPECT(fwd_call(signature, (void (*)(void))add_one, arguments, &result) == FWD_OK && result == 42);
+  fwd_closure *closure;
+  EXPECT(fwd_closure_create(signature, handle_add, NULL, &closure, NULL) == FWD_OK);
+  EXPECT(((int (*)(void *, int))fwd_closure_function(closure))(context, 41) == 42);
+  fwd_closure_destroy(closure);
+  fwd_signature_release(signature);
+  EXPECT(fwd_selector_register("note") == stage_note);
+}
+
+/// The sanitizers end a thread for themselves in the last round.
+enum { used_rounds = FWD_IS_SANITIZED ? 2 : 4 };
+
+/// In each round of exit handlers, before and behind the library's own.
+static void use_in_handler(void *context) {
+  leaving *self = context;
+  use_everything(shared);
+  if (++self->rounds < used_rounds) NEED(pthread_setspecific(late_key, self) == 0);
+}
+
+static void *use_and_exit(void *context) {
+  use_everything(shared);
+  NEED(pthread_setspecific(late_key, context) == 0);
+  return NULL;
+}
+
+static void use_in_handlers(void) {
+  check_begin("exit handlers use everything in each of their rounds");
+  NEED(pthread_key_create(&late_key, use_in_handler) == 0);
+  leaving self = {.rounds = 0};
+  run_thread(use_and_exit, &self);
+  size_t before = count_blocks();
+  for (unsigned i = 0; i < 200; i++) {
+    self.rounds = 0;
+    run_thread(use_and_exit, &self);
+    EXPECT(self.rounds == used_rounds);
+  }
+  EXPECT(count_blocks() == before);
+  NEED(pthread_key_delete(late_key) == 0);
+}
+
+// MARK: -
+
+int main(void) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  keep_apart();
+  read_many_times();
+  shared = stage_create();
+  end_batch_in_handler();
+  end_batch_elsewhere();
+  use_in_handlers();
+  stage_destroy(shared);
+  swift_release(stage_owner);
+  check_begin("what is left at the end");
+  EXPECT(atomic_load(&objects_allocated) == 0);
+  return check_finish();
+}
