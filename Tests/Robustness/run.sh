@@ -71,8 +71,8 @@ flags_of() {
 programs_of() {
   case $1 in
     debug) echo "hostile nesting allocation_failures" ;;
-    thread) echo "threads reclaim selectors" ;;
-    *) echo "hostile nesting allocation_failures list_model short_segments threads selectors visitors" ;;
+    thread) echo "threads reclaim fork selectors" ;;
+    *) echo "hostile nesting allocation_failures list_model short_segments threads reclaim fork selectors visitors" ;;
   esac
 }
 
