@@ -20,7 +20,7 @@ internal import CForwardingInternal
 
   package init(_ state: sending State) {
     // SAFETY: the buffer has room for one lock, and a lock is trivial.
-    unsafe storage = Storage.create(minimumCapacity: 1) { buffer in
+    storage = Storage.create(minimumCapacity: 1) { buffer in
       unsafe buffer.withUnsafeMutablePointerToElements { unsafe $0.initialize(to: fwd_lock()) }
       return state
     }
