@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import Dispatch
 import Testing
 
 @testable import Forwarding
@@ -15,13 +16,16 @@ import Testing
 
 // What may not compile is in Tests/Isolation.
 
-/// Counts what does not run on the main actor's thread.
+/// Counts calls that do not run on the main actor.
 private final class Strays: Sendable {
-  private let main = Box<ThreadIdentity?>(nil)
+  // The main actor runs on the main queue, but on Linux not on one thread.
+  private static let isMain = DispatchSpecificKey<Bool>()
   let count = Box(0)
 
-  @MainActor func begin() { main.value = .current }
-  func note() { if main.value != .current { count.update { $0 += 1 } } }
+  func begin() { DispatchQueue.main.setSpecific(key: Self.isMain, value: true) }
+  func note() {
+    if DispatchQueue.getSpecific(key: Self.isMain) != true { count.update { $0 += 1 } }
+  }
 }
 
 /// A service of the main actor that observes its slot.
@@ -105,7 +109,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
   }
 
   @Test func `a forwarder that dies elsewhere gives its slot back on its actor`() async {
-    await strays.begin()
+    strays.begin()
     let window = await Window(strays)
     for _ in 0..<100 {
       let controller = await Box<Controller?>(
@@ -118,7 +122,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
   }
 
   @Test func `a DelegateSlot is set on its actor when its forwarder dies elsewhere`() async {
-    await strays.begin()
+    strays.begin()
     let window = await Window(strays)
     for _ in 0..<100 {
       let controller = await Box<OwnController?>(OwnController(window))
@@ -134,7 +138,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
   }
 
   @Test func `the hubs of an actor's objects are released there by any collector`() async {
-    await strays.begin()
+    strays.begin()
     for _ in 0..<20 {
       await MainActor.run {
         let window = Window(strays)
