@@ -18,7 +18,7 @@ let macroSettings =
   swiftSettings
   + (Context.environment["FWD_WARNINGS_AS_ERRORS"] != nil ? [.treatAllWarnings(as: .error)] : [])
 
-/// Fills the module CForwardingInternal, which is empty for every other target.
+/// Makes the functions of CForwardingInternal available, which other targets cannot call.
 let internalHeaders: [CSetting] = [.define("FWD_INTERNAL")]
 
 /// A module of swift-syntax, for targets that are empty without the trait.

@@ -3,13 +3,20 @@
 
 /// What the Swift module `Forwarding` and the package's own tests use of the C target beyond forwarding.h.
 ///
-/// SwiftPM shows a package's modules to every client of a product that uses them. The module is empty unless
-/// FWD_INTERNAL is defined, as Package.swift does for the targets that may use it.
+/// SwiftPM shows a package's modules to every client of a product that uses them. For clients the functions are
+/// unavailable; Package.swift defines FWD_INTERNAL for the targets that may call them. The types stay visible, since a
+/// client's compiler lays out the structs of `Forwarding`: it would leave out a field whose type it does not know.
 
 #ifndef FWD_INTERNAL_H
 #define FWD_INTERNAL_H
 
-#ifdef FWD_INTERNAL
+#include "forwarding.h"
+
+#ifndef FWD_INTERNAL
+#pragma clang attribute push( \
+    __attribute__((availability(swift, unavailable, message = "private to swift-forwarding"))), apply_to = function)
+#endif
+
 #include "fwd_closure.h"
 #include "fwd_dispatch.h"
 #include "fwd_encoding.h"
@@ -24,6 +31,9 @@
 #include "fwd_selector.h"
 #include "fwd_signature.h"
 #include "fwd_weak.h"
+
+#ifndef FWD_INTERNAL
+#pragma clang attribute pop
 #endif
 
 #endif

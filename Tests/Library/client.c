@@ -183,7 +183,7 @@ static void note_end(void *context) { *(int *)context += 100; }
 static void subscribe_and_intercept(void) {
   const fwd_protocol *protocol = fwd_protocol_find("Adder");
   fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;
-  fwd_method_options last = {"add:", FWD_RESULT_ALL_LAST, NULL, 0};
+  fwd_method_options last = {"add:", FWD_RESULT_ALL_LAST, NULL, 0, NULL, 0};
   options.methods = &last;
   options.method_count = 1;
   fwd_proxy *proxy = NULL;

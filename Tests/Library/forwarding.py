@@ -55,6 +55,7 @@ class Method(Structure):
 class MethodOptions(Structure):
     _fields_ = [
         ("selector", c_char_p), ("policy", c_int), ("default_result", c_void_p), ("default_result_size", c_size_t),
+        ("failure_result", c_void_p), ("failure_result_size", c_size_t),
     ]
 
 

@@ -120,7 +120,7 @@ class Layouts(unittest.TestCase):
 
     def test_each_class_of_fault_has_its_status(self):
         for encoding, status in (
-            (b"", fwd.MALFORMED), (b"!", fwd.MALFORMED), (b"{F=b3}", fwd.UNSUPPORTED),
+            (b"", fwd.MALFORMED), (b"!", fwd.UNSUPPORTED), (b"{F=b3}", fwd.UNSUPPORTED),
             (b"[99999999999999999999i]", fwd.OVERFLOW), (b"{a=" * 500 + b"i" + b"}" * 500, fwd.TOO_DEEP),
         ):
             with self.assertRaises(fwd.Failure) as caught:
@@ -159,7 +159,7 @@ class Signatures(unittest.TestCase):
 
     def test_refuse_what_cannot_be_called(self):
         for encoding, status in (
-            (b"v@:v", fwd.UNSUPPORTED), (b"v@:b3", fwd.UNSUPPORTED), (b"v@:[3i]", fwd.UNSUPPORTED),
+            (b"v@:v", fwd.UNSUPPORTED), (b"v@:b3", fwd.UNSUPPORTED), (b"[3i]@:", fwd.UNSUPPORTED),
             (b"v" + b"i" * 256, fwd.OVERFLOW), (b"v@:{", fwd.MALFORMED),
         ):
             with self.assertRaises(fwd.Failure) as caught:

@@ -207,7 +207,8 @@
         """#)
       #expect(expanded.contains("public final class SForwarder: S, Swift.Sendable {"))
       #expect(
-        expanded.contains("let forwarder: ForwardingMacros.DelegateForwarder<Other, Space.PProxy>"))
+        expanded.contains(
+          "let forwarder: ForwardingMacros.SendableDelegateForwarder<Other, Space.PProxy>"))
       #expect(expanded.contains("public func f() {"))
       #expect(expanded.contains("public var x: Int {\n    get {"))
     }
