@@ -46,6 +46,7 @@
           "swiftc", "-emit-sil", "-o", "/dev/null", "-parse-as-library", "-module-name", "Fixture",
           "-diagnostic-style", "llvm", "-I", Self.products.appendingPathComponent("Modules").path,
           "-load-plugin-executable", "\(plugin)#ForwardingMacrosPlugin",
+          "-Xcc", "-I\(Self.package.path)/CShims/include",
         ] + maps + options + [fixtures.appendingPathComponent(file).path]
       let output = Pipe()
       compiler.standardError = output

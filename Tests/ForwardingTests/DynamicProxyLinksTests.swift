@@ -47,8 +47,10 @@ internal func threadSeconds() -> Double {
       #expect(throws: ForwardingError.self) { try inner.subscribe(outer) }
       #expect(inner.count == 0)
     }
-    // The allocator usually gives the memory to the next object of the size.
-    #expect(found > 0)
+    // The allocator usually gives the memory to the next object of the size. The
+    // address sanitizer keeps freed memory for long.
+    let reusesMemory = unsafe dlsym(nil, "__asan_init") == nil
+    #expect(found > 0 || !reusesMemory)
   }
 
   @Test func `a proxy that is refused does not stay in the way`() throws {

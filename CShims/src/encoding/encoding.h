@@ -15,11 +15,12 @@
 #ifndef FWD_SRC_ENCODING_H
 #define FWD_SRC_ENCODING_H
 
+#include <stdatomic.h>
+
 #include "fwd_encoding.h"
 
-#include "encoding/stated_layouts.h"
-
-#include <stdatomic.h>
+/// The layouts that the caller stated: see stated_layouts.h.
+typedef struct fwd_stated_layouts fwd_stated_layouts;
 
 struct fwd_encoding {
   atomic_size_t references;

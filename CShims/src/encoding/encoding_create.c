@@ -4,6 +4,7 @@
 // Makes parsed encodings: copies the text, parses it, lays its types out.
 
 #include "encoding/encoding.h"
+#include "encoding/stated_layouts.h"
 #include "base/error.h"
 
 #include <stdlib.h>

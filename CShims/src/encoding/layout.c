@@ -4,6 +4,7 @@
 // The sizes, alignments and offsets of a parsed encoding's types.
 
 #include "encoding/encoding.h"
+#include "encoding/stated_layouts.h"
 
 #include <stdint.h>
 
