@@ -18,43 +18,30 @@ internal import CForwardingInternal
   private typealias Storage = ManagedBuffer<State, fwd_lock>
   private let storage: Storage
 
+  // Both point into the buffer, whose memory does not move. They are stored
+  // because the thread sanitizer treats a call of withUnsafeMutablePointers as an
+  // access to the state, and that call would come before the lock is held.
+  private let state: UnsafeMutablePointer<State>
+  private let lock: UnsafeMutablePointer<fwd_lock>
+
   package init(_ state: sending State) {
     // SAFETY: the buffer has room for one lock, and a lock is trivial.
     storage = Storage.create(minimumCapacity: 1) { buffer in
       unsafe buffer.withUnsafeMutablePointerToElements { unsafe $0.initialize(to: fwd_lock()) }
       return state
     }
+    unsafe (self.state, lock) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
   }
 
   /// Runs `body` with the state while no other thread does.
   package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    let (state, lock) = unsafe pointers
     unsafe fwd_lock_lock(lock)
     defer {
       unsafe fwd_lock_unlock(lock)
       extendLifetime(storage)
     }
     return try unsafe body(&state.pointee)
-  }
-
-  /// Runs `body` with the state if no other thread holds the lock, else returns
-  /// nil at once.
-  package func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
-    _ body: (inout sending State) throws(Failure) -> sending Result
-  ) throws(Failure) -> sending Result? {
-    let (state, lock) = unsafe pointers
-    guard unsafe fwd_lock_try(lock) else { return nil }
-    defer {
-      unsafe fwd_lock_unlock(lock)
-      extendLifetime(storage)
-    }
-    return try unsafe body(&state.pointee)
-  }
-
-  // SAFETY: both lie in the buffer's own memory, which does not move.
-  private var pointers: (UnsafeMutablePointer<State>, UnsafeMutablePointer<fwd_lock>) {
-    unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
   }
 }
