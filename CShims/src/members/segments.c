@@ -544,13 +544,13 @@ void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage) {
 // MARK: Compacting
 
 /// What a compaction makes.
-typedef struct copy {
+typedef struct compaction {
   fwd_chunk *first, *last;
   fwd_record **dropped;
   size_t dropped_count;
-} copy;
+} compaction;
 
-static void discard_copy(copy *copy) {
+static void discard_copy(compaction *copy) {
   for (fwd_chunk *chunk = copy->first, *next; chunk; chunk = next) {
     next = chunk->next;
     free(chunk->segment);
@@ -560,7 +560,7 @@ static void discard_copy(copy *copy) {
 }
 
 /// Makes empty segments for `count` records. False if memory is short, and then nothing is left.
-static bool make_copy(fwd_subscriber_list *list, size_t count, copy *copy) {
+static bool make_copy(fwd_subscriber_list *list, size_t count, compaction *copy) {
   *copy = (struct copy){.first = NULL};
   if (list->ended > 0) {
     copy->dropped = malloc(list->ended * sizeof *copy->dropped);
@@ -590,7 +590,7 @@ static bool make_copy(fwd_subscriber_list *list, size_t count, copy *copy) {
 }
 
 /// Fills the copy with the records that have not ended.
-static void fill_copy(fwd_subscriber_list *list, copy *copy) {
+static void fill_copy(fwd_subscriber_list *list, compaction *copy) {
   fwd_chunk *target = copy->first;
   for (const fwd_chunk *source = list->first; source; source = source->next) {
     const fwd_segment *segment = source->segment;
@@ -620,7 +620,7 @@ static void fill_copy(fwd_subscriber_list *list, copy *copy) {
 
 bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage) {
   if (!list->first) return true;
-  copy copy;
+  compaction copy;
   if (!make_copy(list, list->count - list->ended, &copy)) return false;
   fill_copy(list, &copy);
   fwd_segment *next = NULL, *old = list->first->segment;
