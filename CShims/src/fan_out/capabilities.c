@@ -8,25 +8,25 @@
 #include "fwd_fan_out.h"
 
 /// What a query has visited.
-typedef struct visits {
+typedef struct visit_counts {
   size_t count;
   /// Those whose objects have died or whose deliveries are used up.
   size_t gone;
-} visits;
+} visit_counts;
 
 /// Has the list notice what a query has found: what a dead subscriber's closures captured is released here.
-static void finish_query(fwd_proxy *proxy, visits visits) {
+static void finish_query(fwd_proxy *proxy, visit_counts visits) {
   if (visits.gone > 0) proxy->operations->met_the_dead(proxy->owner, visits.count);
 }
 
-static bool is_live(const fwd_record *record, visits *visits) {
+static bool is_live(const fwd_record *record, visit_counts *visits) {
   if (fwd_held_has_ended(fwd_record_held(record))) return false;
   if (fwd_record_is_live(record)) return true;
   visits->gone++;
   return false;
 }
 
-static bool record_responds(const fwd_record *record, size_t index, visits *visits) {
+static bool record_responds(const fwd_record *record, size_t index, visit_counts *visits) {
   visits->count++;
   // First, since the table of a subscription that has ended may be gone.
   uintptr_t held = fwd_record_held(record);
@@ -49,7 +49,7 @@ static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method
   if (!fwd_tables_have_some(tables)) return false;
   fwd_reading reading = fwd_list_enter(proxy->list);
   bool responds = false;
-  visits visits = {0, 0};
+  visit_counts visits = {0, 0};
   fwd_span span;
   for (bool found = fwd_span_first(proxy->list, &span); found && !responds; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count && !responds; i++) {
@@ -86,7 +86,7 @@ size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   fwd_object_retain(owner);
   fwd_reading reading = fwd_list_enter(proxy->list);
   size_t count = 0;
-  visits visits = {0, 0};
+  visit_counts visits = {0, 0};
   fwd_span span;
   for (bool found = fwd_span_first(proxy->list, &span); found; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count; i++) count += is_live(span.records[i], &visits);
@@ -104,7 +104,7 @@ void fwd_proxy_core_visit(fwd_proxy *proxy,
                           void *context) {
   fwd_reading reading = fwd_list_enter(proxy->list);
   bool goes_on = true;
-  visits visits = {0, 0};
+  visit_counts visits = {0, 0};
   fwd_span span;
   for (bool found = fwd_span_first(proxy->list, &span); found && goes_on; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count && goes_on; i++) {
@@ -129,7 +129,7 @@ fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor 
   fwd_object_retain(owner);
   fwd_reading reading = fwd_list_enter(proxy->list);
   bool goes_on = true;
-  visits visits = {0, 0};
+  visit_counts visits = {0, 0};
   fwd_span span;
   for (bool found = fwd_span_first(proxy->list, &span); found && goes_on; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count && goes_on; i++) {

@@ -561,7 +561,7 @@ static void discard_copy(compaction *copy) {
 
 /// Makes empty segments for `count` records. False if memory is short, and then nothing is left.
 static bool make_copy(fwd_subscriber_list *list, size_t count, compaction *copy) {
-  *copy = (struct copy){.first = NULL};
+  *copy = (compaction){.first = NULL};
   if (list->ended > 0) {
     copy->dropped = malloc(list->ended * sizeof *copy->dropped);
     if (!copy->dropped) return false;
