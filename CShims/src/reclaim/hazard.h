@@ -19,13 +19,13 @@
 ///     R2                                             enters --------------------   not in the way: entered too late
 ///     R0   enters ------------------------------------------------------------   not in the way: entered too early
 ///
-/// R0 is not in the way because a reader uses only what was linked when it entered: if the clock has moved by the time
-/// that it has read the first pointer, it enters anew. So a reader that stays for long keeps what existed when it
-/// entered, and nothing that came later, however much comes and goes.
+/// R0 is not in the way if it cannot have found the object, and the object's birth says so. Lists and closures do not
+/// state births yet: they pass `fwd_domain_long_ago`, so a reader that entered before the birth delays the object too. A
+/// delivery or a batch that lasts long therefore keeps all that its own list retires meanwhile.
 ///
-/// An object that is in the way of nobody is freed by the writer that retires it, before `fwd_retire_all` returns. Else it
-/// is freed by the last reader in its way, when that one leaves: a reader that finds the clock moved looks for what it
-/// was the last to use. Each domain keeps its own retired objects, newest first, so that neither looks at those of other
+/// An object that no reader delays is freed by the writer that retires it, before `fwd_retire_all` returns. Otherwise
+/// the last reader that delays it frees it when it leaves: a reader that finds the clock moved looks for objects of which
+/// it was the last reader. Each domain keeps its own retired objects, newest first, so that neither looks at those of other
 /// domains, nor at those that were retired before the reader entered.
 ///
 /// An announcement must be visible before the reader follows a pointer, which takes a fence between a store and a load:
