@@ -72,6 +72,15 @@ static void *work(void *context) {
   return NULL;
 }
 
+#if defined(__SANITIZE_THREAD__)
+#define HAS_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#define HAS_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#define HAS_THREAD_SANITIZER 0
+#endif
+
+#if !HAS_THREAD_SANITIZER
 static void *use_in_thread(void *context) {
   for (unsigned i = 0; i < 20; i++) {
     use_stage(context);
@@ -79,12 +88,13 @@ static void *use_in_thread(void *context) {
   }
   return NULL;
 }
+#endif
 
 /// All that a child does. Its exit status says whether something failed.
 static void live_as_child(unsigned number) {
   alarm(60);
   check_begin("a child");
-#if defined(__SANITIZE_THREAD__) || (defined(__has_feature) && __has_feature(thread_sanitizer))
+#if HAS_THREAD_SANITIZER
   // The thread sanitizer itself does not survive more.
   EXPECT(stage_forward(stages[number % stage_count]) == FWD_OK);
 #else
