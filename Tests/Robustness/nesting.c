@@ -327,15 +327,16 @@ static void exhaust(void) {
 
 int main(int argc, char **argv) {
   prints_figures = argc > 1 && strcmp(argv[1], "figures") == 0;
+  // The names are printed at the end, too.
+  static char names[sizeof ways / sizeof *ways][2][128];
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    char name[128];
-    snprintf(name, sizeof name, "a level takes little of the stack: %s", ways[i].name);
-    check_begin(strdup(name));
+    snprintf(names[i][0], sizeof names[i][0], "a level takes little of the stack: %s", ways[i].name);
+    check_begin(names[i][0]);
     set_up(&ways[i]);
     on_small_stack(measure);
     if (!prints_figures) {
-      snprintf(name, sizeof name, "a recursion ends with an error: %s", ways[i].name);
-      check_begin(strdup(name));
+      snprintf(names[i][1], sizeof names[i][1], "a recursion ends with an error: %s", ways[i].name);
+      check_begin(names[i][1]);
       on_small_stack(exhaust);
     }
     tear_down();
