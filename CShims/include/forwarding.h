@@ -452,7 +452,7 @@ struct fwd_call_head {
 FWD_API void fwd_call_store(const fwd_call_head *FWD_NONNULL head, fwd_call_returned returned,
                             void *FWD_NONNULL result);
 
-// The name of a variable with FWD_INLINE_ABI in it. The library defines the one of its own number.
+// The name of a variable, with FWD_INLINE_ABI in it. The library defines the variable of its own ABI number only.
 #define FWD_JOIN_NAME(name, number) name##number
 #define FWD_NUMBERED(name, number) FWD_JOIN_NAME(name, number)
 #define FWD_INLINE_ABI_SYMBOL FWD_NUMBERED(fwd_inline_abi_, FWD_INLINE_ABI)
@@ -960,7 +960,7 @@ typedef fwd_status (*fwd_interceptor)(void *FWD_NULLABLE context, fwd_invocation
 /// Identifies one interception. None is used twice. 0 is no interception.
 typedef uint64_t fwd_interception;
 
-/// Intercepts every invocation of a method of a proxy, whoever forwards it.
+/// Intercepts every invocation of a method of a proxy, from C or from Swift.
 ///
 /// At one invocation the interceptors before the delivery run first, then those around it, each inside of those that
 /// were registered earlier, then the one instead of the subscribers or the subscribers themselves, and last those after

@@ -140,7 +140,7 @@ void fwd_list_intercept(fwd_subscriber_list *FWD_NONNULL list, size_t method, bo
 /// somebody who intercepts it responds. O(1).
 bool fwd_list_may_respond(const fwd_subscriber_list *FWD_NONNULL list, size_t method);
 
-/// The bytes that the list takes: for whoever measures.
+/// Returns the bytes that the list takes. For measurements.
 size_t fwd_list_footprint(const fwd_subscriber_list *FWD_NONNULL list);
 
 fwd_subscription fwd_record_identifier(const fwd_record *FWD_NONNULL record);

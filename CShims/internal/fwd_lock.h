@@ -28,9 +28,6 @@ typedef struct fwd_lock {
 /// Waits until no other thread holds the lock, then holds it.
 void fwd_lock_lock(fwd_lock *FWD_NONNULL lock);
 
-/// Holds the lock if no thread does. Returns whether it does; never waits.
-bool fwd_lock_try(fwd_lock *FWD_NONNULL lock);
-
 /// Gives up the lock, which the calling thread holds.
 void fwd_lock_unlock(fwd_lock *FWD_NONNULL lock);
 

@@ -49,18 +49,21 @@ static void use_calls(unsigned number) {
 
 /// Subscribes, forwards, and unsubscribes.
 static void use_stage(stage *self) {
-  atomic_size_t deliveries = 0;
-  fwd_subscription first = stage_join(self, FWD_HOLD_NONE, NULL, &deliveries, NULL, 0);
+  // Not on the stack: in a child, new threads use the stacks of vanished ones, whose subscriptions go on.
+  atomic_size_t *deliveries = calloc(1, sizeof *deliveries);
+  NEED(deliveries);
+  fwd_subscription first = stage_join(self, FWD_HOLD_NONE, NULL, deliveries, NULL, 0);
   fwd_subscription last = stage_join(self, FWD_HOLD_STRONG, stage_owner, NULL, NULL, FWD_LIST_END);
   EXPECT(first && last && stage_forward(self) == FWD_OK);
   fwd_batch *batch;
   NEED(fwd_batch_begin(self->proxy, &batch, NULL) == FWD_OK);
-  EXPECT(fwd_batch_forward(batch, stage_note, NULL, 0, NULL, 0) == FWD_OK && atomic_load(&deliveries) >= 2);
+  EXPECT(fwd_batch_forward(batch, stage_note, NULL, 0, NULL, 0) == FWD_OK && atomic_load(deliveries) >= 2);
   EXPECT(stage_leave(self, last));
   fwd_batch_end(batch);
   EXPECT(stage_leave(self, first));
-  // Other fan-outs of the parent's threads may be reading the context, which is on this stack: they end first.
+  // Other fan-outs of the parent's threads may be reading the context: they end first.
   while (fwd_domain_waiting(&self->list->domain) > 0 && fwd_domain_is_read(&self->list->domain)) sched_yield();
+  free(deliveries);
 }
 
 static void *work(void *context) {

@@ -70,9 +70,8 @@ static void widen(fwd_readers *readers, uint64_t first, uint64_t last) {
 
 static void add_reader(fwd_readers *readers, uint64_t entered) {
   uint64_t time = entered & ~FWD_HAZARD_FLAGS;
-  bool is_open = entered & FWD_HAZARD_OPEN;
   readers->count++;
-  if (!readers->is_range && !is_open && readers->count <= times_limit) {
+  if (!readers->is_range && readers->count <= times_limit) {
     readers->times[readers->count - 1] = time;
     return;
   }
@@ -80,8 +79,7 @@ static void add_reader(fwd_readers *readers, uint64_t entered) {
     fwd_readers before = *readers;
     for (size_t i = 0; i + 1 < before.count; i++) widen(readers, before.times[i], before.times[i]);
   }
-  // Farther than any object's time.
-  widen(readers, time, is_open ? time + (UINT64_C(1) << 60) : time);
+  widen(readers, time, time);
 }
 
 /// Finds the readers that have announced themselves.

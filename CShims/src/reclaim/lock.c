@@ -192,13 +192,6 @@ void fwd_lock_lock(fwd_lock *lock) {
   acquire(lock);
 }
 
-bool fwd_lock_try(fwd_lock *lock) {
-  pass_gate();
-  bool is_held = try_acquire(lock);
-  if (!is_held) leave_gate();
-  return is_held;
-}
-
 void fwd_lock_unlock(fwd_lock *lock) {
   give_up(lock);
   leave_gate();
