@@ -206,12 +206,20 @@ static void commit(fwd_subscriber_list *list) {
 
 static fwd_segment *segment_behind(const fwd_chunk *chunk) { return chunk->next ? chunk->next->segment : NULL; }
 
-/// Puts a filled segment in place of a chunk's segment. The change is not complete before `commit`.
-static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment, fwd_garbage *garbage) {
+/// Puts a filled segment in place of a chunk's segment, which it returns. That one must be retired behind `commit`:
+/// until then a reading that begins has the version before, and goes back to it.
+static fwd_segment *put_in_place(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment) {
   fwd_segment *old = chunk->segment;
   stamp(segment, old, segment_behind(chunk));
   chunk->segment = segment;
   link_behind(list, chunk->previous, segment);
+  return old;
+}
+
+/// Replaces a chunk's segment by a filled one, as a complete change.
+static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment, fwd_garbage *garbage) {
+  fwd_segment *old = put_in_place(list, chunk, segment);
+  commit(list);
   retire(old, garbage);
 }
 
@@ -390,7 +398,6 @@ static bool insert_last(fwd_subscriber_list *list, fwd_record *record, fwd_garba
     append_some(made, segment, 0, count - 1);
     append(made, record);
     replace(list, chunk, made, garbage);
-    commit(list);
   }
   fwd_order_add(&chunk->node, 1);
   return true;
@@ -418,7 +425,6 @@ bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t i
     fwd_segment *made = chunk ? copy_with(list, chunk, record, index) : NULL;
     if (!made) return false;
     replace(list, chunk, made, garbage);
-    commit(list);
     fwd_order_add(&chunk->node, 1);
   }
   list->count++;
@@ -458,7 +464,6 @@ static bool move_inside(fwd_subscriber_list *list, fwd_chunk *chunk, size_t from
     append_some(made, old, from + 1, count);
   }
   replace(list, chunk, made, garbage);
-  commit(list);
   note_priority(list, chunk, record);
   return true;
 }
@@ -488,9 +493,11 @@ bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, fwd_ga
     return false;
   }
   // One version for both: a reading sees the record once.
-  replace(list, source, without, garbage);
-  replace(list, target, with, garbage);
+  fwd_segment *old_source = put_in_place(list, source, without);
+  fwd_segment *old_target = put_in_place(list, target, with);
   commit(list);
+  retire(old_source, garbage);
+  retire(old_target, garbage);
   fwd_order_add(&source->node, (size_t)-1);
   fwd_order_add(&target->node, 1);
   set_home(list, record, target);
