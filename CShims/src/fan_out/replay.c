@@ -65,7 +65,7 @@ static inline const fwd_implementation *method_of(const fwd_record *record, size
 // The receiver is integer_0. The low bits of `held` say how the record holds its object (members/held.h). They are read
 // before the table, since the table may have been freed once the subscription has ended.
 #define LOOP(name, n, m, list, DELIVER)                                          \
-  FWD_CALLS_ANY_TYPE static void name##_##n##_##m(fwd_replay *replay) {          \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static void name##_##n##_##m(fwd_replay *replay) {          \
     enum { integer_count = n, vector_count = m };                                \
     LOAD_REGISTERS                                                               \
     fwd_record *const *records = replay->records;                                \
