@@ -15,7 +15,9 @@
 
 /// The objects that a change has removed from a list. Begins as zeros.
 typedef struct fwd_garbage {
+  /// Linked in the order in which they were removed.
   struct fwd_retired *FWD_NULLABLE first;
+  struct fwd_retired *FWD_NULLABLE last;
   /// Of the list that was changed.
   struct fwd_domain *FWD_NULLABLE domain;
 } fwd_garbage;

@@ -48,10 +48,7 @@ static void use_calls(unsigned number) {
 }
 
 /// Subscribes, forwards, and unsubscribes.
-static void use_stage(stage *self) {
-  // Not on the stack: in a child, new threads use the stacks of vanished ones, whose subscriptions go on.
-  atomic_size_t *deliveries = calloc(1, sizeof *deliveries);
-  NEED(deliveries);
+static void use_stage_with(stage *self, atomic_size_t *deliveries) {
   fwd_subscription first = stage_join(self, FWD_HOLD_NONE, NULL, deliveries, NULL, 0);
   fwd_subscription last = stage_join(self, FWD_HOLD_STRONG, stage_owner, NULL, NULL, FWD_LIST_END);
   EXPECT(first && last && stage_forward(self) == FWD_OK);
@@ -61,7 +58,14 @@ static void use_stage(stage *self) {
   EXPECT(stage_leave(self, last));
   fwd_batch_end(batch);
   EXPECT(stage_leave(self, first));
-  // Other fan-outs of the parent's threads may be reading the context: they end first.
+}
+
+static void use_stage(stage *self) {
+  // Not on the stack: in a child, new threads use the stacks of vanished ones, whose subscriptions go on.
+  atomic_size_t *deliveries = calloc(1, sizeof *deliveries);
+  NEED(deliveries);
+  use_stage_with(self, deliveries);
+  // Fan-outs of other threads may be reading the context: they end first.
   while (fwd_domain_waiting(&self->list->domain) > 0 && fwd_domain_is_read(&self->list->domain)) sched_yield();
   free(deliveries);
 }
@@ -127,13 +131,20 @@ static atomic_bool is_handling;
 static pthread_mutex_t foreign_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool takes_lock;
 
-// Registered before the library's own handlers, this one runs behind them, while the gate is closed.
+static void use_in_handler(void) {
+  // Static, since nobody can wait here for the fan-outs that read it: in the child their threads have vanished.
+  static atomic_size_t deliveries;
+  if (atomic_load(&is_handling)) use_stage_with(stages[0], &deliveries);
+}
+
+// Registered before the library's own handlers, this one runs behind them before a fork, while the gate is closed, and
+// before them after it.
 static void use_before_fork(void) {
-  if (atomic_load(&is_handling)) use_stage(stages[0]);
+  use_in_handler();
   if (atomic_load(&takes_lock)) pthread_mutex_lock(&foreign_lock);
 }
 static void use_after_fork(void) {
-  if (atomic_load(&is_handling)) use_stage(stages[0]);
+  use_in_handler();
   if (atomic_load(&takes_lock)) pthread_mutex_unlock(&foreign_lock);
 }
 __attribute__((constructor(101))) static void register_first(void) {

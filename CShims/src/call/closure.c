@@ -45,8 +45,7 @@ void fwd_closure_destroy(fwd_closure *closure) {
   if (!closure) return;
   fwd_closure_slot *slot = closure->entry.slot;
   atomic_store(&slot->closure, NULL);
-  // A call may enter the slot before the closure is put there and find it all the same.
-  fwd_domain_end(&slot->domain, &closure->retired, free_closure, fwd_domain_long_ago(&slot->domain));
+  fwd_domain_end(&slot->domain, &closure->retired, free_closure);
   fwd_retire_all(&slot->domain, &closure->retired);
 }
 

@@ -11,9 +11,9 @@
 static inline void fwd_leave_behind(fwd_garbage *garbage, fwd_retired *retired,
                                     const void *list, void (*release)(fwd_retired *retired)) {
   fwd_domain *domain = (fwd_domain *)(uintptr_t)list;
-  fwd_domain_end(domain, retired, release, fwd_domain_long_ago(domain));
-  retired->next = garbage->first;
-  garbage->first = retired;
+  fwd_domain_end(domain, retired, release);
+  *(garbage->last ? &garbage->last->next : &garbage->first) = retired;
+  garbage->last = retired;
   garbage->domain = domain;
 }
 

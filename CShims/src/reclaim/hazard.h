@@ -5,28 +5,28 @@
 /// reader can still be using it.
 ///
 /// The scheme is that of hazard pointers (M. Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects",
-/// IEEE TPDS 15(6), 2004), with the intervals of later work (H. Wen et al., "Interval-Based Memory Reclamation", PPoPP
-/// 2018) in place of one pointer for each object.
+/// IEEE TPDS 15(6), 2004), but a hazard pointer protects a whole domain from a time on, as the epochs of K. Fraser do
+/// ("Practical Lock-Freedom", 2004), in place of one object.
 ///
 /// A *domain* is what readers enter: the subscriber list of one proxy, or the slot of one closure. It has a clock. A
 /// reader *announces* the domain and the clock's time in a hazard pointer of its thread, then follows the domain's
-/// pointers. A writer unlinks an object so that later readers do not find it, *retires* it, and the object is
-/// *reclaimed*, that is freed, as soon as no announced reader entered between the object's birth and its retirement:
+/// pointers. A writer unlinks an object so that later readers do not find it, moves the clock, and *retires* the object.
+/// It is *reclaimed*, that is freed, when no announced reader entered before it was unlinked:
 ///
 ///     clock     3        4        5        6        7        8
-///     object    |  born .......... unlinked, retired |              freed when R1 leaves
-///     R1                     enters ------------------------------ leaves
+///     object    ................. unlinked, retired |              freed when R1 leaves
+///     R1                enters ----------------------------------- leaves
 ///     R2                                             enters --------------------   not in the way: entered too late
-///     R0   enters ------------------------------------------------------------   not in the way: entered too early
-///
-/// R0 is not in the way if it cannot have found the object, and the object's birth says so. Lists and closures do not
-/// state births yet: they pass `fwd_domain_long_ago`, so a reader that entered before the birth delays the object too. A
-/// delivery or a batch that lasts long therefore keeps all that its own list retires meanwhile.
 ///
 /// An object that no reader delays is freed by the writer that retires it, before `fwd_retire_all` returns. Otherwise
-/// the last reader that delays it frees it when it leaves: a reader that finds the clock moved looks for objects of which
-/// it was the last reader. Each domain keeps its own retired objects, newest first, so that neither looks at those of other
-/// domains, nor at those that were retired before the reader entered.
+/// the last reader that delays it frees it when it leaves: a reader that finds the clock moved looks at the domain's
+/// retired objects. Each domain keeps its own, in a queue, the earliest first. So whoever looks frees objects from the
+/// front of the queue and stops at the first one that is still in use: nobody looks at an object that stays, nor at
+/// those of other domains.
+///
+/// A delivery or a batch that lasts long keeps all that its own list retires meanwhile, also what joined the list after it
+/// began and cannot be in its hands. To know the latter, each record would have to say when it joined: 8 bytes more for
+/// each subscriber, and a second look at the clock in each delivery. The page "Limits" says what that keeping costs.
 ///
 /// An announcement must be visible before the reader follows a pointer, which takes a fence between a store and a load:
 /// more than the rest of a delivery costs. The fence is asymmetric (fence.h): the reader's is free, and the writer pays.
@@ -42,28 +42,26 @@ typedef struct fwd_retired {
   struct fwd_retired *next;
   /// Frees the object. May run foreign code: no lock is held.
   void (*free)(struct fwd_retired *retired);
-  /// The clock's times between which readers that entered can have found the object, both included.
-  uint64_t born;
+  /// The clock's time when the object had been unlinked. Readers that entered then, or earlier, may use it.
   uint64_t ended;
 } fwd_retired;
 
 /// What readers enter. All zeroes is an empty one.
 typedef struct fwd_domain {
-  /// Moved by writers, one at a time: by `fwd_domain_end`, and by `fwd_domain_move_clock`. It may go round.
+  /// Moved by `fwd_domain_end`, by one writer at a time. It may go round.
   _Atomic uint64_t clock;
-  /// The retired objects that wait for readers, the latest first. Changed under `lock`.
+  /// The queue of retired objects that wait for readers: the latest, which is linked to the earliest. Changed under
+  /// `lock`.
   _Atomic(fwd_retired *) retired;
   /// Readers that could not announce themselves because memory was short. Nothing is freed while there are any.
   _Atomic uint32_t unannounced;
   fwd_lock lock;
-  /// The `fwd_lost_readers` at which all retired objects were last looked at.
-  unsigned lost_readers;
-  /// Whether a writer could not tell which readers there are. Then all retired objects are to be looked at.
+  /// Whether a writer's heavy fence has failed, so that some reader's announcement may not be visible yet.
   bool is_unsure;
 } fwd_domain;
 
-/// What the clock moves by: the bits below are flags in a hazard pointer.
-#define FWD_CLOCK_STEP (FWD_HAZARD_FLAGS + 1)
+/// What the clock moves by: the bit below is a flag in a hazard pointer.
+#define FWD_CLOCK_STEP (FWD_HAZARD_DETACHED + 1)
 
 /// A reader's visit to a domain.
 typedef struct fwd_guard {
@@ -82,31 +80,15 @@ typedef struct fwd_closure_slot {
 
 // MARK: Writing
 
-/// The time of a domain's clock, for writers.
-static inline uint64_t fwd_domain_time(const fwd_domain *domain) {
-  return atomic_load_explicit(&domain->clock, memory_order_relaxed);
-}
-
-/// A time before all readers', for objects that a reader may find which entered before they were linked.
-static inline uint64_t fwd_domain_long_ago(const fwd_domain *domain) {
-  return fwd_domain_time(domain) - (UINT64_C(1) << 60);
-}
-
-/// Moves the clock, forward. Readers that find what is linked afterwards find this time, too.
-static inline void fwd_domain_move_clock(fwd_domain *domain, uint64_t time) {
-  atomic_store_explicit(&domain->clock, time, memory_order_release);
-}
-
 /// Says that no reader that enters from now on finds the object, which has been unlinked. It must be retired later.
-static inline void fwd_domain_end(fwd_domain *domain, fwd_retired *retired,
-                                  void (*free)(fwd_retired *retired), uint64_t born) {
-  uint64_t now = fwd_domain_time(domain);
-  *retired = (fwd_retired){.free = free, .born = born, .ended = now};
+static inline void fwd_domain_end(fwd_domain *domain, fwd_retired *retired, void (*free)(fwd_retired *retired)) {
+  uint64_t now = atomic_load_explicit(&domain->clock, memory_order_relaxed);
+  *retired = (fwd_retired){.free = free, .ended = now};
   // Release: a reader that enters at the next time finds the object unlinked.
-  fwd_domain_move_clock(domain, now + FWD_CLOCK_STEP);
+  atomic_store_explicit(&domain->clock, now + FWD_CLOCK_STEP, memory_order_release);
 }
 
-/// Retires objects that `fwd_domain_end` was called for, linked by `next`, the latest first. Frees those that no reader
+/// Retires objects that `fwd_domain_end` was called for, linked by `next`, the earliest first. Frees those that no reader
 /// can be using, and the readers free the others. The domain may be freed with the last of them. Must be called under
 /// no lock.
 void fwd_retire_all(fwd_domain *domain, fwd_retired *first);
@@ -125,9 +107,9 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 /// Finds a free hazard pointer where the first is taken, or the thread has no block yet. NULL if memory is short: then
 /// the reader has been counted in the domain.
 fwd_hazard *fwd_hazard_find(fwd_domain *domain);
-void fwd_hazard_leave_unannounced(fwd_domain *domain, uint64_t entered);
-/// Frees retired objects that a reader which entered at this time was the last to use.
-void fwd_hazard_reclaim(fwd_domain *domain, uint64_t entered);
+void fwd_hazard_leave_unannounced(fwd_domain *domain);
+/// Frees the retired objects that no reader uses any more.
+void fwd_hazard_reclaim(fwd_domain *domain);
 
 // MARK: Reading
 
@@ -152,12 +134,6 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_doma
   return guard;
 }
 
-/// Whether the clock has not moved since a time. If a reader entered then, all that it has found until now was linked at
-/// that time.
-static inline bool fwd_domain_is_at(const fwd_domain *domain, uint64_t time) {
-  return atomic_load_explicit(&domain->clock, memory_order_acquire) == time;
-}
-
 /// Says that the reader is an object, which thread exit does not end.
 static inline void fwd_hazard_detach(fwd_guard guard) {
   if (!guard.hazard) return;
@@ -171,9 +147,10 @@ static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard gua
     atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
     fwd_fence_light();
   } else {
-    fwd_hazard_leave_unannounced(guard.domain, guard.entered);
+    fwd_hazard_leave_unannounced(guard.domain);
   }
-  if (FWD_RARELY(!fwd_domain_is_at(guard.domain, guard.entered))) fwd_hazard_reclaim(guard.domain, guard.entered);
+  uint64_t now = atomic_load_explicit(&guard.domain->clock, memory_order_acquire);
+  if (FWD_RARELY(now != guard.entered)) fwd_hazard_reclaim(guard.domain);
 }
 
 #endif

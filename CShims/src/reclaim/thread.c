@@ -14,7 +14,6 @@
 
 _Thread_local fwd_thread_block *fwd_thread_blocks;
 _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
-atomic_uint fwd_lost_readers;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
@@ -80,7 +79,7 @@ fwd_thread_block *fwd_thread_add_block(void) {
 // MARK: Giving blocks back
 
 /// Clears the hazard pointers of fan-outs, whose stack frames are gone. Gives whether a detached one is left.
-static bool clear_hazards(fwd_thread_block *block, bool *has_lost) {
+static bool clear_hazards(fwd_thread_block *block) {
   bool is_detached = false;
   for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
     fwd_hazard *hazard = &block->hazards[i];
@@ -89,7 +88,6 @@ static bool clear_hazards(fwd_thread_block *block, bool *has_lost) {
       is_detached = true;
     } else {
       atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
-      *has_lost = true;
     }
   }
   return is_detached;
@@ -108,11 +106,11 @@ static void give_back(fwd_thread_block *block) {
 /// the hazard pointer of the block's next owner. If the batch is still there in the last round, the block stays as it
 /// is for good.
 static void end_thread(void *first) {
-  bool is_last = ++exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS, has_lost = false;
+  bool is_last = ++exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
   fwd_thread_block *kept = NULL;
   for (fwd_thread_block *block = first, *more; block; block = more) {
     more = block->more;
-    if (clear_hazards(block, &has_lost)) {
+    if (clear_hazards(block)) {
       block->more = kept;
       kept = block;
     } else {
@@ -122,7 +120,6 @@ static void end_thread(void *first) {
   // The thread may go on to use what it keeps. Otherwise it takes a block anew.
   fwd_thread_blocks = kept;
   if (kept && !is_last) (void)pthread_setspecific(exit_key, kept);
-  if (has_lost) atomic_fetch_add(&fwd_lost_readers, 1);
 }
 
 // MARK: fork(2)
@@ -136,5 +133,4 @@ void fwd_thread_reset_others(void) {
     for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) atomic_store(&block->hazards[i].domain, NULL);
     give_back(block);
   }
-  atomic_fetch_add(&fwd_lost_readers, 1);
 }

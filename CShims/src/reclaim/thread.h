@@ -22,15 +22,12 @@
 typedef struct fwd_hazard {
   /// The domain, NULL while the hazard pointer is free. Stored behind `entered`.
   _Atomic(const void *) domain;
-  /// The domain's clock when the reader entered, and the flags below.
+  /// The domain's clock when the reader entered, and perhaps the flag below.
   _Atomic uint64_t entered;
 } fwd_hazard;
 
 /// The reader is an object, as a batch is, and may outlive the thread's stack frames.
 #define FWD_HAZARD_DETACHED UINT64_C(1)
-/// The reader may also use what was linked after it entered.
-#define FWD_HAZARD_OPEN UINT64_C(2)
-#define FWD_HAZARD_FLAGS UINT64_C(3)
 
 enum { FWD_HAZARDS_PER_BLOCK = 6 };
 
@@ -63,9 +60,6 @@ extern FWD_HIDDEN FWD_FAST_THREAD_LOCAL fwd_thread_block *fwd_thread_blocks;
 
 /// All blocks of the process, linked by `next`.
 extern FWD_HIDDEN _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
-
-/// How often hazard pointers have been cleared whose readers never left: see hazard.c.
-extern FWD_HIDDEN atomic_uint fwd_lost_readers;
 
 /// Prepares the process, once: threads wait for the one that does it.
 void fwd_thread_set_up(void);
