@@ -240,7 +240,7 @@ static const way ways[] = {
     {.name = "a batch", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six_in_batch, .seen = 123456},
     {.name = "a function pointer, four arguments", .encoding = "v@:qqdd",
-     .implementation = FUNCTION(take_four), .forward = call_four, .seen = 1234, .limit = 920},
+     .implementation = FUNCTION(take_four), .forward = call_four, .seen = 1234, .limit = 860},
     {.name = "a function pointer, six arguments", .encoding = "v@:qqqqqq",
      .implementation = FUNCTION(take_six), .forward = call_six, .seen = 123456, .limit = 1050},
     {.name = "an interceptor in C", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),

@@ -330,12 +330,20 @@ typedef struct quick_registers {
   double vectors[FWD_QUICK_VECTORS];
 } quick_registers;
 
+/// The registers of a quick call, where a full entry's state has them: the stack is not needed, and what comes back is
+/// returned by the functions below.
+typedef struct quick_state {
+  _Alignas(16) uint64_t integers[FWD_INTEGER_REGISTERS];
+  double vectors[FWD_VECTOR_REGISTERS];
+} quick_state;
+_Static_assert(offsetof(quick_state, vectors) == offsetof(fwd_entry_state, vectors), "layouts fit both");
+
 #define QUICK_REGISTERS ((quick_registers){{i0, i1, i2, i3, i4}, {v0, v1}})
 
 /// Stores the registers that small calls do not have, copies scattered arguments, and finds the arguments from the third
 /// on.
 static inline void find_rest(const fwd_entry_layout *layout, quick_registers registers,
-                             fwd_entry_state *state, void *arguments[quick_arguments]) {
+                             quick_state *state, void *arguments[quick_arguments]) {
   const quick_layout *quick = &layout->quick;
   unsigned char *base = (unsigned char *)state;
   for (size_t i = 2; i < FWD_QUICK_INTEGERS; i++) state->integers[i] = registers.integers[i];
@@ -353,7 +361,7 @@ static inline __attribute__((always_inline)) void run_quick(const fwd_target *ta
                                                             quick_registers registers,
                                                             void *result, size_t size) {
   const fwd_entry_layout *layout = target->layout;
-  fwd_entry_state state;
+  quick_state state;
   void *arguments[quick_arguments];
   for (size_t i = 0; i < 2; i++) state.integers[i] = registers.integers[i];
   state.vectors[0] = registers.vectors[0];
