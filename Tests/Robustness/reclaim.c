@@ -59,6 +59,56 @@ static void read_many_times(void) {
   stage_destroy(self);
 }
 
+// MARK: Threads that begin
+
+/// What a subscriber's context is: it is freed with the subscription, so a delivery behind that is found by the address
+/// sanitizer, and by this value.
+typedef struct token {
+  uint64_t alive;
+} token;
+
+static void free_token(void *context) {
+  ((token *)context)->alive = 0;
+  free(context);
+}
+
+static atomic_int forwards_once;
+
+static void take_token(void *context, fwd_selector selector) {
+  (void)selector;
+  EXPECT(((const token *)context)->alive == 1);
+}
+
+static void *forward_once(void *context) {
+  atomic_fetch_add(&forwards_once, 1);
+  EXPECT(stage_forward(context) == FWD_OK);
+  return NULL;
+}
+
+/// A writer that is the only thread with a block spares the system call of a heavy fence. The first fan-out of a new
+/// thread must see what it has unlinked all the same.
+static void begin_beside_a_writer(void) {
+  check_begin("a thread's first fan-out beside a writer that was alone");
+  stage *self = stage_create();
+  fwd_dispatch_table_entry(self->table, 0)->function = (void (*)(void))take_token;
+  enum { thread_count = 500 };
+  for (int i = 0; i < thread_count; i++) {
+    atomic_store(&forwards_once, 0);
+    pthread_t thread;
+    NEED(pthread_create(&thread, NULL, forward_once, self) == 0);
+    for (int changes = 0; changes < 50 || atomic_load(&forwards_once) == 0; changes++) {
+      token *made = malloc(sizeof *made);
+      NEED(made);
+      made->alive = 1;
+      fwd_subscription subscription = stage_join(self, FWD_HOLD_NONE, NULL, made, free_token, FWD_LIST_END);
+      EXPECT(subscription && stage_leave(self, subscription));
+    }
+    pthread_join(thread, NULL);
+  }
+  EXPECT(fwd_domain_waiting(&self->list->domain) == 0);
+  stage_destroy(self);
+}
+
 // MARK: Thread exit
 
 static pthread_key_t late_key;
@@ -217,6 +267,7 @@ int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   keep_apart();
   read_many_times();
+  begin_beside_a_writer();
   shared = stage_create();
   end_batch_in_handler();
   end_batch_elsewhere();

@@ -61,7 +61,7 @@ void fwd_batch_destroy(fwd_batch *batch) {
   for (size_t i = 0; i < batch->count; i++) {
     fwd_record_drop((fwd_taken){batch->objects[i], batch->is_owned[i]});
   }
-  fwd_hazard_leave(batch->guard);
+  fwd_hazard_leave_anywhere(batch->guard);
   free_batch(batch);
 }
 

@@ -46,6 +46,17 @@ void fwd_hazard_leave_unannounced(fwd_domain *domain) {
   fwd_hazard_reclaim(domain);
 }
 
+void fwd_hazard_leave_anywhere(fwd_guard guard) {
+  if (guard.hazard && !fwd_thread_owns(guard.hazard)) {
+    // This thread may have no block, and then a heavy fence does not reach it: `fwd_thread_fence_heavy`.
+    atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    fwd_hazard_reclaim(guard.domain);
+  } else {
+    fwd_hazard_leave(guard);
+  }
+}
+
 // MARK: The readers of a domain
 
 /// Whether a time is before another. The clock may go round, and two times that are compared are near.
@@ -70,7 +81,7 @@ static bool find_earliest(const fwd_domain *domain, uint64_t *earliest) {
 bool fwd_domain_is_read(const fwd_domain *domain) {
   fwd_thread_set_up();
   uint64_t earliest;
-  return !fwd_fence_heavy() || atomic_load(&domain->unannounced) > 0 || find_earliest(domain, &earliest);
+  return !fwd_thread_fence_heavy() || atomic_load(&domain->unannounced) > 0 || find_earliest(domain, &earliest);
 }
 
 // MARK: Reclaiming
@@ -127,7 +138,7 @@ void fwd_retire_all(fwd_domain *domain, fwd_retired *first) {
     put(domain, first);
     first = next;
   }
-  fwd_retired *unused = take_unused(domain, fwd_fence_heavy());
+  fwd_retired *unused = take_unused(domain, fwd_thread_fence_heavy());
   fwd_lock_unlock(&domain->lock);
   free_all(unused);
 }
@@ -135,7 +146,7 @@ void fwd_retire_all(fwd_domain *domain, fwd_retired *first) {
 void fwd_hazard_reclaim(fwd_domain *domain) {
   if (!atomic_load(&domain->retired)) return;
   fwd_lock_lock(&domain->lock);
-  fwd_retired *unused = take_unused(domain, !domain->is_unsure || fwd_fence_heavy());
+  fwd_retired *unused = take_unused(domain, !domain->is_unsure || fwd_thread_fence_heavy());
   fwd_lock_unlock(&domain->lock);
   free_all(unused);
 }

@@ -113,7 +113,7 @@ void fwd_hazard_reclaim(fwd_domain *domain);
 
 // MARK: Reading
 
-/// Enters a domain, before its pointers are followed. The reader leaves on any thread.
+/// Enters a domain, before its pointers are followed.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_domain *domain) {
@@ -141,7 +141,7 @@ static inline void fwd_hazard_detach(fwd_guard guard) {
   atomic_store_explicit(&guard.hazard->entered, entered | FWD_HAZARD_DETACHED, memory_order_release);
 }
 
-/// Leaves a domain, which the caller keeps alive meanwhile.
+/// Leaves a domain on the thread that entered it. The caller keeps the domain alive meanwhile.
 static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard) {
   if (FWD_USUALLY(guard.hazard)) {
     atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
@@ -152,5 +152,8 @@ static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard gua
   uint64_t now = atomic_load_explicit(&guard.domain->clock, memory_order_acquire);
   if (FWD_RARELY(now != guard.entered)) fwd_hazard_reclaim(guard.domain);
 }
+
+/// Leaves a domain on any thread, for readers that are objects.
+void fwd_hazard_leave_anywhere(fwd_guard guard);
 
 #endif

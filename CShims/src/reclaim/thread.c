@@ -73,7 +73,35 @@ fwd_thread_block *fwd_thread_add_block(void) {
     return NULL;
   }
   *link = block;
+  // Behind the store by which the block became this thread's: see `fwd_thread_fence_heavy`.
+  atomic_thread_fence(memory_order_seq_cst);
   return block;
+}
+
+// MARK: Fences
+
+static bool is_mine(const fwd_thread_block *block) {
+  const fwd_thread_block *mine = fwd_thread_blocks;
+  while (mine && mine != block) mine = mine->more;
+  return mine != NULL;
+}
+
+bool fwd_thread_owns(const fwd_hazard *hazard) {
+  for (const fwd_thread_block *mine = fwd_thread_blocks; mine; mine = mine->more) {
+    if (hazard >= mine->hazards && hazard < mine->hazards + FWD_HAZARDS_PER_BLOCK) return true;
+  }
+  return false;
+}
+
+// A thread whose block is not seen here takes it behind this fence, so all that its readers load is newer than the
+// caller's stores. Light fences of this thread are in its own order.
+bool fwd_thread_fence_heavy(void) {
+  atomic_thread_fence(memory_order_seq_cst);
+  const fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
+  for (; block; block = block->next) {
+    if (atomic_load(&block->is_owned) && !is_mine(block)) return fwd_fence_heavy();
+  }
+  return true;
 }
 
 // MARK: Giving blocks back
@@ -127,9 +155,7 @@ static void end_thread(void *first) {
 void fwd_thread_reset_others(void) {
   fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
   for (; block; block = block->next) {
-    bool is_mine = false;
-    for (fwd_thread_block *mine = fwd_thread_blocks; mine; mine = mine->more) is_mine = is_mine || mine == block;
-    if (is_mine) continue;
+    if (is_mine(block)) continue;
     for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) atomic_store(&block->hazards[i].domain, NULL);
     give_back(block);
   }

@@ -67,6 +67,14 @@ void fwd_thread_set_up(void);
 /// Gives the calling thread one more block. NULL if memory is short, or if the thread has run its last exit handler.
 fwd_thread_block *fwd_thread_add_block(void);
 
+/// Orders the calling thread's earlier stores before its later loads, against the light fences of all threads. False if
+/// the system refuses. It costs a system call only if another thread has a block: a program whose proxies are used by one
+/// thread pays for a processor's fence.
+bool fwd_thread_fence_heavy(void);
+
+/// Whether a hazard pointer is the calling thread's.
+bool fwd_thread_owns(const fwd_hazard *hazard);
+
 /// In the child of a fork: frees the blocks of all threads but the calling one, which is the only one left.
 void fwd_thread_reset_others(void);
 
