@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+/// The memory of a dispatch table, which fan-outs read.
+
 #ifndef FWD_SRC_DISPATCH_TABLE_H
 #define FWD_SRC_DISPATCH_TABLE_H
 
@@ -9,33 +11,36 @@
 #include "fwd_dispatch.h"
 #include "reclaim/hazard.h"
 
-/// The reference to a table that its subscribers have together, to be given up after the last one.
+/// The one reference to a table that all its subscriptions share. It is retired when the last of them ends.
 typedef struct fwd_table_use {
   fwd_retired retired;
   fwd_dispatch_table *table;
 } fwd_table_use;
 
+// fwd_dispatch.h says what a table is. Only the list's writer uses `members`, `responders` and `use`.
 struct fwd_dispatch_table {
-  /// Of a table without an owner.
+  /// The number of references. Not used if the table has an owner, whose reference count then counts.
   _Atomic size_t references;
   const void *key;
   void *owner;
-  /// The subscriptions that have it and have not ended; the list's writer's.
+  /// The number of subscriptions that have the table and have not ended.
   size_t members;
-  /// Those of them that are not blocked; the writer's.
+  /// The number of `members` that are not blocked.
   size_t responders;
-  /// While there are some, or one is joining; the writer's.
+  /// NULL if the table has no members and none is joining.
   fwd_table_use *use;
+  /// The number of methods.
   size_t count;
   fwd_implementation implementations[];
 };
 
-/// The implementation of a method; it may be empty.
+/// Returns the implementation of a method. It may be empty.
 static inline const fwd_implementation *
 fwd_dispatch_table_at(const fwd_dispatch_table *table, size_t method) {
   return &table->implementations[method];
 }
 
+/// Whether the table does not implement the method.
 static inline bool fwd_implementation_is_empty(const fwd_implementation *implementation) {
   return !implementation->function && !implementation->packed;
 }

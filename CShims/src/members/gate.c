@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-_Static_assert(_Alignof(fwd_gate) > FWD_HELD_BITS, "the low bits of a gate's address are the kind of the word");
+_Static_assert(_Alignof(fwd_gate) > FWD_HELD_BITS, "the low bits of a gate's address are free");
 
 fwd_gate *fwd_gate_create(uintptr_t held, size_t limit) {
   fwd_gate *gate = malloc(sizeof *gate);

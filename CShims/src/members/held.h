@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The word that says whom a subscription holds, and how: a pointer with a few bits in it. Every `fwd_weak`
-/// is such a word.
+/// The *held* word of a subscription: a pointer to its object, or to a struct that has the object, whose low bits say
+/// how the subscription holds the object and whether it has ended. Every `fwd_weak` is such a word.
 
 #ifndef FWD_SRC_HELD_H
 #define FWD_SRC_HELD_H
@@ -10,26 +10,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// What stands in the low bits: three, since objects that the compiler lays out statically are aligned
-/// to 8 bytes only.
+/// The values of the low bits. There are three bits, since Swift objects that the compiler lays out statically are
+/// aligned to 8 bytes only.
 ///
-/// | bits | |
-/// |---|---|
-/// | 0 | weak: the address of the object |
-/// | 1, 2 | steady: of an `fwd_end`, with an object or without |
-/// | 3 | weak, of Swift's own kind |
-/// | 4, 7 | ended, was weak; the reference is still to be given up |
-/// | 5 | ended, was steady; its `fwd_end` is given up by others |
-/// | 6 | gated: the address of an `fwd_gate`, which has one of the first four |
+/// | bits | the subscription | the pointer |
+/// |---|---|---|
+/// | 0 | is weak, by an unowned reference | the object |
+/// | 1 | is steady: holds its object strongly | an `fwd_end` with the object |
+/// | 2 | is steady: has no object | an `fwd_end` without an object |
+/// | 3 | is weak, by Swift's own `weak` | the stock reference: see weak.c |
+/// | 4, 7 | has ended, and was 0 or 3 | as before; the weak reference is destroyed when the record is freed |
+/// | 5 | has ended, and was 1 or 2 | as before; the `fwd_end` is retired by itself and must not be used |
+/// | 6 | has a gate: see gate.h | an `fwd_gate`, which has the word without the gate: 0 to 3 |
+///
+/// A delivery to a *steady* subscriber needs no reference, since the subscription keeps the subscriber valid.
 enum {
+  /// The bits that say how a subscription without a gate holds its object.
   FWD_HELD_KIND = 3,
-  /// The address of an `fwd_end` that holds the object.
   FWD_HELD_STRONG = 1,
-  /// The address of an `fwd_end` of a subscriber without an object.
   FWD_HELD_NONE = 2,
-  /// A weak reference of Swift's own kind.
   FWD_HELD_STOCK = 3,
-  /// No delivery is to be made without a closer look: the subscription has ended, or has a gate.
+  /// This bit is set if the subscription has ended or has a gate. Fan-outs test it to leave the fast path.
   FWD_HELD_IRREGULAR = 4,
   FWD_HELD_ENDED = 4,
   FWD_HELD_ENDED_STEADY = 5,
@@ -45,22 +46,23 @@ static inline bool fwd_held_has_ended(uintptr_t held) {
   return (held & FWD_HELD_IRREGULAR) && !fwd_held_is_gated(held);
 }
 
-// Of what is not gated.
+/// The word must not have a gate.
 static inline bool fwd_held_is_stock(uintptr_t held) {
   return (held & FWD_HELD_KIND) == FWD_HELD_STOCK;
 }
 
+/// Whether the subscription is weak or, if it has ended, was weak. The word must not have a gate.
 static inline bool fwd_held_is_weak(uintptr_t held) {
   return (held & FWD_HELD_KIND) == 0 || fwd_held_is_stock(held);
 }
 
-/// The word of a subscription that has ended, of one that went on without a gate.
+/// The word for the end of a subscription. `held` is its word so far, without a gate.
 static inline uintptr_t fwd_held_ended(uintptr_t held) {
   if (fwd_held_is_weak(held)) return held | FWD_HELD_ENDED;
   return (held & ~(uintptr_t)FWD_HELD_BITS) | FWD_HELD_ENDED_STEADY;
 }
 
-/// Whether the subscription goes on without a gate, and needs no reference for a delivery.
+/// Whether the subscription is steady, has not ended and has no gate.
 static inline bool fwd_held_is_steady(uintptr_t held) {
   uintptr_t bits = held & FWD_HELD_BITS;
   return bits == FWD_HELD_STRONG || bits == FWD_HELD_NONE;

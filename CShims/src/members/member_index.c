@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The subscriptions of an object: a hash table of slots with open addressing (Knuth, TAOCP 3, 6.4,
-/// algorithms L and R), one entry an object. An object's further subscriptions hang on its newest one.
+/// The index is a hash table with open addressing and linear probing (Knuth, TAOCP 3, 6.4, algorithms L and R). A
+/// bucket has the newest record of one object. The object's older records follow in a list, which `next` and `previous`
+/// of the records form.
 
 #include "members/member_index.h"
 
 #include <stdlib.h>
 
-// An entry is a slot plus one, and above that some bits of its object's hash, so that records of other
-// objects, which mostly are in no cache, are mostly not looked at. 0 is free.
-static const uint32_t entry_slot_mask = (UINT32_C(1) << FWD_SLOT_BITS) - 1;
+// A bucket is 0 if it is free. Otherwise its low bits are the record's slot plus one, and its high bits are a tag: a
+// few bits of a hash of the object. A search compares the tags first, since records are mostly not cached, and so reads
+// few records of other objects.
+static const uint32_t bucket_slot_mask = (UINT32_C(1) << FWD_SLOT_BITS) - 1;
 
-// Subscribers are often allocated, and subscribe, one after another: what lies together in memory is
-// hashed together, in blocks of 512 bytes, so that the buckets come into the cache together, too. Blocks go
-// anywhere, by Fibonacci hashing; larger ones would overlap too unevenly for linear probing.
+// Subscribers are often allocated one after another, and then subscribe in that order. So the objects of one block of
+// 512 bytes have adjacent buckets, which share cache lines. Fibonacci hashing scatters the blocks. Larger blocks
+// would overlap too unevenly for linear probing.
 enum { block_bits = 9, alignment_bits = 4 };
 
 static uint64_t mix(uint64_t word) { return word * UINT64_C(0x9E3779B97F4A7C15); }
@@ -25,68 +27,71 @@ static uint64_t hash_of(const void *object) {
   return (mix(address >> block_bits) >> 32) + inside;
 }
 
-// Of the whole address, so that neighbours differ.
+// Hashes the object's hash again, since objects in adjacent buckets have similar hashes.
 static uint32_t tag_of(uint64_t hash) {
   return (uint32_t)(mix(hash) >> (32 + FWD_SLOT_BITS)) << FWD_SLOT_BITS;
 }
 
+/// The bucket where the search for an object begins.
 static size_t home_of(const fwd_member_index *index, uint64_t hash) {
   return (size_t)hash & (index->bucket_count - 1);
 }
 
-static uint32_t entry_of(const fwd_record *record, uint64_t hash) {
+/// The content of the bucket for a record.
+static uint32_t bucket_of(const fwd_record *record, uint64_t hash) {
   return (fwd_slot_of(record->identifier) + 1) | tag_of(hash);
 }
 
-static fwd_record *record_of(const fwd_record_store *store, uint32_t entry) {
-  return fwd_store_at(store, (entry & entry_slot_mask) - 1);
+/// The record of a bucket that is not free.
+static fwd_record *record_of(const fwd_record_store *store, uint32_t bucket) {
+  return fwd_store_at(store, (bucket & bucket_slot_mask) - 1);
 }
 
-static uint64_t hash_of_entry(const fwd_record_store *store, uint32_t entry) {
-  return hash_of(fwd_record_object(record_of(store, entry)));
+static uint64_t hash_of_bucket(const fwd_record_store *store, uint32_t bucket) {
+  return hash_of(fwd_record_object(record_of(store, bucket)));
 }
 
-/// The bucket of an object, or the free one where it would be.
+/// Returns the number of an object's bucket, or of the free one for the object if the index does not have it.
 static size_t find_bucket(const fwd_member_index *index, const fwd_record_store *store,
                           const void *object, uint64_t hash) {
-  size_t bucket = home_of(index, hash);
-  for (uint32_t entry; (entry = index->buckets[bucket]);) {
-    bool may_be = (entry & ~entry_slot_mask) == tag_of(hash);
-    if (may_be && fwd_record_object(record_of(store, entry)) == object) break;
-    bucket = (bucket + 1) & (index->bucket_count - 1);
+  size_t i = home_of(index, hash);
+  for (uint32_t bucket; (bucket = index->buckets[i]);) {
+    bool may_be = (bucket & ~bucket_slot_mask) == tag_of(hash);
+    if (may_be && fwd_record_object(record_of(store, bucket)) == object) break;
+    i = (i + 1) & (index->bucket_count - 1);
   }
-  return bucket;
+  return i;
 }
 
-// The smallest index has as many buckets, and others have more by powers of two.
+// The smallest index has this many buckets. The number of buckets always doubles.
 enum { at_a_time = 8 };
 
-/// Enters what stands in some buckets of a smaller index. The records are mostly in no cache, and are asked
-/// for before the first one is waited for.
-static void enter_some(fwd_member_index *index, const fwd_record_store *store,
-                       const uint32_t *entries) {
+/// Copies some buckets of a smaller index. The records are mostly not cached: all are prefetched before the first one
+/// is read, so that the processor waits for them together.
+static void copy_some(fwd_member_index *index, const fwd_record_store *store,
+                      const uint32_t *buckets) {
   fwd_record *records[at_a_time];
   for (size_t i = 0; i < at_a_time; i++) {
-    records[i] = entries[i] ? record_of(store, entries[i]) : NULL;
+    records[i] = buckets[i] ? record_of(store, buckets[i]) : NULL;
     __builtin_prefetch(records[i]);
   }
   for (size_t i = 0; i < at_a_time; i++) {
     if (!records[i]) continue;
     size_t bucket = home_of(index, hash_of(fwd_record_object(records[i])));
     while (index->buckets[bucket]) bucket = (bucket + 1) & (index->bucket_count - 1);
-    index->buckets[bucket] = entries[i];
+    index->buckets[bucket] = buckets[i];
   }
 }
 
 bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store) {
-  // Three quarters full at most.
+  // At most three quarters of the buckets are used.
   if ((index->count + 1) * 4 <= index->bucket_count * 3) return true;
   fwd_member_index larger = {.bucket_count = index->bucket_count ? index->bucket_count * 2 : at_a_time,
                              .count = index->count};
   larger.buckets = calloc(larger.bucket_count, sizeof *larger.buckets);
   if (!larger.buckets) return false;
   for (size_t i = 0; i < index->bucket_count; i += at_a_time) {
-    enter_some(&larger, store, &index->buckets[i]);
+    copy_some(&larger, store, &index->buckets[i]);
   }
   free(index->buckets);
   *index = larger;
@@ -98,23 +103,24 @@ void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_r
   const void *object = fwd_record_object(record);
   if (!object) return;
   uint64_t hash = hash_of(object);
-  uint32_t *entry = &index->buckets[find_bucket(index, store, object, hash)];
-  if (*entry) {
-    record->next = (*entry & entry_slot_mask) - 1;
-    record_of(store, *entry)->previous = fwd_slot_of(record->identifier);
+  uint32_t *bucket = &index->buckets[find_bucket(index, store, object, hash)];
+  if (*bucket) {
+    record->next = (*bucket & bucket_slot_mask) - 1;
+    record_of(store, *bucket)->previous = fwd_slot_of(record->identifier);
   } else {
     index->count++;
   }
-  *entry = entry_of(record, hash);
+  *bucket = bucket_of(record, hash);
 }
 
-/// Frees a bucket, and moves those up that could be found only by passing it.
+/// Frees a bucket. A search stops at a free bucket, so buckets behind the hole whose searches pass it are moved into
+/// it.
 static void remove_bucket(fwd_member_index *index, const fwd_record_store *store, size_t hole) {
   size_t mask = index->bucket_count - 1;
   for (size_t i = (hole + 1) & mask; index->buckets[i]; i = (i + 1) & mask) {
-    size_t wanted = home_of(index, hash_of_entry(store, index->buckets[i]));
-    // Is the place that it wants behind the hole, in the order of probing?
-    if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
+    size_t home = home_of(index, hash_of_bucket(store, index->buckets[i]));
+    // The search for this bucket's object begins behind the hole, so it does not pass the hole.
+    if (((i - home) & mask) < ((i - hole) & mask)) continue;
     index->buckets[hole] = index->buckets[i];
     hole = i;
   }
@@ -135,7 +141,7 @@ void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store,
   uint64_t hash = hash_of(object);
   size_t bucket = find_bucket(index, store, object, hash);
   if (next) {
-    index->buckets[bucket] = entry_of(next, hash);
+    index->buckets[bucket] = bucket_of(next, hash);
   } else {
     remove_bucket(index, store, bucket);
   }
@@ -144,6 +150,6 @@ void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store,
 fwd_record *fwd_index_find(const fwd_member_index *index, const fwd_record_store *store,
                            const void *object) {
   if (index->bucket_count == 0) return NULL;
-  uint32_t entry = index->buckets[find_bucket(index, store, object, hash_of(object))];
-  return entry ? record_of(store, entry) : NULL;
+  uint32_t bucket = index->buckets[find_bucket(index, store, object, hash_of(object))];
+  return bucket ? record_of(store, bucket) : NULL;
 }

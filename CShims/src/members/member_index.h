@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The subscriptions of an object. The writer's alone.
+/// The index of a list: finds the subscriptions of an object by the object's address. Only the list's writer uses it.
 
 #ifndef FWD_SRC_MEMBER_INDEX_H
 #define FWD_SRC_MEMBER_INDEX_H
 
 #include "members/record_store.h"
 
-/// A hash table of slots; the records are in a store.
+/// A hash table from objects to the slots of their newest records. member_index.c describes it.
 typedef struct fwd_member_index {
   uint32_t *buckets;
+  /// 0, or a power of two.
   size_t bucket_count;
+  /// The number of objects.
   size_t count;
 } fwd_member_index;
 
-/// Makes room for one more object. False if memory is short.
+/// Makes room for one more object. Returns false if memory is short.
 bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store);
-/// Enters a record as the newest of its object. There is room.
+/// Adds a record as the newest of its object. `fwd_index_reserve` must have made room. A record without an object is
+/// not added.
 void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_record *record);
+/// Removes a record that has not ended yet.
 void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store, fwd_record *record);
-/// The newest record of an object, or NULL.
+/// Returns the newest record of an object, or NULL.
 fwd_record *fwd_index_find(const fwd_member_index *index, const fwd_record_store *store,
                            const void *object);
 

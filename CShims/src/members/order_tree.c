@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The order-statistic tree: a treap (Seidel and Aragon, 1996). It is a binary search tree by position and a heap by
-/// random weights, which keep its expected depth logarithmic. Each node has the sum of the counts and the maximum of
-/// the priorities in its subtree.
+/// The tree is a treap (R. Seidel and C. Aragon, "Randomized Search Trees", Algorithmica 16, 1996): a binary search
+/// tree by position, and a heap by random weights, which make the expected depth logarithmic. Each node also has the
+/// sum of the counts and the maximum of the priorities in its subtree.
 
 #include "members/order_tree.h"
 
@@ -11,6 +11,7 @@
 
 static size_t count_of(const fwd_order_node *node) { return node ? node->subtree_count : 0; }
 
+/// Computes the values of a node's subtree from those of its children.
 static void refresh(fwd_order_node *node) {
   node->subtree_count = node->count + count_of(node->left) + count_of(node->right);
   node->subtree_priority = node->priority;
@@ -31,13 +32,13 @@ void fwd_order_add(fwd_order_node *node, size_t difference) {
   for (; node; node = node->parent) node->subtree_count += difference;
 }
 
-/// The pointer that leads to a node.
+/// Returns the pointer to a node: its parent's, or the root's.
 static fwd_order_node **link_of(fwd_order_tree *tree, const fwd_order_node *node) {
   if (!node->parent) return &tree->root;
   return node->parent->left == node ? &node->parent->left : &node->parent->right;
 }
 
-/// Puts a node into its parent's position; the parent becomes its child.
+/// Rotates a node above its parent, which becomes its child. The order of the nodes stays.
 static void rotate_up(fwd_order_tree *tree, fwd_order_node *node) {
   fwd_order_node *parent = node->parent, **link = link_of(tree, parent), *moved;
   if (parent->left == node) {
@@ -91,7 +92,7 @@ void fwd_order_remove(fwd_order_tree *tree, fwd_order_node *node) {
 
 fwd_order_node *fwd_order_find(const fwd_order_tree *tree, size_t *index) {
   fwd_order_node *node = tree->root;
-  // The end is found as the position behind the last item.
+  // The index behind all items is found as the last item's index plus one.
   size_t is_end = *index == node->subtree_count, wanted = *index - is_end;
   while (true) {
     size_t left = count_of(node->left);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Where records lie: slabs that never move, the later ones larger, so that neighbours in the list
-/// are neighbours in memory. A slot is the number of a place, counted through all slabs.
+/// Records lie in slabs: arrays that never move, since readers have pointers to records. Later slabs are larger, so
+/// that records which are adjacent in a long list are mostly adjacent in memory. A slot is the index of a record,
+/// counted through all slabs.
 
 #include "members/record_store.h"
 
 #include <stdlib.h>
 
-// Eight slabs of each size, from 8 records to 4,096 (160 KB): the last one, which may be empty but for one
-// record, is a ninth of all at most.
+// A level is eight slabs of one size. The sizes double from 8 records to 4,096 (160 KB), so a new slab, which has one
+// record at first, adds about an eighth to a large store at most.
 enum { slab_bits = 3, level_bits = 3, last_level = 9 };
 static const uint32_t first_slots = UINT32_C(1) << (slab_bits + level_bits);
 
@@ -18,10 +19,10 @@ static uint32_t slab_size(uint32_t slab) {
   return UINT32_C(1) << (slab_bits + (level < last_level ? level : last_level));
 }
 
-/// The slab of a slot; makes `*slot` the place in it.
+/// Returns the number of a slot's slab, and replaces `*slot` by the index in the slab.
 static uint32_t locate(uint32_t *slot) {
-  // Level k has as many slots as all before it and the first one's again: with those added, the highest
-  // bit of a slot says which level it is of.
+  // A level has as many slots as all levels before it together, plus those of level 0. So if the slots of level 0 are
+  // added to a slot, the highest bit of the sum gives its level.
   uint32_t shifted = *slot + first_slots, level = last_level;
   if (shifted < first_slots << last_level) {
     level = 31 - (uint32_t)__builtin_clz(shifted) - (slab_bits + level_bits);
@@ -31,9 +32,9 @@ static uint32_t locate(uint32_t *slot) {
   return (level << level_bits) + (inside >> bits);
 }
 
-/// Adds a slab. False if memory is short.
+/// Adds a slab. Returns false if memory is short.
 static bool grow(fwd_record_store *store) {
-  // The table of slabs doubles when their number is a power of two.
+  // The array of slabs is full when their number is a power of two, and then doubles.
   if ((store->slab_count & (store->slab_count - 1)) == 0) {
     size_t capacity = store->slab_count ? (size_t)store->slab_count * 2 : 1;
     fwd_record **slabs = realloc(store->slabs, capacity * sizeof *slabs);
@@ -46,11 +47,12 @@ static bool grow(fwd_record_store *store) {
   return true;
 }
 
-// Identifiers and entries of the index have as many bits for the slot, the latter for the next number.
+// Identifiers and buckets of the index have FWD_SLOT_BITS for a slot. Buckets store the slot plus one, so the last
+// number is not a slot.
 static const uint32_t slot_limit = (UINT32_C(1) << FWD_SLOT_BITS) - 1;
 
 fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot) {
-  // Acquire: what was done with the records before they were given back.
+  // Acquire: the threads that freed the slots have finished with the records.
   if (!store->unused) {
     store->unused = atomic_exchange_explicit(&store->given_back, NULL, memory_order_acquire);
   }
@@ -61,21 +63,22 @@ fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot) {
     return record;
   }
   if (store->fresh == slot_limit) return NULL;
-  uint32_t place = store->fresh, slab = locate(&place);
+  uint32_t index = store->fresh, slab = locate(&index);
   if (slab == store->slab_count && !grow(store)) return NULL;
   *slot = store->fresh++;
-  return &store->slabs[slab][place];
+  return &store->slabs[slab][index];
 }
 
 void fwd_store_return(fwd_record_store *store, fwd_record *record) {
-  // Whoever asks for its identifier finds nobody.
+  // The mark makes `fwd_list_find` return NULL for the record's identifier.
   atomic_store_explicit(&record->held, FWD_HELD_ENDED, memory_order_relaxed);
   record->receiver = store->unused;
   store->unused = record;
 }
 
 void fwd_store_give_back(fwd_record_store *store, fwd_record *record) {
-  // All are taken together, so that none comes back while another thread looks at it.
+  // The stack of free slots is safe from the ABA problem: nothing pops a single slot, the writer empties the whole
+  // stack.
   fwd_record *first = atomic_load_explicit(&store->given_back, memory_order_relaxed);
   do {
     record->receiver = first;
@@ -85,8 +88,8 @@ void fwd_store_give_back(fwd_record_store *store, fwd_record *record) {
 
 fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot) {
   if (slot >= store->fresh) return NULL;
-  uint32_t place = slot, slab = locate(&place);
-  return &store->slabs[slab][place];
+  uint32_t index = slot, slab = locate(&index);
+  return &store->slabs[slab][index];
 }
 
 size_t fwd_store_footprint(const fwd_record_store *store) {

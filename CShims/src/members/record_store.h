@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Where records lie: slots, each of which is used again after its record.
+/// The store: the memory of a list's records. Each record has a slot. A slot is reused when its record is freed.
 
 #ifndef FWD_SRC_RECORD_STORE_H
 #define FWD_SRC_RECORD_STORE_H
 
 #include "members/record.h"
 
-/// Slots of records that are being used or may be again.
+/// A store. All zeroes is an empty one.
 typedef struct fwd_record_store {
+  /// Arrays of records, which never move.
   fwd_record **slabs;
   uint32_t slab_count;
-  /// Slots that were never used begin here.
+  /// The first slot that was never used. All slots behind it were never used either.
   uint32_t fresh;
-  /// Slots to be used again, linked through `receiver`; the writer's.
+  /// Free slots that only the list's writer uses, linked by `receiver`.
   fwd_record *unused;
-  /// The same, from whoever has given records up.
+  /// Free slots that any thread may add to, linked by `receiver`.
   _Atomic(fwd_record *) given_back;
 } fwd_record_store;
 
-/// Takes a slot for a record. NULL if memory is short.
+/// Allocates a slot for a record, and writes its number to `*slot`. Returns NULL if memory is short. For the writer.
 fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
-/// Gives a slot back that nobody has seen; the writer's.
+/// Frees the slot of a record that no reader has found. For the writer.
 void fwd_store_return(fwd_record_store *store, fwd_record *record);
-/// Gives a slot back, on any thread.
+/// Frees a slot, on any thread. No reader may find its record any more.
 void fwd_store_give_back(fwd_record_store *store, fwd_record *record);
-/// The record of a slot, or NULL for one that never was taken.
+/// Returns the record of a slot, or NULL if the slot was never used. The subscription of the record may have ended. For
+/// the writer.
 fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot);
+/// Returns the bytes that the store has allocated.
 size_t fwd_store_footprint(const fwd_record_store *store);
+/// Frees all slabs.
 void fwd_store_destroy(fwd_record_store *store);
 
 #endif

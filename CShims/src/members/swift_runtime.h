@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The entry points of the Swift runtime that references need.
+/// The functions of the Swift runtime for strong, unowned and weak references.
 ///
-/// They are part of its stable ABI on Darwin and exported on Linux. They are declared weak: a C
-/// program that has no Swift runtime links, and holds no Swift objects.
+/// They are part of the runtime's stable ABI on Darwin, and the runtime exports them on Linux. They are declared weak,
+/// so that a C program without a Swift runtime links. Their addresses are NULL then.
 
 #ifndef FWD_SRC_SWIFT_RUNTIME_H
 #define FWD_SRC_SWIFT_RUNTIME_H
@@ -23,7 +23,7 @@ FWD_RUNTIME(void *swift_tryRetain(void *object));
 FWD_RUNTIME(bool swift_isDeallocating(void *object));
 FWD_RUNTIME(void *swift_unownedRetain(void *object));
 FWD_RUNTIME(void swift_unownedRelease(void *object));
-// What the compiler emits for `weak`; a reference is a pointer on Linux, and at most two.
+// The compiler calls these for `weak` variables. A weak reference is one pointer on Linux, and at most two elsewhere.
 FWD_RUNTIME(void *swift_weakInit(void *reference, void *object));
 FWD_RUNTIME(void *swift_weakLoadStrong(void *reference));
 FWD_RUNTIME(void swift_weakDestroy(void *reference));

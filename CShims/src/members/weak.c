@@ -3,19 +3,18 @@
 
 /// Weak references to Swift objects.
 ///
-/// Loading and releasing a reference of Swift's own kind, `weak`, costs more than the rest of a delivery. So a
-/// reference of ours is an unowned reference, which keeps the object's memory allocated but does not keep the object
-/// alive. The pointer stays valid, and `swift_tryRetain` of it does what a load of a `weak` variable does: it retains
-/// the object, or returns NULL if deinitialisation has begun. The memory of a dead object stays allocated until the
-/// reference is destroyed.
+/// To load and release a Swift `weak` variable costs more than the rest of a delivery. So subscriptions use an unowned
+/// reference instead. It keeps the object's memory allocated, but does not keep the object alive. The pointer stays
+/// valid, and `swift_tryRetain` does what a load of a `weak` variable does: it retains the object, or returns NULL if
+/// deinitialisation has begun. The memory of a dead object stays allocated until the reference is destroyed.
 ///
-/// A runtime without `swift_tryRetain` gets stock references instead: Swift's own `weak`, through the functions that the
-/// compiler calls for it. A stock reference holds an unowned reference, too. Subscriptions are found by the object's
-/// address, so no other object may get that address while the subscription exists.
+/// If the Swift runtime has no `swift_tryRetain`, subscriptions use *stock references*: Swift's own `weak`, through the
+/// functions that the compiler calls for it. A stock reference also has an unowned reference. The list finds a
+/// subscription by its object's address, so no other object may get that address while the subscription exists.
 
 // All functions below are for native Swift objects. On Darwin a subscriber may also be an Objective-C object, such as
-// an instance of a subclass of NSObject, and `swift_unownedRetain` would write into its first words. The
-// `swift_unknownObject...` functions do not help: their unowned references do not keep the address.
+// an instance of a subclass of NSObject, and `swift_unownedRetain` would overwrite its first words. The
+// `swift_unknownObject...` functions do not help: their unowned references do not keep the address from being reused.
 #if defined(__APPLE__) && !defined(FWD_NATIVE_OBJECTS_ONLY)
 #error "weak.c would corrupt Objective-C objects. Define FWD_NATIVE_OBJECTS_ONLY if no subscriber is one."
 #endif
@@ -29,9 +28,11 @@
 #include "members/held.h"
 #include "members/swift_runtime.h"
 
-/// A stock reference. `reference` is the runtime's.
+/// A stock reference.
 struct stock {
+  /// The Swift runtime's weak reference.
   void *reference[2];
+  /// Has an unowned reference, too.
   void *object;
   /// Whether a load has returned NULL: then the object has begun to deinitialise.
   _Atomic bool has_failed;
@@ -59,7 +60,8 @@ fwd_weak_kind fwd_weak_kind_in_use(void) {
 }
 
 fwd_weak fwd_weak_create(void *object, fwd_weak_kind kind) {
-  // The low bits of the word say what it is. No object has such an address; if one had, it gets a stock reference.
+  // The low bits of the word are the kind (held.h), so the address must not use them. Swift aligns objects, but if it
+  // did not, the object would get a stock reference.
   if (kind == FWD_WEAK_UNOWNED && ((uintptr_t)object & FWD_HELD_BITS) == 0) {
     swift_unownedRetain(object);
     return (fwd_weak)object;
@@ -104,7 +106,7 @@ void *fwd_weak_address(fwd_weak reference) {
 
 bool fwd_object_is_dying(void *object) {
   if (swift_isDeallocating) return swift_isDeallocating(object);
-  // `swift_weakInit` with an object that is being deinitialised gives an empty reference.
+  // `swift_weakInit` makes an empty reference if the object is being deinitialised.
   void *reference[2];
   swift_weakInit(reference, object);
   void *taken = swift_weakLoadStrong(reference);
@@ -114,7 +116,7 @@ bool fwd_object_is_dying(void *object) {
   return !taken;
 }
 
-// Without a Swift runtime there are no Swift objects. Tests of the C part alone pass owners that are none.
+// Without a Swift runtime there are no Swift objects. The tests of the C target alone pass other pointers as owners.
 void fwd_object_retain(void *object) {
   if (object && swift_retain) swift_retain(object);
 }
