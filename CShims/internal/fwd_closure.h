@@ -13,9 +13,9 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// Makes a closure that owns its context. Calls `release` with the context once, as soon as no call can use it: in
-/// `fwd_closure_destroy`, or when the last of the running calls then returns, on its thread. On failure `release` is not
-/// called. Otherwise the same as `fwd_closure_create`.
+/// Creates a closure that owns its context. Works as `fwd_closure_create`, and calls `release` with the context once,
+/// as soon as no call can use the context any more: in `fwd_closure_destroy`, or, if calls are running then, when the
+/// last of them returns, on its thread. On failure `release` is not called.
 fwd_status fwd_closure_create_owning(const fwd_signature *FWD_NONNULL signature,
                                      fwd_closure_handler FWD_NONNULL handler, void *FWD_NULLABLE context,
                                      void (*FWD_NONNULL release)(void *FWD_NULLABLE context),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What subscribers implement: a function table joined to a proxy's methods.
+/// Dispatch tables: the functions of a subscriber, in the order of a proxy's methods.
 
 #ifndef FWD_DISPATCH_H
 #define FWD_DISPATCH_H
@@ -13,46 +13,51 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// Takes a delivery whose arguments stand behind pointers: how typed Swift closures are called.
-/// `arguments` is that of the whole signature, the receiver and the selector included. Writes the
-/// result's bytes. If it fails it sets the thread's last error, fills `error` unless that is NULL, and gives
-/// the status; `fwd_error_set` does all three. `FWD_NO_RESPONDER` says that it does not respond after all.
+/// A *packed* function makes a delivery whose arguments are behind pointers. Typed Swift closures are called through
+/// one.
+///
+/// `arguments` has the address of each argument of the signature, the receiver and the selector included. The function
+/// writes the bytes of the result. If it fails, it sets the thread's last error, fills `error` unless that is NULL, and
+/// returns the status: `fwd_error_set` does all three. It returns FWD_NO_RESPONDER if the subscriber does not respond
+/// to the method after all.
 typedef fwd_status (*fwd_packed_function)(const void *FWD_NULLABLE context,
                                           void *FWD_NULLABLE receiver,
                                           void *FWD_NONNULL const *FWD_NONNULL arguments,
                                           void *FWD_NONNULL result, fwd_error *FWD_NULLABLE error);
 
-/// How one method of a subscriber is reached: by a C function of the method's signature, or packed.
-/// Neither means that it is not implemented.
+/// The implementation of one method: a C function with the method's signature, or a packed function. If both are NULL
+/// the method is not implemented.
 ///
-/// A thunk is both: where registers are loaded for many functions, by a void method, `function` is
-/// called, and finds the context in the integer register behind those of the signature, or where the
-/// calling convention puts a further integer. Everywhere else `packed` is called.
+/// A *thunk* sets both. The replay loops (replay.c) call `function` and pass `context` as one more integer argument,
+/// behind those of the signature. All other callers use `packed`.
 typedef struct fwd_implementation {
   void (*FWD_NULLABLE function)(void);
   fwd_packed_function FWD_NULLABLE packed;
-  /// For `packed` and for thunks; lives as long as the table's owner.
+  /// The first argument of `packed`, and the additional argument of a thunk. Valid as long as the table's owner.
   const void *FWD_NULLABLE context;
 } fwd_implementation;
 
-/// The implementations of one function table, by the index that a proxy gives its methods.
-/// Immutable once a subscriber has it, and then of one proxy.
+/// The implementations of one function table, by the index of the method in a proxy. A table belongs to one proxy, and
+/// must not change after its first subscriber has it.
 typedef struct fwd_dispatch_table fwd_dispatch_table;
 
-/// Makes a table of `count` methods, none implemented. `key` names it: one object with tables of one
-/// key is one subscriber. NULL if memory is short.
+/// Creates a table of `count` methods, none of them implemented. Returns NULL if memory is short.
 ///
-/// It is counted by reference: its own count begins with 1. With an owner, a Swift object that
-/// destroys it in its `deinit`, its references are those of the owner.
+/// `key` identifies the function table: two subscriptions of one object whose tables have the same key are duplicates.
+///
+/// The table has one reference. If it gets an owner, a Swift object that destroys the table in its `deinit`, the
+/// owner's reference count counts instead.
 fwd_dispatch_table *FWD_NULLABLE fwd_dispatch_table_create(size_t count,
                                                            const void *FWD_NULLABLE key);
-/// Names the owner, before the table is used.
+/// Sets the owner. Must be called before the table is used.
 void fwd_dispatch_table_adopt(fwd_dispatch_table *FWD_NONNULL table, void *FWD_NONNULL owner);
-/// For the owner's `deinit`.
+/// Frees the table. For the owner's `deinit`. NULL is ignored.
 void fwd_dispatch_table_destroy(fwd_dispatch_table *FWD_NULLABLE table);
+/// Adds a reference, and returns the table.
 fwd_dispatch_table *FWD_NONNULL fwd_dispatch_table_retain(fwd_dispatch_table *FWD_NONNULL table);
+/// Releases a reference. The last one frees the table. NULL is ignored.
 void fwd_dispatch_table_release(fwd_dispatch_table *FWD_NULLABLE table);
-/// The place of a method's implementation, to be filled before the table is used.
+/// Returns the implementation of a method, which the caller may change before the table is used.
 fwd_implementation *FWD_NONNULL fwd_dispatch_table_entry(fwd_dispatch_table *FWD_NONNULL table,
                                                          size_t index);
 /// Whether the table implements a method.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Parsed type encodings, for the Swift module and the shim's own files. C programs include forwarding.h.
+/// Parsed type encodings. A parsed encoding is a tree of *nodes*, one for each type in the text. For the Swift module
+/// and the files of the C target; C programs include forwarding.h.
 
 #ifndef FWD_ENCODING_H
 #define FWD_ENCODING_H
@@ -69,7 +70,7 @@ enum {
   FWD_QUALIFIER_ATOMIC = 1 << 7,  // A
 };
 
-/// No node.
+/// The index of no node.
 #define FWD_NO_TYPE UINT32_MAX
 
 /// One node of a parsed encoding. Nodes refer to one another by index.
@@ -99,8 +100,8 @@ typedef struct fwd_type {
   /// Bit-fields in a struct that has a layout: the first bit, counted from the byte at `layout.offset`. A bit-field
   /// has no layout of its own: its size and alignment are 0.
   uint8_t bit_offset;
-  /// FWD_OK if `layout` is valid. Else `layout_reason`, a static string, says why the size is not known, and
-  /// `layout_offset` is the byte of the text that it is about.
+  /// FWD_OK if `layout` is valid. Otherwise `layout_reason`, a static string, says why the size is not known, and
+  /// `layout_offset` is the offset of the fault in the text.
   fwd_status layout_status;
   uint32_t layout_offset;
   const char *FWD_NULLABLE layout_reason;
@@ -119,12 +120,13 @@ typedef enum fwd_encoding_form {
   FWD_FORM_METHOD = 1,
 } fwd_encoding_form;
 
-/// Parses a copy of the `length` bytes at `text`. NULL is malformed, and so is the empty text. On success `*encoding` is
-/// a reference that the caller releases; on failure it is unchanged.
+/// Parses a copy of the `length` bytes at `text`. NULL and the empty text are malformed. On success `*encoding`
+/// receives a reference that the caller must release. On failure it is unchanged.
 fwd_status fwd_encoding_create(const char *FWD_NULLABLE text, size_t length, fwd_encoding_form form,
                                fwd_encoding *FWD_NULLABLE *FWD_NONNULL encoding, fwd_error *FWD_NULLABLE error);
 
-/// As `fwd_encoding_create`, with the layouts of `count` structs or unions in the text. They are copied.
+/// Does what `fwd_encoding_create` does, with the layouts of `count` structs or unions in the text. The layouts are
+/// copied.
 fwd_status fwd_encoding_create_stating(const char *FWD_NULLABLE text, size_t length, fwd_encoding_form form,
                                        const fwd_stated_layout *FWD_NULLABLE stated, size_t count,
                                        fwd_encoding *FWD_NULLABLE *FWD_NONNULL encoding,
@@ -133,43 +135,49 @@ fwd_status fwd_encoding_create_stating(const char *FWD_NULLABLE text, size_t len
 fwd_encoding *FWD_NONNULL fwd_encoding_retain(fwd_encoding *FWD_NONNULL encoding);
 void fwd_encoding_release(fwd_encoding *FWD_NULLABLE encoding);
 
-/// The text that was parsed, NUL-terminated, and its length. Valid as long as the encoding.
+/// Return the text that was parsed, which ends with a NUL, and its length. The text is valid as long as the encoding.
 const char *FWD_NONNULL fwd_encoding_text(const fwd_encoding *FWD_NONNULL encoding);
 size_t fwd_encoding_length(const fwd_encoding *FWD_NONNULL encoding);
 
-/// The number of nodes; the root is node 0.
+/// Returns the number of nodes. The root is node 0.
 size_t fwd_encoding_type_count(const fwd_encoding *FWD_NONNULL encoding);
-/// The node of an index, which must be below the count. Valid as long as the encoding.
+/// Returns the node at an index, which must be below the count. Valid as long as the encoding.
 const fwd_type *FWD_NONNULL fwd_encoding_type(const fwd_encoding *FWD_NONNULL encoding, size_t index);
 
-/// Writes the canonical spelling of the type at `index`: no offsets and frame sizes, qualifiers in the order of their
-/// bits, `?` for an empty name, numbers without leading zeros. Like `snprintf` it writes at most `capacity` bytes, a
-/// NUL among them, and returns the length of the whole spelling.
+/// Writes the canonical spelling of the type at `index`. It has no offsets and frame sizes, qualifiers are in the order
+/// of their bits, an empty name is `?`, and numbers have no leading zeros. Like `snprintf`, the function writes at most
+/// `capacity` bytes including a NUL, and returns the length of the whole spelling.
 size_t fwd_encoding_print(const fwd_encoding *FWD_NONNULL encoding, size_t index, char *FWD_NULLABLE buffer,
                           size_t capacity);
 
-/// Whether two nodes spell one type. An equivalence relation: reflexive, symmetric and transitive.
+/// Whether two nodes are the same type. An equivalence relation: reflexive, symmetric and transitive.
 ///
-/// Counted: kinds, names of structs and unions (no name is a name of its own), `{S}` against `{S=}`, types of fields,
-/// elements and pointees, block signatures, numbers of elements, bit-fields as they are spelled, `A` (_Atomic), and
-/// stated layouts. Not counted: all other qualifiers, stack offsets, names of fields, classes and protocols.
+/// - Compared: kinds; names of structs and unions (an anonymous one equals only an anonymous one); whether fields are
+///   listed, so that `{S}` differs from `{S=}`; types of fields, elements and pointees; block signatures; numbers of
+///   elements; the spelling of bit-fields; `A` (_Atomic); stated layouts.
+/// - Not compared: all other qualifiers; stack offsets; names of fields, classes and protocols.
 bool fwd_encoding_equal(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                         const fwd_encoding *FWD_NONNULL right, size_t right_index);
 
-/// Whether two nodes may be spellings of one type, where one of them may tell less: as `fwd_encoding_equal`, but an
-/// anonymous struct or union goes with any name; behind a pointer, one known by name only (or spelled without fields)
-/// goes with any of its name; a block without a signature goes with any block, Apple's bit-field with a GNU one of its
-/// width; `A` counts only if it changes the layout. Equal types are equivalent. Not transitive: `{A=i}` is equivalent
-/// to `{?=i}`, which is equivalent to `{B=i}`.
+/// Whether two nodes may be the same type, although one of them may carry less information. Compares as
+/// `fwd_encoding_equal`, except that:
+///
+/// - an anonymous struct or union matches any name;
+/// - behind a pointer, a struct or union without a list of fields, or with an empty one, matches any of its name;
+/// - a block without a signature matches any block;
+/// - Apple's bit-field matches a GNU bit-field of its width;
+/// - `A` is compared only if it changes the layout.
+///
+/// Equal types are equivalent. Not transitive: `{A=i}` is equivalent to `{?=i}`, which is equivalent to `{B=i}`.
 bool fwd_encoding_equivalent(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                              const fwd_encoding *FWD_NONNULL right, size_t right_index);
 
-/// Whether a value of one type can be passed where the other is expected: as `fwd_encoding_equivalent`, but `^v` goes
-/// with every pointer, `*` with pointers to characters, and blocks go with `@`. Not transitive either.
+/// Whether a value of one type can be passed where the other is expected. Compares as `fwd_encoding_equivalent`, except
+/// that `^v` matches every pointer, `*` matches pointers to characters, and blocks match `@`. Not transitive.
 bool fwd_encoding_compatible(const fwd_encoding *FWD_NONNULL left, size_t left_index,
                              const fwd_encoding *FWD_NONNULL right, size_t right_index);
 
-/// A hash of the type of a node. Equal types (by `fwd_encoding_equal`) have equal hashes.
+/// Returns a hash of the type of a node. Types that are equal by `fwd_encoding_equal` have equal hashes.
 uint64_t fwd_encoding_hash(const fwd_encoding *FWD_NONNULL encoding, size_t index);
 
 /// Reports an error at the byte `offset` of an encoding in `error`, which may be NULL, and in `fwd_error_message()`:

@@ -16,64 +16,69 @@
 
 // MARK: Batches
 
-/// Begins a batch, as `fwd_batch_begin`; the caller keeps the proxy alive until its end. NULL if memory is short.
+/// Begins a batch as `fwd_batch_begin` does, but does not retain the proxy: the caller must keep it alive until the
+/// batch ends. Returns NULL if memory is short.
 fwd_batch *FWD_NULLABLE fwd_batch_create(fwd_proxy *FWD_NONNULL proxy);
-/// Ends it, on the same thread. Subscribers may deinitialise here.
+/// Ends a batch, on any thread. Subscribers may deinitialise here. NULL is ignored.
 void fwd_batch_destroy(fwd_batch *FWD_NULLABLE batch);
 
 // MARK: Fanning out
 
-/// Receives each result of a fan-out that collects, with the subscription that gave it and its object (NULL for a C
-/// context). The result's bytes are valid during the call; an object in them is the collector's to release. Returns
-/// whether to go on.
+/// Receives each result of a fan-out that collects results.
+///
+/// `author` is the subscription that gave the result, and `object` its subscriber, or NULL for a C context. The bytes
+/// of the result are valid during the call. If the result is an object, the collector must release it. Returns whether
+/// to go on.
 typedef bool (*fwd_collector)(void *FWD_NULLABLE context, fwd_subscription author, void *FWD_NULLABLE object,
                               void *FWD_NONNULL result);
 
-/// One invocation to be fanned out: its arguments, and the room for its result.
+/// One invocation for a fan-out: its arguments, and memory for its result.
 typedef struct fwd_delivery {
   /// A frame that is aligned for the signature. Read if `arguments` is NULL.
   const void *FWD_NULLABLE frame;
   /// Pointers to the arguments, without the receiver and the selector.
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
-  /// Room for the result, or NULL if it is not wanted. It needs no alignment.
+  /// Memory for the result, or NULL if the result is not wanted. It needs no alignment.
   void *FWD_NULLABLE result;
-  /// Whether it is part of the innermost fan-out of this thread: if a subscriber marks it as handled, that fan-out has
-  /// been handled too.
+  /// Whether the invocation is part of the innermost fan-out of this thread. Then a subscriber that marks it as handled
+  /// also marks that fan-out as handled.
   bool is_nested;
   /// Whether the method's interceptors have run already.
   bool is_intercepted;
   /// The subscribers to deliver to; NULL for the proxy's current ones.
   fwd_batch *FWD_NULLABLE batch;
-  /// Called for each result instead of the method's policy, if given.
+  /// If it is not NULL, it receives each result, and the method's policy is not applied.
   fwd_collector FWD_NULLABLE collector;
   void *FWD_NULLABLE collector_context;
 } fwd_delivery;
 
-/// Delivers an invocation of `method` to every subscriber that implements it, by the method's policy. The result is
-/// written on success only; an object in it is the caller's to release. FWD_NESTED_TOO_DEEP, with no subscriber called,
-/// if the thread's stack is nearly used up by fan-outs inside of fan-outs.
+/// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
+/// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no
+/// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        const fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 
-/// Checks the sizes of a frame and a result buffer, then fans out, to a batch if one is given.
+/// Checks the sizes of a frame and of the memory for the result, then fans out: to the subscribers of the batch, or, if
+/// that is NULL, to the proxy's current ones.
 fwd_status fwd_forward_method(fwd_proxy *FWD_NONNULL proxy,
                               const fwd_proxy_method *FWD_NONNULL method,
                               fwd_batch *FWD_NULLABLE batch, const void *FWD_NULLABLE frame,
                               size_t frame_size, void *FWD_NULLABLE result, size_t result_size,
                               fwd_error *FWD_NULLABLE error);
 
-/// The packed function of subscribers that are proxies: it forwards to the subscribers of `receiver`, a proxy.
-/// `context` is that proxy's `fwd_proxy_method`, which has the signature of the arguments.
+/// The packed function of a subscriber that is itself a proxy: forwards to the subscribers of `receiver`, that proxy.
+/// `context` is the `fwd_proxy_method` of that proxy, which has the signature of the arguments.
 fwd_status fwd_forward_packed(const void *FWD_NULLABLE context, void *FWD_NULLABLE receiver,
                               void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
                               fwd_error *FWD_NULLABLE error);
 
-/// Reports that the innermost delivery of this thread has failed. For the C function of a thunk, called by a fan-out,
-/// before it calls any other code.
+/// Reports that the innermost delivery of this thread has failed. The C function of a thunk calls this when it cannot
+/// load its arguments, before it calls any other code.
 void fwd_fail_delivery(const fwd_error *FWD_NONNULL error);
 
-/// Creates a closure that forwards `method`. `owner` keeps the proxy alive. `release` is called with it once no call
-/// can use the proxy any more. If a call fails, its caller gets the method's `failure_result`, else zeroes.
+/// Creates a closure that forwards `method`. `owner` keeps the proxy alive. `release` is called with `owner` as soon as
+/// no call can use the proxy any more. A call that fails returns the method's `failure_result`, or zeroes if there is
+/// none.
 fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                                     fwd_function_form form, void (*FWD_NONNULL release)(void *FWD_NULLABLE owner),
                                     void *FWD_NULLABLE owner, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What a change of a list has removed and a fan-out may still be reading.
+/// Garbage: the objects that a change has removed from a list. Fan-outs may still be reading them.
 
 #ifndef FWD_GARBAGE_H
 #define FWD_GARBAGE_H
@@ -13,20 +13,20 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// The objects that a change has removed from a list. Begins as zeros.
+/// The objects that one change has removed from a list. All zeros is no garbage.
 typedef struct fwd_garbage {
-  /// Linked in the order in which they were removed.
+  /// The objects, linked in the order in which they were removed.
   struct fwd_retired *FWD_NULLABLE first;
   struct fwd_retired *FWD_NULLABLE last;
-  /// Of the list that was changed.
+  /// The domain of the list (hazard.h).
   struct fwd_domain *FWD_NULLABLE domain;
 } fwd_garbage;
 
-/// Frees the objects as soon as no fan-out reads them: here, or in the last of those fan-outs. Freeing runs destroy
-/// notifiers and deinitialisers, so the caller holds no lock.
+/// Retires the objects: frees each one as soon as no fan-out can be reading it, either here or in the last such
+/// fan-out. Freeing runs destroy notifiers and deinitialisers, so the caller must hold no lock.
 void fwd_garbage_collect(fwd_garbage garbage);
 
-/// Frees the objects at once. The caller has made sure that no thread reads the list.
+/// Frees the objects at once. No thread may be reading the list. The caller must hold no lock.
 void fwd_garbage_free(fwd_garbage garbage);
 
 #if defined(__clang__)

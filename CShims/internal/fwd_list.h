@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The subscribers of a proxy, in order.
+/// The list of a proxy's subscriptions. subscriber_list.c explains it.
+///
+/// A *subscription* connects a subscriber to the proxy. The list has a *record* for each subscription, in the order of
+/// delivery. A record stays for a while after its subscription has ended.
 
 #ifndef FWD_LIST_H
 #define FWD_LIST_H
@@ -15,23 +18,26 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// One subscription. Valid until it has ended and its writer has let others write.
+/// The record of a subscription. A pointer to it is valid for the list's writer, until the writer lets another thread
+/// write.
 typedef struct fwd_record fwd_record;
 
-/// The ordered subscriptions of a proxy. One writer at a time (the caller sees to that), any number
-/// of readers, none of whom waits. No function runs foreign code but `fwd_garbage_collect`.
+/// The subscriptions of a proxy, in the order of delivery. One thread at a time may change the list or call the
+/// functions below: the caller must hold a lock. Any number of threads may read the list at the same time, and never
+/// wait. The functions below run no foreign code. What they remove goes to `garbage`, which the caller must pass to
+/// `fwd_garbage_collect` once it has released its lock.
 typedef struct fwd_subscriber_list fwd_subscriber_list;
 
-/// What a subscription is made of.
+/// What a new subscription has.
 typedef struct fwd_subscriber {
-  /// The object that is held; NULL for FWD_HOLD_NONE.
+  /// The subscriber, a Swift object. NULL for FWD_HOLD_NONE.
   void *FWD_NULLABLE object;
   fwd_hold hold;
-  /// What functions get as their first argument.
+  /// The first argument of the subscriber's functions.
   void *FWD_NULLABLE receiver;
-  /// Called with `receiver` after the end of the subscription, if given. FWD_HOLD_NONE only.
+  /// Called with `receiver` after the end of the subscription, unless it is NULL. For FWD_HOLD_NONE only.
   void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE receiver);
-  /// After how many deliveries the subscription ends; 0 for no limit.
+  /// The number of deliveries after which the subscription ends, or 0 for no limit.
   size_t limit;
   /// See `fwd_list_priority_index`.
   int64_t priority;
@@ -40,11 +46,12 @@ typedef struct fwd_subscriber {
 /// The index behind all records.
 #define FWD_LIST_END SIZE_MAX
 
-/// Subscribes before the record at `index`, which is at most the count, or FWD_LIST_END; retains `table`. Gives 0 if
-/// memory is short, and then nothing has changed. A fan-out under way does not see the subscription.
+/// Adds a subscription before the record at `index`, which is at most the count, or FWD_LIST_END. Retains `table`.
+/// Returns the identifier of the subscription, or 0 if memory is short: then nothing has changed. A fan-out under way
+/// does not call the new subscription.
 ///
-/// The list also looks at two other records, and ends their subscriptions if their objects have died. So indices that
-/// the caller has found before are not valid any more.
+/// The list also checks two other records, and ends their subscriptions if their objects have died. So indices from
+/// before the call are not valid any more.
 ///
 /// Amortised O(1) at the end of a list without priorities, else amortised O(log n).
 fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
@@ -52,104 +59,112 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
                                  fwd_dispatch_table *FWD_NONNULL table, size_t index,
                                  fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends a subscription: no fan-out calls it from now on, those under way included. Amortised O(1).
+/// Ends a subscription. No fan-out calls it from now on, not even one that is under way. Amortised O(1).
 ///
-/// The record, and the memory of an object that is held weakly, stays until the list is compacted. That happens here if
-/// more than half of the records have ended, else by `fwd_list_prune` and `fwd_list_prune_visited`.
+/// The record stays until the list is compacted, and with it the memory of an object that is held weakly. This function
+/// compacts the list if more than half of the records have ended. Otherwise `fwd_list_prune` and
+/// `fwd_list_prune_visited` do.
 void fwd_list_end(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
                   fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends all subscriptions of an object. Gives how many there were. O(1) each, amortised.
+/// Ends all subscriptions of an object. Returns how many there were, without those whose limit was used up already.
+/// Amortised O(1) for each.
 size_t fwd_list_end_object(fwd_subscriber_list *FWD_NONNULL list, const void *FWD_NONNULL object,
                            fwd_garbage *FWD_NONNULL garbage);
 
 /// Ends all subscriptions. O(n).
 void fwd_list_end_all(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends the subscriptions whose objects have died or whose deliveries are used up, and removes all records that have
-/// ended. O(n). False if memory is short: then the records stay until the next time.
+/// Ends the subscriptions whose objects have died or whose limits are used up, and removes the records of all ended
+/// subscriptions. Returns false if memory is short: then the records stay until the next compaction. O(n).
 bool fwd_list_prune(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONNULL garbage);
 
-/// The same after a fan-out that has visited the first `visited` records and met dead or ended ones: ends those among
-/// them that are dead, and compacts the list once such fan-outs have visited as many records as the list has. So a
-/// fan-out that calls only the first responder does not pay for the whole list. Amortised O(visited).
+/// Does part of the same, after a fan-out that has visited the first `visited` records and found some of them dead or
+/// ended: ends the dead ones among the visited records, and compacts the list once such fan-outs have visited as many
+/// records as the list has. So a fan-out that calls only the first responder does not pay for the whole list. Amortised
+/// O(visited).
 void fwd_list_prune_visited(fwd_subscriber_list *FWD_NONNULL list, size_t visited,
                             fwd_garbage *FWD_NONNULL garbage);
 
-/// Moves the record at `from` to the index that `to` is in the list without it, and sets its priority. Each fan-out sees
-/// the record once; a fan-out under way sees it where it was. False if memory is short. Indices that the caller has
-/// found before are not valid any more. Amortised O(log n).
+/// Moves the record at index `from` to index `to`, which counts the records without the moved one, and sets its
+/// priority. Each fan-out visits the record once; a fan-out under way visits it at its old index. Returns false if
+/// memory is short. Indices from before the call are not valid any more. Amortised O(log n).
 bool fwd_list_move(fwd_subscriber_list *FWD_NONNULL list, size_t from, size_t to, int64_t priority,
                    fwd_garbage *FWD_NONNULL garbage);
 
-/// The index behind the last live subscription of this priority or a higher one, but for `except`, unless that is NULL.
-/// Amortised O(log n).
+/// Returns the index behind the last live subscription that has this priority or a higher one. `except` is ignored if
+/// it is such a subscription; it may be NULL. Amortised O(log n).
 size_t fwd_list_priority_index(fwd_subscriber_list *FWD_NONNULL list, int64_t priority,
                                const fwd_record *FWD_NULLABLE except);
 
-/// Has a subscription passed over from now on, until it has been unblocked as often as it has been
-/// blocked. It keeps its place, and is no responder. False if memory is short. O(1), but O(m) in the
-/// number of methods when a table's last responder is blocked.
+/// Blocks a subscription: fan-outs skip it until it has been unblocked as often as it has been blocked. It keeps its
+/// index, but is not a responder. Returns false if memory is short. O(1), or O(m) in the number of methods if the
+/// subscription is the last one of its table that is not blocked.
 bool fwd_list_block(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record);
 
-/// Undoes `fwd_list_block` once. False if the subscription is not blocked. As O(1) as that.
+/// Undoes `fwd_list_block` once. Returns false if the subscription is not blocked. O(1), or O(m) if all subscriptions
+/// of its table were blocked.
 bool fwd_list_unblock(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
                       fwd_garbage *FWD_NONNULL garbage);
 
-/// What came of a delivery that somebody begins who is no fan-out.
+/// The result of `fwd_list_begin_delivery`.
 typedef enum fwd_turn {
-  /// There is none: the subscription has ended, lost its object, or is blocked.
+  /// The delivery must not be made: the subscription has ended, is blocked, has used its limit up, or its object has
+  /// died.
   FWD_TURN_NONE,
+  /// The delivery may be made.
   FWD_TURN_TAKEN,
-  /// As above, and the subscription has no other.
+  /// The delivery may be made. It is the last one that the limit of the subscription allows.
   FWD_TURN_LAST,
 } fwd_turn;
 
-/// Begins a delivery of a subscription, and counts it if there is a limit. `*object` is the subscriber
-/// (NULL for one without an object, or that has died), whom the caller gets retained whatever comes
-/// back, to be released under no lock. O(1).
+/// Begins a delivery outside of a fan-out, and counts it if the subscription has a limit. `*object` receives the
+/// subscriber, or NULL if it has died, has no object, or the subscription has ended or is blocked. If it is not NULL
+/// the caller must release it under no lock, whatever the function returns. O(1).
 fwd_turn fwd_list_begin_delivery(fwd_subscriber_list *FWD_NONNULL list, fwd_subscription identifier,
                                  void *FWD_NULLABLE *FWD_NONNULL object);
 
-/// The number of records, with those of ended subscriptions that are not at the front. O(1).
+/// Returns the number of records. It includes records of ended subscriptions, except those at the front. O(1).
 size_t fwd_list_count(const fwd_subscriber_list *FWD_NONNULL list);
 
-/// The record at an index below the count. Its subscription may have ended. O(log n).
+/// Returns the record at an index below the count. Its subscription may have ended. O(log n).
 fwd_record *FWD_NONNULL fwd_list_record(const fwd_subscriber_list *FWD_NONNULL list, size_t index);
 
-/// The index of the record of a subscription that has not ended. Amortised O(log n).
+/// Returns the index of a record whose subscription has not ended. Amortised O(log n).
 size_t fwd_list_index(fwd_subscriber_list *FWD_NONNULL list,
                       const fwd_record *FWD_NONNULL record);
 
-/// The record of a subscription that has not ended, else NULL. O(1).
+/// Returns the record of a subscription, or NULL if the subscription has ended or is another list's. O(1).
 fwd_record *FWD_NULLABLE fwd_list_find(const fwd_subscriber_list *FWD_NONNULL list,
                                        fwd_subscription identifier);
 
-/// The first subscription of an object, alive or not, that has not ended, nor used its deliveries up; with
-/// a table of `key`, unless that is NULL. O(1) in the number of other objects.
+/// Returns the oldest subscription of an object that has not ended and whose limit is not used up, or NULL. The object
+/// may be dead. Unless `key` is NULL, only subscriptions are considered whose table has this key. O(k) in the number of
+/// the object's subscriptions.
 fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NONNULL list,
                                               const void *FWD_NONNULL object,
                                               const void *FWD_NULLABLE key);
 
-/// Says whether fan-outs of a method are intercepted (see `fwd_proxy_operations.intercept`), and whether
-/// those who intercept it respond to it. O(1).
+/// Sets whether a method is intercepted (see `fwd_proxy_operations.intercept`), and whether its interceptors respond to
+/// it. O(1).
 void fwd_list_intercept(fwd_subscriber_list *FWD_NONNULL list, size_t method, bool is_intercepted,
                         bool responds);
 
-/// Whether some subscription that is not blocked implements a method, be its object alive or not, or
-/// somebody who intercepts it responds. O(1).
+/// Whether some subscription that is not blocked implements a method, or an interceptor responds to it. The object of
+/// the subscription may be dead. May be called on any thread without the lock. O(1).
 bool fwd_list_may_respond(const fwd_subscriber_list *FWD_NONNULL list, size_t method);
 
-/// Returns the bytes that the list takes. For measurements.
+/// Returns the bytes of memory that the list uses. For measurements.
 size_t fwd_list_footprint(const fwd_subscriber_list *FWD_NONNULL list);
 
+/// Returns the identifier of the record's subscription.
 fwd_subscription fwd_record_identifier(const fwd_record *FWD_NONNULL record);
 
-/// Whether the subscription has neither ended, nor used its deliveries up, nor lost its object, as far as
-/// can be told without taking a reference.
+/// Whether the subscription is live: it has not ended, its limit is not used up, and its object is not known to have
+/// died (see `fwd_weak_has_died`).
 bool fwd_record_is_live(const fwd_record *FWD_NONNULL record);
 
-/// Whether the subscription has been blocked.
+/// Whether the subscription is blocked.
 bool fwd_record_is_blocked(const fwd_record *FWD_NONNULL record);
 
 #if defined(__clang__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The package's lock, which fork(2) waits for.
+/// The package's lock. fork(2) waits until no thread holds one.
 
 #ifndef FWD_LOCK_H
 #define FWD_LOCK_H
@@ -13,12 +13,13 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// A mutex of four bytes. All zeroes is an open lock; nothing needs to be destroyed. It is not recursive, and no
-/// foreign code may run under it.
+/// A mutex of four bytes. All zeroes is an unlocked mutex. It need not be destroyed. It is not recursive, and no
+/// foreign code may run while it is held.
 ///
-/// Every lock of the package is one of these, since they stay usable in a child of fork(2): no lock is ever held by a
-/// thread that the child does not have. See lock.c. (`pthread_mutex_t` has no such property, and Swift's `Mutex` keeps
-/// the owner's thread identifier, which is another one in the child.)
+/// Every lock of the package is one of these, since they stay usable in a child of fork(2): in the child, no lock is
+/// held by a thread that exists only in the parent. lock.c explains how. A `pthread_mutex_t` does not have this
+/// property. Neither does Swift's `Mutex`, which stores the thread identifier of its owner: the identifier differs in
+/// the child.
 typedef struct fwd_lock {
   uint32_t word;
 } fwd_lock;
@@ -28,7 +29,7 @@ typedef struct fwd_lock {
 /// Waits until no other thread holds the lock, then holds it.
 void fwd_lock_lock(fwd_lock *FWD_NONNULL lock);
 
-/// Gives up the lock, which the calling thread holds.
+/// Unlocks the lock, which the calling thread must hold.
 void fwd_lock_unlock(fwd_lock *FWD_NONNULL lock);
 
 #if defined(__clang__)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Reads the structs of options that a program passes, whose size tells the version that the program was compiled for.
+/// Reads the structs of options that a program passes. The size in a struct tells for which version of the library the
+/// program was compiled.
 ///
-/// Each function copies the options of an older or the same version, with zeros for the members that are missing. It
-/// returns FWD_WRONG_SIZE for a size that no version has, and FWD_WRONG_VERSION for members of a later version that are
+/// Each function copies the options. Members that the program's version does not have become zero. It returns
+/// FWD_WRONG_SIZE for a size that no version has, and FWD_WRONG_VERSION if a member that only later versions have is
 /// not zero.
 
 #ifndef FWD_OPTIONS_H

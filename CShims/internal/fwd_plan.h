@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Describes how the arguments and the result of a signature are passed, for `fwd inspect --plan`. Calls do not use this.
+/// Describes how the arguments and the result of a signature are passed, for `fwd inspect --plan` and the Swift type
+/// `CallPlan`. Calls do not use this.
 
 #ifndef FWD_PLAN_H
 #define FWD_PLAN_H
@@ -13,9 +14,10 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// What carries bytes of an argument or of the result.
+/// What carries bytes of an argument or of the result: a register or memory.
 typedef enum fwd_place_kind {
-  /// `index` is the register's number in the order of the calling convention: 0 is rdi for arguments and rax for results.
+  /// `index` is the register's number in the order of the calling convention: 0 is rdi for arguments and rax for
+  /// results.
   FWD_PLACE_INTEGER_REGISTER = 0,
   FWD_PLACE_VECTOR_REGISTER = 1,
   /// `index` is the offset in bytes from the first stack word of the arguments.
@@ -45,20 +47,21 @@ typedef struct fwd_plan_move {
 /// Whether there is a call plan for the signature. If not, calls go through libffi.
 bool fwd_plan_exists(const fwd_signature *FWD_NONNULL signature);
 
-/// Writes the first `capacity` moves that a call makes, by argument. Gives the number of all moves; 0 if there is no plan.
+/// Writes the first `capacity` moves that a call makes, in the order of the arguments. Returns the number of all moves,
+/// or 0 if there is no plan.
 size_t fwd_plan_moves(const fwd_signature *FWD_NONNULL signature, fwd_plan_move *FWD_NULLABLE moves, size_t capacity);
 
-/// Gives the bytes of stack words that a call fills.
+/// Returns the size in bytes of the stack words that a call fills.
 size_t fwd_plan_stack_size(const fwd_signature *FWD_NONNULL signature);
 
 enum { FWD_PLAN_RESULT_PLACES = 4 };
 
-/// Writes what carries the result after the call, by its bytes in order. Gives how many there are, at most
-/// FWD_PLAN_RESULT_PLACES: 0 for `void`, or if there is no plan.
+/// Writes what carries the result after the call, in the order of its bytes. Returns how many moves there are, at most
+/// FWD_PLAN_RESULT_PLACES; 0 for `void`, or if there is no plan.
 size_t fwd_plan_result_places(const fwd_signature *FWD_NONNULL signature, fwd_plan_move *FWD_NONNULL places);
 
-/// Gives the name of a register of this processor; "?" if there is no such register. Registers of results have their own
-/// order. The name is valid as long as the process.
+/// Returns the name of a register of this processor, or "?" if there is no such register. Registers for results have
+/// numbers of their own. The name is valid as long as the process.
 const char *FWD_NONNULL fwd_plan_register_name(fwd_place_kind kind, uint32_t index, bool is_result);
 
 #if defined(__clang__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The C part of a proxy, as the Swift module uses it. Membership and policies are decided in Swift.
+/// The C part of a proxy, for the Swift module. Swift decides who may subscribe and which policies apply.
 
 #ifndef FWD_PROXY_H
 #define FWD_PROXY_H
@@ -16,21 +16,22 @@
 
 /// What happens when no live subscriber implements a method.
 typedef enum fwd_no_responder {
-  /// A void method is ignored. A method with a result gives its default result; without one it fails.
+  /// The fan-out of a void method succeeds. A method with a result gives its default result; if it has none, the
+  /// fan-out fails, except that FWD_RESULT_ANY gives false and FWD_RESULT_ALL gives true.
   FWD_NO_RESPONDER_STANDARD = 0,
-  /// As standard, but a method with a result and without a default gives zeroes.
+  /// As standard, but a method with a result and without a default gives zeroes, except that FWD_RESULT_ALL gives true.
   FWD_NO_RESPONDER_IGNORE = 1,
-  /// Fails unless there is a default result.
+  /// The fan-out fails unless the method has a default result.
   FWD_NO_RESPONDER_FAIL = 2,
-  /// As ignore, and the error handler is called.
+  /// As ignore, and calls the error handler.
   FWD_NO_RESPONDER_REPORT = 3,
 } fwd_no_responder;
 
 /// A result policy written in Swift: it combines the results one after another.
 typedef struct fwd_fold {
   const void *FWD_NULLABLE context;
-  /// Combines `result` with `accumulator`, which holds the result so far, or zeroes before the first. Returns whether
-  /// to go on. Object references in either are the fold's to release or to keep.
+  /// Combines `result` with `accumulator`, which has the result so far, or zeroes before the first one. Returns whether
+  /// to go on. The function owns object references in `result` and in the old `accumulator`: it keeps or releases them.
   bool (*FWD_NULLABLE step)(const void *FWD_NULLABLE context, void *FWD_NONNULL accumulator,
                             void *FWD_NONNULL result, size_t index);
 } fwd_fold;
@@ -40,13 +41,13 @@ typedef struct fwd_proxy_method {
   fwd_selector FWD_NONNULL selector;
   fwd_signature *FWD_NONNULL signature;
   fwd_result_policy policy;
-  /// Overrides `policy` if it has a `step`.
+  /// Used instead of `policy` if it has a `step`.
   fwd_fold fold;
   fwd_no_responder no_responder;
-  /// The result if nobody responds. Bytes that live as long as the proxy; NULL for none.
+  /// The result if no subscriber responds, or NULL for none. The bytes are valid as long as the proxy.
   const void *FWD_NULLABLE default_result;
-  /// The result of a delivery that has failed, as if the subscriber had returned it. Bytes that live as long as the
-  /// proxy. With NULL such a delivery has no result.
+  /// The result of a delivery that has failed, used as if the subscriber had returned it. NULL if such a delivery has
+  /// no result. The bytes are valid as long as the proxy.
   const void *FWD_NULLABLE failure_result;
 } fwd_proxy_method;
 
@@ -57,11 +58,11 @@ typedef struct fwd_proxy_operations {
   /// Calls the proxy's error handler.
   void (*FWD_NONNULL report)(void *FWD_NONNULL owner, fwd_selector FWD_NULLABLE selector,
                              const fwd_error *FWD_NONNULL error);
-  /// Removes the records of subscribers that have died or left: a fan-out or a query has met some among the first
+  /// Removes records of ended subscriptions and dead subscribers: a fan-out or a query has found some among the first
   /// `visited` records.
   void (*FWD_NONNULL met_the_dead)(void *FWD_NONNULL owner, size_t visited);
-  /// Forwards an invocation without a response to the forward target. FWD_NO_RESPONDER if the target does not
-  /// respond either. Called if `fwd_proxy_core_set_forwards` says so.
+  /// Forwards an invocation without a response to the forward target. Returns FWD_NO_RESPONDER if the target does not
+  /// respond either. Called only while `fwd_proxy_core_set_forwards` has set that the proxy forwards.
   fwd_status (*FWD_NULLABLE forward_unhandled)(void *FWD_NONNULL owner,
                                                fwd_selector FWD_NONNULL selector,
                                                const struct fwd_delivery *FWD_NONNULL delivery,
@@ -69,45 +70,48 @@ typedef struct fwd_proxy_operations {
   /// Whether the forward target responds to the method.
   bool (*FWD_NULLABLE forwards_unhandled)(void *FWD_NONNULL owner,
                                           fwd_selector FWD_NONNULL selector);
-  /// Runs the interceptors of a method. They fan the delivery out, with `is_intercepted` and `is_nested` set, or not.
-  /// Otherwise as `fwd_fan_out`. NULL for proxies without interceptors.
+  /// Runs the interceptors of a method, for `fwd_fan_out`. To deliver the invocation, the interceptors call
+  /// `fwd_fan_out` again with `is_intercepted` and `is_nested` set. NULL for proxies without interceptors.
   fwd_status (*FWD_NULLABLE intercept)(void *FWD_NONNULL owner,
                                        const struct fwd_proxy_method *FWD_NONNULL method,
                                        const struct fwd_delivery *FWD_NONNULL delivery,
                                        fwd_error *FWD_NULLABLE error);
 } fwd_proxy_operations;
 
-/// Creates the C part of a proxy. `methods` is copied and its signatures are retained. `owner` is the Swift object
-/// that owns the C part; it is not retained, and `fwd_proxy_core_adopt` may name it later. NULL if memory is short.
+/// Creates the C part of a proxy. `methods` is copied and its signatures are retained. `owner` is the Swift object that
+/// owns the C part. It is not retained, and `fwd_proxy_core_adopt` may set it later. Returns NULL if memory is short.
 fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(const fwd_proxy_method *FWD_NULLABLE methods, size_t count,
                                               bool ignores_unknown_selectors, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
-/// Names the owner, before another thread has the proxy.
+/// Sets the owner. Must be called before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
-/// Ends all subscriptions of a proxy whose last reference has been released. From now on the proxy refuses
-/// whatever it is asked, with FWD_DEAD. The caller frees `garbage` at once, by `fwd_garbage_free`: that runs the
-/// destroy notifiers, which may still call the functions of forwarding.h with the proxy.
+/// Ends all subscriptions of a proxy whose last reference has been released. From now on the proxy refuses changes and
+/// forwards with FWD_DEAD. The caller must then free `garbage` by `fwd_garbage_free`. That runs the destroy notifiers,
+/// which may still call the functions of forwarding.h with the proxy.
 void fwd_proxy_core_close(fwd_proxy *FWD_NONNULL proxy, fwd_garbage *FWD_NONNULL garbage);
 /// Whether `fwd_proxy_core_close` has been called.
 bool fwd_proxy_core_is_closing(const fwd_proxy *FWD_NONNULL proxy);
-/// Fills `error` and the thread's message, and gives FWD_DEAD: the proxy is closing.
+/// Reports that the proxy is closing: fills `error`, sets the thread's last error, and returns FWD_DEAD.
 fwd_status fwd_proxy_core_fail_closing(fwd_error *FWD_NULLABLE error);
-/// Frees a proxy. Ends its subscriptions first, if it has not been closed. No fan-out is under way.
+/// Frees the C part of a proxy, and first ends its subscriptions if it has not been closed. No fan-out may be under
+/// way. NULL is ignored.
 void fwd_proxy_core_destroy(fwd_proxy *FWD_NULLABLE proxy);
+/// Returns the owner.
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
+/// Returns the list of subscriptions.
 fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL proxy);
-/// Finds the method of a selector. NULL if there is none. Valid as long as the proxy.
+/// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);
-/// The index of a method among the methods that the proxy was created with.
+/// Returns the index of a method among the methods that the proxy was created with.
 size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
 /// Sets whether invocations without a response go to `forward_unhandled`.
 void fwd_proxy_core_set_forwards(fwd_proxy *FWD_NONNULL proxy, bool forwards);
-/// Whether a live subscriber implements the method, or the forward target does.
+/// Whether a live subscriber that is not blocked, an interceptor or the forward target responds to the method.
 bool fwd_proxy_core_responds(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method);
 
-/// Calls `visit` for each live subscriber in order, with the object (NULL for a C context), the subscription and the
-/// table, until it returns false. The subscriber is kept alive during its call.
+/// Calls `visit` for each live subscription in the order of delivery, until it returns false. `object` is the
+/// subscriber, which stays alive during the call, or NULL for a C context.
 void fwd_proxy_core_visit(fwd_proxy *FWD_NONNULL proxy,
                           bool (*FWD_NONNULL visit)(void *FWD_NULLABLE context,
                                                     void *FWD_NULLABLE object,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+/// Finds selectors for the Swift module.
+
 #ifndef FWD_SELECTOR_H
 #define FWD_SELECTOR_H
 
@@ -11,8 +13,8 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// As `fwd_selector_find`, for a name that does not end with a NUL. One that has a NUL in it is not
-/// found.
+/// Does what `fwd_selector_find` does, for a name of `length` bytes that need not end with a NUL. Returns NULL for a
+/// name that contains a NUL.
 fwd_selector FWD_NULLABLE fwd_selector_find_bytes(const char *FWD_NONNULL name, size_t length);
 
 #if defined(__clang__)

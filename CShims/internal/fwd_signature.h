@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Functions on signatures for the Swift module and the shim's own files, beyond those of forwarding.h.
+/// More functions on signatures, for the Swift module and the files of the C target.
 
 #ifndef FWD_SIGNATURE_H
 #define FWD_SIGNATURE_H
@@ -13,44 +13,46 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// The parsed encoding, valid as long as the signature. Its root is a function: the result, then the arguments.
+/// Returns the parsed encoding, valid as long as the signature. Its root is a function, whose children are the result
+/// and the arguments.
 const fwd_encoding *FWD_NONNULL fwd_signature_encoding(const fwd_signature *FWD_NONNULL signature);
 
-/// Whether argument 0 is an object or a pointer, and so is the receiver.
+/// Whether the signature has a receiver: argument 0 is an object or a pointer.
 bool fwd_signature_has_receiver(const fwd_signature *FWD_NONNULL signature);
 
 /// Whether argument 1, after a receiver, is the selector.
 bool fwd_signature_has_selector(const fwd_signature *FWD_NONNULL signature);
 
-/// The number of leading arguments that are not in the frame, the receiver and the selector: 0 to 2.
+/// Returns the number of *hidden* arguments, 0 to 2: the receiver and the selector, which come first and are not in the
+/// frame.
 size_t fwd_signature_hidden_count(const fwd_signature *FWD_NONNULL signature);
 
-/// The index of an argument's node; FWD_NO_TYPE past the last argument.
+/// Returns the index of an argument's node, or FWD_NO_TYPE past the last argument.
 uint32_t fwd_signature_argument_type(const fwd_signature *FWD_NONNULL signature, size_t index);
 
-/// The index of the result's node.
+/// Returns the index of the result's node.
 uint32_t fwd_signature_result_type(const fwd_signature *FWD_NONNULL signature);
 
-/// The alignment that the argument frame needs.
+/// Returns the alignment that the argument frame needs.
 size_t fwd_signature_frame_alignment(const fwd_signature *FWD_NONNULL signature);
 
-/// Makes the signature without the receiver and the selector: that of a C callback with the same arguments.
+/// Creates the signature without the receiver and the selector, for a C callback with the other arguments.
 fwd_status fwd_signature_drop_hidden(const fwd_signature *FWD_NONNULL signature,
                                      fwd_signature *FWD_NULLABLE *FWD_NONNULL arguments_only,
                                      fwd_error *FWD_NULLABLE error);
 
-/// Whether two signatures have one result type and the same argument types, see `fwd_encoding_equal`. An equivalence
-/// relation. Offsets and frame sizes do not count. An array parameter equals the pointer that C passes for it.
+/// Whether two signatures have the same result type and the same argument types by `fwd_encoding_equal`. An equivalence
+/// relation. Offsets and frame sizes are not compared. An array parameter equals the pointer that C passes for it.
 bool fwd_signature_equal(const fwd_signature *FWD_NONNULL left, const fwd_signature *FWD_NONNULL right);
 
-/// Whether two signatures may be spellings of one, see `fwd_encoding_equivalent`. Not transitive.
+/// Whether two signatures may be the same: their types are equivalent by `fwd_encoding_equivalent`. Not transitive.
 bool fwd_signature_equivalent(const fwd_signature *FWD_NONNULL left, const fwd_signature *FWD_NONNULL right);
 
-/// Whether a function of one signature can be called as one of the other, see `fwd_encoding_compatible`. Receivers are
-/// compatible whatever kind of pointer they are. Not transitive.
+/// Whether a function of one signature can be called with the other: their types are compatible by
+/// `fwd_encoding_compatible`. Receivers are compatible whatever kind of pointer they are. Not transitive.
 bool fwd_signature_compatible(const fwd_signature *FWD_NONNULL left, const fwd_signature *FWD_NONNULL right);
 
-/// A hash of a signature. Equal signatures (by `fwd_signature_equal`) have equal hashes.
+/// Returns a hash of a signature. Signatures that are equal by `fwd_signature_equal` have equal hashes.
 uint64_t fwd_signature_hash(const fwd_signature *FWD_NONNULL signature);
 
 #if defined(__clang__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// References to Swift objects, held from C.
+/// References from C to Swift objects.
 
 #ifndef FWD_WEAK_H
 #define FWD_WEAK_H
@@ -13,52 +13,52 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// What a subscription does with its subscriber.
+/// How a subscription holds its subscriber.
 typedef enum fwd_hold {
-  /// Nothing: the subscriber is a C program's pointer.
+  /// Not at all: the subscriber is a C program's pointer.
   FWD_HOLD_NONE = 0,
-  /// Keeps the object alive.
+  /// The subscription keeps the object alive.
   FWD_HOLD_STRONG = 1,
-  /// Lets the object die, and takes a strong reference for each delivery.
+  /// The subscription does not keep the object alive. Each delivery retains the object while it lasts.
   FWD_HOLD_WEAK = 2,
 } fwd_hold;
 
 /// How weak references are made.
 typedef enum fwd_weak_kind {
-  /// As an unowned reference: see weak.c.
+  /// By an unowned reference: see weak.c.
   FWD_WEAK_UNOWNED = 0,
-  /// As Swift's own `weak`, which is slower.
+  /// By Swift's own `weak`, which is slower.
   FWD_WEAK_STOCK = 1,
 } fwd_weak_kind;
 
-/// The kind that new subscriptions have: stock where the Swift runtime lacks what the other needs,
-/// where the shim is built with FWD_STOCK_WEAK, and with FWD_WEAK=stock in the environment.
+/// Returns the kind for new subscriptions. It is FWD_WEAK_STOCK if the Swift runtime lacks `swift_tryRetain`, if the C
+/// target was built with FWD_STOCK_WEAK, or if the environment has FWD_WEAK=stock; else FWD_WEAK_UNOWNED.
 fwd_weak_kind fwd_weak_kind_in_use(void);
 
-/// A weak reference of either kind; not 0.
+/// A weak reference of either kind. It is never 0.
 typedef uintptr_t fwd_weak;
 
-/// Makes a weak reference to a living object. 0 if memory is short.
+/// Creates a weak reference to a live object. Returns 0 if memory is short.
 fwd_weak fwd_weak_create(void *FWD_NONNULL object, fwd_weak_kind kind);
 void fwd_weak_destroy(fwd_weak reference);
 
-/// Gives the object with a strong reference (`fwd_object_release` it), or NULL if it has begun to
-/// deinitialise.
+/// Retains the object and returns it, or returns NULL if the object has begun to deinitialise. The caller releases the
+/// object with `fwd_object_release`.
 void *FWD_NULLABLE fwd_weak_take(fwd_weak reference);
 
-/// Whether the object has begun to deinitialise, as far as can be told without a strong reference:
-/// giving that up might run a `deinit`, and this may be asked under a lock. Where the runtime lacks
-/// what that takes, only once `fwd_weak_take` has failed.
+/// Whether the object is known to have begun to deinitialise. Does not retain the object, since the release could run a
+/// `deinit` and the caller may hold a lock. If the Swift runtime lacks `swift_isDeallocating`, the result is true only
+/// after `fwd_weak_take` of a stock reference has returned NULL.
 bool fwd_weak_has_died(fwd_weak reference);
 
-/// The address of the object, dead or alive: its memory is not used again while the reference is
-/// there.
+/// Returns the address of the object, dead or alive. No other object gets this address while the reference exists.
 void *FWD_NONNULL fwd_weak_address(fwd_weak reference);
 
-/// Whether an object is being deinitialised, by whose methods this is called.
+/// Whether an object is being deinitialised. The caller must keep the object's memory valid: it has a reference, or is
+/// called by the object's `deinit`.
 bool fwd_object_is_dying(void *FWD_NONNULL object);
 
-/// Retains and releases a Swift object that a result or an argument carries. NULL is ignored.
+/// Retain and release a Swift object. NULL is ignored. Without a Swift runtime they do nothing.
 void fwd_object_retain(void *FWD_NULLABLE object);
 void fwd_object_release(void *FWD_NULLABLE object);
 

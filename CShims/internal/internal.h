@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What the Swift module `Forwarding` and the package's own tests use of the C target beyond forwarding.h.
+/// The internal interface of the C target, for the Swift module `Forwarding` and the package's own tests.
 ///
-/// SwiftPM shows a package's modules to every client of a product that uses them. For clients the functions are
-/// unavailable; Package.swift defines FWD_INTERNAL for the targets that may call them. The types stay visible, since a
-/// client's compiler lays out the structs of `Forwarding`: it would leave out a field whose type it does not know.
+/// SwiftPM makes a package's modules visible to every client of a product that uses them. So this header marks the
+/// functions as unavailable to clients; Package.swift defines FWD_INTERNAL for the targets that may call them. The
+/// types stay visible, since a client's compiler computes the layout of the structs of `Forwarding`, and would omit a
+/// field whose type it does not know.
 
 #ifndef FWD_INTERNAL_H
 #define FWD_INTERNAL_H
