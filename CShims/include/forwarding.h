@@ -64,8 +64,9 @@
 ///   what was given, what was expected and where. A function with a parameter `error` fills it too, unless it is NULL.
 /// - **NULL.** A parameter marked `FWD_NULLABLE` may be NULL: either NULL has a meaning, which the comment gives, or
 ///   the function returns `FWD_NULL_ARGUMENT`. A pointer marked `FWD_NONNULL` is never NULL.
-/// - **Lifetime.** What `..._create` gives ends with `..._release` if there is a `..._retain`, else with
-///   `..._destroy`. Strings and arrays that a program passes are copied, unless the comment says otherwise.
+/// - **Lifetime.** An object that a `..._create` function makes is released by `..._release` if there is a
+///   `..._retain`, and otherwise destroyed by `..._destroy`. Strings and arrays that a program passes are copied,
+///   unless the comment says otherwise.
 /// - **Calls that must return.** Subscribers, handlers, visitors and notifiers must return normally, on the thread
 ///   that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit` is not allowed.
 ///
@@ -244,7 +245,7 @@ FWD_API const char *FWD_NONNULL fwd_status_name(fwd_status status);
 
 // MARK: Types
 
-/// The size and the place of a type, in bytes.
+/// The size, the alignment and the offset of a type, in bytes.
 typedef struct fwd_layout {
   size_t size;
   size_t alignment;
@@ -382,7 +383,7 @@ FWD_API size_t fwd_signature_frame_size(const fwd_signature *FWD_NULLABLE signat
 /// Calls a function whose signature is known at run time only.
 ///
 /// `function` is called as the C compiler would call it. `arguments` has the address of each argument in order, the
-/// receiver and the selector included; it is not modified, and entries for arguments without bytes are not read.
+/// receiver and the selector included. It is not modified. The address of an argument without bytes may be NULL.
 /// `result` receives exactly the bytes of the result; it may be NULL if there are none or they are not wanted. The
 /// signature must live until the function returns, and the function must have it.
 ///
@@ -392,14 +393,14 @@ FWD_API FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signatu
                                        void (*FWD_NULLABLE function)(void),
                                        void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 
-/// Does what `fwd_call` does, without code in the program. Use it where each call of `fwd_call` would make the program
-/// too large. `fwd_call` uses it for what a jump refuses.
+/// Does what `fwd_call` does, but is not inline. Use it where the inline code of `fwd_call` would make the program too
+/// large. `fwd_call` uses it if the signature has no jump, or the jump refuses the call.
 FWD_API fwd_status fwd_call_any(const fwd_signature *FWD_NULLABLE signature, void (*FWD_NULLABLE function)(void),
                                 void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 
-/// Routes every call and every new closure through libffi, or stops doing so. Otherwise the library uses call plans of
-/// its own where it has them. Use it to find out whether a fault lies in the call plans. `FWD_CALL=libffi` in the
-/// environment does the same from the beginning.
+/// Routes every call and every new closure through libffi, or stops doing so. By default the library uses its own call
+/// plans, if it has them for the processor. Use it to find out whether a fault lies in the call plans.
+/// `FWD_CALL=libffi` in the environment does the same from the beginning.
 FWD_API void fwd_use_libffi(bool forced);
 
 // MARK: Parts of fwd_call
@@ -418,14 +419,15 @@ typedef struct fwd_call_returned {
 
 /// Loads the registers and jumps to the function, which returns to the caller of the jump.
 ///
-/// If an argument has no address, or `result` is NULL and the result is in memory, a jump sets `*is_refused`, which was
-/// false, and calls nothing; the returned value then means nothing. `result` is for results in memory only.
+/// A jump refuses the call if an argument has no address, or if the result is in memory and `result` is NULL: it sets
+/// `*is_refused`, which must be false before, and calls nothing. The returned value then has no meaning. `result` is
+/// used for results in memory only.
 typedef fwd_call_returned (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head,
                                            void (*FWD_NONNULL function)(void),
                                            void *FWD_NONNULL const *FWD_NULLABLE arguments,
                                            bool *FWD_NONNULL is_refused, void *FWD_NULLABLE result);
 
-/// Which register bytes are the result. The order is that of the tests in `fwd_call`.
+/// Which bytes of the registers are the result. The order is that of the tests in `fwd_call`.
 typedef enum fwd_call_result {
   /// There is no result, or it is in memory.
   FWD_CALL_NOTHING = 0,
@@ -437,12 +439,13 @@ typedef enum fwd_call_result {
   /// 16 bytes, 8 in each register.
   FWD_CALL_INTEGER_VECTOR = 5,
   FWD_CALL_VECTOR_INTEGER = 6,
-  /// Left to `fwd_call_store`.
+  /// Any other. `fwd_call_store` stores it.
   FWD_CALL_OTHER = 7
 } fwd_call_result;
 
 struct fwd_call_head {
-  /// Points to the jump. That is NULL for signatures without one, and while `fwd_use_libffi` asks for libffi.
+  /// The address of a pointer to the jump. The pointer is NULL if the signature has no jump, and while `fwd_use_libffi`
+  /// routes calls through libffi.
   const fwd_call_jump FWD_NULLABLE *FWD_NONNULL jump;
   /// The result that `fwd_call` stores.
   fwd_call_result result;
@@ -457,12 +460,13 @@ FWD_API void fwd_call_store(const fwd_call_head *FWD_NONNULL head, fwd_call_retu
 #define FWD_NUMBERED(name, number) FWD_JOIN_NAME(name, number)
 #define FWD_INLINE_ABI_SYMBOL FWD_NUMBERED(fwd_inline_abi_, FWD_INLINE_ABI)
 
-/// Exists if the library has the form of `fwd_call` that this header has. Its value means nothing.
+/// Exists if the library and this header have the same form of `fwd_call`. Its value has no meaning.
 FWD_API extern const unsigned char FWD_INLINE_ABI_SYMBOL;
 
 #if FWD_IS_INLINE
-// Leaves a call to the library, with a reference to the variable of FWD_INLINE_ABI: the loader resolves references to
-// variables before the program runs, but those to functions perhaps at the first call. Off the fast path.
+// Leaves a call to the library. Also refers to the variable of FWD_INLINE_ABI, so that a program does not load with a
+// library of another form: the loader resolves references to variables before the program runs, but may resolve those
+// to functions at the first call. Not on the fast path.
 #define FWD_CALL_SLOWLY(signature, function, arguments, result)  \
   do {                                                           \
     __asm__("" : : "r"(&FWD_INLINE_ABI_SYMBOL));                 \
@@ -473,7 +477,7 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signa
                                          void (*FWD_NULLABLE function)(void),
                                          void *FWD_NONNULL const *FWD_NULLABLE arguments,
                                          void *FWD_NULLABLE result) {
-  // Inline, so that one call lies between the program and the function, not two.
+  // Inline, so that there is one call between the program and the function instead of two.
 #ifdef __cplusplus
   const fwd_call_head *head = static_cast<const fwd_call_head *>(static_cast<const void *>(signature));
 #else
@@ -482,19 +486,19 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signa
   bool is_refused = false;
   fwd_call_jump jump;
   fwd_call_returned returned;
-  // One test each: compilers combine two into one that costs more.
+  // Separate tests: compilers make slower code from a combined one.
   if (__builtin_expect(!signature, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
   if (__builtin_expect(!function, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
-  // Relaxed: nothing is ordered with `fwd_use_libffi`.
+  // Relaxed: a call at the same time as `fwd_use_libffi` may go either way.
   jump = __atomic_load_n(head->jump, __ATOMIC_RELAXED);
   if (__builtin_expect(!jump, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
   returned = jump(head, function, arguments, &is_refused, result);
   // The library names the missing argument, or provides memory for a result that is not wanted.
   if (__builtin_expect(is_refused, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
   if (!result) return FWD_OK;
-  // Hides from the compiler how large the result is: it would warn of overflows in the stores that are not made.
+  // Hides the size of the result from the compiler, which would warn of overflows in stores that are never made.
   __asm__("" : "+r"(result));
-  // Comparisons of order: from tests for equality compilers make a jump table.
+  // `<=` instead of `==`: compilers turn tests for equality into a jump table, which is slower.
   if (head->result <= FWD_CALL_NOTHING) return FWD_OK;
   if (head->result <= FWD_CALL_INTEGER_8) {
     __builtin_memcpy(result, &returned.integer, 8);
@@ -542,7 +546,8 @@ typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNUL
 /// receives the closure, to be ended with `fwd_closure_destroy`.
 ///
 /// Returns `FWD_NO_MEMORY`, or `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable.
-/// On x86-64 the first few hundred closures need no such memory.
+/// On x86-64 the library contains some hundred function pointers, which need no such memory; later closures do. For
+/// results in memory and some other kinds of results there are fewer.
 FWD_API fwd_status fwd_closure_create(const fwd_signature *FWD_NULLABLE signature,
                                       fwd_closure_handler FWD_NULLABLE handler, void *FWD_NULLABLE context,
                                       fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
@@ -635,7 +640,7 @@ typedef enum fwd_result_policy {
 typedef struct fwd_method_options {
   const char *FWD_NULLABLE selector;
   fwd_result_policy policy;
-  /// The result if nobody responds, or NULL for none. It is copied, and must not be an object.
+  /// The result if no subscriber gives one, or NULL for none. It is copied, and must not be an object.
   const void *FWD_NULLABLE default_result;
   size_t default_result_size;
   /// The result of a delivery that fails, or NULL for none. The policy treats it as if the subscriber had returned it,
@@ -667,8 +672,9 @@ typedef struct fwd_proxy_options {
   size_t method_count;
   /// Bits of `fwd_proxy_flags`.
   uint64_t flags;
-  /// Called for errors that no caller can be told: a delivery that failed while others succeeded, or a failure in a
-  /// function pointer of `fwd_proxy_function`. Runs on the thread of the fan-out. The error is valid during the call.
+  /// Called for each delivery and each interceptor that fails, and for each failed call of a function pointer of
+  /// `fwd_proxy_function`, whose caller gets no status. Runs on the thread of the fan-out. The error is valid during
+  /// the call.
   void (*FWD_NULLABLE on_error)(void *FWD_NULLABLE context, fwd_selector FWD_NULLABLE selector,
                                 const fwd_error *FWD_NONNULL error);
   /// Passed to `on_error`. It must stay valid as long as the proxy.
@@ -801,7 +807,8 @@ typedef struct fwd_subscribe_options {
 /// protocol's, `FWD_CONFLICT` for a selector that occurs twice, `FWD_NOT_SUBSCRIBED` for a position beside a
 /// subscription that the proxy does not have, `FWD_OUT_OF_RANGE` for an index past the end, and `FWD_WRONG_SIZE` or
 /// `FWD_WRONG_VERSION` for the options. O(m) in the number of methods. In the number of subscribers, amortised O(1) for
-/// the last position of a proxy without priorities, O(n) for an index, and else amortised O(log n).
+/// the last position of a proxy without priorities; O(n) for an index, since each subscriber is checked for having
+/// died; otherwise amortised O(log n).
 FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
                                        const fwd_method *FWD_NULLABLE methods, size_t count,
                                        void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
@@ -818,7 +825,8 @@ FWD_API fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subs
 ///
 /// A fan-out under way keeps the old order. An anchor that is the subscription itself leaves it where it is. Returns
 /// `FWD_NOT_SUBSCRIBED` if the subscription or the anchor has ended, and `FWD_OUT_OF_RANGE` for an index past the end.
-/// Amortised O(log n) in the number of subscribers; O(n) for an index.
+/// Amortised O(log n) in the number of subscribers, or O(n) for an index, since each subscriber is checked for having
+/// died.
 FWD_API fwd_status fwd_proxy_move(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription,
                                   const fwd_position *FWD_NULLABLE position, fwd_error *FWD_NULLABLE error);
 
@@ -826,8 +834,8 @@ FWD_API fwd_status fwd_proxy_move(fwd_proxy *FWD_NULLABLE proxy, fwd_subscriptio
 ///
 /// A blocked subscription keeps its position and its context. It is counted as a subscriber, but not as a responder.
 /// A fan-out under way does not call it any more, unless another thread is about to at this moment. Returns
-/// `FWD_NOT_SUBSCRIBED` if it has ended. O(1), and O(m) in the number of methods for the first and the last of the
-/// subscriptions that share a table.
+/// `FWD_NOT_SUBSCRIBED` if it has ended. O(1), or O(m) in the number of methods if the subscription is the last one
+/// with its table of functions that is not blocked.
 FWD_API fwd_status fwd_proxy_block(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
 
 /// Undoes `fwd_proxy_block` once. Returns `FWD_NOT_SUBSCRIBED` if the subscription has ended, and `FWD_OUT_OF_RANGE` if
@@ -837,8 +845,9 @@ FWD_API fwd_status fwd_proxy_unblock(fwd_proxy *FWD_NULLABLE proxy, fwd_subscrip
 /// Returns the number of live subscribers; 0 for NULL. O(n), since an object that dies does not tell the proxy.
 FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
 
-/// Returns whether some live subscriber implements the method and is not blocked; false for NULL. O(1) if no
-/// subscription has the method, else O(n) to the first one that lives.
+/// Returns whether an invocation of the method would get a response: a live subscriber implements the method and is not
+/// blocked, an interceptor gives the result, or the forward target that Swift code has set responds. Returns false for
+/// NULL. O(1) if no subscription has the method, else O(n) until the first live one.
 FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
 
 /// One live subscription of a proxy.
@@ -878,10 +887,11 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 /// The proxy lives until the call returns, even if a subscriber releases it. Subscribers that join during the fan-out
 /// are not called; subscribers that leave are not called any more. Forwarding inside a fan-out is allowed.
 ///
-/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, `FWD_NO_RESPONDER` if nobody responds and the method has a result
-/// without a default, and `FWD_DELIVERY_FAILED` if responders were called and all of them failed. O(n) in the number of
-/// subscribers. It takes no lock, unless it meets subscribers that have ended. It allocates memory for results over 64
-/// bytes and for unaligned frames only.
+/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, and `FWD_NESTED_TOO_DEEP`. For a method that has no default
+/// result: `FWD_NO_RESPONDER` if nobody responds and the method has a result, and the first failure, mostly
+/// `FWD_DELIVERY_FAILED`, if subscribers were called and all of them failed. O(n) in the number of subscribers. Takes
+/// no lock, unless subscribers join, leave or have died meanwhile. Allocates memory only for results over 64 bytes,
+/// unaligned frames, interceptors, failures, and at the first use on a thread.
 FWD_API fwd_status fwd_forward(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                size_t result_size);
@@ -950,8 +960,9 @@ typedef enum fwd_interception_point {
 /// Intercepts one invocation. Returns `FWD_OK` or a failure.
 ///
 /// The failure of an interceptor before or after the delivery goes to the proxy's `on_error` and changes nothing else.
-/// That of an interceptor instead of the subscribers or around them makes the invocation fail: with the failure of
-/// `fwd_invocation_proceed`, if that is what it returns, else with `FWD_DELIVERY_FAILED`.
+/// That of an interceptor around the delivery makes the invocation fail: with the failure of `fwd_invocation_proceed`,
+/// if that is what the interceptor returns, else with `FWD_DELIVERY_FAILED`. That of an interceptor instead of the
+/// subscribers does, too, unless the method has a `failure_result`, which then is the result.
 ///
 /// An interceptor that goes around the delivery without proceeding and without setting a result leaves a method to its
 /// default result; without one the invocation fails with `FWD_NO_RESPONDER`.
@@ -1029,26 +1040,27 @@ FWD_API fwd_status fwd_invocation_set_result(fwd_invocation *FWD_NULLABLE invoca
 
 // MARK: Batches
 
-/// The subscribers of one moment, held for many invocations. A batch pays once for what each fan-out to weakly held
-/// objects pays again: use it where an event loop finds many events at once.
+/// The subscribers of one moment, retained for many invocations. Each fan-out retains and releases every weakly held
+/// object; a batch does so once. Use it when an event loop finds many events at once.
 typedef struct fwd_batch fwd_batch;
 
 /// Begins a batch.
 ///
-/// The batch has the subscribers that are alive now, and retains the proxy. Objects among them live until it ends.
-/// `*batch` receives it, to be ended with `fwd_batch_end`. End it soon: as long as it lasts, memory of subscriptions
-/// that end is kept. Returns `FWD_NO_MEMORY`. O(n) in the number of subscribers.
+/// The batch has the subscribers that are alive now, and retains the proxy. Subscribers that are objects stay alive
+/// until it ends. `*batch` receives it, to be ended with `fwd_batch_end`. End it soon: until then the memory of
+/// subscriptions that end is not freed. Returns `FWD_NO_MEMORY`. O(n) in the number of subscribers.
 FWD_API fwd_status fwd_batch_begin(fwd_proxy *FWD_NULLABLE proxy, fwd_batch *FWD_NULLABLE *FWD_NULLABLE batch,
                                    fwd_error *FWD_NULLABLE error);
 
-/// Forwards an invocation to the subscribers of a batch, on the thread that began it.
+/// Forwards an invocation to the subscribers of a batch, on any thread.
 ///
-/// Works as `fwd_forward`. Subscriptions that end or are blocked are not called any more; later ones are not called.
+/// Works as `fwd_forward`. Subscriptions that end or are blocked are not called any more. Subscriptions that begin
+/// after the batch are not called. The batch must not end meanwhile.
 FWD_API fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector FWD_NULLABLE selector,
                                      const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                      size_t result_size);
 
-/// Ends a batch, on the thread that began it. NULL is ignored. Objects that nobody else holds die here, and notifiers
+/// Ends a batch, on any thread. NULL is ignored. Objects that only the batch retains deinitialise here, and notifiers
 /// of subscriptions that have ended may run here.
 FWD_API void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
 
@@ -1056,18 +1068,19 @@ FWD_API void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
 
 /// Which arguments of a method a function pointer has.
 typedef enum fwd_function_form {
-  /// Those behind the receiver and the selector, as a C callback without context has them: `v@:id` is
+  /// The arguments behind the receiver and the selector, for a C callback without context: `v@:id` is
   /// `void (*)(int, double)`.
   FWD_FUNCTION_ARGUMENTS = 0,
-  /// All. The receiver and the selector that the caller passes are ignored.
+  /// All arguments. The receiver and the selector that the caller passes are ignored.
   FWD_FUNCTION_METHOD = 1,
 } fwd_function_form;
 
 /// Makes a C function pointer that forwards a method to a proxy, for an interface that takes a callback.
 ///
 /// `*closure` receives the closure: get the pointer with `fwd_closure_function`, and end it with `fwd_closure_destroy`.
-/// The closure retains the proxy. A call that fails reports to the proxy's `on_error`, and gives the default result of
-/// the method, else zeros.
+/// The closure retains the proxy. A call returns the result of the forwarding, which is the method's `default_result`
+/// if nobody responds. If the forwarding fails, the call returns the method's `failure_result`, or zeros if it has
+/// none, and the failure goes to the proxy's `on_error`.
 ///
 /// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a form that does not exist, and the failures of
 /// `fwd_closure_create`.
