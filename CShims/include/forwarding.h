@@ -846,8 +846,9 @@ FWD_API fwd_status fwd_proxy_unblock(fwd_proxy *FWD_NULLABLE proxy, fwd_subscrip
 FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
 
 /// Returns whether an invocation of the method would get a response: a live subscriber implements the method and is not
-/// blocked, an interceptor gives the result, or the forward target that Swift code has set responds. Returns false for
-/// NULL. O(1) if no subscription has the method, else O(n) until the first live one.
+/// blocked, an interceptor responds, or the forward target that Swift code has set responds. An interceptor responds if
+/// it is around or instead of the delivery, or if the method is void. Returns false for NULL. O(1) if no subscription
+/// has the method, else O(n) until the first live one.
 FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
 
 /// One live subscription of a proxy.
