@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The bytes of a call's arguments, at natural alignment in order, as a C
-/// struct of them would have them.
+/// The arguments of a call as bytes, laid out like the members of a C struct.
 ///
 /// ```swift
 /// var frame = ArgumentFrame(try MethodSignature("v@:id"))
@@ -11,23 +10,24 @@
 /// let scale = try frame.argument(at: 3, as: Double.self)
 /// ```
 ///
-/// A new frame is zeroed. The receiver and the selector are not in it; indices
-/// count them all the same.
+/// The bytes of a new frame are zero. The receiver and the selector are not in
+/// the frame, but indices count them.
 ///
-/// Objects that are set as such are kept alive by the frame. Pointers, C
-/// strings and whatever is set as bytes are the caller's to keep, until
-/// `retainArguments()`.
+/// The frame keeps objects alive that were set as objects. The caller must keep
+/// everything else alive: what pointers and C strings point to, and objects in
+/// arguments that were set as bytes. ``retainArguments()`` lets the frame keep
+/// objects and strings.
 @safe public struct ArgumentFrame: ~Copyable {
   /// The signature whose arguments are in the frame.
   public let signature: MethodSignature
 
-  /// Zeroed, aligned for the signature, and `frameSize` bytes long; never
-  /// moves.
+  /// The bytes: `frameSize` of them, aligned for the signature. They never
+  /// move.
   internal let base: UnsafeMutableRawPointer
 
   private var keeper = ArgumentKeeper()
 
-  /// Creates a frame of zeroes.
+  /// Creates a frame whose bytes are zero.
   ///
   /// - Complexity: O(*n*) in the size of the frame.
   public init(_ signature: MethodSignature) {
@@ -39,12 +39,13 @@
     unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
   }
 
-  /// Creates a frame from bytes that stand in the same way.
+  /// Creates a frame from the bytes of another frame of the same signature.
   ///
   /// - Parameters:
-  ///   - signature: the shape of the frame.
-  ///   - bytes: must hold valid values of the argument types: objects and
-  ///     strings are not copied, see `retainArguments()`. Need not be aligned.
+  ///   - signature: the signature whose arguments are in the frame.
+  ///   - bytes: valid values of the argument types. Objects are not retained
+  ///     and strings are not copied: see ``retainArguments()``. The bytes need
+  ///     not be aligned.
   /// - Throws: `InvocationError` with the code `wrongSize` if there are not
   ///   `frameSize` bytes.
   /// - Complexity: O(*n*) in the size of the frame.
@@ -62,8 +63,8 @@
     unsafe UnsafeMutableRawBufferPointer(start: base, count: bytes.count).copyMemory(from: bytes)
   }
 
-  /// Creates a frame from the arguments behind pointers, those of the receiver
-  /// and the selector included.
+  /// Creates a frame from the arguments behind pointers. There is a pointer for
+  /// each argument, the receiver and the selector included.
   @unsafe internal init(
     _ signature: MethodSignature, copying arguments: UnsafePointer<UnsafeMutableRawPointer>
   ) {
@@ -78,13 +79,13 @@
   }
 
   deinit {
-    // SAFETY: allocated in `init`, freed once. Its bytes own nothing: what they
-    // refer to, the keeper has.
+    // SAFETY: allocated in `init`, freed once. The bytes own no references: the
+    // keeper does.
     unsafe base.deallocate()
   }
 
-  /// Gives a frame of the same arguments. What this one keeps alive, the copy
-  /// does too; strings that it has copied are copied again.
+  /// Returns a frame with the same arguments. The copy keeps alive what this
+  /// frame keeps alive. Strings that this frame has copied are copied again.
   ///
   /// - Complexity: O(*n*) in the size of the frame and of the strings.
   public borrowing func copy() -> ArgumentFrame {
@@ -101,21 +102,23 @@
 extension ArgumentFrame {
   /// Sets an argument.
   ///
-  /// An object is kept alive by the frame. What a pointer points to is not, but
-  /// see `retainArguments()`.
+  /// The frame keeps an object alive. It does not keep alive what a pointer
+  /// points to: see ``retainArguments()``.
   ///
   /// - Parameters:
-  ///   - value: of a Swift type that may stand for the argument's encoding: a
+  ///   - value: a value of a Swift type that fits the argument's encoding: a
   ///     number of the same size, signedness and kind, a pointer, an object for
   ///     `@`, a `TypeEncodable` struct, and so on.
-  ///   - index: counts the receiver and the selector.
+  ///   - index: the index of the argument, the receiver and the selector
+  ///     counted.
   /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
   ///   `typeMismatch`.
   public mutating func setArgument<Value>(_ value: Value, at index: Int) throws(InvocationError) {
     _ = try replaceArgument(value, at: index)
   }
 
-  /// Sets an argument, and gives what was kept alive for the old one.
+  /// Sets an argument, and returns the object that was kept alive for the old
+  /// one.
   internal mutating func replaceArgument<Value>(
     _ value: Value, at index: Int
   ) throws(InvocationError) -> AnyObject? {
@@ -129,12 +132,13 @@ extension ArgumentFrame {
     }
   }
 
-  /// Gives an argument.
+  /// Returns an argument.
   ///
   /// - Throws: `InvocationError` with the codes `indexOutOfRange`;
-  ///   `typeMismatch` for a type that may not stand for the encoding or an
-  ///   object of another class; `nullPointer` for a null that the type does not
-  ///   have; `valueNotRepresentable` for a raw value that it does not have.
+  ///   `typeMismatch` if the type does not fit the encoding, or the object has
+  ///   another class; `nullPointer` if the argument is null and the type is not
+  ///   optional; `valueNotRepresentable` if the type has no case for the raw
+  ///   value.
   public borrowing func argument<Value>(
     at index: Int, as type: Value.Type
   ) throws(InvocationError) -> Value {
@@ -172,7 +176,7 @@ extension ArgumentFrame {
 }
 
 extension MethodSignature {
-  /// Gives an argument whose index comes from outside.
+  /// Returns the argument at an index that may be wrong.
   internal func checkedArgument(
     at index: Int, selector: MethodSelector? = nil
   ) throws(InvocationError) -> Argument {
@@ -189,19 +193,19 @@ extension MethodSignature {
 // MARK: - Bytes
 
 extension ArgumentFrame {
-  /// Sets an argument to bytes. The caller promises that they are a value of
-  /// the argument's type: an object that is alive for `@`, a string that a NUL
-  /// ends for `*`.
+  /// Sets an argument to bytes. They must be a value of the argument's type: a
+  /// live object for `@`, a string that ends with a NUL for `*`.
   ///
   /// - Throws: `InvocationError` with the codes `indexOutOfRange`; `wrongSize`
-  ///   if there are more or fewer bytes than the type has.
+  ///   if the number of bytes is not the size of the type.
   @unsafe
   public mutating func setBytes(_ bytes: RawSpan, at index: Int) throws(InvocationError) {
     // SAFETY: the caller's promise is passed on.
     _ = try unsafe replaceBytes(bytes, at: index)
   }
 
-  /// Sets an argument to bytes, and gives what was kept alive for the old one.
+  /// Sets an argument to bytes, and returns the object that was kept alive for
+  /// the old one.
   @unsafe internal mutating func replaceBytes(
     _ bytes: RawSpan, at index: Int
   ) throws(InvocationError) -> AnyObject? {
@@ -256,21 +260,21 @@ extension MethodSignature.Argument {
 // MARK: - Retained arguments
 
 extension ArgumentFrame {
-  /// Makes the frame independent of what the caller keeps alive: objects (`@`)
-  /// are retained, and strings (`*`) are copied, now and whenever an argument
-  /// is set. All is released with the frame.
+  /// Makes the frame keep its objects and strings alive: retains objects (`@`)
+  /// and copies strings (`*`), now and whenever an argument is set. They are
+  /// released with the frame.
   ///
-  /// Only the arguments themselves are looked at, not what stands in structs or
-  /// behind pointers. Blocks are not copied.
+  /// This applies to the arguments themselves, not to members of structs and
+  /// not to what pointers point to. Blocks are not copied.
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the
   ///   strings.
   public mutating func retainArguments() {
-    // SAFETY: the slots hold what their types say.
+    // SAFETY: the slots hold values of their types.
     unsafe keeper.retain(signature, frame: base)
   }
 
-  /// Keeps the objects that the arguments are at present, and no strings.
+  /// Retains the current arguments that are objects, and copies no strings.
   internal mutating func keepObjects() {
     for argument in signature.arguments where argument.encoding.kind == .object {
       guard let offset = argument.frameOffset else { continue }
@@ -283,6 +287,6 @@ extension ArgumentFrame {
   /// Whether `retainArguments()` was called.
   public var argumentsRetained: Bool { keeper.retains }
 
-  /// What the frame keeps alive at present.
+  /// The objects that the frame keeps alive now.
   internal var keptReferences: [AnyObject?] { keeper.contents }
 }

@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// A call as an object: a selector, a signature, a target, the arguments, and
-/// the result once there is one.
+/// A call as an object: a selector, a signature, a target, the arguments, and,
+/// once the call is made, the result.
 ///
 /// ```swift
 /// let invocation = try Invocation("move:by:", try MethodSignature("i@:id"), target: robot)
@@ -15,23 +15,24 @@ internal import CForwardingInternal
 /// ```
 ///
 /// Indices count all arguments: the receiver is 0, and the selector 1 if the
-/// signature has one. An invocation can be invoked any number of times, with
-/// arguments set anew in between.
+/// signature has one. An invocation can be invoked any number of times. Its
+/// arguments may be changed in between.
 ///
-/// The target and objects that are set as such are kept alive. Pointers, C
-/// strings and whatever is set as bytes are the caller's to keep, until
-/// `retainArguments()`; that makes an invocation outlive the call that it was
+/// The invocation keeps the target alive, and objects that were set as objects.
+/// The caller must keep everything else alive: what pointers and C strings
+/// point to, and objects in arguments that were set as bytes. Call
+/// ``retainArguments()`` if the invocation must outlive the call that it was
 /// made from.
 ///
-/// An invocation is for one thread at a time.
+/// Only one thread at a time may use an invocation.
 @safe public final class Invocation {
   /// The signature of the method.
   public let signature: MethodSignature
 
-  /// The method that is called, passed as argument 1 where the signature has a
-  /// selector.
+  /// The method that is called. It is passed as argument 1 if the signature has
+  /// a selector.
   public var selector: MethodSelector {
-    // SAFETY: the word is the one that follows the receiver.
+    // SAFETY: the selector's word follows the receiver's.
     didSet { unsafe storeSelector() }
   }
 
@@ -40,7 +41,7 @@ internal import CForwardingInternal
   private enum Receiver {
     case none
     case object(AnyObject)
-    /// The word in `head`.
+    /// A pointer, which is in `head`.
     case pointer
   }
 
@@ -53,19 +54,21 @@ internal import CForwardingInternal
   /// The receiver's word and the selector's.
   private let head: UnsafeMutablePointer<UnsafeRawPointer?>
 
-  /// Room for the result, zeroed; what it refers to, `keptResult` keeps.
+  /// Memory for the result. Zero until there is a result. `keptResult` keeps an
+  /// object in it alive.
   private let resultBytes: UnsafeMutableRawPointer
   private let resultSize: Int
   private let resultEncoding: TypeEncoding
   private var keptResult: AnyObject?
 
-  /// Whether there is a result: one was set, or the invocation was invoked.
+  /// Whether there is a result: it has been set, or the invocation has been
+  /// invoked.
   public private(set) var hasResult = false
 
-  /// Creates an invocation whose arguments are zeroes.
+  /// Creates an invocation whose arguments are zero.
   ///
   /// - Throws: `InvocationError` with the code `noReceiver` if the first
-  ///   argument of the signature is no pointer.
+  ///   argument of the signature is not a pointer.
   public convenience init(
     _ selector: MethodSelector, _ signature: MethodSignature, target: AnyObject? = nil
   ) throws(InvocationError) {
@@ -76,7 +79,7 @@ internal import CForwardingInternal
   /// selector.
   ///
   /// - Throws: `InvocationError` with the code `noReceiver` if the first
-  ///   argument of the frame's signature is no pointer.
+  ///   argument of the frame's signature is not a pointer.
   public convenience init(
     _ selector: MethodSelector, _ frame: consuming ArgumentFrame, target: AnyObject? = nil
   ) throws(InvocationError) {
@@ -100,7 +103,7 @@ internal import CForwardingInternal
     resultSize = layout.size
     resultEncoding = signature.result
     // SAFETY: freed in `deinit`; all of it is initialized. `resultBytes` has
-    // room for a word, since object results are looked at as one.
+    // room for a word, since the result is loaded as one if it is an object.
     let room = max(layout.size, 16)
     unsafe resultBytes = .allocate(byteCount: room, alignment: max(layout.alignment, 16))
     unsafe resultBytes.initializeMemory(as: UInt8.self, repeating: 0, count: room)
@@ -118,8 +121,9 @@ internal import CForwardingInternal
     unsafe storeSelector()
   }
 
-  /// Creates an invocation from pointers to all arguments of a call, of a
-  /// signature that has a receiver. There is no target; objects are kept.
+  /// Creates an invocation from pointers to all arguments of a call. The
+  /// signature must have a receiver. The invocation has no target. It keeps
+  /// objects alive.
   @unsafe internal convenience init(
     _ selector: MethodSelector, _ signature: MethodSignature,
     copyingArguments arguments: UnsafePointer<UnsafeMutableRawPointer>
@@ -130,11 +134,11 @@ internal import CForwardingInternal
   }
 
   private convenience init(copying other: Invocation) {
-    // What `init` checks, `other` has passed.
+    // No check of the signature: `other` has passed it.
     self.init(checked: other.selector, other.frame.copy())
     receiver = other.receiver
-    // SAFETY: both have the one signature's sizes; the references are kept by
-    // this one too.
+    // SAFETY: both have the sizes of the same signature. This invocation
+    // retains the references, too.
     unsafe head.update(from: other.head, count: 2)
     unsafe resultBytes.copyMemory(from: other.resultBytes, byteCount: resultSize)
     keptResult = other.keptResult
@@ -156,8 +160,8 @@ internal import CForwardingInternal
 // MARK: - Target
 
 extension Invocation {
-  /// The object that gets the call, kept alive. Nil if there is none, or if it
-  /// is a pointer.
+  /// The receiver of the call, which the invocation keeps alive. Nil if there
+  /// is none, or if it is a pointer.
   public var target: AnyObject? {
     get {
       if case .object(let object) = receiver { object } else { nil }
@@ -171,10 +175,11 @@ extension Invocation {
     }
   }
 
-  /// The first argument as a pointer, for a receiver that is no Swift object,
-  /// such as a C context. The caller keeps alive what it points to. Nil that
-  /// was set here is passed; where no target was set at all, `unsafeInvoke`
-  /// calls nobody.
+  /// The first argument as a pointer, for a receiver that is not a Swift
+  /// object, such as a C context. The caller must keep alive what it points to.
+  ///
+  /// If this is set to nil, `unsafeInvoke` passes a null pointer. If no target
+  /// was ever set, `unsafeInvoke` does not call the function.
   @unsafe public var unsafeTarget: UnsafeRawPointer? {
     get { unsafe head[0] }
     set {
@@ -185,14 +190,14 @@ extension Invocation {
   }
 
   private func replaceReceiver(_ new: Receiver) {
-    // The end of the old target may run code that comes back here, so it has to
-    // wait until the access to the property is over.
+    // Releasing the old target may run code that uses this invocation, so it
+    // must happen after the access to the property.
     let old = receiver
     receiver = new
     withExtendedLifetime(old) {}
   }
 
-  /// Whether somebody is to be called.
+  /// Whether a target has been set.
   internal var hasTarget: Bool {
     if case .none = receiver { false } else { true }
   }
@@ -218,7 +223,7 @@ extension Invocation {
     }
   }
 
-  /// Gives an argument, as `ArgumentFrame.argument(at:as:)` does.
+  /// Returns an argument, as `ArgumentFrame.argument(at:as:)` does.
   ///
   /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
   ///   `typeMismatch`, `nullPointer`, `valueNotRepresentable`.
@@ -256,7 +261,7 @@ extension Invocation {
             .nullPointer, selector: selector.name, encoding: signature.text, argumentIndex: 1,
             expected: "MethodSelector", actual: "null")
         }
-        // SAFETY: what stands for `:` is a selector, which is never freed.
+        // SAFETY: a value for `:` is a selector, which is never freed.
         selector = unsafe MethodSelector(handle: OpaquePointer(word))
       } else if coder.isObject {
         target = unsafe word.map {
@@ -299,9 +304,9 @@ extension Invocation {
     }
   }
 
-  /// Makes the invocation independent of what the caller keeps alive: objects
-  /// (`@`) are retained, and strings (`*`) copied, now and whenever an argument
-  /// is set. See `ArgumentFrame.retainArguments()`.
+  /// Makes the invocation keep its objects and strings alive: retains objects
+  /// (`@`) and copies strings (`*`), now and whenever an argument is set. See
+  /// ``ArgumentFrame/retainArguments()``.
   ///
   /// The target is retained in any case, unless it is a pointer.
   ///
@@ -312,11 +317,12 @@ extension Invocation {
   /// Whether `retainArguments()` was called.
   public var argumentsRetained: Bool { frame.argumentsRetained }
 
-  /// Gives an invocation of the same selector, target, arguments and result.
-  /// What this one keeps alive, the copy does too.
+  /// Returns an invocation with the same selector, target, arguments and
+  /// result. The copy keeps alive what this invocation keeps alive.
   ///
-  /// - Parameter retainingArguments: whether the copy is to retain its
-  ///   arguments; it does in any case if this one does.
+  /// - Parameter retainingArguments: whether to call ``retainArguments()`` of
+  ///   the copy. If this invocation retains its arguments, the copy does in any
+  ///   case.
   /// - Complexity: O(*n*) in the size of the frame and of the strings.
   public func copy(retainingArguments: Bool = false) -> Invocation {
     let copy = Invocation(copying: self)
@@ -336,7 +342,7 @@ extension InvocationError {
 // MARK: - Result
 
 extension Invocation {
-  /// Gives the result.
+  /// Returns the result.
   ///
   /// - Throws: `InvocationError` with the codes `noResult` if there is none
   ///   yet; `typeMismatch`, `nullPointer`, `valueNotRepresentable` as for
@@ -352,7 +358,7 @@ extension Invocation {
     }
   }
 
-  /// Sets the result. An object is kept alive.
+  /// Sets the result. The invocation keeps an object alive.
   ///
   /// - Throws: `InvocationError` with the code `typeMismatch`.
   public func setResult<Value>(_ value: Value) throws(InvocationError) {
@@ -370,8 +376,8 @@ extension Invocation {
     }
   }
 
-  /// Sets the result to bytes. The caller promises that they are a value of the
-  /// result's type; an object in them is retained.
+  /// Sets the result to bytes, which must be a value of the result's type. If
+  /// that is an object, it is retained.
   ///
   /// - Throws: `InvocationError` with the code `wrongSize`.
   @unsafe public func setResultBytes(_ bytes: RawSpan) throws(InvocationError) {
@@ -403,16 +409,16 @@ extension Invocation {
     }
   }
 
-  /// Takes bytes as the result. If they are an object, `isOwned` says whether
-  /// its reference is to be taken over.
+  /// Sets the result to bytes. If they are an object, `isOwned` says whether
+  /// the invocation takes over the caller's reference.
   @unsafe internal func unsafeSetResult(from bytes: UnsafeRawPointer, isOwned: Bool) {
     // SAFETY: the caller has a result of this type there.
     unsafe resultBytes.copyMemory(from: bytes, byteCount: resultSize)
     unsafe resultChanged(isOwned: isOwned)
   }
 
-  /// Copies the bytes of the result, zeroes if there is none. An object in them
-  /// is the reader's to release.
+  /// Copies the bytes of the result, or zeroes if there is none. If the result
+  /// is an object, it is retained for the caller.
   @unsafe internal func unsafeCopyRetainedResult(to room: UnsafeMutableRawPointer) {
     // SAFETY: the caller has room for it; `keptResult` keeps the object.
     unsafe room.copyMemory(from: resultBytes, byteCount: resultSize)
@@ -425,8 +431,9 @@ extension Invocation {
     }
   }
 
-  /// Takes note of new bytes in the result. If they are an object, it is alive
-  /// or null; `isOwned` says that its reference is to be taken over.
+  /// Must be called after the bytes of the result have changed. If they are an
+  /// object, it is alive or null, and `isOwned` says whether the invocation
+  /// takes over a reference to it.
   @unsafe private func resultChanged(isOwned: Bool) {
     hasResult = true
     guard resultEncoding.kind == .object else { return }
@@ -436,7 +443,7 @@ extension Invocation {
     let old = keptResult
     keptResult =
       unsafe isOwned ? object?.takeRetainedValue() : object?.takeUnretainedValue()
-    // As for the receiver.
+    // Released after the access to the property, as the receiver is.
     withExtendedLifetime(old) {}
   }
 }
@@ -444,16 +451,17 @@ extension Invocation {
 // MARK: - Invoking
 
 extension Invocation {
-  /// Calls a C function with the target as its receiver, and takes its result.
-  /// Without a target nobody is called, and the result is zeroes.
+  /// Calls a C function with the target as its receiver, and keeps its result.
+  /// If no target was set, the function is not called, and the result is zero.
   ///
-  /// An object that the function returns is the caller's (+1): the function has
-  /// retained it, and the invocation takes that reference over.
+  /// If the function returns an object, it must return it retained (+1). The
+  /// invocation takes that reference over.
   ///
   /// - Parameter function: a C function pointer of this signature, as a
   ///   `@convention(c)` value or a raw pointer.
   /// - Throws: `InvocationError` with the codes `nullPointer` for a null
-  ///   function; `typeMismatch` for what is no function pointer; `outOfMemory`.
+  ///   function; `typeMismatch` if the value is not a function pointer;
+  ///   `outOfMemory`.
   @unsafe public func unsafeInvoke<Function: BitwiseCopyable>(
     _ function: Function
   ) throws(InvocationError) {
@@ -472,8 +480,8 @@ extension Invocation {
   }
 
   /// Calls `body` with pointers to all arguments, the receiver and the selector
-  /// included. What they refer to is kept alive during the call, even if `body`
-  /// leads to arguments being set anew.
+  /// included. The objects that the arguments refer to stay alive during the
+  /// call, even if `body` changes arguments.
   @unsafe internal func withArgumentPointers<Value, Failure: Error>(
     _ body: (UnsafePointer<UnsafeMutableRawPointer>) throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -483,9 +491,9 @@ extension Invocation {
     return try unsafe body(UnsafePointer(slots))
   }
 
-  /// Calls `body` with room for the result, which is the invocation's once it
-  /// returns. On failure `body` has written nothing. `isOwned` says whether an
-  /// object in it has a reference that is to be taken over.
+  /// Calls `body` with memory for the result, and then keeps the result. If
+  /// `body` fails, it must not have written anything. `isOwned` says whether
+  /// the invocation takes over a reference to an object in the result.
   @unsafe internal func withMutableResult<Failure: Error>(
     isOwned: Bool, _ body: (UnsafeMutableRawPointer) throws(Failure) -> Void
   ) throws(Failure) {

@@ -5,7 +5,8 @@
 // ValueCoder.swift.
 
 extension ValueCoder {
-  /// Applies the rules, the frequent and cheap ones first.
+  /// Creates the coder of an encoding. The rules that are frequent and cheap
+  /// come first.
   internal static func matching(_ encoding: TypeEncoding) throws(ValueMismatch) -> ValueCoder {
     let kind = encoding.kind
     if let kinds = scalarKinds(of: Value.self) {
@@ -14,7 +15,7 @@ extension ValueCoder {
     }
     let wrapped = (Value.self as? any OptionalValue.Type)?.wrapped
     let base = wrapped ?? Value.self
-    // Null is a value of an optional, and an error for what is none.
+    // Null is a value of an optional type, and an error for other types.
     let form = wrapped == nil ? Form.nonNull : .bitwise
     if let pointer = base as? any PointerValue.Type {
       guard pointer.mayStand(for: encoding) else { throw .type(Value.self, in: encoding) }
@@ -32,7 +33,8 @@ extension ValueCoder {
       try check(stated.typeEncoding, stating: stated.statedLayouts, for: encoding)
       return ValueCoder(.bitwise)
     }
-    // Not over an object: the value would not keep it alive, as references do.
+    // Not for objects: a raw value would not keep the object alive, as a
+    // reference does.
     if kind != .object, let representable = Value.self as? any RawRepresentable.Type {
       return ValueCoder(.translated(try rawTranslator(representable, for: encoding)))
     }
@@ -42,7 +44,7 @@ extension ValueCoder {
     throw .type(Value.self, in: encoding, because: hint)
   }
 
-  /// What to do about a type that has no place anywhere.
+  /// What an error says about a type that fits no encoding.
   private static var hint: String {
     if Value.self == Void.self || Value.self == AnyClass.self { return "" }
     if Value.self == String.self { return "; a C string is an UnsafePointer<CChar>" }
@@ -55,11 +57,11 @@ extension ValueCoder {
 
 // MARK: - Numbers
 
-/// The kinds that a number of Swift has; nil for other types.
+/// The kinds of encodings that a Swift number fits; nil for other types.
 @inlinable
 internal func scalarKinds(of type: Any.Type) -> (TypeEncoding.Kind, TypeEncoding.Kind)? {
-  // A chain of comparisons of addresses: a cast to a protocol would look its
-  // conformance up.
+  // Comparisons of metadata addresses, since a cast to a protocol would look up
+  // the conformance at run time.
   if type == Int32.self { return (.int, .long) }
   if type == UInt32.self { return (.unsignedInt, .unsignedLong) }
   if type == Double.self { return (.double, .double) }
@@ -154,9 +156,9 @@ extension TypeEncoding {
   /// `^?`, as Clang spells pointers to functions.
   fileprivate var isFunctionPointer: Bool { kind == .pointer && pointee?.kind == .unknown }
 
-  /// Whether a typed pointer may stand here. Structs are not compared: the
-  /// encoding often has their name only, and the Swift type that C's was
-  /// imported as does not know its C name.
+  /// Whether a typed pointer fits this encoding. Structs are not compared: the
+  /// encoding often has only their name, and an imported Swift type does not
+  /// have its C name.
   fileprivate func takesPointer<Pointee>(to type: Pointee.Type) -> Bool {
     if kind == .cString { return isCharacter(type) }
     guard kind == .pointer, var pointee else { return false }
@@ -168,18 +170,18 @@ extension TypeEncoding {
     }
   }
 
-  /// Whether memory of this type can be seen as memory of the Swift type.
+  /// Whether a pointer to the Swift type can point to memory of this encoding.
   private func holds<Value>(_ type: Value.Type) -> Bool {
     guard let coder = try? ValueCoder<Value>(for: self), let layout = try? layout() else {
       return false
     }
-    // A Swift enum need not have the layout of its raw value, a C enum has.
+    // A C enum has the layout of its raw value. A Swift enum need not.
     return !coder.isChecked || layout.size == MemoryLayout<Value>.size
   }
 }
 
 extension ValueCoder {
-  /// Whether the value goes through a translator.
+  /// Whether a translator converts the value.
   fileprivate var isChecked: Bool {
     if case .translated = form { true } else { false }
   }
@@ -187,8 +189,8 @@ extension ValueCoder {
 
 private func isCharacter(_ type: Any.Type) -> Bool { type == Int8.self || type == UInt8.self }
 
-/// Whether a type is a C function pointer. Swift offers no cast that would
-/// tell, but its description does.
+/// Whether a type is a C function pointer. Swift has no cast to test this, so
+/// the function reads the type's description.
 private func isCFunction(_ type: Any.Type) -> Bool {
   String(describing: type).hasPrefix("@convention(c)")
 }
@@ -196,8 +198,8 @@ private func isCFunction(_ type: Any.Type) -> Bool {
 // MARK: - Structs
 
 extension ValueCoder {
-  /// Checks that the encoding that `Value` states is `encoding`, and describes
-  /// its bytes.
+  /// Checks that the encoding of a `TypeEncodable` type is equivalent to
+  /// `encoding`, and that it has the type's size and alignment.
   private static func check(
     _ text: String, stating stated: [StatedLayout], for encoding: TypeEncoding
   ) throws(ValueMismatch) {
@@ -214,11 +216,11 @@ extension ValueCoder {
     guard own.isEquivalent(to: encoding) else {
       throw .type(Value.self, in: encoding, because: ", whose encoding is \(own.inWords)")
     }
-    // BitwiseCopyable is a marker that no cast can ask for.
+    // BitwiseCopyable is a marker protocol, so a cast cannot test for it.
     guard _isPOD(Value.self) else {
       throw .type(Value.self, in: encoding, because: ", which has references that Swift counts")
     }
-    // The size of a Swift struct does not count the padding at its end.
+    // The size of a Swift struct does not include the padding at its end.
     let sizes = MemoryLayout<Value>.size...max(1, MemoryLayout<Value>.stride)
     guard sizes.contains(layout.size) && MemoryLayout<Value>.alignment == layout.alignment else {
       throw .type(
@@ -241,8 +243,8 @@ extension ValueCoder {
   }
 }
 
-/// Checks the class of an object that comes out of a slot. `Value` is `Object`
-/// or an optional of it.
+/// Checks the class of an object when a slot is read. `Value` is `Object` or an
+/// optional of it.
 private final class ClassTranslator<Value, Object: AnyObject>: ValueTranslator<Value>,
   @unchecked Sendable
 {
@@ -257,8 +259,8 @@ private final class ClassTranslator<Value, Object: AnyObject>: ValueTranslator<V
     } else if Value.self == Object.self {
       throw .null(Value.self)
     }
-    // SAFETY: the word is a reference of this class, or null where `Value` is
-    // an optional of it.
+    // SAFETY: the word is a reference of this class, or it is null and `Value`
+    // is optional.
     return unsafe slot.load(as: Value.self)
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// How the values of one Swift type stand in the slots of one type encoding.
+/// Converts between values of one Swift type and the bytes of one type
+/// encoding.
 ///
-/// What a slot holds is what C has there: a number, a pointer, a struct. The
-/// rules:
+/// A *slot* is the memory of an argument or a result. It has what C has there:
+/// a number, a pointer, a struct. These Swift types fit these encodings:
 ///
 /// | Swift type | encoding |
 /// |---|---|
@@ -16,33 +17,34 @@
 /// | `AnyClass` | `#` |
 /// | `MethodSelector` | `:` |
 /// | `@convention(c)` functions | `^?` |
-/// | `TypeEncodable` | an encoding that means the same |
-/// | `RawRepresentable` | what the raw value may stand in |
+/// | `TypeEncodable` | an equivalent encoding |
+/// | `RawRepresentable` | the encodings that the raw value's type fits |
 /// | `Void` | `v` |
 ///
-/// Pointers, classes, selectors and functions may be optional; where they are
-/// not, null is an error.
+/// Pointers, classes, selectors and functions may be optional. If they are not,
+/// null is an error.
 ///
-/// A coder is made once, with all the checks of types; using it is one branch
-/// where bytes are just copied.
+/// A coder is created once, which checks the types. If the bytes are just
+/// copied, each use then costs one branch.
 @usableFromInline
 internal struct ValueCoder<Value>: Sendable {
   @usableFromInline
   internal enum Form: Sendable {
     /// The bytes are the value.
     case bitwise
-    /// A byte, of which every value but 0 is true.
+    /// The slot is one byte. 0 is false and every other value is true.
     case bool
-    /// The bytes are the value, unless the word is null.
+    /// The slot is a word. The bytes are the value unless they are null, which
+    /// is an error.
     case nonNull
-    /// More is to be done.
+    /// A translator converts the value.
     case translated(ValueTranslator<Value>)
   }
 
   @usableFromInline internal let form: Form
 
-  /// Whether the value is a reference that Swift counts, and the slot therefore
-  /// a borrowed one.
+  /// Whether the value is a reference-counted object. A slot borrows the
+  /// reference, except in `encodeRetained`.
   @usableFromInline internal let isObject: Bool
 
   internal init(_ form: Form, isObject: Bool = false) {
@@ -50,8 +52,8 @@ internal struct ValueCoder<Value>: Sendable {
     self.isObject = isObject
   }
 
-  /// Finds out how values stand in slots of `encoding`; throws if they have no
-  /// place there.
+  /// Creates a coder for slots of `encoding`. Throws if `Value` does not fit
+  /// the encoding.
   @usableFromInline
   internal init(for encoding: TypeEncoding) throws(ValueMismatch) {
     self = try ValueCoder.matching(encoding)
@@ -66,13 +68,13 @@ internal struct ValueCoder<Value>: Sendable {
 // MARK: - Coding
 
 extension ValueCoder {
-  /// Reads a value from a slot, which must be aligned for the encoding. The
-  /// slot's reference to an object is borrowed: the result has one of its own.
+  /// Reads a value from a slot, which must be aligned for the encoding. An
+  /// object is retained: the slot keeps its own reference.
   @inlinable
   @inline(__always)
   internal func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
-    // SAFETY: the encoding's bytes are as many as the type's, any of them a
-    // value of it: `matching` has checked.
+    // SAFETY: `matching` has checked that the encoding has the size of the
+    // type, and that all bytes are a value of it.
     if case .bitwise = form { return unsafe slot.load(as: Value.self) }
     return try unsafe decodeChecked(from: slot)
   }
@@ -96,8 +98,8 @@ extension ValueCoder {
   }
 
   /// Writes a value to a slot, which must be aligned for the encoding and have
-  /// its size. An object is not retained: whoever reads the slot relies on
-  /// somebody else to keep it.
+  /// its size. An object is not retained: the caller must keep it alive as long
+  /// as the slot is read.
   @inlinable
   internal func encode(_ value: Value, into slot: UnsafeMutableRawPointer) {
     if case .translated(let translator) = form, translator.translatesEncoding {
@@ -112,8 +114,8 @@ extension ValueCoder {
     }
   }
 
-  /// Writes a value to a slot. A reference to an object is the reader's to
-  /// release.
+  /// Writes a value to a slot. An object is retained, and the reader of the
+  /// slot must release it.
   @inlinable
   internal func encodeRetained(_ value: Value, into slot: UnsafeMutableRawPointer) {
     unsafe encode(value, into: slot)
@@ -124,8 +126,8 @@ extension ValueCoder {
     }
   }
 
-  /// Reads a value from a slot that `encodeRetained` wrote, whose reference is
-  /// given up, on failure too.
+  /// Reads a value from a slot that `encodeRetained` wrote, and releases the
+  /// reference of the slot, on failure too.
   @usableFromInline
   internal func decodeRetained(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
     // SAFETY: the slot has a reference of its own if it is an object.
@@ -134,12 +136,12 @@ extension ValueCoder {
   }
 }
 
-/// What a coder does for types whose bytes are not simply copied.
+/// Converts values whose bytes are not simply copied.
 @usableFromInline
 internal class ValueTranslator<Value>: @unchecked Sendable {
   // Sendable: subclasses have immutable state only.
 
-  /// Whether `encode` is to be called; else the bytes are copied.
+  /// Whether the coder must call `encode`. If not, it copies the bytes.
   @usableFromInline internal var translatesEncoding: Bool { false }
 
   @usableFromInline

@@ -3,8 +3,10 @@
 
 internal import CForwardingInternal
 
-/// The layout of a struct or union that its encoding does not carry: packed,
-/// aligned by an attribute, with bit-fields, or known by name only.
+/// The layout of a struct or union, for types whose encoding does not give it.
+///
+/// These are types that are packed, aligned by an attribute, have bit-fields,
+/// or are known by name only.
 ///
 /// ```swift
 /// // struct __attribute__((packed)) Header { char kind; int length; };
@@ -14,14 +16,15 @@ internal import CForwardingInternal
 /// let signature = try MethodSignature("i{Header=ci}", stating: [header])
 /// ```
 ///
-/// It says what C's `sizeof`, `_Alignof` and `offsetof` say, and holds wherever
-/// the name stands in one encoding. Two encodings of one text are equal only if
-/// their types' layouts are.
+/// The values are those of C's `sizeof`, `_Alignof` and `offsetof`. A stated
+/// layout applies to every type of its name in an encoding. Two encodings with
+/// the same text are equal only if the layouts of their types are equal.
 ///
-/// Nothing is guessed. Without `members` these lie one behind the other if they
-/// fill the size so, else as the compiler puts members without attributes. If
-/// neither gives the size and the alignment, their offsets are needed, and so
-/// they are with bit-fields, whose places Apple's encodings do not have:
+/// Nothing is guessed. If `members` is nil, the members lie one behind the
+/// other without padding, or where the compiler puts members without
+/// attributes, whichever gives the stated size and alignment. If neither does,
+/// `members` is required. It is also required for bit-fields, since Apple's
+/// encodings do not give their positions:
 ///
 /// ```swift
 /// // struct Flags { unsigned kind : 3; unsigned count : 20; double weight; };
@@ -30,21 +33,22 @@ internal import CForwardingInternal
 ///
 /// ## Limits
 ///
-/// What cannot be passed by value from what is known, a signature refuses when
-/// it is made, and says what is missing:
+/// Creating a ``MethodSignature`` throws an error if C code passes an argument
+/// in a way that the layout does not determine. The error says what is missing.
+/// These types cannot be passed by value:
 ///
-/// - what is aligned to more than 16 bytes;
-/// - a struct known by name only, but for one over 16 bytes on x86-64 and over
-///   64 on AArch64 that has no SIMD vectors in it. Write its fields into the
-///   encoding instead;
-/// - small structs that compilers do not pass alike: with `_Atomic` members, with
-///   unnamed bit-fields or ones of over 64 bits, or with a struct at an offset
-///   that its own alignment forbids;
-/// - on other processors than these two, any stated type.
+/// - types aligned to more than 16 bytes;
+/// - structs known by name only. Write the members into the encoding instead.
+///   Exceptions are structs of more than 16 bytes on x86-64, and structs of
+///   more than 64 bytes without SIMD vectors on AArch64;
+/// - small structs that compilers pass in different ways: with `_Atomic`
+///   members, with unnamed bit-fields, with bit-fields of more than 64 bits, or
+///   with a struct at an offset that its own alignment forbids;
+/// - any type with a stated layout on other processors than these two.
 ///
-/// Protocol tables and function tables read encodings without statements.
+/// Protocol tables and function tables cannot use stated layouts.
 public struct StatedLayout: Sendable, Hashable {
-  /// The name, as in `{Header=ci}`.
+  /// The name of the type: `Header` in `{Header=ci}`.
   public let name: String
 
   /// The size in bytes: a multiple of the alignment.
@@ -53,20 +57,20 @@ public struct StatedLayout: Sendable, Hashable {
   /// The alignment in bytes: a power of two.
   public let alignment: Int
 
-  /// Where the members lie, one for each that the encoding has, in order; nil
-  /// if that is not stated.
+  /// The position of each member that the encoding has, in order; nil if the
+  /// positions are not stated.
   public let members: [Member]?
 
-  /// The largest alignment among the members, with the attributes that they
-  /// have and without that of the struct; nil if it is not stated.
+  /// The largest alignment among the members, with their own attributes and
+  /// without the attribute of the struct; nil if it is not stated.
   ///
-  /// AArch64 passes arguments by it. It is asked for there where one of up to 16
-  /// bytes, or of a few floating numbers, is aligned to 16: it is 16 for
-  /// `struct { _Alignas(16) long a; long b; }`, and 8 if the attribute is the
-  /// struct's.
+  /// AArch64 passes arguments by this alignment. It is required there for an
+  /// argument of up to 16 bytes, or of up to four floating-point members, that
+  /// is aligned to 16. It is 16 for `struct { _Alignas(16) long a; long b; }`,
+  /// and 8 if the whole struct has the attribute instead.
   public let memberAlignment: Int?
 
-  /// Creates a statement. It is checked when an encoding is read with it.
+  /// Creates a stated layout. It is checked when an encoding is read with it.
   public init(
     _ name: String, size: Int, alignment: Int, members: [Member]? = nil, memberAlignment: Int? = nil
   ) {
@@ -77,15 +81,16 @@ public struct StatedLayout: Sendable, Hashable {
     self.memberAlignment = memberAlignment
   }
 
-  /// Where one member begins.
+  /// The position of one member.
   public struct Member: Sendable, Hashable {
     fileprivate let bytes: Int
     fileprivate let bits: Int
 
-    /// As C's `offsetof` gives it, in bytes. 0 for the members of unions.
+    /// The offset in bytes, as C's `offsetof` gives it. 0 for members of
+    /// unions.
     public static func offset(_ bytes: Int) -> Member { Member(bytes: bytes, bits: 0) }
 
-    /// For a bit-field: its first bit, counted from the struct's beginning.
+    /// The first bit of a bit-field, counted from the beginning of the struct.
     public static func bit(_ bits: Int) -> Member { Member(bytes: 0, bits: bits) }
   }
 }
@@ -93,19 +98,20 @@ public struct StatedLayout: Sendable, Hashable {
 // MARK: - To C
 
 extension StatedLayout {
-  /// Calls `body` with the statements as the shim takes them.
+  /// Calls `body` with the layouts as C structs.
   internal static func withShim<Result>(
     _ stated: [StatedLayout], _ body: (UnsafePointer<fwd_stated_layout>?, Int) -> Result
   ) -> Result {
     if stated.isEmpty { return body(nil, 0) }
-    // No encoding has a control character in a name, so that one with a NUL
-    // is found as little as it should be.
+    // A NUL would end the C string early, so it is replaced by another control
+    // character. No name in an encoding has one, so the name is not found.
     let names = stated.flatMap { $0.name.utf8.map { CChar(bitPattern: $0 == 0 ? 1 : $0) } + [0] }
     let members = stated.flatMap { layout in
       (layout.members ?? []).map { fwd_stated_member(offset: $0.bytes, bit_offset: $0.bits) }
     }
     // SAFETY: the pointers are into the two arrays, which are alive during the
-    // call; each statement's names and members stand behind those in front.
+    // call. The names and members of the layouts are in the arrays in the order
+    // of the layouts.
     return unsafe names.withUnsafeBufferPointer { names in
       unsafe members.withUnsafeBufferPointer { members in
         var nextName = 0
