@@ -39,7 +39,7 @@
     unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
   }
 
-  /// Creates a frame from the bytes of another frame of the same signature.
+  /// Creates a frame from bytes that have the layout of the frame.
   ///
   /// - Parameters:
   ///   - signature: the signature whose arguments are in the frame.

@@ -5,25 +5,25 @@ internal import CForwardingInternal
 
 /// The interned name of a method, such as `visit:kind:`.
 ///
-/// Equal names give equal selectors, which are compared by one pointer. Names
-/// live as long as the process.
+/// *Interned* means that each name is stored once, so that comparing selectors
+/// compares two pointers. A name stays in memory as long as the process.
 ///
 /// ```swift
 /// let visit: MethodSelector = "visit:kind:"
 /// let other = try MethodSelector(validating: nameFromOutside)
 /// ```
 @safe public struct MethodSelector: @unchecked Sendable {
-  // Sendable: what the handle refers to is immutable and never freed.
+  // Sendable: the handle refers to memory that is immutable and never freed.
   internal let handle: OpaquePointer
 
-  /// Takes over a selector that the shim has interned.
+  /// Creates a selector from one that the C target has interned.
   internal init(handle: OpaquePointer) {
     unsafe self.handle = handle
   }
 
-  /// Interns a name known when the program is written, which must not be empty,
-  /// have a NUL in it, or be longer than 65,535 bytes in UTF-8. For a name from
-  /// outside use `init(validating:)`.
+  /// Interns a name that the program contains. The name must not be empty,
+  /// contain a NUL, or be longer than 65,535 bytes in UTF-8. For a name from
+  /// outside use ``init(validating:)``.
   ///
   /// - Complexity: O(*n*) in the length of the name.
   public init(_ name: String) {
@@ -37,11 +37,11 @@ internal import CForwardingInternal
   /// Interns a name.
   ///
   /// - Throws: `InvocationError` with the code `invalidName` if the name is
-  ///   empty, has a NUL in it, or is longer than 65,535 bytes in UTF-8; with
+  ///   empty, contains a NUL, or is longer than 65,535 bytes in UTF-8, and with
   ///   the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the name.
   public init(validating name: String) throws(InvocationError) {
-    // Mostly it is known. A name that has a NUL in it, or is empty, never is.
+    // Most names are interned already. An invalid name never is.
     if let found = MethodSelector(known: name) {
       self = found
       return
@@ -59,7 +59,7 @@ internal import CForwardingInternal
     unsafe self.handle = handle
   }
 
-  /// The selector of a name that has been interned, else nil.
+  /// Creates the selector of a name that is interned already; nil if it is not.
   internal init?(known name: String) {
     var utf8 = name
     // SAFETY: the bytes are valid during the call.
@@ -76,11 +76,11 @@ internal import CForwardingInternal
   ///
   /// - Complexity: O(*n*) in its length.
   public var name: String {
-    // SAFETY: the shim's name ends with a NUL and is never freed.
+    // SAFETY: the interned name ends with a NUL and is never freed.
     unsafe String(cString: fwd_selector_name(handle))
   }
 
-  /// The longest name in bytes: the shim's limit.
+  /// The length in bytes of the longest name that the C target interns.
   private static let lengthLimit = 65_535
 }
 

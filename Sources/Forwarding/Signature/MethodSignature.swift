@@ -13,16 +13,18 @@ internal import CForwardingInternal
 /// signature.frameSize                            // 16
 /// ```
 ///
-/// Indices count all arguments, as everywhere in this module: the receiver is 0
-/// and the selector 1, so that the first other one of `v@:id` is 2, of `v^vi`
-/// 1, and of `iid` 0.
+/// Argument 0 is the receiver if it is an object or a pointer. Argument 1
+/// behind a receiver is the selector if its encoding is `:`. These two are not
+/// in the argument frame. The other arguments are in the frame like the members
+/// of a C struct.
 ///
-/// Argument 0 is the receiver if it is an object or a pointer. Argument 1 after
-/// a receiver is the selector if its encoding is `:`. These two are not part of
-/// the argument frame. The others lie in it like the fields of a C struct.
+/// Indices count all arguments everywhere in this module. So the first argument
+/// behind the receiver and the selector has the index 2 in `v@:id`, 1 in
+/// `v^vi`, and 0 in `iid`.
 ///
-/// An argument that is an array, as compilers encode `const uint8_t key[16]`
-/// (`[16C]`), is the pointer to its first element that C passes.
+/// Compilers encode an array parameter such as `const uint8_t key[16]` as an
+/// array (`[16C]`). C passes a pointer to the first element, and so does a
+/// signature.
 ///
 /// A value is immutable and may be shared between threads. `==`,
 /// ``isEquivalent(to:)`` and ``isCompatible(with:)`` compare signatures as the
@@ -30,20 +32,24 @@ internal import CForwardingInternal
 ///
 /// ## Limits
 ///
-/// An encoding that does not tell how C passes its types is refused when the
-/// signature is made: Apple's bit-fields, structs known by name only, and types
-/// that compilers pass differently. Packed and over-aligned structs and variadic
-/// functions do not show in an encoding: do not call them by one. For structs a
-/// ``StatedLayout`` supplies what is missing. Clang leaves out vector types. The
-/// offsets in a method's encoding reveal a vector among the arguments, which is
-/// then refused; nothing reveals one inside a struct.
+/// - Creating a signature throws an error if the encoding does not say how C
+///   passes a type: Apple's bit-fields, structs known by name only, and types
+///   that compilers pass in different ways. A ``StatedLayout`` supplies the
+///   missing layout of a struct.
+/// - An encoding does not show that a struct is packed or over-aligned. Use a
+///   ``StatedLayout`` for such a struct.
+/// - An encoding does not show that a function is variadic. Do not call
+///   variadic functions.
+/// - Clang omits SIMD vector types from encodings. Creating a signature throws
+///   an error if the offsets in a method's encoding reveal a vector among the
+///   arguments. A vector inside a struct cannot be detected.
 @safe public struct MethodSignature: Sendable {
   internal let storage: Storage
 
-  /// Owns one reference to a signature, and keeps what is asked for often.
+  /// Owns one reference to a signature of the C target, and caches values that
+  /// are used often.
   @safe internal final class Storage: @unchecked Sendable {
-    // Sendable: what the handle refers to is immutable, and its count is
-    // atomic.
+    // Sendable: the signature is immutable, and its reference count is atomic.
     internal let handle: OpaquePointer
     internal let encoding: TypeEncoding.Storage
     internal let argumentCount: Int
@@ -54,8 +60,8 @@ internal import CForwardingInternal
     /// Takes over the caller's reference.
     internal init(owning handle: OpaquePointer) {
       unsafe self.handle = handle
-      // SAFETY: the encoding lives as long as the signature, and gets a
-      // reference of its own; dropping `const` is sound since only the count
+      // SAFETY: the encoding lives as long as the signature, and is retained
+      // here. Dropping `const` is sound, since only the reference count
       // changes, which is atomic.
       unsafe encoding = TypeEncoding.Storage(
         owning: fwd_encoding_retain(fwd_signature_encoding(handle)))
@@ -66,7 +72,7 @@ internal import CForwardingInternal
     }
 
     deinit {
-      // SAFETY: the reference that `init` took over is given up once.
+      // SAFETY: the reference that `init` took over is released once.
       unsafe fwd_signature_release(handle)
     }
   }
@@ -76,15 +82,18 @@ internal import CForwardingInternal
     storage = unsafe Storage(owning: handle)
   }
 
-  /// The shim's signature. Valid while this value, or a copy of it, lives.
+  /// The signature of the C target. Valid as long as this value or a copy of
+  /// it.
   internal var handle: OpaquePointer { unsafe storage.handle }
 
-  /// Parses a method encoding such as `v@:id`: the result, then the arguments.
-  /// Stack offsets and frame sizes, as runtimes write them (`v24@0:8i16`), do
-  /// not matter for calls. A text that was parsed before is looked up.
+  /// Parses a method encoding such as `v@:id`: the result type, then the
+  /// argument types.
+  ///
+  /// Stack offsets and frame sizes, which runtimes write (`v24@0:8i16`), are
+  /// ignored. Recently parsed encodings are cached.
   ///
   /// - Throws: `EncodingError` if the text is malformed or exceeds a limit, and
-  ///   with the code `unsupported` if the encoding does not tell how to call
+  ///   with the code `unsupported` if the encoding does not say how to call
   ///   such a function.
   /// - Complexity: O(*n*) in the length of the text.
   public init(_ encoding: String) throws(EncodingError) {
@@ -101,7 +110,7 @@ internal import CForwardingInternal
     guard status == FWD_OK, let handle = unsafe handle else {
       throw EncodingError(error, encoding: encoding)
     }
-    // SAFETY: the handle is a reference that nobody else gives up.
+    // SAFETY: this value takes over the reference.
     unsafe self.init(owning: handle)
   }
 }
@@ -116,14 +125,14 @@ extension MethodSignature {
   ///
   /// - Throws: `EncodingError` as `init(_:)`, and with the code `wrongLayout` if a
   ///   stated layout contradicts the type, or if no type has its name.
-  /// - Complexity: O(*n*) in the length of the text, for each statement. Not
-  ///   looked up, so keep it.
+  /// - Complexity: O(*n*) in the length of the text, for each stated layout.
+  ///   The signature is not cached, so create it once.
   public init(_ encoding: String, stating stated: [StatedLayout]) throws(EncodingError) {
     var handle: OpaquePointer?
     var error = fwd_error()
     var utf8 = encoding
-    // SAFETY: the bytes and the statements are valid during the call, which
-    // copies them; the outputs are local variables.
+    // SAFETY: the bytes and the layouts are valid during the call, which copies
+    // them; the outputs are local variables.
     let status = utf8.withUTF8 { bytes in
       unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
         unsafe StatedLayout.withShim(stated) { stated, count in
@@ -135,7 +144,7 @@ extension MethodSignature {
     guard status == FWD_OK, let handle = unsafe handle else {
       throw EncodingError(error, encoding: encoding)
     }
-    // SAFETY: the handle is a reference that nobody else gives up.
+    // SAFETY: this value takes over the reference.
     unsafe self.init(owning: handle)
   }
 }
@@ -149,10 +158,10 @@ extension MethodSignature {
     public let encoding: TypeEncoding
     /// The index among all arguments, the receiver and the selector counted.
     public let index: Int
-    /// The offset in the argument frame in bytes; nil for the receiver and the
-    /// selector, which are not in it.
+    /// The offset in bytes in the argument frame; nil for the receiver and the
+    /// selector, which are not in the frame.
     public let frameOffset: Int?
-    /// Size and alignment.
+    /// The size and the alignment.
     public let layout: TypeLayout
   }
 
@@ -163,13 +172,13 @@ extension MethodSignature {
 
     fileprivate init(_ storage: Storage) { self.storage = storage }
 
-    /// 0
+    /// The index of the first argument, 0.
     public var startIndex: Int { 0 }
 
     /// The number of arguments.
     public var endIndex: Int { storage.argumentCount }
 
-    /// The argument of an index, which must be below `count`.
+    /// The argument at an index, which must be at least 0 and below `count`.
     public subscript(index: Int) -> Argument {
       precondition(index >= 0 && index < storage.argumentCount, "argument index out of range")
       var layout = fwd_layout()
@@ -193,7 +202,7 @@ extension MethodSignature {
       storage: storage.encoding, index: Int(unsafe fwd_signature_result_type(handle)))
   }
 
-  /// Size and alignment of the result; size 0 for `void`.
+  /// The size and the alignment of the result. The size is 0 for `void`.
   public var resultLayout: TypeLayout {
     var layout = fwd_layout()
     // SAFETY: the output is a local variable.
@@ -205,25 +214,25 @@ extension MethodSignature {
 // MARK: - The frame, the receiver and the selector
 
 extension MethodSignature {
-  /// The size in bytes of the argument frame: that of a C struct of the
-  /// arguments, without the receiver and the selector.
+  /// The size in bytes of the argument frame: a C struct of the arguments
+  /// without the receiver and the selector.
   public var frameSize: Int { storage.frameSize }
 
   /// The alignment in bytes that the argument frame needs.
   public var frameAlignment: Int { storage.frameAlignment }
 
-  /// Whether argument 0 is an object or a pointer, and so takes the receiver.
+  /// Whether argument 0 is the receiver: an object or a pointer.
   public var hasReceiver: Bool { storage.hiddenCount > 0 }
 
-  /// Whether argument 1, behind a receiver, takes the selector.
+  /// Whether argument 1, behind a receiver, is the selector.
   public var hasSelector: Bool { storage.hiddenCount > 1 }
 
   /// The index of the first argument that is neither the receiver nor the
   /// selector: 0, 1 or 2.
   public var firstArgumentIndex: Int { storage.hiddenCount }
 
-  /// Returns the signature without the receiver and the selector: that of a C
-  /// callback with the same arguments.
+  /// Returns the signature without the receiver and the selector, for a C
+  /// callback with the other arguments.
   ///
   /// - Throws: `EncodingError` with the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the encoding.
@@ -236,7 +245,7 @@ extension MethodSignature {
     guard status == FWD_OK, let dropped = unsafe dropped else {
       throw EncodingError(error, encoding: text)
     }
-    // SAFETY: the handle is a reference that nobody else gives up.
+    // SAFETY: this value takes over the reference.
     return unsafe MethodSignature(owning: dropped)
   }
 }
@@ -244,9 +253,9 @@ extension MethodSignature {
 // MARK: - Comparison
 
 extension MethodSignature {
-  /// Returns whether two signatures may be spellings of one, where one of them
-  /// tells less: ``TypeEncoding/isEquivalent(to:)`` for the result and each
-  /// argument. Symmetric, but not transitive.
+  /// Returns whether two signatures may be the same, although one of them may
+  /// carry less information: compares the result and each argument by
+  /// ``TypeEncoding/isEquivalent(to:)``. Symmetric, but not transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding; O(1) for the
   ///   same text.
@@ -255,10 +264,10 @@ extension MethodSignature {
     unsafe fwd_signature_equivalent(handle, other.handle)
   }
 
-  /// Returns whether a function of one signature can be called as one of the
-  /// other: ``TypeEncoding/isCompatible(with:)`` for the result and each
-  /// argument, where receivers of all kinds go with one another. Symmetric, but
-  /// not transitive.
+  /// Returns whether a function of one signature can be called with the other:
+  /// compares the result and each argument by
+  /// ``TypeEncoding/isCompatible(with:)``. Receivers of all kinds are
+  /// compatible with one another. Symmetric, but not transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
   public func isCompatible(with other: MethodSignature) -> Bool {
@@ -288,7 +297,7 @@ extension MethodSignature: Hashable {
 // MARK: - Conformances
 
 extension MethodSignature: CustomStringConvertible {
-  /// The text that was read, with its offsets.
+  /// The text that was parsed, with its offsets.
   public var text: String { storage.encoding.text }
 
   /// The canonical spelling, without offsets.

@@ -3,14 +3,14 @@
 
 internal import CForwardingInternal
 
-/// A method whose arguments stand behind pointers: what a typed closure is
-/// turned into.
+/// A function that gets pointers to its arguments. A typed closure is converted
+/// to one.
 @usableFromInline
 @safe internal final class PackedFunction: Sendable {
   @usableFromInline typealias Arguments = UnsafePointer<UnsafeMutableRawPointer>
 
-  /// Takes the receiver, all arguments (the receiver and the selector included)
-  /// and room for the result.
+  /// The parameters are the receiver, pointers to all arguments (the receiver
+  /// and the selector included), and memory for the result.
   internal let call:
     @Sendable (UnsafeMutableRawPointer?, Arguments, UnsafeMutableRawPointer) throws(InvocationError)
       -> Void
@@ -28,18 +28,21 @@ internal import CForwardingInternal
 extension FunctionTable.Builder where Owner: AnyObject {
   /// Adds a typed closure, which gets the subscriber and the arguments.
   ///
-  /// The types must fit the protocol's encoding, as `ValueCoder`'s table in the
-  /// documentation lists them; that is checked when the table is joined to a
-  /// proxy, or by `validate(for:)`. An argument that is no value of its Swift
-  /// type at run time (null for a pointer that is not optional, a raw value
-  /// without a case, an object of another class) is not delivered but reported
-  /// to the proxy's error handler.
+  /// The types must fit the protocol's encoding. This is checked at
+  /// subscription, and by ``FunctionTable/validate(for:)``: a number must have
+  /// the same size, signedness and kind, and a pointer or an object must be
+  /// encoded as one.
+  ///
+  /// The closure is not called if an argument is not a value of its Swift type:
+  /// null for a pointer that is not optional, a raw value without a case, or an
+  /// object of another class. The proxy's error handler is called instead.
   ///
   /// Pointers are valid during the call. An object that is returned is retained
-  /// for the caller. The closure of a void method may return anything; the value
-  /// is dropped.
-  // Compiled into the caller, where the types are known: without that each
-  // delivery would build the types of the arguments at run time.
+  /// for the caller. The closure of a void method may return anything; the
+  /// value is dropped.
+  // Inlinable, so that it is specialized in the caller's module, where the
+  // types are known. Otherwise each delivery would construct the metadata of
+  // the argument types at run time.
   @inlinable
   public mutating func on<each Argument, Output>(
     _ selector: String,
@@ -52,9 +55,9 @@ extension FunctionTable.Builder where Owner: AnyObject {
         guard let receiver = unsafe receiver else { return }
         var index = coders.first
         let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))
-        // SAFETY: the receiver is the object that the record holds, of the
-        // class that the table is for; the fan-out keeps it alive during the
-        // call, so that no reference need be counted.
+        // SAFETY: the receiver is the subscription's object, whose class was
+        // checked at subscription. The fan-out keeps it alive during the call,
+        // so it need not be retained.
         let output = unsafe Unmanaged<Owner>.fromOpaque(receiver)._withUnsafeGuaranteedRef {
           body($0, repeat each values)
         }
@@ -65,8 +68,8 @@ extension FunctionTable.Builder where Owner: AnyObject {
 }
 
 extension FunctionTable.Builder where Owner == Void {
-  /// Adds a typed closure, which gets the arguments. The closure of a void method
-  /// may return anything; the value is dropped.
+  /// Adds a typed closure, which gets the arguments. The closure of a void
+  /// method may return anything; the value is dropped.
   @inlinable
   public mutating func on<each Argument, Output>(
     _ selector: String,
@@ -97,7 +100,8 @@ extension FunctionTable.Builder {
     }
   }
 
-  /// Finds how a closure's arguments and result stand in calls of a method.
+  /// Creates the coders of a closure's arguments and result. Throws if their
+  /// types do not fit the signature.
   @usableFromInline
   internal static func coders<each Argument, Output>(
     _ selector: MethodSelector, _ signature: MethodSignature, _: Output.Type,

@@ -3,15 +3,15 @@
 
 internal import CForwardingInternal
 
-/// A method written by the macro of typed proxies: what the shim calls for it.
+/// The C functions that the macro of typed proxies generates for one method.
 @safe package struct Thunk: Sendable {
   /// The address of a `fwd_packed_function`.
   package let packed: UInt
-  /// The address of a C function of the method's types and one more integer,
-  /// the context; for void methods, or nil.
+  /// The address of a C function for a void method, or nil. It has the method's
+  /// parameters and one more integer parameter, the context.
   package let function: UInt?
 
-  /// Names the addresses.
+  /// Creates a thunk from the addresses.
   package init(packed: UInt, function: UInt?) {
     self.packed = packed
     self.function = function
@@ -23,13 +23,15 @@ extension FunctionTable.Builder {
   ///
   /// - Parameters:
   ///   - selector: the method's name.
-  ///   - encoding: the types that the thunk was written for.
+  ///   - encoding: the signature of the thunk.
   ///   - thunk: its addresses.
-  ///   - context: what it is told, for the life of the process.
+  ///   - context: the address of its context, valid for the life of the
+  ///     process.
   @unsafe package mutating func thunk(
     _ selector: String, _ encoding: String, _ thunk: Thunk, context: UInt
   ) {
-    // SAFETY: the caller promises that functions are there.
+    // SAFETY: the caller promises that the addresses are those of such
+    // functions.
     let packed = unsafe ShimFunction(
       function: unsafeBitCast(thunk.packed, to: fwd_packed_function.self),
       context: UnsafeRawPointer(bitPattern: context))
@@ -59,19 +61,19 @@ extension FunctionTable.Builder {
   }
 }
 
-/// Reports that a thunk could not take its arguments.
+/// Reports that a thunk could not convert its arguments.
 package enum ThunkFailure {
-  /// Sets the thread's last error for a packed function, fills the error that it
-  /// was given, if any, and returns its status.
+  /// Reports the failure of a packed function: sets the thread's last error,
+  /// fills the `fwd_error` at the address unless it is 0, and returns the
+  /// status.
   @unsafe package static func fill(_ error: UInt, _ text: String) -> UInt32 {
-    // SAFETY: the caller passes on the address that the shim gave.
+    // SAFETY: the caller passes the address that the C target gave it.
     unsafe fwd_error_set(UnsafeMutablePointer(bitPattern: error), FWD_DELIVERY_FAILED, 0, text)
       .rawValue
   }
 
-  /// Reports a failure of a C function, which has no error to fill.
-  ///
-  /// The caller promises to be called by a fan-out.
+  /// Reports the failure of a thunk's C function, which has no `fwd_error` to
+  /// fill. The C function must have been called by a fan-out.
   @unsafe package static func fail(_ text: String) {
     var error = fwd_error()
     error.fill(FWD_DELIVERY_FAILED, text)

@@ -3,11 +3,10 @@
 
 internal import CForwardingInternal
 
-/// What a type of subscribers implements: a function for each of some
-/// selectors.
+/// The methods that a type of subscribers implements: functions by selector.
 ///
 /// A function is a Swift closure, whose types are checked against the protocol,
-/// or a C function pointer with the encoding that it was written for:
+/// or a C function pointer with its encoding:
 ///
 /// ```swift
 /// final class LargestFiles: Subscriber {
@@ -19,48 +18,49 @@ internal import CForwardingInternal
 /// }
 /// ```
 ///
-/// Mistakes in a table are kept and reported where it is first used: by
-/// `validate(for:)`, or when a subscriber with it is refused.
+/// Creating a table does not throw. A mistake in a table is reported when the
+/// table is used: ``validate(for:)`` and subscribing throw an error.
 ///
 /// A proxy refuses a table with a function that none of its protocols declares,
-/// since that is most often a misspelt selector. A table that serves several
-/// proxies, such as the one of a ``Subscriber`` class, has functions that each
-/// proxy declares in part: set `undeclaredFunctions` of these proxies'
-/// configurations to `.ignore`.
+/// since that is most often a misspelt selector. A table for several proxies,
+/// such as the one of a ``Subscriber`` class, may have functions that a proxy
+/// does not declare. To allow this, set `undeclaredFunctions` of the proxy's
+/// configuration to `.ignore`.
 ///
 /// A table is immutable and may be shared between threads.
 public final class FunctionTable: Sendable {
-  /// One method, and how it is joined to a signature.
+  /// One method of a table, before its signature is known.
   internal struct Method: Sendable {
     let selector: MethodSelector
-    /// Makes what the shim calls for a method of this signature.
+    /// Checks the function against the signature that a protocol declares, and
+    /// returns what the C target calls.
     let bind: @Sendable (MethodSignature) throws(TableError) -> Implementation
   }
 
-  /// A method joined to a signature.
+  /// A function that has been checked against a signature.
   internal enum Implementation: Sendable {
     /// A C function of that signature.
     case function(FunctionAddress)
-    /// A closure that takes the arguments behind pointers.
+    /// A closure that gets pointers to the arguments.
     case packed(PackedFunction)
-    /// A function of the shim that takes the arguments behind pointers, with
-    /// its context.
+    /// A C function that gets pointers to the arguments, and its context.
     case shim(ShimFunction)
-    /// The same, and a C function of that signature for void methods, which gets
-    /// the context behind the arguments.
+    /// A thunk: a C function for void methods that gets the context behind the
+    /// arguments of the signature, and a function as of `shim` for all other
+    /// callers.
     case thunk(FunctionAddress, ShimFunction)
   }
 
   internal let methods: [MethodSelector: Method]
 
-  /// The selectors that the table implements, in no order.
+  /// The selectors that the table implements, in no particular order.
   public var selectors: [MethodSelector] { Array(methods.keys) }
 
-  /// What was wrong with the table when it was made.
+  /// The first mistake in the table; nil if there is none.
   internal let fault: TableError?
 
-  /// Whether an object is one that the functions take as their receiver: typed
-  /// closures do not ask again.
+  /// Whether an object has the class that the functions take as their receiver.
+  /// It is checked at subscription, since typed closures do not check it.
   private let accepts: @Sendable (AnyObject) -> Bool
   private let owner: Any.Type
 
@@ -83,7 +83,7 @@ public final class FunctionTable: Sendable {
     self.fault = fault
   }
 
-  /// Makes a table for subscribers of a class.
+  /// Creates a table for subscribers of a class.
   public convenience init<Owner: AnyObject>(
     for owner: Owner.Type, _ build: (inout Builder<Owner>) -> Void
   ) {
@@ -93,7 +93,7 @@ public final class FunctionTable: Sendable {
       methods: builder.methods, fault: builder.fault, owner: owner, accepts: { $0 is Owner })
   }
 
-  /// Checks that an object is one that the table is for.
+  /// Checks that an object has the class that the table is for.
   internal func check(_ object: AnyObject) throws(ForwardingError) {
     if accepts(object) { return }
     throw ForwardingError(
@@ -102,11 +102,11 @@ public final class FunctionTable: Sendable {
   }
 
   /// Checks that the functions have the types that a protocol declares, and
-  /// that none that it requires is missing. A proxy does the same at
-  /// subscription; this is for tests and for start-up.
+  /// that no required method is missing. A proxy does the same at subscription.
+  /// Call this in tests and at start-up.
   ///
-  /// - Throws: `TableError`, for the first method that does not fit, both types
-  ///   shown.
+  /// - Throws: `TableError` for the first method that does not fit. The error
+  ///   shows both types.
   public func validate(for table: ProtocolTable) throws(TableError) {
     if let fault { throw fault }
     for requirement in try ProtocolTable.merge([table]) {
@@ -130,15 +130,15 @@ extension TableError {
 // MARK: - Building
 
 extension FunctionTable {
-  /// Takes the functions of a table. `Owner` is the class of the subscribers,
-  /// or `Void` where functions have no receiver.
+  /// Collects the functions of a table. `Owner` is the class of the
+  /// subscribers, or `Void` if the functions have no receiver.
   public struct Builder<Owner> {
     internal private(set) var methods: [Method] = []
     internal private(set) var fault: TableError?
 
     internal init() {}
 
-    /// Adds a method unless its name cannot be one; the first fault is kept.
+    /// Adds a method. If the name is invalid, keeps an error instead.
     internal mutating func add(
       _ selector: String,
       _ bind:
@@ -156,6 +156,7 @@ extension FunctionTable {
       }
     }
 
+    /// Keeps an error unless there is an earlier one.
     internal mutating func keep(_ fault: TableError) {
       self.fault = self.fault ?? fault
     }
@@ -170,26 +171,26 @@ extension FunctionTable {
   internal let pointer: UnsafeRawPointer
 }
 
-/// A function of the shim, and what it gets as its context, which whoever made
-/// it keeps alive.
+/// A packed function in C (`fwd_packed_function`) and its context. The creator
+/// keeps the context alive.
 @safe internal struct ShimFunction: @unchecked Sendable {
-  // Sendable: the shim's functions may be called on any thread, with contexts
-  // that do not change.
+  // Sendable: packed functions may be called on any thread, and their contexts
+  // do not change.
   internal let function: fwd_packed_function
   internal let context: UnsafeRawPointer?
 }
 
 extension FunctionTable.Builder {
-  /// Adds a C function, which gets the receiver, then the selector if the
-  /// encoding has `:` there, then the arguments.
+  /// Adds a C function. It gets the receiver, then the selector if the encoding
+  /// has `:` behind the receiver, then the arguments.
   ///
-  /// The caller promises that the function has these types and may be called on
-  /// any thread; neither can be checked. That the encoding fits the protocol's
-  /// is checked.
+  /// The function must have the types of its encoding and must be safe to call
+  /// on any thread. Neither can be checked. The encoding is checked against the
+  /// protocol's.
   ///
   /// - Parameters:
   ///   - selector: the method's name.
-  ///   - encoding: the types that the function was written for.
+  ///   - encoding: the signature of the function.
   ///   - function: the address, such as that of a `@convention(c)` function.
   @unsafe public mutating func function(
     _ selector: String, _ encoding: String, _ function: UnsafeRawPointer?
@@ -227,7 +228,7 @@ extension FunctionTable.Builder {
   ///
   /// - Parameters:
   ///   - selector: the method's name.
-  ///   - encoding: the types that the function was written for.
+  ///   - encoding: the signature of the function.
   ///   - function: the function, such as `{ receiver, path in ... } as
   ///     @convention(c) (…) -> …`.
   @unsafe public mutating func function<CFunctionType>(
@@ -241,8 +242,8 @@ extension FunctionTable.Builder {
         ))
       return
     }
-    // SAFETY: a C function's value is its address; the caller promises that it
-    // is one.
+    // SAFETY: the value of a C function is its address; the caller promises
+    // that it is a C function.
     unsafe self.function(selector, encoding, unsafeBitCast(function, to: UnsafeRawPointer?.self))
   }
 }
