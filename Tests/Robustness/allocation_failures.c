@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Makes each allocation of the C target fail in turn, through each entry that is written in C. Each time the
-/// entry must fail with the status of short memory, leave its outputs alone, keep nothing, and succeed when it
-/// is tried again.
+/// Makes each allocation of the C target fail in turn, in each of its functions. The function must then return the
+/// status for short memory, leave its outputs unchanged, leak nothing, and succeed when it is called again.
 ///
-/// run.sh links this with `--wrap` for every function that allocates, and looks that the target calls no other.
+/// run.sh links this program with `--wrap` for every function that allocates, and checks that the C target calls no
+/// others.
 
 #include <errno.h>
 #include <malloc.h>
@@ -29,12 +29,12 @@
 
 enum { never = -1 };
 
-/// How many allocations have been asked for since `arm`, and which of them is to fail. None to begin with:
-/// a sanitizer may ask before main.
+/// The number of allocations since `arm`, and which of them fails. None fails at first, since a sanitizer may allocate
+/// before main.
 static size_t requests, failing = (size_t)never;
-/// Whether it has failed, and whether only a block was not made smaller, which is no failure to anyone.
+/// Whether an allocation was made to fail, and whether it was a `realloc` to a smaller size, which callers may ignore.
 static bool injected, injected_shrink;
-/// Blocks, mappings and trampolines that are not freed.
+/// The number of blocks, mappings and trampolines that have not been freed.
 static long live;
 
 static void arm(size_t which) {
@@ -130,10 +130,10 @@ void __wrap_ffi_closure_free(void *closure) {
   __real_ffi_closure_free(closure);
 }
 
-// MARK: What the library keeps
+// MARK: Caches of the library
 
-/// Signatures and dead closures are kept for a while. Fills those places with others of one kind, so that two
-/// counts of what is live can be compared.
+/// The library caches signatures and keeps dead closures for a while. Fills these caches with known contents, so that
+/// two counts of live blocks can be compared.
 static void settle(void) {
   static fwd_signature *plain;
   if (!plain) NEED(fwd_signature_create("v", 1, &plain, NULL) == FWD_OK);
@@ -144,8 +144,8 @@ static void settle(void) {
     NEED(fwd_signature_create(text, (size_t)length, &signature, NULL) == FWD_OK);
     fwd_signature_release(signature);
   }
-  // All at once: more than there are compiled entries of both kinds, which are 1024, so that enough
-  // of libffi's are among them to fill its quarantine.
+  // All at once: more than the 1,152 compiled entries for such a signature (512 quick and 640 full ones), so that
+  // enough of the closures are libffi's to fill the quarantine for libffi's closures.
   enum { closure_count = 1536 };
   static fwd_closure *closures[closure_count];
   for (size_t i = 0; i < closure_count; i++) {
@@ -156,23 +156,24 @@ static void settle(void) {
 
 // MARK: Attempts
 
-/// One entry, what it gets and what it gives.
+/// A function under test, with its arguments and results.
 typedef struct attempt {
   const char *subject;
-  /// Called before each try, with allocations that do not fail; `finish` after it.
+  /// Called before each call of `run`. Allocations do not fail in it.
   void (*prepare)(struct attempt *self);
-  /// The entry: fails by its status. It puts what it made in `output`.
+  /// Calls the function under test. Stores what the function made in `output`.
   fwd_status (*run)(struct attempt *self);
-  /// Gives up `output` after a success.
+  /// Frees `output` after a success.
   void (*undo)(struct attempt *self);
+  /// Called after each call of `run`.
   void (*finish)(struct attempt *self);
-  /// Checks, after a failure, that nothing was changed.
+  /// Checks after a failure that nothing has changed.
   void (*unchanged)(struct attempt *self);
-  /// The entry sets the message only, or nothing.
+  /// The function fills no `fwd_error`; it sets no message either.
   bool has_no_error, has_no_message;
-  /// Some of its failures have a way round them, and it succeeds.
+  /// The function can succeed although an allocation has failed.
   bool absorbs;
-  /// A failure may leave room behind in what `finish` frees.
+  /// A failure may leave an enlarged block, which `finish` frees.
   bool keeps_room;
 
   const char *text;
@@ -182,9 +183,9 @@ typedef struct attempt {
   fwd_proxy *proxy;
   fwd_dispatch_table *table;
   size_t count;
-  /// Of a list: the places that have ended, and those whose objects have died.
+  /// For a list: the number of ended subscriptions, and of those whose objects have died.
   size_t ended, dead;
-  /// Of a subscriber that joins.
+  /// For a new subscription.
   fwd_hold hold;
   size_t index;
   bool brings_table;
@@ -201,7 +202,7 @@ static size_t entries, failures;
 static attempt *running;
 static size_t next_failure;
 
-/// For the `run` of an entry: the allocations between these two are those of the library.
+/// `run` calls these two before and after the function under test: only allocations between them fail.
 static void begin(void) { arm(next_failure); }
 static void end(void) { disarm(); }
 
@@ -227,8 +228,8 @@ static fwd_status try_once(attempt *self, size_t which) {
   return status;
 }
 
-/// Tries an entry with its first allocation failing, its second, and so on until none is left to fail. Gives
-/// how many there were.
+/// Calls a function with its first allocation failing, then with its second, and so on until no allocation is left to
+/// fail. Returns the number of allocations.
 static size_t try_each(attempt self) {
   check_begin(self.subject);
   running = &self;
@@ -241,7 +242,7 @@ static size_t try_each(attempt self) {
       return which;
     }
     failures++;
-    // A block that could not be made smaller is still good.
+    // A block that could not be made smaller is still valid.
     if ((injected_shrink || self.absorbs) && status == FWD_OK) continue;
     EXPECT(status == FWD_NO_MEMORY || status == FWD_NO_EXECUTABLE_MEMORY);
     if (!self.has_no_error) {
@@ -250,17 +251,18 @@ static size_t try_each(attempt self) {
       EXPECT(strcmp(self.error.message, fwd_error_message()) == 0);
     }
     if (!self.has_no_message) EXPECT(fwd_error_message()[0]);
-    // Nothing half done is in the way of a second try.
+    // The failure has left no state that makes a second call fail.
     EXPECT(try_once(&self, (size_t)never) == FWD_OK);
   }
 }
 
 static fwd_status status_of(const void *made) { return made ? FWD_OK : FWD_NO_MEMORY; }
 
-/// A text that has not been read before, so that it is in no cache, and takes the same allocations as the others.
+/// Changes the text to one that has not been parsed before, so that it is not cached and needs the same allocations as
+/// the others.
 static void freshen(attempt *self) {
   static unsigned number = 10000000;
-  // A frame size behind the result, which is the first letter.
+  // Adds a frame size behind the result, which is the first letter.
   int length = snprintf(self->buffer, sizeof self->buffer, "%c%08u%s", self->text[0], number++, self->text + 1);
   NEED(length > 0 && (size_t)length < sizeof self->buffer);
   self->length = (size_t)length;
@@ -337,7 +339,7 @@ static void prepare_stated(attempt *self) {
   NEED(create_stated(self, self->text, &self->signature) == FWD_OK);
 }
 
-/// A signature whose text without the hidden arguments is in no cache either.
+/// Makes a signature whose text without the hidden arguments is not cached either.
 static void prepare_droppable(attempt *self) {
   static unsigned number;
   int length = snprintf(self->buffer, sizeof self->buffer, "i@:{N%08u=i}d", number++);
@@ -418,7 +420,7 @@ static void use_and_end_closure(attempt *self) {
   disarm();
 }
 
-/// The first call of a thread through a closure takes a block of hazards, which is kept for later threads.
+/// The first call of a thread through a closure allocates a block of hazard pointers, which is kept for later threads.
 static void warm_up(void) {
   fwd_signature *signature;
   fwd_closure *closure;
@@ -451,7 +453,7 @@ static void undo_owning_closure(attempt *self) {
   EXPECT(released == 1);
 }
 
-// A thread's first call through a closure may want memory. Without, it goes another way.
+// A thread's first call through a closure allocates memory. The call must succeed without it.
 
 static int first_sum;
 static size_t first_failure;
@@ -475,7 +477,7 @@ static void call_first_in_thread(fwd_signature *signature) {
     NEED(pthread_create(&thread, NULL, call_first, closure) == 0);
     pthread_join(thread, NULL);
     EXPECT(first_sum == 42);
-    // It is not in the way of what comes after it.
+    // The call does not delay the end of the closure.
     fwd_closure_destroy(closure);
     EXPECT(released == 1);
     if (!injected) return;
@@ -490,7 +492,7 @@ static void try_closures(void) {
   attempt self = {.signature = signature};
   for (int by_libffi = 0; by_libffi < 2; by_libffi++) {
     fwd_use_libffi(by_libffi);
-    // If there is no memory for what a compiled entry needs, libffi's may do.
+    // If there is no memory for a compiled entry's layout, the closure may be libffi's.
     self.absorbs = !by_libffi;
     self.subject = "fwd_closure_create";
     self.run = run_closure;
@@ -540,7 +542,7 @@ static fwd_signature *signatures[method_count];
 static size_t calls, reports, destroyed;
 static fwd_status last_report;
 
-/// What the subscriber whose receiver is 1 does in `ping`.
+/// Called by the first subscriber, whose receiver is 1, in `ping`.
 static void (*in_ping)(void);
 
 static void report(void *owner, fwd_selector selector, const fwd_error *error) {
@@ -582,7 +584,7 @@ static fwd_dispatch_table *make_table(void) {
   return table;
 }
 
-/// Subscribes without a failure.
+/// Subscribes. Allocations do not fail in it.
 static fwd_subscription subscribe(fwd_proxy *proxy, fwd_dispatch_table *table, fake_object *held, fwd_hold hold,
                             size_t number) {
   fwd_subscriber subscriber = {.object = held, .hold = hold, .receiver = (void *)(uintptr_t)number};
@@ -605,7 +607,7 @@ static fwd_proxy *make_core(void) {
   return fwd_proxy_core_create(table, method_count, false, proxy_owner, &operations);
 }
 
-/// A proxy with subscribers 1 to `count`, in this order, of one table, which is the caller's too.
+/// Creates a proxy with subscribers 1 to `count`, in this order. All have the caller's table.
 static fwd_proxy *make_proxy_of(fwd_dispatch_table *table, size_t count) {
   fwd_proxy *proxy = make_core();
   NEED(proxy);
@@ -640,11 +642,11 @@ static fwd_status run_table(attempt *self) {
 }
 static void undo_table(attempt *self) { fwd_dispatch_table_release(self->output); }
 
-// MARK: The list, alone and while it is read
+// MARK: The list, inside and outside of a fan-out
 
 enum { place_limit = 64 };
 
-/// A list as it was before an attempt.
+/// The state of the list before an attempt.
 static struct {
   size_t count;
   fwd_subscription identifiers[place_limit];
@@ -669,9 +671,9 @@ static void remember(const attempt *self) {
   listed.references = self->table->references;
 }
 
-/// Who joins, if it is an object.
+/// The new subscriber, if it is an object.
 static fake_object *joining;
-/// Other objects, of which the first `dead` places from behind had one each.
+/// The dead objects of the last `dead` subscriptions.
 static fake_object *dying[place_limit];
 
 static void end_at(fwd_proxy *proxy, size_t index) {
@@ -707,8 +709,8 @@ static void finish_list(attempt *self) {
   swift_release(joining);
 }
 
-/// Nothing tells what was tried, and the next one will not notice it. That objects have died may have
-/// been noted.
+/// Checks that a failed attempt has changed nothing, except that the list may have ended subscriptions whose objects
+/// have died.
 static void list_unchanged(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
   EXPECT(fwd_list_count(list) == listed.count && destroyed == 0);
@@ -729,7 +731,7 @@ static void list_unchanged(attempt *self) {
   EXPECT(ping(self->proxy) == FWD_OK && calls == listed.live);
 }
 
-/// Compares the order of the living.
+/// Checks the order of the live subscriptions.
 static void expect_order(const attempt *self, const fwd_subscription *expected, size_t count) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
   size_t seen = 0;
@@ -820,7 +822,7 @@ static fwd_status run_prune(attempt *self) {
   return FWD_OK;
 }
 
-/// The same from inside a fan-out, by its first subscriber. The fan-out calls who was there.
+/// Runs an attempt inside a fan-out, in its first subscriber. The fan-out must call the subscribers that it began with.
 static fwd_status (*nested_run)(attempt *self);
 static fwd_status nested_status;
 static void run_nested(void) { nested_status = nested_run(running); }
@@ -832,7 +834,7 @@ static fwd_status run_in_fan_out(attempt *self) {
   return nested_status;
 }
 
-/// Tries a change by itself and, if somebody is there to make it, in a fan-out.
+/// Tries a change outside of a fan-out and, if there are subscribers, inside of one.
 static void try_change(attempt self, const char *subject, const char *nested_subject,
                        fwd_status (*run)(attempt *self)) {
   self.subject = subject;
@@ -861,7 +863,7 @@ static void try_insertions(attempt self) {
 }
 
 static void try_lists(void) {
-  // Arrays of 8, 13 and so on are full.
+  // Segments of some of these sizes are full, so that the next subscriber needs a larger one.
   const size_t counts[] = {0, 1, 7, 8, 13, 40};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     attempt self = {.count = counts[i], .prepare = prepare_list, .finish = finish_list,
@@ -894,7 +896,7 @@ static void prepare_batch(attempt *self) {
   listed.live++;
 }
 static void batch_unchanged(attempt *self) {
-  // Nobody is held, and nothing that ends waits.
+  // The failed batch retains no object, and does not delay the end of a subscription.
   EXPECT(joining->strong == 1 && !fwd_domain_is_read(&fwd_proxy_core_list(self->proxy)->domain));
   calls = 0;
   EXPECT(ping(self->proxy) == FWD_OK && calls == listed.live);
@@ -930,23 +932,26 @@ static void try_batches(void) {
 
 // MARK: Ending
 
-// Ending cannot fail: without memory for a copy, whoever has ended is not called either.
+// Ending a subscription cannot fail: if there is no memory to compact the list, the ended subscriptions stay as
+// tombstones and are not called.
 
 typedef struct ending_case {
   const char *name;
   void (*run)(fwd_subscriber_list *list, fwd_garbage *garbage);
-  /// How many it ends, and how many of them had been delivered to when the first subscriber did it.
+  /// The number of subscriptions that it ends, and how many of these are called first if the first subscriber ends
+  /// them.
   size_t ended, called;
 } ending_case;
 
-/// Subscribers 1 to `plain_count`, then an object's, some weak and some strong.
+/// Subscribers 1 to `plain_count` are C contexts. The others are the subscriptions of one object, some weak and some
+/// strong.
 enum { plain_count = 20, strong_count = 3, weak_count = 20 };
 enum { ending_count = plain_count + strong_count + weak_count };
 
 static void end_one(fwd_subscriber_list *list, fwd_garbage *garbage) {
   fwd_list_end(list, fwd_list_find(list, listed.identifiers[1]), garbage);
 }
-/// All of the plain ones but the first, and enough of the others: on the way the array is rebuilt.
+/// Ends all C contexts but the first, and enough of the others that the list is compacted.
 static void end_many(fwd_subscriber_list *list, fwd_garbage *garbage) {
   for (size_t i = 1; i < ending_count - 5; i++) {
     fwd_list_end(list, fwd_list_find(list, listed.identifiers[i]), garbage);
@@ -1013,7 +1018,7 @@ static void try_ending(void) {
   EXPECT(ping(trying.proxy) == FWD_OK && calls == left);
   EXPECT(fwd_proxy_subscriber_count(trying.proxy) == left && fixture.table->members == left);
   EXPECT(fwd_list_may_respond(list, method_ping) == (left > 0));
-  // The list can be changed as listed.
+  // The list can still be changed.
   subscribe(trying.proxy, fixture.table, NULL, FWD_HOLD_NONE, 4);
   fwd_garbage garbage = {.first = NULL};
   EXPECT(fwd_list_prune(list, &garbage) && fwd_list_count(list) == left + 1);
@@ -1040,8 +1045,8 @@ static void try_endings(void) {
   }
 }
 
-// A thread's first fan-outs want places to announce themselves. Without, they are counted, and what
-// ends waits for all of them.
+// A thread's first fan-outs allocate blocks of hazard pointers. Without memory the list counts such readers instead,
+// and frees nothing until all of them have left.
 
 static size_t deep_failure, depth;
 static fwd_proxy *deep_proxy;
@@ -1079,7 +1084,7 @@ static void fan_out_deep(void) {
     EXPECT(calls == levels && destroyed == 1);
     fwd_proxy_core_destroy(deep_proxy);
     EXPECT(destroyed == 2);
-    // What was made is used again: more are wanted each time, until nothing fails.
+    // Blocks are kept for later threads, so each round needs more levels to allocate, until nothing fails.
     levels += 10;
     if (!injected) break;
     failures++;
@@ -1089,7 +1094,7 @@ static void fan_out_deep(void) {
 
 // MARK: Forwarding
 
-/// Arguments of `large:and:`, in a frame and one by one, both at odd addresses.
+/// The arguments of `large:and:` in a frame and one by one. All are at odd addresses.
 typedef struct skewed_arguments {
   _Alignas(16) char frame[1 + 48];
   _Alignas(16) char first[1 + 16];
@@ -1153,7 +1158,7 @@ static void try_forwarding(void) {
   for (self.count = 0; self.count < 2; self.count++) {
     self.subject = "fwd_forward";
     self.run = run_forward;
-    // One for the result, and one for a frame that is not aligned.
+    // One allocation for the result, and one for the frame that is not aligned.
     EXPECT(try_each(self) == 1 + self.count);
     self.subject = "fwd_forward_named";
     self.run = run_forward_named;
@@ -1219,7 +1224,8 @@ typedef struct pair {
   double second;
 } pair;
 
-/// A fan-out that is short of memory inside a C callback: the proxy is told, and the caller gets zeroes.
+/// Checks a fan-out without memory inside a C callback: the proxy's error handler is called, and the caller gets
+/// zeroes.
 static void call_function_without_memory(void) {
   check_begin("a call of a proxy's function pointer");
   entries++;
@@ -1249,7 +1255,7 @@ static void call_function_without_memory(void) {
   fwd_proxy_core_destroy(proxy);
 }
 
-// MARK: What does not allocate
+// MARK: Functions that do not allocate
 
 static int add(int left, int right) { return left + right; }
 
@@ -1329,14 +1335,14 @@ static void set_up(void) {
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   set_up();
-  // Selectors live as long as the process: these are not to be counted as leaks.
+  // First, since selectors live as long as the process and must not be counted as leaks.
   try_selectors();
-  // What a thread's first call takes is used by later threads again: neither is that.
+  // The blocks of a thread's first call are kept for later threads, so they must not be counted either.
   warm_up();
   try_closures();
   fan_out_deep();
   settle();
-  // Entries of libffi's closures are used again and never freed: with the second time there are as many as there will be.
+  // libffi's closures are reused and never freed. After the second call no more are allocated.
   settle();
   long before = live;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What the programs in this folder share: tests, each of any number of checks.
+/// Tests for the programs in this folder. A test has any number of checks.
 
 #ifndef FWD_CHECK_H
 #define FWD_CHECK_H
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// gcc and clang tell of sanitizers in different ways.
+// gcc and clang announce sanitizers by different macros.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define FWD_IS_SANITIZED 1
@@ -24,14 +24,14 @@
 #define FWD_IS_SANITIZED 0
 #endif
 
-/// One test: it passes if no check of it fails, on whatever thread.
+/// One test. It passes if none of its checks fails on any thread.
 typedef struct check_case {
   const char *name;
   atomic_size_t failures;
 } check_case;
 
 static check_case check_sequential = {.name = "the start"};
-/// Whose checks the thread makes.
+/// The test that the thread's checks belong to.
 static _Thread_local check_case *check_current = &check_sequential;
 
 static size_t check_passed, check_failed;
@@ -47,7 +47,7 @@ static inline void check_count(const check_case *ended) {
 
 static bool check_is_open;
 
-/// Ends the test before and begins the next, for programs that run one after another.
+/// Ends the current test and begins the next one, for programs that run their tests one after another.
 static inline void check_begin(const char *name) {
   if (check_is_open) check_count(&check_sequential);
   check_is_open = true;
@@ -57,7 +57,7 @@ static inline void check_begin(const char *name) {
 
 static inline bool check_that(bool good, const char *file, int line, const char *expected) {
   if (good) return true;
-  // One cause may fail a million times.
+  // Prints the first ten failures of a test: one cause may fail a million checks.
   if (atomic_fetch_add_explicit(&check_current->failures, 1, memory_order_relaxed) < 10) {
     printf("%s:%d: %s: expected %s\n", file, line, check_current->name, expected);
   }
@@ -65,7 +65,7 @@ static inline bool check_that(bool good, const char *file, int line, const char 
 }
 #define EXPECT(condition) check_that((condition), __FILE__, __LINE__, #condition)
 
-/// For what the rest of the program cannot do without.
+/// Checks a condition without which the program cannot go on. Exits if it is false.
 #define NEED(condition)                             \
   do {                                              \
     if (!EXPECT(condition)) {                       \
@@ -74,7 +74,7 @@ static inline bool check_that(bool good, const char *file, int line, const char 
     }                                               \
   } while (0)
 
-/// Prints the closing line and gives the exit status.
+/// Prints the last line and returns the exit status.
 static inline int check_finish(void) {
   if (check_is_open) check_count(&check_sequential);
   printf("%zu passed, %zu failed\n", check_passed, check_failed);

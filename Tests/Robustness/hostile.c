@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Encodings that want to do harm, each with the class of error that it must give, and calls at the limits.
-/// All of it on a thread with a stack of 512 KB and, without a sanitizer, in a process of 512 MB. Each read may
-/// take 2 s of the thread's time.
+/// Parses hostile encodings and checks the status of each, then makes calls and forwards at the limits of sizes and
+/// counts. Everything runs on a thread with a stack of 512 KB and, without a sanitizer, in a process of 512 MB. Parsing
+/// one encoding may take 2 s of the thread's time.
 
 #include <pthread.h>
 #include <signal.h>
@@ -21,20 +21,21 @@
 enum {
   stack_size = 512 << 10,
   memory_limit = 512 << 20,
-  /// For the whole program, whose parts are far below: what does not end must be named, too.
+  /// The limit for the whole program, which takes far less. If a test does not end, the program says so and exits.
   patience_seconds = 120,
 };
 static const double seconds_per_read = 2;
 
 // MARK: Inputs
 
-/// `head`, `unit` `count` times, `middle`, `closing` `closing_count` times, `tail`; each with its length, since
-/// NULs are among them.
+/// A part of a text. It has a length, since it may contain NULs.
 typedef struct piece {
   const char *bytes;
   size_t length;
 } piece;
 
+/// A hostile encoding. The text is `head`, then `unit` repeated `count` times, `middle`, `closing` repeated
+/// `closing_count` times, and `tail`.
 typedef struct hostile {
   const char *name;
   fwd_status as_type;
@@ -62,7 +63,7 @@ typedef struct hostile {
 #define UNSUPPORTED FWD_UNSUPPORTED
 #define TOO_LARGE FWD_OVERFLOW
 #define TOO_DEEP FWD_TOO_DEEP
-/// Too deep if it is read, and it is if the text is not too long for that.
+/// The status of a text of this length that is nested too deeply. A text over the length limit is not parsed.
 #define DEEP_IF_SHORT(length) ((length) > FWD_ENCODING_LENGTH_LIMIT ? FWD_OVERFLOW : FWD_TOO_DEEP)
 
 enum { ten_megabytes = 10 << 20 };
@@ -144,7 +145,7 @@ static const hostile inputs[] = {
     REPEATED("10 MB of qualifiers", TOO_LARGE, TOO_LARGE, "", "r", ten_megabytes, "i"),
     NESTED("10 MB of levels", TOO_LARGE, TOO_LARGE, "", "{S=", ten_megabytes / 4, "i", "}", ""),
 
-    // Sizes and numbers that overflow.
+    // Sizes and counts that overflow.
     TEXT("a count of 2^63", TOO_LARGE, TOO_LARGE, "[9223372036854775808c]"),
     TEXT("a count of 2^64", TOO_LARGE, TOO_LARGE, "[18446744073709551616c]"),
     TEXT("a count of 20 nines", TOO_LARGE, TOO_LARGE, "[99999999999999999999c]"),
@@ -178,7 +179,7 @@ static const hostile inputs[] = {
     REPEATED("255 arguments of 258 bytes", MALFORMED, TOO_LARGE, "v", "{S=[258c]}", 255, ""),
     NESTED("65536 bytes, an array in an array in ...", MALFORMED, OK, "v{S=", "[2", 16, "c", "]", "}"),
 
-    // Much work for little text.
+    // Short texts that take much work.
     REPEATED("a union of many members, 16 times", MALFORMED, OK, "v{S=[16(U=", "c", 200000, ")]}"),
     REPEATED("a struct of many empty ones, 16 times", MALFORMED, OK, "v{S=[16{T=c", "{=}", 60000, "}]}"),
     NESTED("one byte in 120 arrays of one", MALFORMED, OK, "v{S=", "[1", 120, "c", "]", "}"),
@@ -189,7 +190,7 @@ static const hostile inputs[] = {
     REPEATED("character literals of angles", OK, OK, "{S<", "'<'", 80000, ">=i}"),
     REPEATED("arrows in a template argument", OK, OK, "{S<", "->", 100000, ">=i}"),
 
-    // Bytes that are no text.
+    // Bytes that are not text.
     TEXT("NUL", MALFORMED, MALFORMED, "\0"),
     TEXT("NUL behind a type", MALFORMED, MALFORMED, "i\0"),
     TEXT("NUL between types", MALFORMED, MALFORMED, "i\0i"),
@@ -231,7 +232,7 @@ static const hostile inputs[] = {
     TEXT("qualifiers of nothing", MALFORMED, MALFORMED, "rnNoORVA"),
     TEXT("a qualifier twice in a pointer", OK, OK, "r^ri"),
 
-    // What C cannot pass.
+    // Types that C cannot pass by value.
     TEXT("a void argument", MALFORMED, UNSUPPORTED, "vv"),
     TEXT("a void argument of a method", MALFORMED, UNSUPPORTED, "v@:v"),
     TEXT("a const void argument", MALFORMED, UNSUPPORTED, "v@:rv"),
@@ -279,7 +280,7 @@ static const hostile inputs[] = {
     TEXT("an atomic struct", OK, UNSUPPORTED, "A{S=i}"),
     TEXT("an atomic struct that some compilers pad", UNSUPPORTED, UNSUPPORTED, "A{S=[3c]}"),
 
-    // What compilers write for types that cannot be passed.
+    // Encodings that compilers write for types that cannot be passed.
     TEXT("a type without an encoding", UNSUPPORTED, UNSUPPORTED, " "),
     TEXT("a pointer to one", UNSUPPORTED, UNSUPPORTED, "^ "),
     TEXT("a complex one", UNSUPPORTED, UNSUPPORTED, "j "),
@@ -319,7 +320,7 @@ static char *put(char *at, piece part, size_t count) {
   return at;
 }
 
-/// The text in a block of exactly its length.
+/// Makes the text in a block of exactly its length, so that a sanitizer finds reads past the end.
 static char *make_text(const hostile *input, size_t *length) {
   *length = input->head.length + input->unit.length * input->count + input->middle.length +
             input->closing.length * input->closing_count + input->tail.length;
@@ -390,7 +391,7 @@ static void read_as_signature(const hostile *input, const char *text, size_t len
   expect_quick(start);
   expect_status(status, input->as_signature, &error, length);
   if (status != FWD_OK) EXPECT(signature == untouched);
-  // Without an error to fill, the same.
+  // The status is the same without an error to fill.
   fwd_signature *again = untouched;
   EXPECT(fwd_signature_create(text, length, &again, NULL) == status);
   if (status == FWD_OK) fwd_signature_release(again);
@@ -408,7 +409,7 @@ static void read_inputs(void) {
   }
 }
 
-/// What has no text to point to.
+/// Parses NULL and texts of impossible lengths.
 static void read_impossible(void) {
   check_begin("NULL and lengths that are none");
   fwd_layout layout;
@@ -419,10 +420,10 @@ static void read_impossible(void) {
     expect_status(fwd_type_layout(NULL, lengths[i], &layout, &error), FWD_MALFORMED, &error, 0);
     expect_status(fwd_signature_create(NULL, lengths[i], &signature, &error), FWD_MALFORMED, &error, 0);
   }
-  // Nothing of a text that claims to be longer than memory is read.
+  // A text whose length exceeds the limit is not read.
   expect_status(fwd_type_layout("i", SIZE_MAX, &layout, &error), FWD_OVERFLOW, &error, SIZE_MAX);
   expect_status(fwd_signature_create("i", SIZE_MAX, &signature, &error), FWD_OVERFLOW, &error, SIZE_MAX);
-  // Variables, which the compiler does not know to be NULL.
+  // `volatile`, so that the compiler does not know that they are NULL.
   fwd_layout *volatile no_layout = NULL;
   fwd_signature **volatile no_signature = NULL;
   expect_status(fwd_type_layout("i", 1, no_layout, &error), FWD_NULL_ARGUMENT, &error, 1);
@@ -430,7 +431,7 @@ static void read_impossible(void) {
   EXPECT(!signature);
 }
 
-/// Whatever the library keeps of what it has read, it does not keep all of it: each of these takes 30 MB.
+/// The library may cache parsed signatures, but not without a limit: each of these takes 30 MB.
 static void read_many_long(void) {
   check_begin("a hundred long signatures, one after another");
   enum { length = 250000 };
@@ -469,7 +470,7 @@ static void register_selectors(void) {
 
 // MARK: Calls at the limits
 
-/// A call through a closure of the same signature, each byte of which is compared.
+/// A call whose function is a closure of the same signature. Each byte of the arguments and of the result is compared.
 typedef struct round_trip {
   size_t count;
   const size_t *sizes;
@@ -486,7 +487,7 @@ static void receive(void *context, void *const *arguments, void *result) {
   memcpy(result, trip->result, trip->result_size);
 }
 
-/// `encoding` must be of types without padding.
+/// Makes a round trip. The types of `encoding` must have no padding.
 static void call_round_trip(const char *name, const char *encoding, size_t length) {
   check_begin(name);
   fwd_signature *signature;
@@ -549,7 +550,7 @@ static large *large_result;
 
 static void compiled_taker(large value) { memcpy(large_result, &value, sizeof value); }
 
-/// As the C compiler does it, not a closure: 64 KB of argument, 64 KB of result.
+/// Calls a compiled function instead of a closure, with an argument of 64 KB and a result of 64 KB.
 static void call_compiled(void) {
   check_begin("64 KB to and from a compiled function");
   static const char both[] = "{L=[65536C]}{L=[65536C]}", taker[] = "v{L=[65536C]}";
@@ -622,7 +623,7 @@ static void forward_large(void) {
   }
   EXPECT(fwd_forward(proxy, method.selector, frame, size, NULL, 0) == FWD_OK);
   EXPECT(calls == 9);
-  // Frames of a wrong size are not read: this one is not there.
+  // A frame of a wrong size is not read: this address is not mapped.
   const void *nowhere = (const void *)(uintptr_t)16;
   EXPECT(fwd_forward(proxy, method.selector, nowhere, size - 1, NULL, 0) == FWD_WRONG_SIZE);
   EXPECT(fwd_forward(proxy, method.selector, nowhere, SIZE_MAX, NULL, 0) == FWD_WRONG_SIZE);
@@ -634,7 +635,7 @@ static void forward_large(void) {
   fwd_signature_release(signature);
 }
 
-/// Identifiers of nobody name nobody, and what is not there is an error or nothing.
+/// Passes identifiers that no subscription has, indices past the end, and NULL.
 static void subscribe_at_limits(void) {
   check_begin("identifiers, indices and batches that are none");
   static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
@@ -652,7 +653,7 @@ static void subscribe_at_limits(void) {
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) EXPECT(!fwd_list_find(list, strange[i]));
     EXPECT(!fwd_list_find(list, identifier ^ UINT64_C(1) << 63));
     EXPECT(!fwd_list_find_object(list, &method, NULL) && fwd_list_end_object(list, &method, &garbage) == 0);
-    // A table without any function, at an index far behind the end.
+    // A subscriber without functions, at an index far past the end.
     fwd_dispatch_table *table = fwd_dispatch_table_create(1, &method);
     NEED(table);
     fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &method};
@@ -664,7 +665,7 @@ static void subscribe_at_limits(void) {
   }
   EXPECT(fwd_list_count(list) == 2 && fwd_list_prune(list, &garbage));
   EXPECT(fwd_forward(proxy, method.selector, NULL, 0, NULL, 0) == FWD_OK);
-  // The end of all, twice.
+  // All subscriptions end, twice.
   fwd_list_end_all(list, &garbage);
   fwd_list_end_all(list, &garbage);
   EXPECT(fwd_list_count(list) == 0 && !fwd_list_find(list, identifier) && garbage.first);
@@ -689,7 +690,7 @@ static void subscribe_at_limits(void) {
   fwd_signature_release(signature);
 }
 
-/// By call plans and compiled entries, then by libffi.
+/// Makes calls at the limits, by call plans and compiled entries or by libffi.
 static void call_at_limits(bool by_libffi) {
   fwd_use_libffi(by_libffi);
   call_repeated("255 integers", "q", "q", 255);
@@ -730,11 +731,11 @@ static void tell_what_hangs(int signal_number) {
   _exit(1);
 }
 
-/// Runs all on a stack of our own, to see how much of it was used.
+/// Runs all tests on a stack that this function allocates, to measure how much of it they use.
 static void run_on_small_stack(void) {
   const unsigned char paint = 0xa5;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  // The page below faults, whatever the system's own guard would do.
+  // The lowest page is a guard page: an overflow faults.
   unsigned char *memory = mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   NEED(memory != MAP_FAILED);
   NEED(mprotect(memory, page, PROT_NONE) == 0);
@@ -757,7 +758,7 @@ int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   signal(SIGALRM, tell_what_hangs);
   alarm(patience_seconds);
-  // Sanitizers reserve more addresses than that for their own books.
+  // Sanitizers reserve more address space than that for themselves.
   struct rlimit limit = {memory_limit, memory_limit};
   if (!FWD_IS_SANITIZED) NEED(setrlimit(RLIMIT_AS, &limit) == 0);
   run_on_small_stack();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A Swift runtime in miniature, for tests of subscribers that are objects without Swift: the entry
-/// points of swift_runtime.h, over objects with the two counts that matter. Include it once in a
-/// program.
+/// A minimal Swift runtime, for tests in C of subscribers that are objects. It defines the functions of swift_runtime.h
+/// for objects that have a strong and an unowned reference count. Include it once in a program.
 
 #ifndef FWD_OBJECTS_H
 #define FWD_OBJECTS_H
@@ -14,20 +13,20 @@
 #include "check.h"
 
 typedef struct fake_object {
-  /// Something else once the memory has been given up.
+  /// `object_magic` until the memory is freed.
   uint64_t magic;
   void *memory;
-  /// 0 once deinitialisation has begun.
+  /// The strong references; 0 once deinitialisation has begun.
   atomic_long strong;
-  /// One is that of all strong references together. Without any the memory goes.
+  /// The unowned references, and one that all strong references share. The memory is freed when it reaches 0.
   atomic_long unowned;
-  /// Runs when the last strong reference goes.
+  /// Called when the last strong reference is released.
   void (*deinit)(struct fake_object *self);
   void *tag;
 } fake_object;
 
 static const uint64_t object_magic = 0x0b1ec70b1ec70b1e;
-/// Objects whose memory is there, and those of them that have not begun to deinitialise.
+/// The objects whose memory is allocated, and those of them that have not begun to deinitialise.
 static atomic_long objects_allocated, objects_alive;
 
 static fake_object *object_check(void *address) {
@@ -36,9 +35,9 @@ static fake_object *object_check(void *address) {
   return self;
 }
 
-/// Makes an object with one strong reference.
+/// Creates an object with one strong reference.
 static fake_object *object_create(void (*deinit)(fake_object *self), void *tag) {
-  // Every other one at 8 bytes behind a multiple of 16: Swift's compiler lays objects out statically so.
+  // Every other object is aligned to 8 bytes only, as objects are that the Swift compiler lays out statically.
   static atomic_size_t count;
   char *memory = malloc(sizeof(fake_object) + 8);
   NEED(memory);
@@ -78,7 +77,7 @@ void swift_unownedRelease(void *address) {
   atomic_fetch_sub_explicit(&objects_allocated, 1, memory_order_relaxed);
 }
 
-// Who has a reference may take another one, and a deinitialiser may retain `self` for a while.
+// No check of the count: a deinitialiser may retain `self`, too.
 void *swift_retain(void *address) {
   atomic_fetch_add_explicit(&object_check(address)->strong, 1, memory_order_relaxed);
   return address;
@@ -108,7 +107,7 @@ bool swift_isDeallocating(void *address) {
   return atomic_load_explicit(&object_check(address)->strong, memory_order_relaxed) == 0;
 }
 
-// Swift's own reference is empty from the beginning for an object that is being deinitialised.
+// As in Swift, a weak reference to an object that is being deinitialised is empty from the start.
 void *swift_weakInit(void *reference, void *address) {
   bool dying = swift_isDeallocating(address);
   void **place = reference;

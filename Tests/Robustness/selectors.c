@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Interns many selectors, on one thread and on several: selectors [COUNT]. Each name must give one pointer however
-/// often the table has grown, and the last names must cost about as much as the first.
+/// Interns many selectors, on one thread and on several: `selectors [COUNT]`. Each name must always give the same
+/// pointer, however often the table has grown. The last names must cost about as much as the first.
 
 #include <pthread.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 enum { thread_count = 4, measured = 20000 };
 
 static size_t total = 800000;
-/// By the number in the name.
+/// The selectors, by the number in the name.
 static _Atomic(fwd_selector) *known;
 
 static double seconds(void) {
@@ -41,7 +41,7 @@ static void use(size_t number) {
   EXPECT(!fwd_selector_find(name));
 }
 
-/// The mean time of an interval of names, each registered and found.
+/// Returns the mean time to register and find each name of an interval.
 static double measure(size_t first) {
   double start = seconds();
   for (size_t i = first; i < first + measured; i++) use(i);
@@ -51,7 +51,7 @@ static double measure(size_t first) {
 static void *run(void *pointer) {
   check_case *checks = pointer;
   check_current = checks;
-  // Every thread registers every name, in an order of its own.
+  // Every thread registers all names. The order differs between threads.
   size_t step = 7919 + 2 * (size_t)(uintptr_t)checks % 64, index = 0, limit = total / 16;
   for (size_t i = 0; i < limit; i++, index = (index + step) % limit) use(index);
   return NULL;
@@ -78,7 +78,8 @@ int main(int argument_count, char **arguments) {
   for (size_t i = total / 16 + measured; i < total - measured; i++) use(i);
   double last = measure(total - measured);
   printf("%zu selectors: ns each %.0f after %zu, %.0f after %zu\n", total, first, total / 16, last, total - measured);
-  // The last names are in no cache, which costs a few misses each. A table of fixed size costs tens of microseconds.
+  // The last names are not cached, so each costs a few cache misses. A table of fixed size would cost tens of
+  // microseconds.
   if (!FWD_IS_SANITIZED) EXPECT(last < 5 * first + 1000);
   check_begin("all selectors are found at the end");
   for (size_t i = 0; i < total; i += 97) {

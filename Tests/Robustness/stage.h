@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A proxy with a writer's lock, as the Swift module has it, for programs without Swift. Include it once in a program.
+/// A stage: a proxy and a lock for the writers of its list, as the Swift module has them, for programs without Swift.
+/// Include it once in a program.
 
 #ifndef FWD_STAGE_H
 #define FWD_STAGE_H
@@ -31,7 +32,7 @@ static void stage_report(void *owner, fwd_selector selector, const fwd_error *er
 }
 static void stage_met_the_dead(void *owner, size_t count) { (void)owner, (void)count; }
 
-/// The subscriber of all stages: its context counts deliveries, or is NULL.
+/// The function of all subscribers. The context is a count of deliveries, or NULL.
 static void stage_take_note(void *context, fwd_selector selector) {
   (void)selector;
   if (context) atomic_fetch_add_explicit((atomic_size_t *)context, 1, memory_order_relaxed);
@@ -75,7 +76,7 @@ static fwd_subscription stage_join(stage *self, fwd_hold hold, void *object, voi
   return made;
 }
 
-/// Ends a subscription. False if it had ended.
+/// Ends a subscription. Returns false if it had ended already.
 static bool stage_leave(stage *self, fwd_subscription subscription) {
   fwd_garbage garbage = {.first = NULL};
   fwd_lock_lock(&self->lock);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Visitors of a proxy that change it: collecting results and enumerating subscribers, while subscriptions end, begin
-/// and lose their objects. Then options of all sizes, in memory that ends where they end.
+/// Tests visitors that change the proxy which they visit: `fwd_collect` and `fwd_proxy_visit_subscribers`, while
+/// subscriptions end and begin and objects die. Then reads options of all sizes, in blocks of exactly their size.
 
 #include <stdint.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void begin(size_t index) {
   fwd_dispatch_table_entry(table, 1)->function = (void (*)(void))give_object;
   fwd_subscriber subscriber = {.receiver = &objects[index], .destroy = destroy};
   objects[index] = NULL;
-  // Every third one is an object that is held weakly.
+  // Every third subscriber is an object that is held weakly.
   if (index % 3 == 0) {
     objects[index] = object_create(NULL, NULL);
     subscriber = (fwd_subscriber){.object = objects[index], .hold = FWD_HOLD_WEAK, .receiver = objects[index]};
@@ -106,12 +106,12 @@ static void destroy_proxy(void) {
 typedef struct visit {
   size_t count;
   size_t stop_at;
-  /// Whether each visit ends what it visits and one that is still to come, and begins another one.
+  /// Whether each visit ends the visited subscription and one that has not been visited yet, and begins a new one.
   bool changes;
   int32_t sum;
 } visit;
 
-/// The index of a subscription that goes on, else the count.
+/// Returns the index of a subscription that has not ended, or the count.
 static size_t find(fwd_subscription subscription) {
   size_t index = 0;
   while (index < subscriber_count && subscriptions[index] != subscription) index++;
@@ -120,7 +120,7 @@ static size_t find(fwd_subscription subscription) {
 
 static bool visit_any(visit *self, fwd_subscription subscription) {
   size_t index = find(subscription);
-  // What has ended is not visited.
+  // A subscription that has ended is not visited.
   EXPECT(index < subscriber_count);
   if (self->changes) {
     size_t later = (index + 7) % subscriber_count;
@@ -142,7 +142,7 @@ static bool take_number(void *context, fwd_subscription subscription, const void
 static bool take_object(void *context, fwd_subscription subscription, const void *result) {
   void *object;
   memcpy(&object, result, sizeof object);
-  // The visitor may keep it by a reference of its own.
+  // The visitor may retain the object.
   swift_release(swift_retain(object));
   return visit_any(context, subscription);
 }
@@ -152,7 +152,7 @@ static bool take_subscriber(void *context, const fwd_subscriber_info *subscriber
   size_t index = find(subscriber->subscription);
   EXPECT(index < subscriber_count);
   bool goes_on = visit_any(context, subscriber->subscription);
-  // Held while it is visited.
+  // The object is retained while it is visited.
   if (subscriber->object) object_check(subscriber->object);
   return goes_on;
 }
@@ -205,8 +205,8 @@ static void check_visitors(void *owner) {
 
 // MARK: Options
 
-/// Options in a block of exactly their size, so that a sanitizer finds what reads past the end. The block is filled with
-/// `filling` behind the known members.
+/// Makes options in a block of exactly their size, so that a sanitizer finds reads past the end. The block is filled
+/// with `filling` behind the known members.
 static void *block_of(const void *known, size_t known_size, size_t size, unsigned char filling) {
   unsigned char *block = malloc(size);
   NEED(block);
