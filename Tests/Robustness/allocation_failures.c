@@ -938,8 +938,8 @@ static void try_batches(void) {
 typedef struct ending_case {
   const char *name;
   void (*run)(fwd_subscriber_list *list, fwd_garbage *garbage);
-  /// The number of subscriptions that it ends, and how many of these are called first if the first subscriber ends
-  /// them.
+  /// The number of subscriptions that it ends, and how many of these have been called already if the first subscriber of
+  /// a fan-out ends them.
   size_t ended, called;
 } ending_case;
 

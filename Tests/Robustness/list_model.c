@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Compares the list of subscribers with a plain model of it, an array, in random episodes:
-/// list_model [EPISODES [SEED]]. Subscribers are C contexts and objects of a runtime in miniature
-/// (objects.h), so that they may be held in all ways, die at any time, and come back at an address
-/// that another one had. Changes are made between fan-outs and inside them, and batches stay open
-/// across them. At last the size of large lists is measured.
+/// Compares the list of subscribers with a simple model of it, an array, in random episodes: `list_model [EPISODES
+/// [SEED]]`. Subscribers are C contexts, and objects of a minimal Swift runtime (objects.h). So they can be held in all
+/// ways, die at any time, and get the address of an object that has died. Changes are made between fan-outs and inside
+/// them, and while batches are open. At the end the program measures the memory and the time of large lists.
 
 #include <malloc.h>
 #include <string.h>
@@ -36,32 +35,32 @@ static const char *const encodings[method_count] = {"v@:", "i@:i", "v@:d"};
 static fwd_selector selectors[method_count];
 static fwd_signature *signatures[method_count];
 
-/// An object, or where one was.
+/// An object. It may have died, and its memory may have been freed.
 typedef struct subject {
   fake_object *object;
-  /// The model's own reference.
+  /// Whether the model has a reference of its own.
   bool is_kept;
   bool has_died;
 } subject;
 
 typedef struct table {
-  /// The model's own reference; NULL once given up.
+  /// The model's own reference, or NULL once it has been released.
   fwd_dispatch_table *handle;
   const void *key;
   bool implements[method_count];
 } table;
 
-/// A subscription, and the receiver of its deliveries. It stays until the end of the episode, so that
-/// late deliveries are seen.
+/// A subscription, which is also the receiver of its deliveries. It is freed at the end of the episode, so that
+/// deliveries after its end are detected.
 typedef struct member {
   fwd_subscription identifier;
   fwd_hold hold;
   subject *subject;
   const table *table;
   bool has_ended;
-  /// How often it has been blocked.
+  /// How often it has been blocked, minus how often it has been unblocked.
   unsigned blocks;
-  /// Deliveries that it may still get, if it is limited.
+  /// The number of deliveries that may still begin, if it is limited.
   bool is_limited;
   size_t remaining;
   int64_t priority;
@@ -73,7 +72,7 @@ enum { subject_limit = 60, table_limit = 10, order_limit = 600, batch_limit = 3 
 
 static subject *subjects[subject_limit];
 static table *tables[table_limit];
-/// Those that have not ended, in the order of the list.
+/// The subscriptions that have not ended, in the order of the list.
 static member *order[order_limit];
 static size_t count;
 static member *all_members;
@@ -81,7 +80,7 @@ static fwd_proxy *proxy;
 static fwd_subscriber_list *list;
 static fake_object *owner;
 
-/// What is allocated in an episode and kept until its end.
+/// A block that is freed at the end of the episode.
 typedef struct scrap {
   struct scrap *next;
 } scrap;
@@ -101,7 +100,7 @@ static bool is_live(const member *self) { return !is_dead(self) && !is_used_up(s
 
 // MARK: Deliveries
 
-/// A fan-out under way: who is to be called, in order, but for those that are gone by then.
+/// The members that a running fan-out must call, in order, except those that end or die before their turn.
 typedef struct expectation {
   member *const *members;
   size_t count, next;
@@ -118,7 +117,7 @@ static bool is_gone(const expectation *self, const member *subscriber) {
   return !self->is_batch && subscriber->hold == FWD_HOLD_WEAK && is_dead(subscriber);
 }
 
-/// Those who are not called now. Who is blocked now may not be when its turn comes.
+/// Skips members that must not be called now. Checked at each turn, since a member may be unblocked before its turn.
 static void skip_gone(expectation *self) {
   for (; self->next < self->count; self->next++) {
     if (!is_gone(self, self->members[self->next]) && self->members[self->next]->blocks == 0) break;
@@ -267,7 +266,7 @@ static void forward_batch(void) {
   end_expectation(&run);
 }
 
-/// Not inside of a fan-out, which may be the batch's own.
+/// Ends a batch. Not inside of a fan-out, which may be one of the batch.
 static void end_batch(void) {
   batch *self = &batches[below(batch_limit)];
   if (!self->handle || depth > 0) return;
@@ -298,9 +297,9 @@ static void check_order(void) {
     EXPECT(record && record->receiver == subscriber && record == fwd_list_record(list, i));
     EXPECT(fwd_record_is_live(record) == is_live(subscriber));
     EXPECT(fwd_record_is_blocked(record) == (subscriber->blocks > 0));
-    // Every record's index takes a search in a long list.
+    // Only some records, since finding an index takes a search in a long list.
     if (i % 8 == seen % 8) EXPECT(fwd_list_index(list, record) == i);
-    // A subscription that needs no gate has none.
+    // A subscription has a gate only if it needs one.
     bool needs_gate = subscriber->blocks > 0 || subscriber->is_limited;
     EXPECT(fwd_held_is_gated(fwd_record_held(record)) == needs_gate);
     seen++;
@@ -308,7 +307,7 @@ static void check_order(void) {
   EXPECT(seen == count);
 }
 
-/// The first of an object's, by the time of subscribing.
+/// Returns the oldest subscription of an object.
 static const member *first_of(const void *address, const void *key) {
   const member *first = NULL;
   for (size_t i = 0; i < count; i++) {
@@ -322,7 +321,7 @@ static const member *first_of(const void *address, const void *key) {
 static void check_index(void) {
   size_t objects = 0;
   for (size_t i = 0; i < subject_limit; i++) {
-    // The address is a name only: there may be nothing any more.
+    // The address is only compared: the object's memory may have been freed.
     if (!subjects[i]) continue;
     const void *address = subjects[i]->object;
     const table *named = tables[below(table_limit)];
@@ -357,23 +356,24 @@ static void check_methods(void) {
   }
 }
 
-/// With nothing under way: what has ended has been given up.
+/// Checks, outside of fan-outs, that ended subscriptions have released their objects and contexts.
 static void check_references(void) {
   size_t live = 0;
   for (size_t i = 0; i < count; i++) live += is_live(order[i]);
   EXPECT(fwd_proxy_subscriber_count(proxy) == live);
   for (member *each = all_members; each; each = each->next) {
-    // Another one may have its slot.
+    // The slot may belong to another subscription now.
     if (each->has_ended) EXPECT(!fwd_list_find(list, each->identifier));
     unsigned expected = each->has_ended && each->hold == FWD_HOLD_NONE;
     EXPECT(each->destroyed <= expected && (each->destroyed == expected || open_batches > 0));
   }
   if (open_batches > 0) return;
   prune();
-  // With a subscription that is used up an object may die that others hold weakly.
+  // Twice: the first call may end a subscription whose limit is used up, and so release an object that others hold
+  // weakly.
   prune();
   EXPECT(fwd_list_count(list) == count);
-  // Without a reader an ended record is at once what it was made of.
+  // Without readers, ended records are freed at once, with their references.
   for (size_t i = 0; i < subject_limit; i++) {
     subject *self = subjects[i];
     if (!self) continue;
@@ -410,7 +410,7 @@ static void note_end(member *self) {
   memmove(&order[i], &order[i + 1], (--count - i) * sizeof *order);
 }
 
-/// Takes note of those that the list may have found dead, or used up.
+/// Notes the ends of subscriptions that the list has found dead or used up.
 static void note_the_dead(void) {
   for (size_t i = count; i-- > 0;) {
     if (!is_live(order[i]) && !fwd_list_find(list, order[i]->identifier)) note_end(order[i]);
@@ -439,7 +439,7 @@ static table *some_table(void) {
   table **place = &tables[below(table_limit)];
   if (!*place || !(*place)->handle) {
     table *made = keep(sizeof *made);
-    // Some have a key together.
+    // Some tables share a key.
     made->key = &selectors[below(2)];
     made->handle = fwd_dispatch_table_create(method_count, made->key);
     NEED(made->handle);
@@ -460,7 +460,7 @@ static table *some_table(void) {
   return *place;
 }
 
-/// Gives up the model's reference: its subscribers keep it.
+/// Releases the model's reference to a table. Its subscriptions keep the table.
 static void drop_table(void) {
   table *self = tables[below(table_limit)];
   if (!self || !self->handle) return;
@@ -468,16 +468,17 @@ static void drop_table(void) {
   self->handle = NULL;
 }
 
-/// Checks that `index`, before which there are `before` members, is behind the last live one of a priority or a higher one.
+/// Checks that `index`, before which there are `before` members, is directly behind the last live member that has this
+/// priority or a higher one.
 static void check_priority_index(size_t index, size_t before, int64_t priority, const member *except) {
   bool is_behind = false;
   for (size_t i = 0; i < count; i++) {
     bool is_bound = order[i] != except && is_live(order[i]) && order[i]->priority >= priority;
-    // Behind all of them; and the one directly before, but for dead ones, is one of them.
+    // All such members are before the index, and the last live member before the index is such a member.
     if (is_bound) EXPECT(i < before);
     if (i < before && order[i] != except && is_live(order[i])) is_behind = is_bound;
   }
-  // A list in which all have the priority gives the end, also behind the dead.
+  // If all members have the priority, the index is the end of the list, behind dead members too.
   EXPECT(index == 0 || is_behind || index == fwd_list_count(list));
 }
 
@@ -496,7 +497,7 @@ static void insert(size_t size_limit) {
     subscriber.destroy = note_destroyed;
   } else {
     made->subject = some_subject();
-    // Who subscribes an object has it.
+    // Only a live object can be subscribed, since the caller must have a reference to it.
     if (!made->subject->is_kept) return;
     subscriber.object = made->subject->object;
   }
@@ -606,7 +607,7 @@ static void block(void) {
 
 static void unblock(void) {
   if (count == 0) return;
-  // Mostly of those that are blocked.
+  // Mostly chooses a blocked subscription.
   size_t place = below(count);
   for (size_t i = 0; i < count && order[place]->blocks == 0 && chance(95); i++) place = (place + 1) % count;
   member *self = order[place];
@@ -686,7 +687,7 @@ static void run_episode(void) {
   const size_t limits[] = {3, 10, 60, order_limit - 1};
   size_limit = limits[below(4)];
   ending_percent = 20 + (unsigned)below(40);
-  // Without priorities the list has no room for them.
+  // In half of the episodes there are no priorities: then the list does not allocate memory for them.
   priorities_percent = chance(50) ? 0 : 40;
   prunes_percent = chance(50) ? 100 : (unsigned)below(100);
   for (size_t rounds = 50 + below(20 * size_limit + 200); rounds > 0; rounds--) act();
@@ -697,7 +698,7 @@ static void run_episode(void) {
   }
   open_batches = 0;
   check_all();
-  // The end of the proxy ends all that is left.
+  // Destroying the proxy ends all remaining subscriptions.
   while (count > 0) note_end(order[count - 1]);
   fwd_proxy_core_destroy(proxy);
   for (member *each = all_members; each; each = each->next) {
@@ -742,7 +743,7 @@ static void ignore(void *receiver, fwd_selector selector) {
   ++*(size_t *)receiver;
 }
 
-/// Weak subscribers, of one table: they join, are called, are found and leave again.
+/// Measures a list of weak subscribers with one table, which subscribe, are called, are found and unsubscribe.
 static void measure_list(size_t size) {
   make_proxy();
   fwd_dispatch_table *joined = fwd_dispatch_table_create(method_count, NULL);
@@ -776,13 +777,13 @@ static void measure_list(size_t size) {
          (joined_at - start) / (double)size * 1e9, (called_at - joined_at) / (double)size * 1e9,
          (found_at - called_at) / (double)size * 1e9);
   EXPECT(footprint <= 64 * size);
-  // Stock references are made of more than the list's memory.
+  // Not for stock references, which allocate memory outside of the list.
   if (!FWD_IS_SANITIZED && at_first > 0 && fwd_weak_kind_in_use() == FWD_WEAK_UNOWNED) {
-    // What malloc keeps in reserve for itself is in it.
+    // Includes malloc's own overhead.
     size_t noise = footprint / 50 + 8192;
     EXPECT(used <= footprint + noise && used + noise >= footprint);
   }
-  // In an order that is none.
+  // Unsubscribes in a scattered order.
   found_at = seconds();
   size_t step = 7919, index = 0;
   for (size_t i = 0; i < size; i++, index = (index + step) % size) {
@@ -804,7 +805,7 @@ static void measure_list(size_t size) {
   free(identifiers);
 }
 
-/// Many subscriptions of one object: they leave without a look at all the others.
+/// Measures many subscriptions of one object. The end of one must not visit all the others.
 static void measure_chain(size_t size) {
   make_proxy();
   fwd_dispatch_table *joined = fwd_dispatch_table_create(method_count, NULL);
@@ -872,13 +873,13 @@ static void measure_pattern(pattern pattern, size_t size, fwd_dispatch_table *jo
   double called_at = seconds();
   printf("%zu subscribers %s: ns each: inserting %.0f, a delivery %.1f\n", size, pattern_names[pattern],
          (inserted_at - start) / (double)size * 1e9, (called_at - inserted_at) / (double)size * 1e9);
-  // A copy of all pointers for each takes 10 us or more, and a search through all records more than that.
+  // To copy all pointers for each insertion would take 10 us or more, and to search all records even longer.
   if (!FWD_IS_SANITIZED) EXPECT((inserted_at - start) / (double)size < 6e-6);
   fwd_proxy_core_destroy(proxy);
   free(identifiers);
 }
 
-/// Removes the first subscriber again and again, as each is called.
+/// Removes the first subscriber again and again, as a subscriber does that unsubscribes when it is called.
 static void measure_removal(size_t size, fwd_dispatch_table *joined) {
   make_proxy();
   size_t calls = 0;
@@ -930,7 +931,7 @@ int main(int argument_count, char **arguments) {
   }
   check_begin("the list and its model");
   for (unsigned episode = 0; episode < episodes; episode++) {
-    // One by one, so that a late failure can be had early.
+    // Each episode has its own seed, so that a failure can be repeated without the episodes before it.
     state = (seed + episode) * 0x9E3779B97F4A7C15u | 1;
     for (int i = 0; i < 8; i++) next_random();
     size_t failed = atomic_load(&check_sequential.failures);

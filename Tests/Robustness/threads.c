@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Eight threads that create, share, call and drop signatures, closures, selectors and subscriptions, for the
-/// sanitizers to watch: threads [ROUNDS [SEED]]. What the contract forbids is not done: a closure is called
-/// only by those who know that it has not been destroyed yet, though it may be destroyed while they call it.
+/// Eight threads create, share, call and release signatures, closures, selectors and subscriptions, under a sanitizer:
+/// `threads [ROUNDS [SEED]]`. The threads keep to the contract of the library. In particular, a thread calls a closure
+/// only if it knows that the closure has not been destroyed before the call. The closure may be destroyed during the
+/// call.
 
 #include <malloc.h>
 #include <pthread.h>
@@ -26,9 +27,9 @@ enum { thread_count = 8, shared_count = 16 };
 
 void __real_free(void *block);
 
-/// Writes over what is freed (run.sh links with `--wrap`): clang's thread sanitizer does not tell that a block
-/// was freed without an order after another thread's reads of it, nor after a `memset`, but of single writes it
-/// does. And without a sanitizer whoever uses the block afterwards finds rubbish.
+/// Overwrites each block before it is freed (run.sh links with `--wrap`). clang's thread sanitizer reports neither a
+/// free nor a `memset` that races with another thread's earlier read of the block, but it reports single writes that
+/// do. Without a sanitizer, code that uses the block after the free finds invalid contents.
 void __wrap_free(void *block) {
   volatile uint64_t *words = block;
   size_t count = block ? malloc_usable_size(block) / sizeof *words : 0;
@@ -52,15 +53,15 @@ static uint64_t next_random(worker *self) {
   return self->random >> 11;
 }
 
-/// What threads do, each a test.
+/// Something that threads do. Each activity is a test.
 typedef struct activity {
   void (*act)(worker *self);
-  /// How often it is chosen, beside the others.
+  /// How often threads choose it, relative to the others.
   unsigned weight;
   check_case test;
 } activity;
 
-/// What is freed when it should be, and found out if it is used afterwards.
+/// An object that counts its uses and detects uses after its destruction.
 typedef struct token {
   uint64_t alive;
   atomic_size_t uses;
@@ -101,7 +102,8 @@ static long long add_all(void *context, int left, double right, triple value) {
   return left + (long long)right + value.first + (long long)value.second + value.third;
 }
 
-/// More texts of one meaning than the library keeps signatures, so that they push one another out.
+/// Makes one of 700 signatures that differ only in the frame size. The library's cache is smaller, so they evict one
+/// another.
 static fwd_signature *make_signature(uint64_t random) {
   char text[64];
   int length = snprintf(text, sizeof text, "q%u^vid{T=qdi}", (unsigned)(random % 700));
@@ -158,7 +160,7 @@ static void use_signature(worker *self) {
   token_destroy(context);
 }
 
-/// Each thread sees its own errors.
+/// Checks that each thread has its own last error.
 static void fail(worker *self) {
   char text[32], expected[32];
   int length = snprintf(text, sizeof text, "{Thread%u=", self->number);
@@ -186,7 +188,7 @@ static void handle_add(void *context, void *const *arguments, void *result) {
   memcpy(result, &sum, sizeof sum);
 }
 
-/// A closure that several threads know: the last of them destroys it.
+/// A closure that several threads share. The last holder destroys it.
 typedef struct shared_closure {
   fwd_closure *closure;
   fwd_signature *signature;
@@ -242,7 +244,7 @@ static void use_closure(worker *self) {
   drop_closure(shared);
 }
 
-/// A closure that ends itself, and one that another thread ends, while they run.
+/// A closure that is destroyed during its own call, by its handler or by another thread.
 typedef struct ending_closure {
   fwd_closure *closure;
   token *owned;
@@ -256,7 +258,7 @@ static void release_ending(void *context) {
 }
 
 static ending_closure *make_ending(fwd_closure_handler handler) {
-  // Not on the stack: a release that comes too late is to be a failure of this test, not of the next.
+  // On the heap, so that a release which comes too late fails this test and not the next one.
   ending_closure *made = malloc(sizeof *made);
   NEED(made);
   *made = (ending_closure){.owned = token_create()};
@@ -267,7 +269,7 @@ static ending_closure *make_ending(fwd_closure_handler handler) {
   return made;
 }
 
-/// After the last call and the destruction: the owner has been released by one of the two.
+/// Checks, after the last call and the destruction, that one of the two has released the owner.
 static void end_ending(ending_closure *ending) {
   EXPECT(atomic_load(&ending->released) == 1);
   while (!atomic_load(&ending->released)) sched_yield();
@@ -294,7 +296,7 @@ static void wait_for_end(void *context, void *const *arguments, void *result) {
   ending_closure *ending = context;
   atomic_store(&ending->entered, 1);
   while (!atomic_load(&ending->destroyed)) sched_yield();
-  // Destroyed, but this call still has what it needs.
+  // The closure has been destroyed, but this call may still use its context.
   token_use(ending->owned);
   EXPECT(atomic_load(&ending->released) == 0);
 }
@@ -317,11 +319,11 @@ static void destroy_outside(worker *self) {
   end_ending(ending);
 }
 
-/// As long as nobody calls it, it is released when it is destroyed.
 static void never_called(void *context, void *const *arguments, void *result) {
   (void)context, (void)arguments, (void)result;
   EXPECT(!"a call");
 }
+/// Checks that a closure without running calls releases its owner when it is destroyed.
 static void destroy_uncalled(worker *self) {
   (void)self;
   ending_closure *ending = make_ending(never_called);
@@ -329,10 +331,10 @@ static void destroy_uncalled(worker *self) {
   end_ending(ending);
 }
 
-/// The two ways of calls and of closures stand side by side.
+/// Switches between libffi and call plans. Calls and closures of both kinds run at the same time.
 static void switch_ways(worker *self) { fwd_use_libffi(next_random(self) % 2); }
 
-/// Whether jumps are found if and only if libffi is not asked for, whoever said so last.
+/// Whether jumps are enabled if and only if libffi is not forced, after all threads have switched.
 static bool ways_agree(void) {
 #if FWD_HAS_CALL_JUMPS
   fwd_signature *signature = NULL;
@@ -367,19 +369,20 @@ static const char *const selector_names[method_count] = {"add:to:", "note", "sum
 static const char *const encodings[method_count] = {"i@:ii", "v@:", "i@:i"};
 static fwd_selector selectors[method_count];
 
-/// A subscriber: a C context, or what an object has.
+/// A subscriber: a C context, or the tag of an object.
 typedef struct guest {
   uint64_t alive;
-  /// Among those that stay; the others have `passing`.
+  /// The number of a guest that stays. The others have `passing`.
   unsigned rank;
-  /// How many deliveries it may get, if it is limited, and how many have begun.
+  /// The limit of its deliveries or 0, and the number of deliveries that have begun.
   size_t limit;
   atomic_size_t deliveries;
-  /// The last fan-out of each thread that it has seen.
+  /// For each thread, the number of the last fan-out that has called it.
   uint64_t seen[thread_count + 1];
 } guest;
 
-/// Some stay where they are among one another, some stay and are moved, the others come and go.
+/// The first `fixed_count` guests stay and keep their order. The others of the first `staying_count` stay and are
+/// moved. All other guests come and go.
 enum { fixed_count = 3, staying_count = 6, passing = 99 };
 
 static atomic_long live_guests;
@@ -393,14 +396,14 @@ static void guest_destroy(void *context) {
 }
 static void destroy_guest_of(fake_object *object) { guest_destroy(object->tag); }
 
-/// A fan-out under way on this thread, or all those of a batch.
+/// A fan-out that runs on this thread, or all fan-outs of a batch.
 typedef struct fan {
   struct fan *outer;
   size_t method;
   uint64_t number;
-  /// Who has been called of those that stay, by rank, and how many of the fixed ones.
+  /// The staying guests that have been called, as bits by rank, and the number of fixed ones among them.
   unsigned called, fixed;
-  /// Whom this thread has ended since it began.
+  /// The guests whose subscriptions this thread has ended since the fan-out began.
   const void *ended[16];
   size_t ended_count;
 } fan;
@@ -419,7 +422,7 @@ static void begin_fan(fan *self, size_t method) {
   depth++;
 }
 
-/// Each of those that stay has been called once, and the fixed ones in order.
+/// Checks that each staying guest has been called once, and the fixed ones in order.
 static void end_fan(fan *self) {
   innermost = self->outer;
   depth--;
@@ -451,7 +454,7 @@ static void guest_deliver(void *receiver, fwd_selector selector, size_t method) 
 }
 
 static int guest_add(void *receiver, fwd_selector selector, int left, int right) {
-  // The first answer is all that is wanted: whoever it is, the fan-out has its answer.
+  // The policy is the default one, so only the first responder is called. This bit says that one was.
   guest_deliver(receiver, selector, method_add);
   innermost->called |= 1u << staying_count;
   return left + right;
@@ -470,14 +473,14 @@ static fwd_status guest_note_packed(const void *context, void *receiver, void *c
 
 enum { pool_count = 16, crowd_limit = 40 };
 
-/// A proxy with what its writer knows of it. There is one writer at a time; readers take no part.
+/// A proxy, with what its writer knows about it. There is one writer at a time. Readers do not use the other members.
 typedef struct stage {
   fwd_proxy *proxy;
   fwd_subscriber_list *list;
   fwd_subscription staying[staying_count];
-  /// The objects of those that stay.
+  /// The objects of staying guests.
   fake_object *kept[staying_count];
-  /// Objects of others, to die some time.
+  /// The objects of other guests, which some thread releases later.
   _Atomic(fake_object *) pool[pool_count];
   fwd_dispatch_table *table;
 } stage;
@@ -492,7 +495,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
 }
 static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
 
-/// With all methods; with `random`, perhaps without some.
+/// Makes a table. With 0 it has all methods; other values of `random` may leave one out.
 static fwd_dispatch_table *make_table(uint64_t random) {
   fwd_dispatch_table *table = fwd_dispatch_table_create(method_count, NULL);
   NEED(table);
@@ -513,7 +516,7 @@ static fwd_subscription insert(stage *on, fwd_hold hold, unsigned rank, size_t i
   made->alive = is_alive;
   made->rank = rank;
   atomic_fetch_add_explicit(&live_guests, 1, memory_order_relaxed);
-  // Some of those who come and go may be called a few times only.
+  // Some of the guests that come and go have a limit of deliveries.
   made->limit = rank == passing && random / 7 % 4 == 0 ? 1 + random / 28 % 5 : 0;
   fwd_subscriber subscriber = {.hold = hold, .receiver = made, .limit = made->limit};
   if (hold == FWD_HOLD_NONE) {
@@ -521,7 +524,7 @@ static fwd_subscription insert(stage *on, fwd_hold hold, unsigned rank, size_t i
   } else {
     subscriber.object = *object = object_create(destroy_guest_of, made);
   }
-  // One of its own, or that of many.
+  // A table of its own, or one that many guests share.
   bool is_shared = random % 3 == 0;
   fwd_dispatch_table *table = is_shared ? on->table : make_table(rank == passing ? random / 3 : 0);
   fwd_subscription identifier = fwd_list_insert(on->list, &subscriber, table, index, garbage);
@@ -535,7 +538,7 @@ static void come(stage *on, size_t count, uint64_t random, fwd_garbage *garbage)
   fake_object *object = NULL;
   size_t index = random / 4 % 2 ? FWD_LIST_END : random / 8 % (count + 1);
   insert(on, hold, passing, index, &object, random / 16, garbage);
-  // The strong one lives by its subscription from now on, the weak one by the pool.
+  // From now on the subscription keeps a strongly held object alive, and the pool keeps a weakly held one alive.
   if (hold == FWD_HOLD_STRONG) swift_release(object);
   if (hold != FWD_HOLD_WEAK) return;
   fake_object *old = atomic_exchange(&on->pool[random / 64 % pool_count], object);
@@ -571,7 +574,7 @@ static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
     EXPECT(fwd_list_prune(on->list, garbage));
     EXPECT(fwd_list_count(on->list) <= count);
   } else if (choice >= 11 && choice <= 13 && !stays(on, record, staying_count)) {
-    // Calls of those that come and go are not counted, so that they may be passed over.
+    // No test expects calls of the guests that come and go, so they may be blocked.
     if (fwd_list_find(on->list, fwd_record_identifier(record)) != record) return;
     bool was_blocked = fwd_record_is_blocked(record);
     if (choice == 13) {
@@ -584,10 +587,10 @@ static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
     const void *receiver = record->receiver, *object = fwd_list_find(on->list, identifier) == record
                                                            ? fwd_record_object(record)
                                                            : NULL;
-    // What a dead object had may be another's by now, who is called.
+    // The memory of a dead object's guest may belong to a new guest by now, which is called.
     bool was_live = fwd_record_is_live(record);
     if (choice == 10 && object) {
-      // None for one whose deliveries are used up, perhaps by now.
+      // None is counted if the limit of the subscription is used up, which may have happened meanwhile.
       bool is_gated = fwd_held_is_gated(fwd_record_held(record));
       size_t ended = fwd_list_end_object(on->list, object, garbage);
       EXPECT(ended == 1 || (ended == 0 && is_gated));
@@ -655,7 +658,7 @@ static void forward_batch_on(stage *on, worker *self, void (*between)(worker *se
   for (unsigned i = 0; i < 4; i++) {
     begin_fan(&current, next_random(self) % method_count);
     call(on, batch, current.method, (int)i);
-    // What is ended now is ended for all of the batch.
+    // A subscription that ends here must not be called by the rest of the batch.
     if (between) between(self);
     end_fan(&current);
   }
@@ -720,10 +723,10 @@ static void end_stage(stage *on) {
   }
 }
 
-// MARK: Alone with the library
+// MARK: Without locks of the test
 
-// What follows takes no lock between threads, and no counter of this file's: what the library orders itself is
-// all the order there is. Among the activities above, the order that their locks make would hide that it did not.
+// The tests below use no lock and no shared counter of this file. So the threads are ordered only by the library, and
+// the thread sanitizer finds missing synchronization. In the activities above, the locks of this file could hide it.
 
 enum { alone_count = 300 };
 
@@ -735,7 +738,7 @@ typedef struct shared_object {
 static shared_object objects[alone_count];
 static pthread_barrier_t start;
 
-/// Signatures that the library keeps no reference of: their text, by a long frame size, is too long for its cache.
+/// Makes a signature that the library does not cache, since a long frame size makes its text too long.
 static fwd_signature *make_long_signature(void) {
   char text[4096];
   memset(text, '7', sizeof text);
@@ -746,7 +749,7 @@ static fwd_signature *make_long_signature(void) {
   return signature;
 }
 
-/// One reference for each thread.
+/// Makes objects that have one reference for each thread.
 static void make_objects(void) {
   for (size_t i = 0; i < alone_count; i++) {
     shared_object *object = &objects[i];
@@ -768,8 +771,9 @@ static int add_two(void *receiver, fwd_selector selector, int left, int right) {
   return left + right;
 }
 
-// Each kind by itself and in the same order, or else the order that one makes would hide that another does not.
-// Each uses all objects and gives them up; whoever is the last one frees.
+// There is a test for each kind of object, and all threads go through the objects in the same order: otherwise the
+// synchronization of one kind could hide that another has none. Each thread uses all objects and releases them. The
+// last thread frees them.
 
 static void drop_signatures(void) {
   for (size_t i = 0; i < alone_count; i++) {
@@ -796,7 +800,7 @@ static void drop_tables(void) {
   }
 }
 
-/// Finds and registers names that are new to all.
+/// Finds and registers names that no thread has registered before.
 static void register_new(void) {
   for (unsigned i = 0; i < 10 * alone_count; i++) {
     char name[32];
@@ -807,8 +811,8 @@ static void register_new(void) {
   }
 }
 
-/// A list that one thread writes and the others read: what it publishes is whole, and what it gives
-/// up waits for them.
+/// A list that one thread writes and the others read. Readers must see complete records, and the writer must not free
+/// what they read.
 static stage alone_stage;
 static atomic_uint alone_joined, alone_finished;
 
@@ -824,7 +828,7 @@ static void read_list(void) {
   unsigned number = atomic_fetch_add_explicit(&alone_joined, 1, memory_order_relaxed);
   worker self = {.random = (seed + number) * 0x9E3779B97F4A7C15u | 1, .number = number};
   me = &self;
-  // No nested changes: there is one writer.
+  // This depth prevents nested changes: there is only one writer.
   depth = 3;
   if (number == 0) {
     write_alone(&self);
@@ -867,7 +871,7 @@ static activity activities[] = {
     {replace_closure, 4, {.name = "replacing a shared closure"}},
     {use_closure, 8, {.name = "calling a shared closure"}},
     {destroy_inside, 4, {.name = "a closure that destroys itself"}},
-    // With a thread of its own each time, so not as often.
+    // Less often, since each time starts a thread.
     {destroy_outside, 1, {.name = "destroying a closure during its call"}},
     {destroy_uncalled, 4, {.name = "destroying a closure that nobody calls"}},
     {switch_ways, 1, {.name = "switching between libffi and plans"}},
@@ -941,7 +945,7 @@ int main(int count, char **values) {
   set_up(&main_worker);
   worker workers[thread_count];
   for (unsigned i = 0; i < thread_count; i++) {
-    // Spread, since neighbouring seeds make similar beginnings.
+    // The seeds are spread, since similar seeds give similar first numbers.
     workers[i] = (worker){.random = (seed * thread_count + i) * 0x9E3779B97F4A7C15u | 1, .number = i};
     NEED(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
   }
@@ -955,7 +959,7 @@ int main(int count, char **values) {
   run_alone("finding what another thread registers", register_new);
   check_begin("what is left at the end");
   tear_down();
-  // Whatever was owned has been released, once.
+  // Every owner has been released exactly once.
   EXPECT(ways_agree());
   EXPECT(atomic_load(&live_tokens) == 0 && atomic_load(&live_guests) == 0);
   EXPECT(atomic_load(&objects_allocated) == 0);
