@@ -839,13 +839,23 @@ static void measure_chain(size_t size) {
   free(identifiers);
 }
 
-typedef enum pattern { AT_END, AT_FRONT, BEHIND_LOW, RISING, FALLING, MIXED, BEFORE_ANY, AFTER_FIRST, pattern_count } pattern;
+typedef enum pattern {
+  AT_END,
+  AT_FRONT,
+  BEHIND_LOW,
+  RISING,
+  FALLING,
+  MIXED,
+  BEFORE_ANY,
+  AFTER_FIRST,
+  pattern_count
+} pattern;
 static const char *const pattern_names[pattern_count] = {
     "at the end", "at the front", "last behind a low priority", "with rising priorities", "with falling priorities",
     "with mixed priorities", "before any other", "after the first"};
 
 /// Inserts many subscribers in one pattern. The time of each must not grow with their number.
-static void measure_pattern(pattern pattern, size_t size, fwd_dispatch_table *joined) {
+static void measure_pattern(pattern shape, size_t size, fwd_dispatch_table *joined) {
   make_proxy();
   fwd_subscription *identifiers = malloc(size * sizeof *identifiers);
   NEED(identifiers);
@@ -854,15 +864,15 @@ static void measure_pattern(pattern pattern, size_t size, fwd_dispatch_table *jo
   for (size_t i = 0; i < size; i++) {
     fwd_garbage garbage = {.first = NULL};
     fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = &calls};
-    size_t index = pattern == AT_END ? FWD_LIST_END : 0;
-    if (pattern == BEHIND_LOW && i == 0) subscriber.priority = -1;
-    if (pattern == RISING) subscriber.priority = (int64_t)i;
-    if (pattern == FALLING) subscriber.priority = -(int64_t)i;
-    if (pattern == MIXED) subscriber.priority = (int64_t)below(1000);
-    if (pattern >= BEHIND_LOW && pattern <= MIXED) index = fwd_list_priority_index(list, subscriber.priority, NULL);
-    if (pattern >= BEFORE_ANY && i > 0) {
-      fwd_subscription anchor = identifiers[pattern == BEFORE_ANY ? below(i) : 0];
-      index = fwd_list_index(list, fwd_list_find(list, anchor)) + (pattern == AFTER_FIRST);
+    size_t index = shape == AT_END ? FWD_LIST_END : 0;
+    if (shape == BEHIND_LOW && i == 0) subscriber.priority = -1;
+    if (shape == RISING) subscriber.priority = (int64_t)i;
+    if (shape == FALLING) subscriber.priority = -(int64_t)i;
+    if (shape == MIXED) subscriber.priority = (int64_t)below(1000);
+    if (shape >= BEHIND_LOW && shape <= MIXED) index = fwd_list_priority_index(list, subscriber.priority, NULL);
+    if (shape >= BEFORE_ANY && i > 0) {
+      fwd_subscription anchor = identifiers[shape == BEFORE_ANY ? below(i) : 0];
+      index = fwd_list_index(list, fwd_list_find(list, anchor)) + (shape == AFTER_FIRST);
     }
     identifiers[i] = fwd_list_insert(list, &subscriber, joined, index, &garbage);
     NEED(identifiers[i]);
@@ -871,7 +881,7 @@ static void measure_pattern(pattern pattern, size_t size, fwd_dispatch_table *jo
   double inserted_at = seconds();
   EXPECT(fwd_forward(proxy, selectors[method_note], NULL, 0, NULL, 0) == FWD_OK && calls == size);
   double called_at = seconds();
-  printf("%zu subscribers %s: ns each: inserting %.0f, a delivery %.1f\n", size, pattern_names[pattern],
+  printf("%zu subscribers %s: ns each: inserting %.0f, a delivery %.1f\n", size, pattern_names[shape],
          (inserted_at - start) / (double)size * 1e9, (called_at - inserted_at) / (double)size * 1e9);
   // To copy all pointers for each insertion would take 10 us or more, and to search all records even longer.
   if (!FWD_IS_SANITIZED) EXPECT((inserted_at - start) / (double)size < 6e-6);
@@ -913,7 +923,7 @@ static void measure_positions(size_t size) {
   fwd_dispatch_table *joined = fwd_dispatch_table_create(method_count, NULL);
   NEED(joined);
   fwd_dispatch_table_entry(joined, method_note)->function = (void (*)(void))ignore;
-  for (pattern pattern = 0; pattern < pattern_count; pattern++) measure_pattern(pattern, size, joined);
+  for (pattern shape = 0; shape < pattern_count; shape++) measure_pattern(shape, size, joined);
   measure_removal(size, joined);
   fwd_dispatch_table_release(joined);
 }
