@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-"""Writes random C functions, and callers of such functions, beside the encodings of their signatures.
+"""Generates random C functions, callers of such functions, and the encodings of their signatures.
 
-The C compiler is the oracle: of sizes, of which bytes carry value, and of how a call passes them. Nothing here knows
-how values are passed, so that no mistake can be made twice. Only the positions of bit-fields are computed here, since
-GNU encodings contain them; the library refuses wrong ones, and layouts.py tests them against the compilers.
+The C compiler is the oracle: it decides sizes, which bytes are padding, and how a call passes values. This script does
+not know how values are passed, so it cannot repeat a mistake of the library. It computes only the positions of
+bit-fields, since GNU encodings contain them. The library refuses wrong positions, and layouts.py compares them with the
+compilers.
 """
 
 import argparse
@@ -14,7 +15,8 @@ import pathlib
 import random
 import secrets
 
-# C type, encoding, rough size, alignment, -1 for a signed integer narrower than a register, 1 for unsigned.
+# The columns are the C type, the encoding, a rough size, the alignment, and the extension: -1 for a signed integer that
+# is narrower than a register, 1 for an unsigned one, otherwise 0.
 SCALARS = [
     ("signed char", "c", 1, 1, -1),
     ("unsigned char", "C", 1, 1, 1),
@@ -52,26 +54,26 @@ COMPLEX_INTEGER = [
     ("_Complex long long", "jq", 16, 8, 0),
     # clang has no _Complex __int128.
 ]
-# Types of bit-fields. (128-bit ones are refused: compilers differ.)
+# Types of bit-fields. Types of 128 bits are refused, since compilers differ.
 BIT_FIELD_UNITS = [s for s in SCALARS if s[1] in "cCsSiIqQB"]
 DEPTH = 4
 SIZE_LIMIT = 512
 
 
 class Type:
-    """A type: how C and an encoding spell it. Its size is only used to choose among types."""
+    """A type: its spelling in C and as an encoding. Its size is only used to choose among types."""
 
     def __init__(
         self, c, encoding, size, alignment, small, map_name, has_empty_array=False, complexes=None, complex_arrays=()
     ):
         self.c, self.encoding, self.size, self.alignment = c, encoding, size, alignment
         self.small, self.map_name, self.has_empty_array = small, map_name, has_empty_array
-        # Where the complex integers lie in it, and how large they are; and those of them that are in the first
-        # element of an array.
+        # The offsets and sizes of the complex integers in the type, and those of them that are in the first element of
+        # an array.
         if complexes is None:
             complexes = [(0, size)] if any(encoding == scalar[1] for scalar in COMPLEX_INTEGER) else []
         self.complexes, self.complex_arrays = complexes, complex_arrays
-        # The width of a bit-field, and how a parameter of this type is declared, unless by its name.
+        # The width of a bit-field, and a function that declares a parameter of this type. Both are usually None.
         self.width, self.declarator = None, None
 
     def parameter(self, name=""):
@@ -89,9 +91,9 @@ class Type:
 
     def is_lost_by_gcc(self):
         """
-        Whether gcc 12 loses bytes of such arguments, between its own functions, too: it classifies an array by its
-        first element, and where that is, or has, a complex integer that lies in two eightbytes, it passes only the
-        lower half of the second one.
+        Whether gcc 12 loses bytes of such arguments, even between its own functions. gcc classifies an array by its
+        first element. If that is or contains a complex integer that lies in two eightbytes, gcc passes only the lower
+        half of the second eightbyte.
         """
         return self.size <= 16 and any(offset % 8 + size > 8 for offset, size in self.complex_arrays)
 
@@ -141,7 +143,7 @@ class Generator:
         return field
 
     def array_parameter(self):
-        """What C passes as a pointer although its encoding is that of an array."""
+        """A parameter that is declared and encoded as an array, and that C passes as a pointer."""
         element = self.scalar()
         dimensions = [self.rng.randint(1, 9) for _ in range(self.pick([1, 1, 1, 2]))]
         suffix = "".join(f"[{d}]" for d in dimensions)
@@ -277,8 +279,8 @@ class Generator:
         while True:
             del self.definitions[known:]
             value = self.aggregate(0, target, leaves)
-            # Arrays of no elements are refused, since compilers differ: see fwd_find_empty_array. On some
-            # arrays of elements of size 0 clang 21 divides by 0.
+            # Small structs with arrays of no elements are refused, since compilers differ: see fwd_find_empty_array.
+            # For some arrays whose elements have size 0, clang 21 crashes with a division by 0.
             if (not value.has_empty_array or not 0 < value.size <= 16) and not value.is_lost_by_gcc():
                 return value
 
@@ -334,7 +336,8 @@ HEADER = """\
 #define JOIN(prefix, name) prefix##_##name
 #define EXPAND(prefix, name) JOIN(prefix, name)
 #define NAME(name) EXPAND(PREFIX, name)
-/* The maps say which bytes carry value. They are nine tenths of the text, so one of the two objects has them. */
+/* A map marks the bytes of a value that are not padding. Maps are nine tenths of the code, so only one of the two objects
+   has them. */
 #ifdef __clang__
 #define SLOW __attribute__((noinline, optnone, unused))
 #else
@@ -352,7 +355,7 @@ SLOW static void map_4(unsigned char *m) { memset(m, 1, 4); }
 SLOW static void map_8(unsigned char *m) { memset(m, 1, 8); }
 SLOW static void map_16(unsigned char *m) { memset(m, 1, 16); }
 SLOW static void map_32(unsigned char *m) { memset(m, 1, 32); }
-/* A member of a union: 4 marks a byte that is padding in one of them. */
+/* Adds the map of one member to the map of its union. 4 marks a byte that is padding in one of the members. */
 SLOW static void overlay(unsigned char *m, const unsigned char *part, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if (part[i] == 0) m[i] |= 4;
@@ -360,12 +363,13 @@ SLOW static void overlay(unsigned char *m, const unsigned char *part, size_t siz
     m[i] |= part[i] & abi_contested;
   }
 }
-/* Marks the bytes of a value in which bits are set: those of a bit-field that was filled with ones. */
+/* Marks the bytes that a bit-field uses. `value` has ones in the bit-field and zeros elsewhere. */
 SLOW static void mark_bits(unsigned char *m, const void *value, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if (((const unsigned char *)value)[i] != 0 && m[i] == 0) m[i] = 1;
   }
 }
+/* Completes the map of a union. A byte that is padding in one member and not in another is contested. */
 SLOW static void settle(unsigned char *m, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if ((m[i] & 4) && (m[i] & 3)) m[i] |= abi_contested;

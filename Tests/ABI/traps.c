@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// One fixed test for each way in which libffi 3.4.4 goes wrong on x86-64 and we must not, for what a call
-/// interface refuses, and for the lives of closures.
+/// Fixed tests: one for each known bug of libffi 3.4.4 on x86-64, which the library must not have; then the types that
+/// a call interface refuses, failing allocations, the lifetime of closures, the pools of entries, threads, and jumps.
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -127,7 +127,7 @@ static overlaid give_overlaid(void) { return (overlaid){2.25L}; }
 static with_integer give_with_integer(void) { return (with_integer){3.25L}; }
 
 static void x87_results(void) {
-  // Nine times, since the x87 stack has eight places.
+  // Nine times, since the x87 stack has eight registers: one that is left on it would overflow it.
   for (int i = 0; i < 9; i++) {
     boxed box;
     overlaid overlay;
@@ -143,7 +143,7 @@ static void x87_results(void) {
   }
 }
 
-// Declared with full registers, to see what a callee that trusts the caller's extension would.
+// Declared with 64-bit parameters, to see what a callee sees that relies on the caller to extend small integers.
 static long long got_register, got_second;
 static void take_registers(long long first, long long second) { got_register = first, got_second = second; }
 static long long give_garbage(void) { return (long long)0x1122334455667780; }
@@ -198,10 +198,11 @@ static void take_nested(nested value, float after) { got_nested = value, got_flo
 static void union_by_all_members(void) {
   number value = {.integer = 42};
   float after = 0.5F;
-  // INTEGER wins over SSE, whichever member comes first.
+  // Class INTEGER wins over SSE, in whichever order the members are (psABI 3.2.3).
   call("v(number=dq)f", FUNCTION(take_number), ARGUMENTS(&value, &after), NULL);
   EXPECT(got_number.integer == 42 && got_float == 0.5F);
-  // INTEGER, X87UP is put in memory where it is nested, before the second eightbyte of `wide` hides X87UP.
+  // The nested union has the classes INTEGER and X87UP, so it is in memory, and with it the outer union. The class of
+  // the second eightbyte of `wide` must not hide X87UP before this rule is applied.
   nested inner = {.wide = ((wide_integer)7 << 64) + 8};
   got_nested.wide = 0;
   call("v(nested=t(with_integer=Di))f", FUNCTION(take_nested), ARGUMENTS(&inner, &after), NULL);
@@ -240,7 +241,7 @@ static void never_split_between_registers_and_stack(void) {
 typedef struct large {
   long values[5];
 } large;
-// A thread's own: the last test calls from several.
+// Thread-local, since the last test calls on several threads.
 static _Thread_local long got_sum;
 static large give_large(large value, int after) {
   got_sum = value.values[0] + value.values[4] + after;
@@ -274,7 +275,7 @@ static void empty_struct_passes_nothing(void) {
   call("vi{empty=}i", FUNCTION(take_two), ARGUMENTS(&first, NULL, &second), NULL);
   EXPECT(got_sum == 42);
   got_sum = 0;
-  // An array of 0 elements too, where it is all there is.
+  // A struct that has only an array of 0 elements is empty, too.
   call("{empty=}i{?=[0q]}i", FUNCTION(take_two), ARGUMENTS(&first, NULL, &second), &first);
   EXPECT(got_sum == 42 && first == 4);
   got_sum = 0;
@@ -304,7 +305,7 @@ static void refusals(void) {
   EXPECT_REFUSAL("viv", FWD_UNSUPPORTED, 2);
   EXPECT_REFUSAL("v?", FWD_UNSUPPORTED, 1);
   EXPECT_REFUSAL("?i", FWD_UNSUPPORTED, 0);
-  // clang spells a flexible array member so, and passes such structs in memory; gcc passes them in registers.
+  // `[0c]` may be a flexible array member. clang passes such structs in memory, and gcc in registers.
   EXPECT_REFUSAL("v{a=i[0c]}", FWD_UNSUPPORTED, 5);
   EXPECT_REFUSAL("{a=f{b=(c=[0i])}f}", FWD_UNSUPPORTED, 10);
   EXPECT_REFUSAL("vi{a=[1000000000c]}", FWD_OVERFLOW, 2);
@@ -314,7 +315,7 @@ static void refusals(void) {
   EXPECT_REFUSAL("v{a=[40000c]}{a=[40000c]}", FWD_OVERFLOW, 13);
   fwd_cif *cif;
   fwd_error error;
-  // Opaque, and bit-fields: whatever the reason, it is the layout's.
+  // Opaque structs and bit-fields have no layout.
   EXPECT(make("v{opaque}", &cif, &error) == FWD_UNSUPPORTED);
   EXPECT(make("v{a=b3b5}", &cif, &error) == FWD_UNSUPPORTED);
   char text[300];
@@ -327,7 +328,7 @@ static void refusals(void) {
   EXPECT(make("v{a=[4000000000{e=}]c}", &cif, &error) == FWD_OK);
   fwd_cif_destroy(cif);
 #if FWD_PLACES_SYSV
-  // In memory either way.
+  // The struct has more than 16 bytes, so all compilers pass it in memory.
   EXPECT(make("v{a=[3q][0c]}^{a=i[0c]}", &cif, &error) == FWD_OK);
   fwd_cif_destroy(cif);
 #endif
@@ -358,7 +359,7 @@ static void largest_values(void) {
 
 #endif
 
-// MARK: Memory that runs out. The linker sends the shim's calls here.
+// MARK: Failing allocations. The linker redirects the C target's calls (--wrap).
 
 static _Thread_local size_t allocations_left = SIZE_MAX;
 static bool allocation_fails(void) { return allocations_left != SIZE_MAX && allocations_left-- == 0; }
@@ -400,7 +401,7 @@ static void allocation_failure(void) {
   fwd_encoding_release(encoding);
 }
 
-/// What hardened hosts do: no mapping can be executable.
+/// Makes the system refuse executable mappings, as hardened hosts do.
 static bool refuse_executable_mappings(void) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -426,13 +427,13 @@ static void executable_memory_refused(void) {
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    // This process has made no closure yet, so that libffi has no pages.
+    // This process has made no closure yet, so libffi has allocated no executable pages.
     fwd_cif *cif = cif_of("v");
     fwd_closure *closure = NULL;
     fwd_error error;
     int released = 0;
     if (!refuse_executable_mappings()) _exit(cannot_tell);
-    // Compiled entries are there all the same; libffi's are not.
+    // Compiled entries need no such pages. libffi's closures do.
     fwd_status status = FWD_OK;
 #if FWD_PLACES_SYSV
     if (!atomic_load(&fwd_libffi_is_forced)) {
@@ -459,7 +460,7 @@ static void executable_memory_refused(void) {
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == good);
 }
 
-// MARK: Closures' lives
+// MARK: The lifetime of closures
 
 typedef struct closure_life {
   fwd_closure *closure;
@@ -472,7 +473,7 @@ static void destroy_itself(void *context, void *const *arguments, void *result) 
   closure_life *life = context;
   life->calls++;
   fwd_closure_destroy(life->closure);
-  // Still in the call: arguments and result are valid, nothing is released.
+  // The call still runs: its arguments and its result are valid, and nothing has been released.
   life->released_at_end = life->released;
   *(int *)result = *(int *)arguments[0] + 1;
 }
@@ -484,11 +485,11 @@ static void destroyed_inside_its_own_call(void) {
   closure_life life = {NULL, 0, 0, 0};
   fwd_cif_closure_create(cif, destroy_itself, &life, release_life, &life, &life.closure, NULL);
   int (*function)(int) = (int (*)(int))fwd_closure_function(life.closure);
-  // The closure has its own reference.
+  // The closure retains what it needs of the call interface.
   fwd_cif_destroy(cif);
   EXPECT(function(41) == 42);
   EXPECT(life.calls == 1 && life.released == 1 && life.released_at_end == 0);
-  // A stale call: no handler, zeroes, counted.
+  // A call after the destruction runs no handler, returns zeroes, and is counted.
   size_t stale = fwd_closure_stale_calls();
   EXPECT(function(41) == 0);
   EXPECT(life.calls == 1 && life.released == 1 && fwd_closure_stale_calls() == stale + 1);
@@ -509,7 +510,7 @@ static void destroy_while_running(void *context, void *const *arguments, void *r
   if (depth == 0) {
     fwd_closure_destroy(life->closure);
   } else {
-    // From the second call in, the pointer is stale when it comes back up here, but these calls run on.
+    // The innermost call destroys the closure. The outer calls go on, and may still use the context.
     ((int (*)(int))fwd_closure_function(life->closure))(depth - 1);
     EXPECT(life->released == 0);
   }
@@ -536,7 +537,7 @@ static void addresses_are_not_reused_at_once(void) {
     fwd_closure_destroy(closure);
   }
   EXPECT(!reused);
-  // But at some time they are: memory is bounded.
+  // Later they are reused, so that memory is bounded.
   for (int i = 0; i < 2000 && !reused; i++) {
     closure = closure_of("ii", take_aligned, NULL);
     reused = fwd_closure_function(closure) == function;
@@ -545,7 +546,7 @@ static void addresses_are_not_reused_at_once(void) {
   EXPECT(reused);
 }
 
-// MARK: Closures' entries
+// MARK: Entries
 
 typedef struct integer_pair {
   int64_t first, second;
@@ -562,8 +563,8 @@ typedef struct integer_double {
   double second;
 } integer_double;
 
-// All registers that quick entries take, and all copies that they make: the last pair lies in an odd
-// and an even register.
+// Uses all registers that quick entries store and all copies that they make. The last pair is in an odd and an even
+// register.
 typedef double (*crowded)(int64_t, double_integer, integer_double, integer_pair);
 
 static double inner_sum;
@@ -580,8 +581,8 @@ static void take_crowd(void *context, void *const *arguments, void *result) {
   const integer_double *second = arguments[2];
   const integer_pair *third = arguments[3];
   EXPECT((uintptr_t)third % _Alignof(integer_pair) == 0);
-  // Inside another call the first place for announcements is taken: that is looked for in a call,
-  // around which the registers have to be kept.
+  // A nested call: the thread's first hazard pointer is in use, so the entry calls a function to find another one, and
+  // must preserve the argument registers around that call.
   if (base == 100) inner_sum = crowd((crowded)fwd_closure_function(*(fwd_closure **)context), 200);
   EXPECT(first->first == (double)base + 0.5 && first->second == base + 1);
   EXPECT(second->first == base + 2 && second->second == (double)base + 0.25);
@@ -598,20 +599,20 @@ static void all_registers_of_quick_entries(void) {
   fwd_closure_destroy(closure);
 }
 
-/// Adds the argument to what the context points to, as integers.
+/// Adds the argument to the number that the context points to, as integers.
 static void add_integers(void *context, void *const *arguments, void *result) {
   int64_t sum = *(int64_t *)context + *(int64_t *)arguments[0];
   memcpy(result, &sum, sizeof sum);
 }
 
-/// As doubles.
+/// Adds the argument to the number that the context points to, as doubles.
 static void add_doubles(void *context, void *const *arguments, void *result) {
   double sum = (double)*(int64_t *)context + *(double *)arguments[0];
   memcpy(result, &sum, sizeof sum);
 }
 
-/// More closures than there are entries of one kind: the quick ones, the others and then libffi's.
-/// What a handler does not write is 0 in all of them.
+/// Makes so many closures that the quick entries, the full entries and then some of libffi's closures are used. Bytes
+/// of the result that a handler does not write must be 0 with each kind.
 static void pools_run_out(void) {
   enum { kinds = 4, count = 1100 };
   static const char *const encodings[kinds] = {"qq", "{p=qq}q", "{p=dd}d", "{large=[5q]}q"};
@@ -649,7 +650,7 @@ enum { thread_count = 3, rounds = 400, calls_in_a_round = 1000 };
 typedef struct closure_race {
   fwd_closure *closure;
   int (*function)(int);
-  /// What the handler reads; written by the release, so that a late reader is a data race.
+  /// The handler reads it and the release writes it, so that a handler which runs too late is a data race.
   int alive;
   atomic_int calls;
   atomic_int released;
@@ -657,7 +658,7 @@ typedef struct closure_race {
 
 static void read_alive(void *context, void *const *arguments, void *result) {
   closure_race *race = context;
-  // Destroyed in the middle of the calls: each of them still finds its context.
+  // The closure may have been destroyed meanwhile. The context is still valid during this call.
   *(int *)result = race->alive + *(int *)arguments[0];
 }
 
@@ -686,7 +687,7 @@ static void destroyed_while_other_threads_call(void) {
     race.function = (int (*)(int))fwd_closure_function(race.closure);
     pthread_t threads[thread_count];
     for (int i = 0; i < thread_count; i++) pthread_create(&threads[i], NULL, call_through_the_end, &race);
-    // A different part of the calls comes before the end each time.
+    // Destroys the closure at a different time in each round.
     while (atomic_load_explicit(&race.calls, memory_order_relaxed) < round % 50 * 40) sched_yield();
     fwd_closure_destroy(race.closure);
     for (int i = 0; i < thread_count; i++) {
@@ -734,7 +735,7 @@ static void types_shared_by_threads(void) {
   fwd_encoding_release(encoding);
 }
 
-// MARK: Which way a call goes
+// MARK: Which calls use jumps
 
 #if FWD_PLACES_SYSV
 static bool jumps(const char *text) {
@@ -744,7 +745,7 @@ static bool jumps(const char *text) {
   return found;
 }
 
-/// That a call is right does not tell that it went the quick way.
+/// Checks which signatures have jumps. A call without a jump would be correct, too, so the other tests do not notice.
 static void common_shapes_are_reached_by_jumps(void) {
   bool forced = atomic_load(&fwd_libffi_is_forced);
   fwd_use_libffi(false);
@@ -752,7 +753,7 @@ static void common_shapes_are_reached_by_jumps(void) {
   EXPECT(jumps("B@:@") && jumps("s@:") && jumps("i@:i") && jumps("^v@:"));
   EXPECT(jumps("d@:") && jumps("{p=qd}@:") && jumps("{three=ccc}@:") && jumps("{p=ffi}@:"));
   EXPECT(jumps("{p=qqq}@:i") && jumps("{p=qqq}") && jumps("{p=qqq}qqqff"));
-  // Results in two registers of a kind, small arguments, more registers.
+  // No jumps: results in two registers of one kind, arguments of less than 4 bytes, more registers.
   EXPECT(!jumps("{p=qq}@:") && !jumps("{p=dd}@:") && !jumps("v@:B"));
   EXPECT(!jumps("v@:qqq") && !jumps("vddd") && !jumps("{p=qqq}@:qq"));
   fwd_use_libffi(true);
@@ -791,8 +792,8 @@ static three_words give_three(uint64_t i0, uint64_t i1, uint64_t i2, double v0, 
 static bool has_been_called;
 static void note_call(void) { has_been_called = true; }
 
-/// Whether a call with any one address missing, or all of them, is an error and calls nothing. Writes nothing to
-/// `result`.
+/// Whether a call is an error if one argument has no address, or if none has. Such a call must neither call the
+/// function nor write the result.
 static bool refuses(const fwd_signature *signature, const void **arguments, size_t count, void *result) {
   unsigned char before[24] = {0};
   fwd_layout layout;
@@ -813,7 +814,7 @@ static bool refuses(const fwd_signature *signature, const void **arguments, size
   return good && !has_been_called && (!result || memcmp(before, result, layout.size) == 0);
 }
 
-/// Calls with the arguments that `types` has, and looks at each register that is loaded.
+/// Makes a call with arguments of `types`, and checks each register that the callee gets.
 static bool loads(const char *result_type, const char *types, void (*function)(void), void *result) {
   static const uint64_t integers[4] = {0xA1A2A3A4A5A6A7A8, 0xB1B2B3B4B5B6B7B8, 0xC1C2C3C4C5C6C7C8, 0xD1D2D3D4D5D6D7D8};
   static const double vectors[2] = {1.25, -3.5};
@@ -860,18 +861,18 @@ static bool loads_in_all_ways(const char *types, size_t integer_count) {
   good = loads("q", types, FUNCTION(give_word), &word) && word == 0x1122334455667788 && good;
   good = loads("d", types, FUNCTION(give_double), &number) && number == 2.5 && good;
   if (integer_count > 3) return good;
-  // A result that is not wanted has to go somewhere, too.
+  // A result in memory also needs memory if the caller does not want it.
   return loads("{three=qqq}", types, FUNCTION(give_three), &three) && three.words[2] == 9 &&
          loads("{three=qqq}", types, FUNCTION(give_three), NULL) && good;
 }
 
-/// Each shape that there is.
+/// Checks the registers of every shape that has a jump.
 static void every_shape_loads_its_registers(void) {
   if (atomic_load(&fwd_libffi_is_forced)) return;
   for (size_t integer_count = 0; integer_count <= 4; integer_count++) {
     for (size_t vector_count = 0; vector_count <= 2; vector_count++) {
       for (size_t mask = 0; mask < (size_t)1 << (integer_count + vector_count); mask++) {
-        // Integers first, and vectors first.
+        // In two orders: integers first, and vectors first.
         char types[2][8] = {{0}};
         for (size_t i = 0; i < integer_count + vector_count; i++) {
           bool is_wide = (mask >> i) & 1, is_integer = i < integer_count;
@@ -883,7 +884,7 @@ static void every_shape_loads_its_registers(void) {
       }
     }
   }
-  // Numbers of arguments that take all of a byte.
+  // The numbers of the last arguments need all 8 bits of their byte.
   char types[2048] = "";
   for (int i = 0; i < FWD_ARGUMENT_LIMIT - 4; i++) strcat(types, "{e=}");
   strcat(types, "iqfd");
@@ -893,7 +894,7 @@ static void every_shape_loads_its_registers(void) {
 
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
-  // First: it needs a process without closures.
+  // First, since it needs a process without closures.
   executable_memory_refused();
 #if FWD_PLACES_SYSV
   mixed_struct_on_last_integer_register();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// One fixed test for each rule of the AAPCS64 that is easily missed, and the limits of callers, which random
-/// signatures do not come near: through call plans, and through libffi where it is told of pieces.
+/// Fixed tests: one for each rule of the AAPCS64 that is easily missed, and the limits of callers, which random
+/// signatures do not reach. Each call is made by a call plan, and by libffi if the library describes registers to it
+/// (pieces.h).
 
 #include <complex.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static void check(bool good, int line, const char *expected) {
 
 static bool by_libffi;
 
-/// Makes the plan of a signature; NULL, with a status, if there is none.
+/// Creates the plan of a signature. If there is none, writes NULL and returns a status.
 static fwd_status make_plan(const fwd_encoding *encoding, fwd_call_plan **plan, fwd_error *error) {
   fwd_placement *placement = NULL;
   fwd_status status = fwd_placement_create(encoding, &placement, error);
@@ -74,7 +75,7 @@ typedef struct triple {
 
 static long got[4];
 
-// Writes to its parameters, which are its own.
+// Writes to its parameters. A callee may do so, since it owns the copies.
 static triple spoil(triple first, long a, long b, long c, long d, long e, long f, long g, triple last) {
   got[0] = first.values[0] + first.values[2], got[1] = last.values[0] + last.values[2];
   got[2] = a + b + c + d + e + f + g;
@@ -88,14 +89,14 @@ static triple spoil(triple first, long a, long b, long c, long d, long e, long f
 static void copies_are_the_callees_own(void) {
   triple value = {{1, 2, 3}}, result;
   long one = 1;
-  // The same bytes twice, in x0 and on the stack.
+  // The same value twice. The address of one copy is in x0, and that of the other one on the stack.
   void *const arguments[] = {&value, &one, &one, &one, &one, &one, &one, &one, &value};
   const char *text = "{triple=[3q]}{triple=[3q]}qqqqqqq{triple=[3q]}";
   call(text, FUNCTION(spoil), arguments, &result);
   EXPECT(got[0] == 4 && got[1] == 4 && got[2] == 7);
   EXPECT(value.values[0] == 1 && value.values[1] == 2 && value.values[2] == 3);
   EXPECT(result.values[0] == 7 && result.values[1] == 8 && result.values[2] == 9);
-  // x8 has to point somewhere all the same.
+  // x8 must point to memory although the caller does not want the result.
   call(text, FUNCTION(spoil), arguments, NULL);
   EXPECT(got[0] == 4 && got[1] == 4 && value.values[0] == 1);
 }
@@ -112,7 +113,7 @@ static void take_aligned(long a, long b, long c, long d, long e, long f, long g,
 }
 
 static void addresses_on_the_stack_are_words(void) {
-  // libffi 3.4.4 aligns the address as the struct is.
+  // libffi 3.4.4 gives the address of the copy the alignment of the struct, so it skips a stack word.
   long one = 1, last = 4;
   aligned_triple value = {2, 3};
   call("vqqqqqqqqq{aligned=tq}q", FUNCTION(take_aligned),
@@ -138,7 +139,7 @@ static void even_registers(void) {
   wide_integer wide = ((wide_integer)5 << 64) + 6;
   call("vitI", FUNCTION(take_wide), ARGUMENTS(&first, &wide, &after), NULL);
   EXPECT(got[0] == -1 && got_wide == wide && got[1] == 2);
-  // Skips x7 for good, and a stack word does not come in its place.
+  // The wide integer needs an even register, so it skips x7 and goes to the stack. No later argument uses x7.
   call("vqqqqqqqtq", FUNCTION(take_wide_last),
        ARGUMENTS(&one, &one, &one, &one, &one, &one, &one, &wide, &last), NULL);
   EXPECT(got_wide == wide && got[0] == 9);
@@ -206,11 +207,11 @@ static bool has_plan(const char *text) {
 }
 
 static void compilers_differ(void) {
-  // Homogeneous to gcc, and not to clang.
+  // gcc treats these as homogeneous aggregates, and clang does not.
   EXPECT(!has_plan("v{?=[3d][0d]}"));
   EXPECT(!has_plan("{?=Aff}"));
   EXPECT(!has_plan("vi(?=f{?=[2Af]})"));
-  // To neither, and to both.
+  // These are homogeneous for no compiler, and for both.
   EXPECT(has_plan("v{?=[3q][0d]}{?=Ai}Af"));
   EXPECT(has_plan("v{?=[3d]{?=}}"));
 }
@@ -234,7 +235,7 @@ static void largest_values(void) {
   free(value);
 }
 
-// 255 parameters p0_00, ..., and the sum of a member of each.
+// Lists of 255 parameters p0_00 to p5_04, and the sum of one member of each.
 #define LIST_5(item, i) item(i##0), item(i##1), item(i##2), item(i##3), item(i##4)
 #define LIST_10(item, i) LIST_5(item, i), item(i##5), item(i##6), item(i##7), item(i##8), item(i##9)
 #define LIST_50(item, i) \
@@ -263,7 +264,7 @@ static void all_arguments(const char *type, size_t size, void (*function)(void))
   for (size_t i = 0; i < 255; i++) {
     memcpy(text + (i + 1) * length, type, length);
     arguments[i] = values + i * size;
-    // The last member, which the callee adds.
+    // Sets the last member, which the callee adds.
     if (size == sizeof(quads)) {
       ((quads *)arguments[i])->values[3] = (long double)(i + 1);
     } else {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// C types whose encodings and layouts are checked against the compilers' own.
+/// C types whose encodings and layouts are compared with those of the compilers.
 ///
-/// `layouts.m` (clang) and `layouts.c` (any C compiler) include this table and print one line a type, in
-/// its order, with tabs between the columns:
+/// `layouts.m` (clang) and `layouts.c` (any C compiler) include this table. They print one line for each type, in the
+/// order of the table, with tabs between the columns:
 ///
 ///     index  group  encoding  size  alignment  offset of the first member  of the second  ...
 ///
-/// `index` counts from 0; `group` is `known` or `refused`; `encoding` is `-` where the compiler has no
-/// `@encode`. The offsets are there for structs and unions defined here, one for each direct member; an
-/// anonymous member is given by its first member, which lies where it does. `refused` are types that C can
-/// lay out but whose encodings do not say how: the library must answer FWD_UNSUPPORTED.
+/// - `index` counts from 0.
+/// - `group` is `known`, or `refused` for types whose encodings do not give their layout. For these the library must
+///   return FWD_UNSUPPORTED.
+/// - `encoding` is `-` if the compiler has no `@encode`.
+/// - The offsets are printed for structs and unions that this file defines, one for each direct member. An anonymous
+///   member has the offset of its own first member.
 ///
 ///     clang -x objective-c -fblocks -fobjc-runtime=gnustep-2.0 -w layouts.m -o a && ./a
 ///     gcc -w layouts.c -o b && ./b
@@ -47,7 +49,7 @@ typedef int (^block)(id, double);
 typedef void *block;
 #endif
 
-// MARK: Names for what sizeof cannot spell in a macro argument
+// MARK: Names for types that a macro argument cannot spell
 
 typedef signed char schar;
 typedef unsigned char uchar;
@@ -111,8 +113,8 @@ typedef _Complex float complex_float;
 typedef _Complex double complex_double;
 typedef _Complex long double complex_ldouble;
 
-// clang spells each enum without a fixed underlying type `i`, even one that takes 64 bits, which is therefore
-// not here: its encoding is that of an int.
+// clang encodes every enum without a fixed underlying type as `i`, even one of 64 bits. So an enum of 64 bits is not
+// here: its encoding gives the wrong size.
 enum plain { plain_a, plain_b };
 enum negative { negative_a = -1, negative_b };
 
@@ -173,7 +175,7 @@ struct atomics {
 };
 struct qualified { const int a; volatile double b; const char *const c; char *restrict d; };
 
-// Arrays inside.
+// Structs with arrays.
 struct array_3_int { char a[3]; int b; };
 struct int_array_5 { int a; char b[5]; };
 struct array_of_ldouble { char a; long double b[2]; char c; };
@@ -189,7 +191,7 @@ struct flexible_structs { short a; struct char_int b[]; };
 struct pointer_array { char a; void *b[3]; };
 struct function_table { void (*a)(void); int (*b[4])(int); const char *c; };
 
-// Structs and unions inside, to four levels.
+// Structs with structs and unions, up to four levels.
 struct nested_2 { char a; struct char_int b; char c; };
 struct nested_3 { short a; struct nested_2 b; char c; };
 struct nested_4 { char a; struct nested_3 b; struct nested_2 c; struct char_ldouble d; };
@@ -236,7 +238,7 @@ struct union_inside { char a; union chars_9_or_long b; char c; };
 struct union_array { char a; union int_or_float b[3]; char c; };
 struct union_pointer { union int_or_float *a; union int_or_float **b; };
 
-// MARK: What encodings do not tell
+// MARK: Types whose encodings do not give their layout
 
 struct bit_fields { unsigned a : 3; int b : 5; };
 struct bit_field_between { int a; unsigned b : 1; double c; };
@@ -251,8 +253,8 @@ typedef _Atomic(union int_or_float) atomic_union;
 typedef _Atomic(_Complex float) atomic_complex;
 struct atomic_struct_inside { char a; _Atomic(struct chars_3) b; };
 
-/// `TYPE(group, type)` for each type without members, `RECORD(group, type, members)` for each with, the
-/// members being `MEMBER(type, name)` one after another.
+/// The table. It has `TYPE(group, type)` for each type without members, and `RECORD(group, type, members)` for each
+/// type with members, which are a sequence of `MEMBER(type, name)`.
 #define ABI_TYPES(TYPE, RECORD, MEMBER) \
   TYPE(known, char) TYPE(known, schar) TYPE(known, uchar) TYPE(known, short) TYPE(known, ushort_) TYPE(known, int) \
   TYPE(known, uint_) TYPE(known, long) TYPE(known, ulong_) TYPE(known, llong) TYPE(known, ullong) \
