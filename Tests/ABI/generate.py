@@ -336,8 +336,8 @@ HEADER = """\
 #define JOIN(prefix, name) prefix##_##name
 #define EXPAND(prefix, name) JOIN(prefix, name)
 #define NAME(name) EXPAND(PREFIX, name)
-/* A map marks the bytes of a value that are not padding. Maps are nine tenths of the code, so only one of the two objects
-   has them. */
+/* A map marks the bytes of a value that are not padding. Maps are nine tenths of the code, so only one of the two
+   objects has them. */
 #ifdef __clang__
 #define SLOW __attribute__((noinline, optnone, unused))
 #else
