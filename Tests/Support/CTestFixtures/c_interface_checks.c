@@ -20,7 +20,7 @@ static void check(bool holds, const char *condition, int line) {
 
 #define CHECK(condition) check((condition), #condition, __LINE__)
 
-/// That a call fails with a status, and the message says so.
+/// Checks that a call fails with a status and sets a message.
 #define FAILS(expected, call)                                                    \
   do {                                                                           \
     fwd_status given = (call);                                                   \
@@ -38,7 +38,7 @@ static bool says(const fwd_error *error, fwd_status status, const char *words) {
 
 // MARK: Subscribers
 
-/// What the methods below were called with, in order.
+/// The calls of the methods below, in order, as text.
 typedef struct journal {
   int count;
   char text[512];
@@ -50,7 +50,7 @@ static void note(journal *journal, const char *name, int number) {
   snprintf(journal->text + length, sizeof journal->text - length, "%s%d ", name, number);
 }
 
-/// Whether exactly this was noted since the last time.
+/// Whether exactly these calls have been noted since the last check. Clears the journal.
 static bool noted(journal *journal, const char *text) {
   bool equal = strcmp(journal->text, text) == 0;
   if (!equal) fprintf(stderr, "noted \"%s\": ", journal->text);
@@ -62,7 +62,7 @@ typedef struct listener {
   const char *name;
   journal *journal;
   int32_t answer;
-  /// Run in each call.
+  /// Called in each delivery, unless it is NULL.
   void (*action)(struct listener *self);
   fwd_proxy *proxy;
   fwd_subscription subscription;
@@ -104,7 +104,7 @@ static fwd_status subscribe(fwd_proxy *proxy, listener *listener) {
                              NULL);
 }
 
-/// The protocol of the methods above.
+/// Returns the protocol of the methods above.
 static const fwd_protocol *listening(void) {
   static const fwd_requirement requirements[] = {
       {"ping:", "v@:i", true},
@@ -166,7 +166,7 @@ int c_interface_check_protocols(void) {
   CHECK(fwd_protocol_find("CChecks.p") == NULL);
   CHECK(fwd_protocol_find(NULL) == NULL);
   CHECK(fwd_protocol_find("") == NULL);
-  // The same again, with strings of its own, in another order.
+  // The same protocol again, with other strings and in another order.
   char selector[] = "a:", encoding[] = "v24@0:8i16";
   fwd_requirement same[] = {{"b", "i@", false}, {selector, encoding, true}};
   const fwd_protocol *again = NULL;
@@ -175,13 +175,13 @@ int c_interface_check_protocols(void) {
   CHECK(fwd_protocol_register("CChecks.P", same, 2, NULL, NULL) == FWD_OK);
   CHECK(fwd_protocol_register("CChecks.Empty", NULL, 0, NULL, NULL) == FWD_OK);
   CHECK(fwd_protocol_find("CChecks.Empty") != NULL);
-  // Another of the name.
+  // Another protocol of the same name.
   FAILS(FWD_CONFLICT, fwd_protocol_register("CChecks.P", requirements, 1, &untouched, &error));
   CHECK(says(&error, FWD_CONFLICT, "registered already"));
   CHECK(untouched == (const fwd_protocol *)&protocol);
   requirements[1].required = true;
   FAILS(FWD_CONFLICT, fwd_protocol_register("CChecks.P", requirements, 2, NULL, NULL));
-  // Faults: nothing is registered.
+  // Faulty requirements: nothing is registered.
   struct fault {
     fwd_requirement requirement;
     fwd_status status;
@@ -232,7 +232,7 @@ int c_interface_check_proxies(void) {
   CHECK(fwd_proxy_signature(proxy, NULL) == NULL);
   CHECK(!fwd_proxy_responds(proxy, NULL));
 
-  // Its subscribers live as long as the last reference.
+  // The subscriptions end with the last reference to the proxy.
   journal journal = {0};
   listener a = {.name = "a", .journal = &journal};
   CHECK(subscribe(proxy, &a) == FWD_OK);
@@ -243,7 +243,7 @@ int c_interface_check_proxies(void) {
   CHECK(a.destroyed == 1);
   fwd_proxy_release(NULL);
 
-  // Protocols that disagree, or are missing.
+  // Protocols that conflict or are NULL.
   fwd_error error = {0};
   fwd_proxy *untouched = (fwd_proxy *)&error, *none = untouched;
   fwd_requirement other = {"ping:", "v@:q", false};
@@ -299,7 +299,7 @@ int c_interface_check_versions(void) {
   snprintf(text, sizeof text, "%d.%d.%d", FWD_VERSION_MAJOR, FWD_VERSION_MINOR, FWD_VERSION_PATCH);
   CHECK(strcmp(fwd_version_string(), text) == 0);
 
-  // What programs of a later version pass: members behind those that the library knows.
+  // Programs of a later version pass members behind those that the library knows.
   const fwd_protocol *protocol = listening();
   fwd_proxy *untouched = (fwd_proxy *)&protocol, *proxy = untouched;
   fwd_error error = {0};
@@ -331,7 +331,7 @@ int c_interface_check_versions(void) {
   FAILS(FWD_WRONG_VERSION, fwd_proxy_create(&protocol, 1, &flagged, &proxy, &error));
   CHECK(says(&error, FWD_WRONG_VERSION, "flags 0x8000000000000000"));
 
-  // Arrays are read with the stride of the program.
+  // Arrays are read with the element size of the program.
   struct {
     fwd_method_options known;
     size_t unknown;
@@ -357,7 +357,7 @@ int c_interface_check_versions(void) {
   }
   CHECK(proxy == untouched);
 
-  // The same for subscriptions.
+  // The same checks for the options of subscriptions.
   CHECK(fwd_proxy_create(&protocol, 1, NULL, &proxy, &error) == FWD_OK);
   journal journal = {0};
   listener a = {.name = "a", .journal = &journal};
@@ -471,7 +471,7 @@ int c_interface_check_positions(void) {
     CHECK(fwd_proxy_move(proxy, moves[i].moved->subscription, &moves[i].position, &error) == FWD_OK);
     CHECK(order_is(proxy, &journal, moves[i].order));
   }
-  // A fan-out under way keeps the order; nobody is called twice.
+  // A fan-out under way keeps its order, and calls no subscriber twice.
   g.action = move_itself;
   g.proxy = proxy;
   CHECK(order_is(proxy, &journal, "b0 h0 f0 a0 e0 d0 g0 c0 "));
@@ -521,7 +521,7 @@ int c_interface_check_positions(void) {
 
 // MARK: Subscribers
 
-/// Blocks and unblocks `a`, which stands behind `b`.
+/// Blocks and unblocks `a`, which comes after `b`.
 static void check_blocking(fwd_proxy *proxy, listener *a, listener *b, journal *journal) {
   fwd_selector ping = fwd_selector_register("ping:");
   int32_t number = 2;
@@ -544,7 +544,7 @@ static void check_blocking(fwd_proxy *proxy, listener *a, listener *b, journal *
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unblock(proxy, UINT64_MAX));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_block(NULL, a->subscription));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_unblock(NULL, a->subscription));
-  // In a batch, too, which began before.
+  // A batch that began before also skips a blocked subscription.
   fwd_batch *batch = NULL;
   CHECK(fwd_batch_begin(proxy, &batch, NULL) == FWD_OK);
   CHECK(fwd_proxy_block(proxy, b->subscription) == FWD_OK);
@@ -556,7 +556,7 @@ static void check_blocking(fwd_proxy *proxy, listener *a, listener *b, journal *
   fwd_batch_end(batch);
 }
 
-/// Subscribes for a few deliveries, behind `b` and `a`.
+/// Subscribes for a limited number of deliveries, after `b` and `a`.
 static void check_times(fwd_proxy *proxy, journal *journal) {
   fwd_selector ping = fwd_selector_register("ping:");
   int32_t number = 3;
@@ -571,7 +571,7 @@ static void check_times(fwd_proxy *proxy, journal *journal) {
         FWD_OK);
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
   CHECK(noted(journal, "b3 a3 t3 ") && t.destroyed == 0);
-  // What is not delivered is not counted.
+  // Deliveries that a block prevents are not counted.
   CHECK(fwd_proxy_block(proxy, t.subscription) == FWD_OK);
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
   CHECK(fwd_proxy_unblock(proxy, t.subscription) == FWD_OK);
@@ -582,7 +582,7 @@ static void check_times(fwd_proxy *proxy, journal *journal) {
   CHECK(noted(journal, "b3 a3 ") && fwd_proxy_subscriber_count(proxy) == 2);
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_block(proxy, t.subscription));
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(proxy, t.subscription));
-  // More than will ever come.
+  // A limit that is never reached.
   options.times = SIZE_MAX;
   CHECK(fwd_proxy_subscribe(proxy, &t, listener_methods, 3, listener_destroy, &options, &t.subscription, NULL) ==
         FWD_OK);
@@ -616,7 +616,7 @@ int c_interface_check_subscribers(void) {
   CHECK(!fwd_proxy_responds(proxy, fwd_selector_register("missing")));
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
   CHECK(noted(&journal, "a1 b1 "));
-  // One context may subscribe twice, and leaves by its subscriptions.
+  // One context may have two subscriptions, each of which ends by its identifier.
   fwd_subscription first = a.subscription;
   CHECK(subscribe(proxy, &a) == FWD_OK);
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
@@ -636,7 +636,7 @@ int c_interface_check_subscribers(void) {
   check_blocking(proxy, &a, &b, &journal);
   check_times(proxy, &journal);
 
-  // What is refused, is refused as a whole; the context is not destroyed.
+  // A failure changes nothing, and does not destroy the context.
   listener c = {.name = "c", .journal = &journal, .subscription = 77};
   void (*function)(void) = listener_methods[0].function;
   struct fault {
@@ -669,7 +669,7 @@ int c_interface_check_subscribers(void) {
   FAILS(FWD_MISSING_METHOD, fwd_proxy_subscribe(proxy, &c, NULL, 0, listener_destroy, NULL, &c.subscription, NULL));
   CHECK(c.subscription == 77 && c.destroyed == 0);
   CHECK(fwd_proxy_subscriber_count(proxy) == 2);
-  // No notifier, no place for the subscription, no context.
+  // Without a notifier, without an output for the subscription, and without a context.
   static struct journal plain;
   static listener unbound = {.name = "n", .journal = &plain};
   CHECK(fwd_proxy_subscribe(proxy, &unbound, listener_methods, 1, NULL, NULL, NULL, NULL) == FWD_OK);
@@ -682,7 +682,7 @@ int c_interface_check_subscribers(void) {
 
 static void leave(listener *self) {
   CHECK(fwd_proxy_unsubscribe(self->proxy, self->subscription) == FWD_OK);
-  // The call that runs is still using the context.
+  // The call still uses the context, so it has not been destroyed.
   CHECK(self->destroyed == 0);
 }
 
@@ -707,7 +707,7 @@ static fwd_proxy *reentered;
 static void destroy_and_forward(void *context) {
   int32_t number = 3;
   ((listener *)context)->destroyed++;
-  // No lock is held.
+  // The library holds no lock here, so the proxy can be used again.
   CHECK(fwd_forward(reentered, fwd_selector_register("ping:"), &number, 4, NULL, 0) == FWD_OK);
 }
 
@@ -861,7 +861,7 @@ int c_interface_check_forwarding(void) {
   result = 55;
   CHECK(fwd_forward(proxy, unknown, NULL, 0, &result, 4) == FWD_OK && result == 0);
   CHECK(fwd_selector_find("c interface checks: never") == NULL);
-  // A void method without a responder is none of anybody's business.
+  // Forwarding a void method without a responder is not an error.
   CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
   fwd_proxy_release(proxy);
   return failures;
@@ -887,7 +887,7 @@ int c_interface_check_policies(void) {
       {FWD_RESULT_FIRST, {4, 5, 6}, 4, "a1 "},
       {FWD_RESULT_ALL_FIRST, {4, 5, 6}, 4, "a1 b1 c1 "},
       {FWD_RESULT_ALL_LAST, {4, 5, 6}, 6, "a1 b1 c1 "},
-      // 0 stands for number * factor, which is 0.
+      // An answer of 0 makes the listener return number * factor, which is 0 here.
       {FWD_RESULT_UNTIL_NONZERO, {0, 5, 6}, 5, "a1 b1 "},
       {FWD_RESULT_UNTIL_NONZERO, {0, 0, 0}, 0, "a1 b1 c1 "},
   };
@@ -903,7 +903,7 @@ int c_interface_check_policies(void) {
     fwd_proxy *proxy = make_proxy(&options);
     given = 0;
     int32_t result = 0;
-    // The default was copied.
+    // The default result was copied when the proxy was created.
     CHECK(fwd_forward(proxy, ask, &frame, sizeof frame, &result, 4) == FWD_OK && result == 9);
     journal journal = {0};
     listener listeners[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
@@ -978,7 +978,7 @@ static void ignore_error(void *context, fwd_selector selector, const fwd_error *
   (void)context, (void)selector, (void)error;
 }
 
-/// A function pointer whose forwarding fails gives the result for failures, so that a hook denies.
+/// Checks that a function pointer returns the failure result if the forwarding fails, so that a hook can deny.
 static void check_failure_results(void) {
   int32_t denied = 7;
   fwd_method_options method = {.selector = "ask:of:", .failure_result = &denied, .failure_result_size = 2};
@@ -1021,7 +1021,7 @@ int c_interface_check_functions(void) {
   CHECK(call_long(NULL, NULL, 10, 0.5) == 5);
   CHECK(call_long(&journal, &journal, -10, 0.5) == -5);
   CHECK(noted(&journal, "a6 a10 a-10 "));
-  // What cannot be done is reported, and the caller gets zeroes.
+  // A failure is reported, and the caller gets zeroes.
   CHECK(fwd_proxy_function(proxy, fwd_selector_register("missing"), FWD_FUNCTION_ARGUMENTS, &missing, NULL) == FWD_OK);
   CHECK(((int32_t(*)(void))fwd_closure_function(missing))() == 0);
   CHECK(reports == 1 && last_report == FWD_NO_RESPONDER);
@@ -1036,7 +1036,7 @@ int c_interface_check_functions(void) {
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, NULL, FWD_FUNCTION_ARGUMENTS, &untouched, &error));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, NULL, &error));
   CHECK(untouched == (fwd_closure *)&error);
-  // The function keeps the proxy, also when both are given up inside its call.
+  // The closure keeps the proxy, even if a delivery destroys the closure and releases the proxy.
   CHECK(fwd_proxy_function(proxy, ping, FWD_FUNCTION_ARGUMENTS, &running, NULL) == FWD_OK);
   fwd_proxy_release(proxy);
   void (*call_ping)(int32_t) = (void (*)(int32_t))fwd_closure_function(running);
@@ -1056,7 +1056,7 @@ typedef struct visited {
   int count;
   int stop_at;
   char text[256];
-  /// Run at each visit, with the subscription that is visited.
+  /// Called in each visit with the visited subscription, unless it is NULL.
   void (*action)(struct visited *self, fwd_subscription subscription);
   listener *other;
 } visited;
@@ -1090,7 +1090,7 @@ static void end_and_add(visited *self, fwd_subscription subscription) {
   self->action = NULL;
   CHECK(fwd_proxy_unsubscribe(self->proxy, self->other->subscription) == FWD_OK);
   CHECK(subscribe(self->proxy, self->other) == FWD_OK);
-  // The visit goes on with what there was, and keeps the context that is visited.
+  // The visitor may forward. The visited context is still valid.
   int32_t number = 5;
   CHECK(fwd_forward_named(self->proxy, "ping:", &number, 4, NULL, 0) == FWD_OK);
 }
@@ -1119,13 +1119,13 @@ int c_interface_check_visitors(void) {
   CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
   CHECK(visited.count == 2 && strcmp(visited.text, "ab-") == 0);
   CHECK(fwd_proxy_unblock(proxy, listeners[1].subscription) == FWD_OK);
-  // What ends or begins during the visit is not visited.
+  // Subscriptions that end or begin during the visit are not visited.
   visited = (struct visited){.proxy = proxy, .action = end_and_add, .other = &listeners[2]};
   CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
   CHECK(strcmp(visited.text, "abd") == 0 && listeners[2].destroyed == 1);
   CHECK(noted(&journal, "a5 b5 d5 c5 "));
   listeners[2].destroyed = 0;
-  // A visitor may end what it visits.
+  // A visitor may end the visited subscription.
   visited = (struct visited){.proxy = proxy, .action = end_visited, .stop_at = 3};
   CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
   CHECK(strcmp(visited.text, "abd") == 0 && fwd_proxy_subscriber_count(proxy) == 1);
@@ -1141,7 +1141,7 @@ int c_interface_check_visitors(void) {
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_visit_methods(proxy, NULL, &visited));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_visit_subscribers(NULL, visit_subscriber, &visited));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_visit_subscribers(proxy, NULL, &visited));
-  // The last reference of the program, inside a visit.
+  // A visitor releases the last reference to the proxy.
   visited = (struct visited){.proxy = proxy, .action = release_visited};
   CHECK(fwd_proxy_visit_subscribers(proxy, visit_subscriber, &visited) == FWD_OK);
   CHECK(strcmp(visited.text, "c") == 0 && listeners[2].destroyed == 1);
@@ -1214,7 +1214,7 @@ int c_interface_check_collecting(void) {
   collected = (struct collected){.proxy = proxy, .stop_at = 2};
   CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
   CHECK(collected.count == 2 && noted(&journal, "a4 b4 "));
-  // From bytes without alignment, and of a void method.
+  // From a frame that is not aligned, and of a void method.
   char bytes[sizeof frame + 1];
   memcpy(bytes + 1, &frame, sizeof frame);
   collected = (struct collected){.proxy = proxy};
@@ -1224,7 +1224,7 @@ int c_interface_check_collecting(void) {
   collected = (struct collected){.proxy = proxy};
   CHECK(fwd_collect(proxy, ping, &number, 4, collect_nothing, &collected) == FWD_OK);
   CHECK(collected.count == 3 && noted(&journal, "a6 b6 c6 "));
-  // Errors call nobody.
+  // On failure nothing is called.
   FAILS(FWD_WRONG_SIZE, fwd_collect(proxy, ask, &frame, 4, collect_number, &collected));
   FAILS(FWD_NULL_ARGUMENT, fwd_collect(proxy, ask, NULL, sizeof frame, collect_number, &collected));
   FAILS(FWD_NULL_ARGUMENT, fwd_collect(proxy, ask, &frame, sizeof frame, NULL, &collected));
@@ -1233,12 +1233,12 @@ int c_interface_check_collecting(void) {
   fwd_selector unknown = fwd_selector_register("unknown");
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_collect(proxy, unknown, NULL, 0, collect_number, &collected));
   CHECK(noted(&journal, ""));
-  // A visitor that collects, and ends a subscription that is still to come.
+  // A visitor collects again, and ends a subscription that has not been called yet.
   listeners[2].answer = 1;
   collected = (struct collected){.proxy = proxy, .action = collect_again};
   CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
   CHECK(collected.count == 2 && noted(&journal, "a4 a1 b1 c1 b4 ") && listeners[2].destroyed == 1);
-  // The last reference of the program.
+  // A visitor releases the last reference to the proxy.
   collected = (struct collected){.proxy = proxy, .action = release_collected};
   CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
   CHECK(collected.count == 2 && listeners[0].destroyed == 1 && listeners[1].destroyed == 1);
@@ -1260,7 +1260,7 @@ typedef struct interceptor {
   journal *journal;
   fwd_proxy *proxy;
   fwd_interception interception;
-  /// Run in each call, and says what to return.
+  /// Called in each invocation. Its status is returned.
   fwd_status (*action)(struct interceptor *self, fwd_invocation *invocation);
   int destroyed;
 } interceptor;
@@ -1401,7 +1401,7 @@ int c_interface_check_interception(void) {
   CHECK(before.interception != 0 && before.interception != after.interception);
   CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 70);
   CHECK(noted(&journal, "<6 o6 i6 a7 >6 =70 "));
-  // Each result goes to who collects, with the arguments as they were changed.
+  // Each result goes to the collecting visitor. The deliveries have the changed arguments.
   collected collected = {.proxy = proxy};
   struct {
     int32_t number;
@@ -1412,7 +1412,7 @@ int c_interface_check_interception(void) {
   CHECK(fwd_collect(proxy, ask, &frame, sizeof frame, collect_number, &collected) == FWD_OK);
   CHECK(collected.count == 1 && collected.sum == 6 && collected.authors[0] == a.subscription);
   CHECK(noted(&journal, "<6 o6 i6 a6 >6 "));
-  // Instead of the subscribers.
+  // An interceptor instead of the subscribers.
   CHECK(add(&instead, ask, FWD_INTERCEPT_INSTEAD, NULL) == FWD_OK);
   CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 9);
   CHECK(noted(&journal, "<6 o6 i6 !6 >6 "));
@@ -1442,12 +1442,12 @@ int c_interface_check_interception(void) {
   CHECK(ask_number(proxy, 6, &result) == FWD_OK && result == 6 && reports == 3 && last_report == FWD_DELIVERY_FAILED);
   before.action = NULL;
   journal = (struct journal){0};
-  // The failure of what is behind it.
+  // The failure of the inner delivery is passed on.
   CHECK(fwd_proxy_block(proxy, a.subscription) == FWD_OK);
   FAILS(FWD_NO_RESPONDER, ask_number(proxy, 6, &result));
   CHECK(reports == 3 && noted(&journal, "<6 o6 i6 "));
   CHECK(fwd_proxy_unblock(proxy, a.subscription) == FWD_OK);
-  // Neither proceeds nor sets a result.
+  // An interceptor that neither proceeds nor sets a result.
   inner.action = NULL;
   FAILS(FWD_NO_RESPONDER, ask_number(proxy, 6, &result));
   inner.action = proceed_twice;
@@ -1464,7 +1464,7 @@ int c_interface_check_interception(void) {
   fwd_closure_destroy(closure);
   CHECK(noted(&journal, "p3 a3 "));
 
-  // What is no argument.
+  // Invalid arguments.
   FAILS(FWD_UNKNOWN_SELECTOR, add(&second, fwd_selector_register("unknown"), FWD_INTERCEPT_BEFORE, &error));
   FAILS(FWD_OUT_OF_RANGE, add(&second, ask, (fwd_interception_point)4, &error));
   CHECK(says(&error, FWD_OUT_OF_RANGE, "4 is no point"));
@@ -1487,7 +1487,7 @@ int c_interface_check_interception(void) {
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(other, outer.interception));
   fwd_proxy_release(other);
 
-  // With the proxy.
+  // The last release of the proxy ends the interceptions and destroys their contexts.
   fwd_proxy_release(proxy);
   CHECK(before.destroyed == 1 && after.destroyed == 1 && outer.destroyed == 1 && inner.destroyed == 1);
   CHECK(pinged.destroyed == 1 && instead.destroyed == 1 && a.destroyed == 1);
@@ -1497,7 +1497,7 @@ int c_interface_check_interception(void) {
 static fwd_status end_itself(interceptor *self, fwd_invocation *invocation) {
   CHECK(fwd_proxy_end_interception(self->proxy, self->interception) == FWD_OK);
   FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(self->proxy, self->interception));
-  // The call still uses the context.
+  // The call still uses the context, so it has not been destroyed.
   CHECK(self->destroyed == 0);
   return fwd_invocation_proceed(invocation);
 }
@@ -1582,13 +1582,13 @@ int c_interface_check_interception_lifetimes(void) {
   CHECK(add(&one, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
   CHECK(ask_number(proxy, 4, &result) == FWD_OK && result == 4 && one.destroyed == 1);
   CHECK(noted(&journal, "14 "));
-  // Ends one that is still to come.
+  // An interceptor ends one that has not been called yet.
   one = (interceptor){.name = "1", .journal = &journal, .proxy = proxy, .action = end_followed};
   followed = &two;
   CHECK(add(&one, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK && add(&two, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
   CHECK(ask_number(proxy, 5, &result) == FWD_OK && result == 5 && two.destroyed == 1);
   CHECK(noted(&journal, "15 "));
-  // One that joins takes part from the next invocation on.
+  // An interceptor that begins during an invocation is called from the next one on.
   two.destroyed = 0;
   one.action = add_followed;
   CHECK(ask_number(proxy, 6, &result) == FWD_OK && noted(&journal, "16 "));
@@ -1598,7 +1598,7 @@ int c_interface_check_interception_lifetimes(void) {
   CHECK(ask_number(proxy, 2, &result) == FWD_OK && result == 2);
   CHECK(noted(&journal, "12 11 10 20 21 22 "));
   one.action = only_proceed;
-  // A notifier that ends another interception.
+  // A notifier ends another interception.
   chained = (interceptor){.name = "c", .journal = &journal, .proxy = proxy};
   interceptor ending = {.name = "e", .journal = &journal, .proxy = proxy};
   CHECK(add(&chained, ping, FWD_INTERCEPT_BEFORE, NULL) == FWD_OK);
@@ -1612,7 +1612,7 @@ int c_interface_check_interception_lifetimes(void) {
   pthread_create(&thread, NULL, end_in_thread, &two);
   pthread_join(thread, &status);
   CHECK(status == (void *)FWD_OK && two.destroyed == 1);
-  // Threads that forward while another one intercepts and stops.
+  // Two threads forward while another one begins and ends interceptions.
   CHECK(fwd_proxy_end_interception(proxy, one.interception) == FWD_OK && one.destroyed == 1);
   quiet_destroyed = 0;
   pthread_t threads[2];
@@ -1629,7 +1629,7 @@ int c_interface_check_interception_lifetimes(void) {
     CHECK(status == NULL);
   }
   CHECK(quiet_destroyed == 200);
-  // The last reference of the program, inside an invocation.
+  // An interceptor releases the last reference to the proxy.
   one = (interceptor){.name = "1", .journal = &journal, .proxy = proxy, .action = release_proxy};
   CHECK(add(&one, ask, FWD_INTERCEPT_AROUND, NULL) == FWD_OK);
   CHECK(ask_number(proxy, 8, &result) == FWD_OK && result == 8 && one.destroyed == 1);
@@ -1664,7 +1664,7 @@ static void *forward_all(void *proxy) {
 static void *come_and_go(void *proxy) {
   intptr_t failed = 0;
   for (int i = 0; i < rounds; i++) {
-    // Freed by whoever is the last to use it.
+    // The last user frees the context: this thread, or a fan-out.
     counter *passing = calloc(1, sizeof *passing);
     fwd_subscription subscription;
     failed += fwd_proxy_subscribe(proxy, passing, counter_methods, 1, free, NULL, &subscription, NULL) != FWD_OK;
