@@ -5,8 +5,8 @@
   public import Forwarding
 
   extension ForwardedProxy {
-    /// Handles a method by a closure, until the token is cancelled or dies. Keep
-    /// the token.
+    /// Handles a method by a closure until the returned token is cancelled or
+    /// deinitialised. Keep the token.
     ///
     /// ```swift
     /// let token = try delegates.on(.downloadDidReceiveOf) {
@@ -14,20 +14,22 @@
     /// }
     /// ```
     ///
-    /// The closure is one of the method's responders, and need not handle
-    /// others that are required.
+    /// The closure is one of the method's responders. Other required methods
+    /// are not checked.
     ///
     /// - Parameters:
     ///   - requirement: the method.
-    ///   - position: its place in the order of delivery.
-    ///   - body: gets the arguments, all or the first few, of exactly the
-    ///     protocol's types; gives the result. It may throw if the method does.
-    ///     An object of another class than its parameter's is not delivered but
-    ///     reported to the error handler, as a table does not tell classes
-    ///     apart. It is kept until the subscription ends.
+    ///   - position: the position in the order of delivery.
+    ///   - body: gets all arguments or the first few, and returns the result.
+    ///     Its parameters must have exactly the protocol's types. It may throw
+    ///     if the method does. It is not called if an object has another class
+    ///     than its parameter: encodings do not contain classes, so this is
+    ///     checked at each call, and the error handler is called. The closure
+    ///     is kept until the subscription ends.
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
-    ///   types are not the method's, which names the parameter and both types;
-    ///   `notSubscribed` if the position's anchor is not there.
+    ///   types are not those of the method (the error names the parameter and
+    ///   both types), and `notSubscribed` if the anchor of the position is not
+    ///   subscribed.
     public func on<each Argument, Output, Failure: Error>(
       _ requirement: Requirement, at position: DynamicProxy.Position = .last,
       _ body: @escaping @Sendable (repeat each Argument) throws(Failure) -> Output
@@ -42,7 +44,7 @@
       }
     }
 
-    /// Makes a signal of the calls of a method without a result; see
+    /// Returns a signal of the calls of a method without a result. See
     /// `DynamicProxy.signal(for:at:buffering:_:)`.
     ///
     /// ```swift
@@ -55,12 +57,13 @@
     /// - Parameters:
     ///   - requirement: the method.
     ///   - position: the position in the order of delivery.
-    ///   - buffering: what each iterator keeps while it does not wait.
-    ///   - map: makes an element of the arguments, all or the first few, of
-    ///     exactly the protocol's types. It is kept as long as the signal, its
-    ///     copies and its iterators are.
+    ///   - buffering: the elements that each iterator stores while its task
+    ///     does not wait for one.
+    ///   - map: makes an element from all arguments or the first few. Its
+    ///     parameters must have exactly the protocol's types. It is kept as
+    ///     long as the signal, its copies and its iterators.
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
-    ///   types are not the method's, or it has a result.
+    ///   types are not those of the method, or the method has a result.
     public func signal<each Argument, Element: Sendable>(
       for requirement: Requirement, at position: DynamicProxy.Position = .last,
       buffering: SignalBuffering = .unbounded,
@@ -80,19 +83,20 @@
       }
     }
 
-    /// Makes a signal of the calls of a method whose result the closure gives;
-    /// see `DynamicProxy.signal(for:of:at:buffering:_:)`.
+    /// Returns a signal of the calls of a method, whose result the closure
+    /// returns. See `DynamicProxy.signal(for:of:at:buffering:_:)`.
     ///
     /// - Parameters:
     ///   - requirement: the method.
     ///   - element: the type of the elements.
     ///   - position: the position in the order of delivery.
-    ///   - buffering: what each iterator keeps while it does not wait.
-    ///   - body: gets the emitter and the arguments, all or the first few; gives
-    ///     the result. It may throw if the method does. It is kept as long as
-    ///     the signal, its copies and its iterators are.
+    ///   - buffering: the elements that each iterator stores while its task
+    ///     does not wait for one.
+    ///   - body: gets the emitter and all arguments or the first few, and
+    ///     returns the result. It may throw if the method does. It is kept as
+    ///     long as the signal, its copies and its iterators.
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
-    ///   types are not the method's.
+    ///   types are not those of the method.
     public func signal<each Argument, Element: Sendable, Output, Failure: Error>(
       for requirement: Requirement, of element: Element.Type,
       at position: DynamicProxy.Position = .last,
@@ -117,12 +121,13 @@
   // MARK: - The forward target
 
   extension ForwardedProxy {
-    /// Who gets what no listener handles; nil if there is nobody, or it has died.
-    /// For another typed proxy it is the untyped one behind it.
+    /// The object that gets calls which no listener handles; nil if there is
+    /// none, or it has died. If it is a typed proxy, this is the untyped proxy
+    /// that the typed one uses.
     public var forwardTarget: AnyObject? { _forwarding.proxy.forwardTarget }
 
-    /// Sets who gets what no listener handles, in the place of an earlier one;
-    /// see `DynamicProxy.setForwardTarget(_:for:lifetime:)`.
+    /// Sets the object that gets calls which no listener handles. Replaces an
+    /// earlier one. See `DynamicProxy.setForwardTarget(_:for:lifetime:)`.
     ///
     /// - Throws: `ForwardingError` with the code `cycle` if it is a proxy that
     ///   forwards to this one; `dead` if it is being deinitialised.
@@ -137,13 +142,13 @@
       guard let table = Self._protocol.functionTable(for: listener) else {
         preconditionFailure("a typed proxy without an untyped one")
       }
-      // SAFETY: the typed proxy stays where its listeners may be called, or is
-      // Sendable as they are.
+      // SAFETY: the typed proxy is used only where its listeners may be used,
+      // or both are Sendable.
       try unsafe _forwarding.proxy.unsafeSetForwardTarget(
         object, table: table, for: scope, lifetime: lifetime)
     }
 
-    /// Takes out who gets what no listener handles.
+    /// Removes the object that gets calls which no listener handles.
     public func removeForwardTarget() { _forwarding.proxy.removeForwardTarget() }
   }
 #endif

@@ -4,11 +4,11 @@
 #if Macros
   public import Forwarding
 
-  /// Interception of a typed proxy's methods, which is that of the untyped proxy
-  /// behind it; see there for the order and what a method's responders are. It is
-  /// for the methods of the protocol itself, and for those that are not `async`.
+  /// Interception of a typed proxy's methods. It is the interception of the
+  /// untyped proxy, which documents the order of interceptors. It applies to
+  /// the protocol's own methods that are not `async`.
   extension ForwardedProxy {
-    /// Has a closure called before each call of a method.
+    /// Calls a closure before each call of a method.
     ///
     /// ```swift
     /// let token = try delegates.before(.downloadDidReceiveOf) {
@@ -18,22 +18,23 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
-    ///   - body: gets the arguments, all or the first few, of exactly the
-    ///     protocol's types. It is kept until the token is cancelled or dies. An
-    ///     object of another class than its parameter's is reported to the error
-    ///     handler instead, and stands in nobody's way.
+    ///   - body: gets all arguments or the first few. Its parameters must have
+    ///     exactly the protocol's types. It is kept until the token is
+    ///     cancelled or deinitialised. If an object has another class than its
+    ///     parameter, the error handler is called instead, and the call of the
+    ///     method goes on.
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
-    ///   types are not the method's, which names the parameter and both types,
-    ///   or the method is `async`.
+    ///   types are not those of the method (the error names the parameter and
+    ///   both types), or if the method is `async`.
     public func before<each Argument>(
       _ requirement: Requirement, _ body: @escaping @Sendable (repeat each Argument) -> Void
     ) throws(ForwardingError) -> InterceptionToken {
       try tap(requirement, isAfter: false, body)
     }
 
-    /// Has a closure called after each call of a method that went without an
-    /// error, be it that nobody responded. Errors that the configuration wants
-    /// collected or reported are none here.
+    /// Calls a closure after each call of a method that has not failed, even if
+    /// no listener responded. Errors that the configuration collects or reports
+    /// do not count as a failure.
     ///
     /// - Parameters:
     ///   - requirement: the method.
@@ -45,8 +46,8 @@
       try tap(requirement, isAfter: true, body)
     }
 
-    /// Has a closure called instead of the listeners. There can be one for each
-    /// method.
+    /// Calls a closure instead of the listeners. A method has at most one such
+    /// closure.
     ///
     /// ```swift
     /// let token = try delegates.instead(.downloadShouldContinueAfter) {
@@ -56,13 +57,15 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
-    ///   - replacing: whether it is to replace the one that there may be.
-    ///   - body: gets the arguments, all of them, of exactly the protocol's
-    ///     types; gives the result. It may throw if the method does. An object
-    ///     of another class than its parameter's is an error, `deliveryFailed`.
-    ///     It is kept until the token is cancelled or dies.
-    /// - Throws: `ForwardingError`: `signatureMismatch`, as `before`; `duplicate`
-    ///   if there is one already.
+    ///   - replacing: whether the closure may replace an earlier one.
+    ///   - body: gets all arguments and returns the result. Its parameters must
+    ///     have exactly the protocol's types. It may throw if the method does.
+    ///     If an object has another class than its parameter, the call fails
+    ///     with `deliveryFailed`. The closure is kept until the token is
+    ///     cancelled or deinitialised.
+    /// - Throws: `ForwardingError` with the code `signatureMismatch`, as
+    ///   `before`, or `duplicate` if there is an earlier closure and
+    ///   `replacing` is false.
     public func instead<each Argument, Output, Failure: Error>(
       _ requirement: Requirement, replacing: Bool = false,
       _ body: @escaping @Sendable (repeat each Argument) throws(Failure) -> Output
@@ -78,8 +81,8 @@
       }
     }
 
-    /// Has a closure called around each call of a method: it goes on by calling
-    /// `proceed`, or not.
+    /// Calls a closure around each call of a method. The closure makes the call
+    /// by `proceed`, or omits it.
     ///
     /// ```swift
     /// let token = try delegates.around(.downloadDidReceiveOf) { invocation, proceed in
@@ -88,16 +91,17 @@
     /// }
     /// ```
     ///
-    /// If it does not proceed, a method with a result gives what it gives if
-    /// nobody responds, unless the closure has set one that C has a type for.
+    /// If the closure does not proceed, the result is the one that the closure
+    /// has set, if C has a type for it. Otherwise the method returns what it
+    /// returns if no listener responds.
     ///
     /// - Parameters:
     ///   - requirement: the method.
-    ///   - body: gets the invocation, as untyped callers see it: the listener is
-    ///     argument 0, and values that C has no type for are addresses. What it
-    ///     throws goes to the caller if the method throws, else to the error
-    ///     handler. What listeners throw goes to the caller by itself, and does
-    ///     not come out of `proceed`.
+    ///   - body: gets the invocation in the form of untyped callers: the
+    ///     listener is argument 0, and values that C has no type for are
+    ///     addresses. An error that it throws goes to the caller if the method
+    ///     throws, else to the error handler. Errors that listeners throw go to
+    ///     the caller directly, and `proceed` does not throw them.
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
     ///   method is `async`.
     public func around(
@@ -112,7 +116,7 @@
         do {
           try body(invocation, proceed)
         } catch let error as ForwardingError {
-          // What went wrong behind it has been reported there.
+          // A failure inside of `proceed` has been reported already.
           throw error
         } catch {
           failure = error
@@ -128,7 +132,7 @@
             }
           }
         }
-        // Without a result, what is in the register says whether it has thrown.
+        // If the method has no result, the register says whether it has thrown.
         if !method.hasResult && (hasThrown || !invocation.hasResult) {
           try invocation.setResult(hasThrown)
         }

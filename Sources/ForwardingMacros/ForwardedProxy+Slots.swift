@@ -4,9 +4,10 @@
 #if Macros
   public import Forwarding
 
-  // A typed proxy stands in a delegate slot.
+  // A typed proxy can be the delegate in a slot: the requirements of
+  // `SlotProxy`.
   extension ForwardedProxy {
-    /// This proxy, as a slot of its protocol holds it.
+    /// This proxy as a value of its protocol's type.
     public var asListener: Listener {
       guard let listener = self as? Listener else {
         preconditionFailure("\(Self.self) does not conform to its protocol")
@@ -26,12 +27,13 @@
       try subscribe(listener, at: position, lifetime: lifetime)
     }
 
-    /// The object that a listener is.
+    /// The object of a listener.
     public static func object(of listener: Listener) -> AnyObject {
       ForwardedProtocol<Listener, Conformer>.Words(listener).object
     }
 
-    /// The object that stands in the list for a listener.
+    /// The object that is subscribed for a listener: the listener itself, or
+    /// the untyped proxy of a typed proxy.
     public static func subscriber(for listener: Listener) -> AnyObject {
       Self._protocol.subscriber(listener)
     }

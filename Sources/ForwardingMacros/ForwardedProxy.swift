@@ -22,12 +22,12 @@
   /// A proxy is `Sendable` if its protocol inherits from `Sendable`. If not, the
   /// compiler keeps it and its listeners in one isolation domain.
   public protocol ForwardedProxy: ForwardedBase, SlotProxy {
-    /// `any` of the protocol.
+    /// The existential type of the protocol, such as `any DownloadDelegate`.
     associatedtype Listener
-    /// The methods of the protocol, each a case.
+    /// An enum with a case for each method of the protocol.
     associatedtype Requirement: RawRepresentable<Int>, CaseIterable, Hashable, Sendable
 
-    /// `any` of the protocol's metatype.
+    /// The existential type of the protocol's metatype.
     @_documentation(visibility: internal)
     associatedtype Conformer
     /// The methods of the protocol, in order.
@@ -38,11 +38,11 @@
     static var _protocol: ForwardedProtocol<Listener, Conformer> { get }
   }
 
-  /// What typed proxies have in common, without the names of `ForwardedProxy`:
-  /// they do not stand in the way of the types that methods name.
+  /// The base of typed proxies. It does not have the associated types of
+  /// `ForwardedProxy`, whose names could hide types that methods use.
   @_documentation(visibility: internal)
   public protocol ForwardedBase: AnyObject {
-    /// What the macro's code stands on.
+    /// The state that the generated code uses.
     var _forwarding: ForwardedCore { get }
   }
 
@@ -55,17 +55,17 @@
     ///   - listener: any object that conforms to the protocol. Another typed
     ///     proxy is subscribed as `DynamicProxy.subscribe(_:at:lifetime:times:)` does
     ///     with proxies.
-    ///   - lifetime: whether the proxy keeps the listener alive; by default it
-    ///     does not. When the subscription is cancelled through the value that is
-    ///     returned, which any thread may do, this proxy releases the listener:
-    ///     with its next subscription, question or end.
-    ///   - times: after how many calls, of whichever methods, the subscription
-    ///     ends; nil for no limit.
-    /// - Returns: the subscription, or nil if the listener was refused; the
-    ///   configuration's error handler is then told why. That is for a duplicate
-    ///   if the configuration refuses those, a listener that is being
-    ///   deinitialised, a circle of proxies, less than one of `times`, and want
-    ///   of memory.
+    ///   - lifetime: whether the proxy keeps the listener alive. By default it
+    ///     does not. The returned subscription may be cancelled on any thread.
+    ///     If the proxy keeps the listener alive, it then releases the listener
+    ///     when it is next used for subscribing, unsubscribing or a query, or
+    ///     when it is deinitialised.
+    ///   - times: the number of calls, of any methods, after which the
+    ///     subscription ends; nil for no limit.
+    /// - Returns: the subscription, or nil if the listener is refused. The
+    ///   configuration's error handler then gets the reason: a duplicate if the
+    ///   configuration refuses duplicates, a listener that is being
+    ///   deinitialised, a cycle of proxies, `times` less than 1, or no memory.
     /// - Complexity: amortised O(1).
     @discardableResult
     public func subscribe(
@@ -81,10 +81,10 @@
 
     /// Subscribes a listener at a position.
     ///
-    /// - Throws: `ForwardingError` if the listener is refused, as without a
-    ///   position, or if the anchor of the position is not subscribed.
-    /// - Complexity: amortised O(1) at the end, else O(*n*) in the number of
-    ///   subscribers.
+    /// - Throws: `ForwardingError` if the listener is refused, for the reasons
+    ///   of `subscribe(_:lifetime:times:)`, or if the anchor of the position is
+    ///   not subscribed.
+    /// - Complexity: that of the position; see `DynamicProxy.Position`.
     @discardableResult
     public func subscribe(
       _ listener: Listener, at position: DynamicProxy.Position,
@@ -97,7 +97,8 @@
     /// Ends all subscriptions of a listener.
     ///
     /// - Returns: whether there was one.
-    /// - Complexity: O(*n*) in the number of subscribers.
+    /// - Complexity: amortised O(*k*) in the number of the listener's own
+    ///   subscriptions.
     @discardableResult
     public func unsubscribe(_ listener: Listener) -> Bool {
       defer { _forwarding.parking.release() }
@@ -127,11 +128,11 @@
     }
   }
 
-  // MARK: - Asking
+  // MARK: - Queries
 
   extension ForwardedProxy {
-    /// Whether a call of the method would reach someone. A listener that leaves
-    /// an optional method out does not respond to it.
+    /// Whether a call of the method would get a response. A listener that
+    /// leaves out an optional method does not respond to it.
     ///
     /// - Complexity: O(*n*) in the number of subscribers.
     public func responds(to requirement: Requirement) -> Bool {
@@ -145,11 +146,12 @@
       Self._protocol.responds(listener, to: requirement.rawValue)
     }
 
-    /// The protocol as a table: what untyped subscribers are checked against.
+    /// The protocol as a table. Untyped subscribers are checked against it.
     public static var protocolTable: ProtocolTable { Self._protocol.table }
 
-    /// The name that untyped callers and subscribers know a method by. One that
-    /// is `async` is not in the table, and known by it to a configuration only.
+    /// The selector of a method, for untyped callers and subscribers. An
+    /// `async` method is not in the table, so only a configuration can use its
+    /// selector.
     public static func selector(for requirement: Requirement) -> MethodSelector {
       Self._protocol.methods[requirement.rawValue].selector
     }
@@ -158,17 +160,18 @@
   // MARK: - The untyped proxy
 
   extension ForwardedProxy {
-    /// The proxy behind this one, for untyped subscribers, and callers in C: it
-    /// has the same table, and all subscribers are in its one list.
+    /// The untyped proxy that this proxy uses, for untyped subscribers and for
+    /// callers in C. It has the same table and the same list of subscribers.
     ///
-    /// The caller promises that whatever forwards through it does so where this
-    /// proxy and its listeners may be used: unlike them it is `Sendable`.
+    /// The untyped proxy is `Sendable`, although this proxy and its listeners
+    /// may not be. The caller must forward through it only where this proxy and
+    /// its listeners may be used.
     @unsafe public var proxy: DynamicProxy { _forwarding.proxy }
   }
 
   extension ForwardedProxy where Self: Sendable {
-    /// The proxy behind this one, for untyped subscribers, and callers in C: it
-    /// has the same table, and all subscribers are in its one list.
+    /// The untyped proxy that this proxy uses, for untyped subscribers and for
+    /// callers in C. It has the same table and the same list of subscribers.
     public var proxy: DynamicProxy { _forwarding.proxy }
   }
 #endif

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// Makes a class `<Name>Forwarder` that wraps a service: it forwards all that it
-  /// is called for to the service, and has the service's delegate slot for many
-  /// listeners.
+  /// Generates a class `<Name>Forwarder` that wraps a service: it forwards
+  /// calls to the service, and lets many listeners share the service's delegate
+  /// slot.
   ///
   /// ```swift
   /// @ForwardingClass("delegate", for: (any DownloadDelegate).self)
@@ -18,41 +18,43 @@
   /// try download.start("https://…")
   /// ```
   ///
-  /// - Methods, properties and subscripts that the macro sees and that are not
-  ///   private, but those marked `@NotForwarded`. Any signature but a variadic
-  ///   one. The properties of superclasses and extensions are reached by dynamic
-  ///   lookup, their methods through `forwarder.checkedService`.
-  /// - Before each call the wrapper looks at the slot, so it notices a delegate
-  ///   that was put there meanwhile. If the property is a `DelegateSlot`, that is
-  ///   adopted at once.
-  /// - Wrappers of one service share its listeners, and each is called once. The
-  ///   wrapper keeps its service.
-  /// - The wrapper is `Sendable`, or of a global actor, as the service is declared
-  ///   to be.
+  /// - The wrapper has the methods, properties and subscripts that the class
+  ///   declares itself, except private ones, variadic functions, and those
+  ///   marked `@NotForwarded`. Properties of superclasses and extensions are
+  ///   available by dynamic member lookup, and their methods by
+  ///   `forwarder.checkedService`.
+  /// - Before each call the wrapper checks the slot, so it notices a delegate
+  ///   that other code has set meanwhile. If the property is a `DelegateSlot`,
+  ///   such a delegate is adopted at once.
+  /// - All wrappers of one service share its listeners, and each listener is
+  ///   called once. A wrapper keeps its service alive.
+  /// - The wrapper is `Sendable`, or isolated to a global actor, if the service
+  ///   is declared so.
   ///
   /// - Parameters:
-  ///   - slot: the property for the delegate. A text, since the attribute of a
-  ///     class cannot look into the class.
+  ///   - slot: the name of the property for the delegate. A string, since the
+  ///     attribute of a class cannot refer to the class's members.
   ///   - delegate: the protocol, which has `@Forwarded`.
-  ///   - options: what is done with the delegate in the slot.
-  ///   - shared: if it is given, the wrapper has a `static let shared` around the
-  ///     service that this expression makes: `"Download()"`.
+  ///   - options: how the wrapper treats a delegate that is in the slot.
+  ///   - shared: an expression that creates a service, such as `"Download()"`.
+  ///     If it is given, the wrapper has a `static let shared` for that
+  ///     service.
   @attached(peer, names: suffixed(Forwarder))
   public macro ForwardingClass<Listener>(
     _ slot: StaticString, for delegate: Listener.Type,
     options: DelegateSlotOptions = DelegateSlotOptions(), shared: StaticString? = nil
   ) = #externalMacro(module: "ForwardingMacrosPlugin", type: "ForwardingClassMacro")
 
-  /// Makes a class `<Name>Forwarder` that wraps a service which is a
-  /// `DelegateSlotOwner`, and so tells its slot.
+  /// Generates a class `<Name>Forwarder` that wraps a service which conforms to
+  /// `DelegateSlotOwner`, and so names its slot.
   @attached(peer, names: suffixed(Forwarder))
   public macro ForwardingClass<Listener>(
     for delegate: Listener.Type, shared: StaticString? = nil
   ) = #externalMacro(module: "ForwardingMacrosPlugin", type: "ForwardingClassMacro")
 
-  /// Makes a class `<Name>Forwarder` that wraps the class of a key path, which one
-  /// need not own. The protocol says what of it is forwarded, and the wrapper
-  /// conforms to it.
+  /// Generates a class `<Name>Forwarder` that wraps the class of a key path,
+  /// which may belong to another module. The protocol lists the members to
+  /// forward, and the wrapper conforms to it.
   ///
   /// ```swift
   /// @ForwardingClass(\Fetcher.delegate, for: (any FetchDelegate).self)
@@ -63,27 +65,29 @@
   /// ```
   ///
   /// - Parameters:
-  ///   - slot: where the delegate is, with the class.
+  ///   - slot: the key path of the property for the delegate, with the class.
   ///   - delegate: the protocol, which has `@Forwarded`.
-  ///   - options: what is done with the delegate in the slot.
-  ///   - shared: if it is given, the wrapper has a `static let shared` around this
-  ///     service. It is evaluated once, when that is used.
+  ///   - options: how the wrapper treats a delegate that is in the slot.
+  ///   - shared: a service. If it is given, the wrapper has a `static let
+  ///     shared` for it. The expression is evaluated once, at the first use of
+  ///     `shared`.
   @attached(peer, names: suffixed(Forwarder))
   public macro ForwardingClass<Service: AnyObject, Listener>(
     _ slot: ReferenceWritableKeyPath<Service, Listener?>, for delegate: Listener.Type,
     options: DelegateSlotOptions = DelegateSlotOptions(), shared: Service? = nil
   ) = #externalMacro(module: "ForwardingMacrosPlugin", type: "ForwardingClassMacro")
 
-  /// Makes a class `<Name>Forwarder` that wraps the class of a `DelegateSlot`:
-  /// `\Download.$delegate`. The protocol says what of it is forwarded.
+  /// Generates a class `<Name>Forwarder` that wraps the class of a
+  /// `DelegateSlot`, such as `\Download.$delegate`. The protocol lists the
+  /// members to forward.
   @attached(peer, names: suffixed(Forwarder))
   public macro ForwardingClass<Service: AnyObject, Proxy: SlotProxy>(
     _ slot: KeyPath<Service, DelegateSlot<Proxy>>, for delegate: Proxy.Listener.Type,
     shared: Service? = nil
   ) = #externalMacro(module: "ForwardingMacrosPlugin", type: "ForwardingClassMacro")
 
-  /// Marks a member of a service with `@ForwardingClass` that its wrapper does not
-  /// have.
+  /// Marks a member of a service with `@ForwardingClass` that the wrapper must
+  /// not have.
   @attached(peer)
   public macro NotForwarded() =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "NotForwardedMacro")

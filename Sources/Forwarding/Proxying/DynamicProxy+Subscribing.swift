@@ -25,8 +25,7 @@ extension DynamicProxy {
   ///   anchor of the position is not subscribed, if the configuration refuses
   ///   duplicates, or if `times` is less than 1 (`invalidLimit`). What
   ///   `Configuration.refusals` and `unknownAnchors` say is no error is none.
-  /// - Complexity: amortised O(1) at the end, else O(*n*) in the number of
-  ///   subscribers.
+  /// - Complexity: that of the position; see ``DynamicProxy/Position``.
   @discardableResult
   public func subscribe(
     _ subscriber: some Subscriber, at position: Position = .last, lifetime: Lifetime = .weak,

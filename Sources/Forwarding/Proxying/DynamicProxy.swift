@@ -182,9 +182,8 @@ extension DynamicProxy {
   /// that are tied to it. Where `Configuration.removal` says so, only the oldest.
   ///
   /// - Returns: whether there was one.
-  /// - Complexity: O(*k*) in the number of the object's own subscriptions,
-  ///   amortised, and O(1) in the number of others; O(*q*) in the number of
-  ///   subscriptions with a priority, if there are some.
+  /// - Complexity: amortised O(*k*) in the number of the object's own
+  ///   subscriptions, and amortised O(1) in the number of others.
   @discardableResult
   public func unsubscribe(_ object: AnyObject) -> Bool {
     subscribers.remove(object: object, configuration.removal) > 0
