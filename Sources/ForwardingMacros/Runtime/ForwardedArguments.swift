@@ -2,15 +2,15 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// The arguments of a delivery, as an array of pointers to them.
+  /// The arguments of a delivery: an array of pointers to them.
   @_documentation(visibility: internal)
   @safe public struct ForwardedArguments {
     @usableFromInline internal let pointers: UnsafePointer<UnsafeMutableRawPointer>
 
-    /// The index of the pointer for the error; 0 for methods that do not throw.
+    /// The index of the argument for the error; 0 if the method does not throw.
     @usableFromInline internal let errorIndex: Int
 
-    /// The arguments whose pointers are at an address.
+    /// Creates the arguments from the address of the array of pointers.
     @inlinable
     @inline(__always)
     @unsafe public init(_ address: UInt, errorAt errorIndex: Int = 0) {
@@ -33,7 +33,7 @@
     }
   }
 
-  /// An argument that is not a value of the parameter's type.
+  /// The error for an argument that is not a value of the parameter's type.
   @_documentation(visibility: internal)
   public struct ForwardedMismatch: Error {
     internal let index: Int

@@ -4,14 +4,15 @@
 #if Macros
   internal import Forwarding
 
-  /// How values of a type stand in a call, as `ForwardedMarshal` has it, chosen
-  /// where the compiler does not know the type.
+  /// Converts between values of a type and the arguments and results of calls.
+  /// It does at run time what the overloads of `ForwardedMarshal` do at compile
+  /// time, for generic code that does not know the type.
   internal struct ForwardedCoder<Value>: Sendable {
     private enum Form: Sendable {
       case nothing
-      /// A value that C has too.
+      /// A value of a type that C has, too.
       case direct(ForwardedReader<Value>)
-      /// A class, `AnyObject`, or an optional of one, which may be null.
+      /// A class, `AnyObject`, or an optional of either.
       case object(isOptional: Bool)
       case indirect
     }
@@ -45,9 +46,10 @@
       DirectReader<Value, Direct>()
     }
 
-    /// The encoding of an argument, and the type for messages.
+    /// The encoding of an argument of the type, and the type's name for
+    /// messages.
     internal var description: (encoding: String, name: String) {
-      // An empty tuple is an argument like others.
+      // `Void` as an argument is passed like any other tuple.
       let isNothing = if case .nothing = form { true } else { false }
       return (
         isNothing ? ForwardedEncoding.indirect(Value.self) : encoding,
@@ -55,7 +57,8 @@
       )
     }
 
-    /// Whether values come back as a method's result does.
+    /// Whether a value of the type is returned in the same way as a method's
+    /// result.
     internal func matches(_ result: ForwardedResult) -> Bool {
       if case .indirect = form {
         return result.out == ForwardedEncoding.indirect(Value?.self)
@@ -64,14 +67,15 @@
     }
   }
 
-  /// Reads values that C has too.
+  /// Reads values of a type that C has, too.
   private class ForwardedReader<Value>: @unchecked Sendable {
     // Sendable: without state.
 
     @unsafe func read(_ slot: UnsafeRawPointer) -> Value? { nil }
   }
 
-  /// `Direct` is `Value`, which the compiler cannot know.
+  /// Reads values of a `ForwardedDirect` type. `Direct` and `Value` are the
+  /// same type, which the compiler cannot know.
   private final class DirectReader<Value, Direct: ForwardedDirect>: ForwardedReader<Value>,
     @unchecked Sendable
   {
@@ -81,7 +85,7 @@
     }
   }
 
-  /// An optional, for whoever has its type only.
+  /// Gives the wrapped type of an optional type.
   private protocol WrappingType {
     static var wrappedType: Any.Type { get }
   }
@@ -127,8 +131,8 @@
       RawMismatch(index, expected: String(reflecting: Value.self), actual: "null")
     }
 
-    /// Writes a result, retained for the caller, to the register's room, or
-    /// where the argument `out` says.
+    /// Writes a result, retained for the caller, to the memory of the register,
+    /// or to the address in the argument `out`.
     @unsafe internal func give(
       _ value: Value, _ room: UInt, _ arguments: ForwardedArguments, _ out: Int
     ) {

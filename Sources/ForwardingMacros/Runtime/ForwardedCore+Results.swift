@@ -18,8 +18,8 @@
       }
     }
 
-    /// Calls `body` with the address for an error. One that is there in the end is
-    /// thrown, and the rest of the result dropped.
+    /// Calls `body` with the address of an optional error. If there is an error
+    /// afterwards, throws it and drops the result.
     @inlinable
     @inline(__always)
     @unsafe internal func catching<Value>(
@@ -42,7 +42,8 @@
   // MARK: - By the kind of a result
 
   extension ForwardedCore {
-    /// A result that C has too. `tail` stands behind the frame.
+    /// Forwards for a result of a type that C has, too. `tail` comes behind the
+    /// frame.
     @inlinable
     @inline(__always)
     @unsafe internal func direct<Frame, Tail, Value: ForwardedDirect>(
@@ -53,8 +54,8 @@
       return value
     }
 
-    /// A result that is an object, whose class is checked: the encoding does not
-    /// tell it. Nil if it is null.
+    /// Forwards for a result that is an object; nil if it is null. Checks the
+    /// object's class, which the encoding does not contain.
     @inlinable
     @inline(__always)
     @unsafe internal func object<Frame, Tail, Value: AnyObject>(
@@ -71,8 +72,8 @@
       return value
     }
 
-    /// A result that comes back by the address of an optional. Nil if nobody has
-    /// put one there.
+    /// Forwards for a result that the responder assigns to an optional in
+    /// memory; nil if none has.
     @inlinable
     @inline(__always)
     @unsafe internal func indirect<Frame, Tail, Value>(
@@ -85,7 +86,7 @@
       return value
     }
 
-    /// Forwards a frame and reads what comes back in the register.
+    /// Forwards a frame and reads the result from the register.
     @inlinable
     @inline(__always)
     @unsafe internal func register<Frame, Output>(

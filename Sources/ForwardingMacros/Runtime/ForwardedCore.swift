@@ -4,25 +4,26 @@
 #if Macros
   public import Forwarding
 
-  /// What a typed proxy has in it: the untyped one, with its methods resolved.
+  /// The state of a typed proxy: the untyped proxy, with its methods resolved.
   @_documentation(visibility: internal)
   @safe public final class ForwardedCore: @unchecked Sendable {
-    // Sendable: immutable after `init`. That listeners need not be is the
-    // typed proxy's concern, who alone subscribes them.
+    // Sendable: immutable after `init`. Listeners need not be Sendable: only
+    // the typed proxy subscribes them, and it is Sendable only if they are.
 
     @usableFromInline internal let proxy: DynamicProxy
     internal let family: ForwardedFamily
-    /// Whether the first error ends every fan-out.
+    /// Whether the first error ends the fan-out, for all methods.
     @usableFromInline internal let isFailFast: Bool
     private let targets: UnsafeMutableBufferPointer<MethodTarget>
-    /// The listeners whose subscriptions have been cancelled elsewhere.
+    /// Listeners whose subscriptions have been cancelled on other threads,
+    /// until this proxy releases them.
     internal let parking = ListenerParking()
 
-    /// The untyped proxy. Whoever forwards through it does so where the typed
-    /// one may be used.
+    /// The untyped proxy. The caller must forward through it only where the
+    /// typed proxy may be used.
     @unsafe public var untyped: DynamicProxy { proxy }
 
-    /// Makes a proxy of the default configuration.
+    /// Creates a proxy with the default configuration.
     public convenience init(_ family: ForwardedFamily) {
       do throws(TableError) {
         try self.init(family, DynamicProxy.Configuration())
@@ -31,10 +32,11 @@
       }
     }
 
-    /// Makes a proxy.
+    /// Creates a proxy.
     ///
-    /// - Throws: `TableError` if the configuration has a policy that does not fit
-    ///   its method, or one for a method whose result is not in a register.
+    /// - Throws: `TableError` if the configuration has a policy that does not
+    ///   fit its method, or a policy for a method whose result is not in a
+    ///   register.
     public init(
       _ family: ForwardedFamily, _ configuration: DynamicProxy.Configuration
     ) throws(TableError) {
@@ -53,7 +55,7 @@
       isFailFast = configuration.errors == .failFast && configuration.errorsByMethod.isEmpty
       let methods = family.allMethods
       unsafe targets = .allocate(capacity: methods.count)
-      // One that is async is never forwarded by the untyped proxy.
+      // The untyped proxy never forwards `async` methods.
       for (index, method) in methods.enumerated() where !method.isAsync {
         unsafe targets.initializeElement(at: index, to: MethodTarget(proxy, method.selector))
       }
@@ -64,8 +66,8 @@
       parking.release()
     }
 
-    /// Where the methods of a protocol stand: that of the proxy, or one that it
-    /// inherits from.
+    /// The index of the first method of a protocol: the proxy's own, or one
+    /// that it inherits from.
     public func base(of family: ForwardedFamily) -> Int { self.family.base(of: family) }
 
     /// Subscribes a listener.
@@ -82,8 +84,8 @@
           other, at: position, lifetime: lifetime, times: times, parking)
       }
       let object = ForwardedProtocol<Listener, Conformer>.Words(listener).object
-      // SAFETY: the typed proxy stays where its listeners may be called, or is
-      // Sendable as they are.
+      // SAFETY: the typed proxy is used only where its listeners may be used,
+      // or both are Sendable.
       return try unsafe proxy.unsafeSubscribe(
         object, pinning: table, at: position, lifetime: lifetime, times: times, parking)
     }
@@ -92,25 +94,28 @@
   // MARK: - Forwarding
 
   extension ForwardedCore {
-    /// Forwards a frame. False if that failed: the error is the thread's last.
+    /// Forwards a frame. Returns false on failure; `lastError` then gives the
+    /// error.
     @usableFromInline
     @unsafe internal func forward(
       _ method: Int, _ frame: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?
     ) -> Bool {
-      // SAFETY: the macro's code gives indices of methods, and frames of their
-      // types. The proxy lives as long as this object, which the caller has.
+      // SAFETY: generated code passes indices of methods, and frames of their
+      // types. The proxy lives as long as this object, which the caller keeps
+      // alive.
       unsafe targets[method].forward(frame, result)
     }
 
-    /// Why `forward` failed.
+    /// The error of a `forward` that has just failed on this thread.
     @usableFromInline
     @inline(never)
     internal func lastError(_ method: Int) -> ForwardingError {
       MethodTarget.lastError(family.allMethods[method].selector)
     }
 
-    /// Tells the error handler what a method that does not throw cannot tell its
-    /// caller. That nobody responds is no error: there is a default.
+    /// Passes an error to the error handler, since a method that does not throw
+    /// cannot pass it to its caller. `noResponder` is not passed: the method
+    /// has a default result.
     @usableFromInline
     @inline(never)
     internal func note(_ error: ForwardingError) {
@@ -147,10 +152,11 @@
       if !isDone { proxy.configuration.onError(lastError(method)) }
     }
 
-    /// Forwards a method that throws, until one has thrown, or as the
-    /// configuration says.
+    /// Forwards a method that throws, until a listener throws or as the
+    /// configuration's policy for errors says.
     ///
-    /// - Throws: what the listener threw, `ForwardedErrors`, or `ForwardingError`.
+    /// - Throws: the error of a listener, `ForwardedErrors`, or
+    ///   `ForwardingError`.
     @inlinable
     @unsafe public func sendThrowing<Frame>(_ method: Int, _ frame: Frame) throws {
       if !isFailFast && !isFailFast(method) {

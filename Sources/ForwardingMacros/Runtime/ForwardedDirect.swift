@@ -2,18 +2,19 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// A type whose values C has too, so that they are passed as they are: numbers,
+  /// A type that C has, too, so that its values are passed unchanged: numbers,
   /// `Bool`, and pointers. Types of other modules must not conform.
   @_documentation(visibility: internal)
   public protocol ForwardedDirect {
     /// The type encoding.
     static var _encoding: String { get }
-    /// Reads a value that C wrote; nil if it is none.
+    /// Reads a value that C wrote; nil if the bytes are not a value of the
+    /// type.
     @unsafe static func _read(_ slot: UnsafeRawPointer) -> Self?
   }
 
   extension ForwardedDirect {
-    /// Reads a value any bytes of which are one.
+    /// Reads a value of a type for which all bytes are valid.
     @inlinable
     @inline(__always)
     @unsafe public static func _read(_ slot: UnsafeRawPointer) -> Self? {
@@ -26,7 +27,7 @@
   extension Bool: ForwardedDirect {
     @_documentation(visibility: internal) public static var _encoding: String { "B" }
 
-    /// Reads a byte, of which every value but 0 is true.
+    /// Reads a byte: 0 is false and every other value is true.
     @inlinable
     @inline(__always)
     @unsafe public static func _read(_ slot: UnsafeRawPointer) -> Bool? {
@@ -85,7 +86,7 @@
     @inlinable
     @inline(__always)
     @unsafe public static func _read(_ slot: UnsafeRawPointer) -> Self? {
-      // SAFETY: an optional pointer is a word, null for none.
+      // SAFETY: an optional pointer is a word, which is null for nil.
       unsafe slot.load(as: Self?.self)
     }
   }
@@ -123,11 +124,11 @@
       return indirect(type)
     }
 
-    /// A pointer to a struct that is named after the type; that of a C struct
-    /// has C's name.
+    /// The encoding of a pointer to a struct with the type's name. A C struct
+    /// has its C name.
     static func indirect<Value: ~Copyable>(_ type: Value.Type) -> String { "^{\(name(of: type))}" }
 
-    /// The name of a type with its module, but that of C.
+    /// The name of a type with its module. A C type has no module.
     static func name<Value: ~Copyable>(of type: Value.Type) -> String {
       var name = String(reflecting: type)
       while let found = name.firstRange(of: "__C.") { name.removeSubrange(found) }

@@ -4,10 +4,11 @@
 #if Macros
   internal import Forwarding
 
-  /// Stands in the place of the error where a proxy wants those of all listeners:
-  /// a listener that throws leaves its own here, and the next is called.
+  /// Collects the errors of all listeners of a call. It is passed as the error
+  /// of the call: a listener that throws adds its error here, and the fan-out
+  /// goes on.
   internal final class ForwardedErrorSink: Error, @unchecked Sendable {
-    // Sendable: used by the one fan-out alone.
+    // Sendable: only one fan-out uses it, on one thread.
 
     private let selector: MethodSelector
     private let configuration: DynamicProxy.Configuration
@@ -26,15 +27,15 @@
       configuration.report(error, from: selector, by: failure.authorClass)
     }
 
-    /// Throws what has been collected.
+    /// Throws the collected errors, if there are any.
     func finish() throws(ForwardedErrors) {
       if !failures.isEmpty { throw ForwardedErrors(selector, failures) }
     }
   }
 
   extension ForwardedCore {
-    /// Calls `body` with the address of a place for errors. It forwards to all
-    /// listeners, whoever throws.
+    /// Calls `body`, which forwards to all listeners, with the address of an
+    /// optional error that has a sink. Then throws the collected errors.
     @usableFromInline
     @inline(never)
     internal func collecting(
@@ -50,7 +51,8 @@
       } catch {
         if error.code != .noResponder { failure = error }
       }
-      // An untyped subscriber knows of no sink, and ends the fan-out.
+      // An untyped subscriber replaces the sink by its error, which ends the
+      // fan-out.
       if let error = cell, !(error is ForwardedErrorSink) { sink.append(error, by: nil) }
       if let failure { sink.append(failure, by: nil) }
       try sink.finish()
@@ -58,8 +60,9 @@
   }
 
   extension ForwardedArguments {
-    /// Hands an error to the caller of a method without a result: what is in the
-    /// register says so, and ends the fan-out, unless all errors are wanted.
+    /// Passes an error to the caller of a method without a result. The register
+    /// says that there is an error, which ends the fan-out. If the caller has
+    /// passed a sink, the error is added to it, and the fan-out goes on.
     @inline(never)
     @unsafe public func fail(_ error: any Error, _ result: UInt, by author: AnyObject?) {
       // SAFETY: the slot is the address of an optional error, or null.
@@ -74,7 +77,7 @@
       unsafe ForwardedMarshal.store(true, result)
     }
 
-    /// Whether an error is one, and not a sink.
+    /// Whether an error is not a sink.
     @usableFromInline
     @inline(never)
     internal static func isFailure(_ error: any Error) -> Bool { !(error is ForwardedErrorSink) }

@@ -4,18 +4,19 @@
 #if Macros
   internal import Forwarding
 
-  /// A protocol that `@Forwarded` stands at, whatever its type: its methods, and
-  /// those that it inherits.
+  /// A protocol with `@Forwarded`, without its type: its own methods, and those
+  /// that it inherits.
   @_documentation(visibility: internal)
   public class ForwardedFamily: @unchecked Sendable {
-    // Sendable: immutable after `init`; so is what the one subclass adds, or
-    // behind a lock.
+    // Sendable: immutable after `init`. The one subclass adds only immutable
+    // state, and state behind a lock.
 
     /// The methods of the protocol itself, in order.
     internal let methods: [ForwardedMethod]
-    /// The protocol for untyped callers and subscribers.
+    /// The table of the protocol, for untyped callers and subscribers.
     internal let table: ProtocolTable
-    /// The methods of the protocol, then those of the ones it inherits from.
+    /// The methods of the protocol, then those of the protocols that it
+    /// inherits from.
     internal let allMethods: [ForwardedMethod]
     private let bases: [(family: ForwardedFamily, base: Int)]
 
@@ -26,7 +27,8 @@
           for method in methods where !method.isAsync { method.declare(in: &builder) }
         }
       } catch {
-        // The macro makes the names, and `ForwardedMarshal` the encodings.
+        // Cannot fail: the macro generates the names, and `ForwardedMarshal`
+        // the encodings.
         preconditionFailure("the table of \(name): \(error)")
       }
       var all = methods
@@ -40,12 +42,12 @@
       self.bases = bases
     }
 
-    /// Whether it is a protocol, or inherits from it.
+    /// Whether this is the given protocol, or inherits from it.
     internal func includes(_ family: ForwardedFamily) -> Bool {
       family === self || bases.contains { $0.family === family }
     }
 
-    /// The index of a protocol's first method among all.
+    /// The index in `allMethods` of a protocol's first method.
     internal func base(of family: ForwardedFamily) -> Int {
       if family === self { return 0 }
       for entry in bases where entry.family === family { return entry.base }
@@ -53,14 +55,15 @@
     }
   }
 
-  /// A protocol that another one inherits from.
+  /// A protocol that another protocol inherits from.
   @_documentation(visibility: internal)
   public struct ForwardedParent<Listener>: Sendable {
     /// Nil for `AnyObject` and `Sendable`, which have no methods.
     internal let family: ForwardedFamily?
     internal let implementations: @Sendable (Listener) -> [ForwardedImplementation]
 
-    /// Describes how a listener is one of the parent's.
+    /// Creates a parent, with a conversion from a listener to a listener of the
+    /// parent.
     public init<Parent, Conformer>(
       _ family: ForwardedProtocol<Parent, Conformer>,
       _ upcast: @escaping @Sendable (Listener) -> Parent
@@ -69,15 +72,15 @@
       implementations = { family.implementations(upcast($0)) }
     }
 
-    /// Describes a parent without methods.
+    /// Creates a parent without methods.
     public init<Parent>(_: ForwardedEmptyParent, _: @escaping @Sendable (Listener) -> Parent) {
       family = nil
       implementations = { _ in [] }
     }
   }
 
-  /// An inherited protocol without methods that goes by a name of the user's, such as
-  /// a type alias of `AnyObject`.
+  /// An inherited protocol without methods under a name that the user has
+  /// chosen, such as a type alias of `AnyObject`.
   @_documentation(visibility: internal)
   public struct ForwardedEmptyParent: Sendable {
     fileprivate init() {}
@@ -109,10 +112,11 @@
     }
   }
 
-  /// A method of a listener.
+  /// A method that a listener implements.
   internal struct ForwardedImplementation {
     let method: ForwardedMethod
-    /// The table of the conformance that the method's thunks are given.
+    /// The witness table of the conformance, which the method's thunks get as
+    /// their context.
     let conformance: UInt
   }
 #endif

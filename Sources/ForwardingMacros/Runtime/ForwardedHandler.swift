@@ -4,24 +4,26 @@
 #if Macros
   internal import Forwarding
 
-  /// How the parameters and the result of a closure stand in calls of a method
-  /// of a typed proxy: found once, with all checks of types.
+  /// Converts the arguments and the result of a method of a typed proxy for a
+  /// closure. The types are checked once, when it is created.
   internal struct ForwardedHandler<each Argument, Output>: Sendable {
     private let parameters: ForwardedParameters<repeat each Argument>
     private let result: ForwardedCoder<Output>
-    /// The place of a result that is not in the register.
+    /// The index of the argument for a result that is not in the register.
     private let out: Int
-    /// The place of the error; 0 for methods that do not throw.
+    /// The index of the argument for the error; 0 if the method does not throw.
     private let errorIndex: Int
     private let hasResult: Bool
 
-    /// Compares the types with a method's.
+    /// Creates a handler. Throws an error if the closure's types are not those
+    /// of the method.
     ///
     /// - Parameters:
-    ///   - method: of the protocol.
+    ///   - method: the method.
     ///   - mayBeFewer: whether the closure may have fewer parameters.
     ///   - mayThrow: whether the closure throws.
-    ///   - hint: what to do about a result that the closure does not give.
+    ///   - hint: the end of the error message if the closure's result does not
+    ///     fit.
     internal init(
       _ method: ForwardedMethod, mayBeFewer: Bool = true, mayThrow: Bool, hint: String = ""
     ) throws(ForwardingError) {
@@ -41,8 +43,8 @@
       parameters = ForwardedParameters()
     }
 
-    /// Calls a closure with the arguments of a delivery, and gives its result or
-    /// its error back.
+    /// Calls a closure with the arguments of a delivery, and returns its result
+    /// or its error to the caller.
     @unsafe internal func run<Failure: Error>(
       _ delivery: RawDelivery, _ body: (repeat each Argument) throws(Failure) -> Output
     ) throws(RawMismatch) {
@@ -55,7 +57,7 @@
       do throws(Failure) {
         unsafe result.give(try body(repeat each values), room, pointers, out)
       } catch {
-        // Without a result, what is in the register says that it has thrown.
+        // If the method has no result, the register says that it has thrown.
         if hasResult {
           unsafe pointers.fail(error)
         } else {

@@ -4,20 +4,21 @@
 #if Macros
   internal import Forwarding
 
-  /// The listeners of an `async` call, as they were when it began, one after the
-  /// other. One that has left or died meanwhile is passed over, as is one that is
-  /// blocked when it is its turn.
+  /// The listeners of an `async` call, one after the other. They are those that
+  /// were subscribed when the call began, except listeners that have
+  /// unsubscribed, died or been blocked before their turn.
   @_documentation(visibility: internal)
   public struct ForwardedListeners<Listener> {
-    /// A listener that is not kept alive, and the subscriptions on the way to it.
+    /// A listener, which is not kept alive, and the chain of proxies through
+    /// which the call reaches it.
     private struct Entry {
       weak var object: AnyObject?
       let subscription: Subscription
       let hops: [Hop]
     }
 
-    /// A proxy that is subscribed to another one. The call is one delivery to it,
-    /// however many listeners it has.
+    /// A proxy that is subscribed to another one. The call counts as one
+    /// delivery to it, however many listeners it has.
     private final class Hop {
       let subscription: Subscription
       private var hasBegun = false
@@ -25,10 +26,10 @@
 
       init(_ subscription: Subscription) { self.subscription = subscription }
 
-      /// Whether there is a delivery to it, or may be.
+      /// Whether the delivery to the proxy has begun, or may begin.
       var isOpen: Bool { hasBegun && isLast || subscription.isOpen }
 
-      /// Begins the delivery, unless an earlier listener has.
+      /// Begins the delivery if no earlier listener has.
       func begin() -> Bool {
         if hasBegun { return isOpen }
         guard case .begun(_, let isLast) = subscription.beginDelivery() else { return false }
@@ -67,7 +68,8 @@
       }
     }
 
-    /// The listener of an entry, if it has the method and may be called.
+    /// The listener of an entry; nil if it lacks the method or must not be
+    /// called.
     private func listener(of entry: Entry) -> Listener? {
       guard entry.hops.allSatisfy(\.isOpen), entry.subscription.isOpen,
         let listener = entry.object as? Listener, implements(listener)
@@ -75,11 +77,11 @@
       return listener
     }
 
-    /// Whether somebody would be called.
+    /// Whether some listener would be called.
     internal var responds: Bool { entries.contains { listener(of: $0) != nil } }
 
-    /// The next listener that has the method; nil behind the last. That is a
-    /// delivery of its subscription.
+    /// Returns the next listener that has the method, or nil if there are no
+    /// more. Each listener counts as a delivery of its subscription.
     public mutating func next() -> Listener? {
       while position < entries.count {
         let entry = entries[position]
@@ -93,7 +95,8 @@
       return nil
     }
 
-    /// Says so to whom the configuration names, if nobody responded.
+    /// Must be called after the last listener. If none responded, calls the
+    /// error handler as the configuration says.
     public func finish() {
       do throws(ForwardingError) {
         try checkResponder()
@@ -102,15 +105,16 @@
       }
     }
 
-    /// Throws what listeners threw that the configuration wants collected, or if
-    /// nobody responded and the configuration wants that.
+    /// Must be called after the last listener of a method that throws. Throws
+    /// the collected errors, or an error if no listener responded and the
+    /// configuration says so.
     public func finishThrowing() throws {
       try sink?.finish()
       try checkResponder()
     }
 
-    /// Throws what a listener threw, unless the configuration wants the others
-    /// to be called too.
+    /// Throws the error of a listener, or collects it if the configuration says
+    /// that the other listeners are called, too.
     public mutating func fail(_ error: any Error, by listener: Listener) throws {
       let selector = core.family.allMethods[method].selector
       if core.proxy.configuration.errors(of: selector) == .failFast { throw error }
@@ -130,7 +134,7 @@
   }
 
   extension ForwardedCore {
-    /// The listeners of a call that begins.
+    /// Returns the listeners of a call that begins now.
     public func listeners<Listener, Conformer>(
       _ method: Int, of family: ForwardedProtocol<Listener, Conformer>
     ) -> ForwardedListeners<Listener> {
@@ -139,7 +143,7 @@
       }
     }
 
-    /// Whether a call would reach someone.
+    /// Whether a call of the method would get a response.
     public func responds<Listener, Conformer>(
       to method: Int, of family: ForwardedProtocol<Listener, Conformer>
     ) -> Bool {
@@ -151,7 +155,7 @@
   }
 
   extension ForwardedFamily {
-    /// The name of a method of the protocol.
+    /// The selector of a method of the protocol.
     public func selector(_ method: Int) -> MethodSelector { methods[method].selector }
   }
 #endif

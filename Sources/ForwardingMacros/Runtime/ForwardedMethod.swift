@@ -7,8 +7,9 @@
   /// One method of a protocol.
   @_documentation(visibility: internal)
   public struct ForwardedMethod: Sendable {
-    /// How a listener is reached: the context, the receiver, the arguments behind
-    /// pointers, room for the result and for an error; a status.
+    /// A packed function (`fwd_packed_function`), with addresses as integers:
+    /// the context, the receiver, the pointers to the arguments, the memory for
+    /// the result, and the `fwd_error`. Returns a status.
     public typealias Packed = @convention(c) @Sendable (UInt, UInt, UInt, UInt, UInt) -> UInt32
 
     internal let selector: MethodSelector
@@ -17,26 +18,29 @@
     internal let arguments: [String]
     internal let result: ForwardedResult
     internal let isThrowing: Bool
-    /// The place among the optional methods; nil if the method is required.
+    /// The index among the optional methods; nil if the method is required.
     internal let optionalIndex: Int?
-    /// Whether what comes back in the register is no result of the method, so
-    /// that no policy can look at it.
+    /// Whether the value in the register is not the method's result, so that no
+    /// result policy can be applied to it.
     internal let isResultHidden: Bool
     private let policy: ResultPolicy
     private let defaultValue: (any Sendable)?
     private let thunk: Thunk
-    /// Whether C cannot forward to it, so that it is in no table.
+    /// Whether the method is `async`. Such a method is in no table, since C
+    /// cannot forward it.
     internal let isAsync: Bool
 
-    /// Describes a method. The functions must be what they are said to be.
+    /// Creates a method. The caller promises that the function fits the
+    /// encodings.
     ///
     /// - Parameters:
-    ///   - selector: the name.
-    ///   - arguments: the encodings.
-    ///   - result: how it comes back.
-    ///   - isThrowing: whether an error may come back instead.
-    ///   - optionalIndex: the place among the optional methods, of one.
-    ///   - packed: delivers to a listener.
+    ///   - selector: the selector.
+    ///   - arguments: the encodings of the arguments.
+    ///   - result: how the result is returned.
+    ///   - isThrowing: whether the method throws.
+    ///   - optionalIndex: the index among the optional methods; nil if the
+    ///     method is required.
+    ///   - packed: delivers a call to a listener.
     @unsafe public init(
       _ selector: String, _ arguments: [String], _ result: ForwardedResult,
       throws isThrowing: Bool = false, optional optionalIndex: Int? = nil, _ packed: Packed
@@ -46,18 +50,20 @@
         Thunk(packed: Self.address(of: packed), function: nil))
     }
 
-    /// Describes a method without a result, which a C function delivers. The functions
-    /// must be what they are said to be.
+    /// Creates a method without a result that also has a C function. The caller
+    /// promises that the functions fit the encodings.
     ///
     /// - Parameters:
-    ///   - selector: the name.
-    ///   - arguments: the encodings.
-    ///   - optionalIndex: the place among the optional methods, of one.
-    ///   - registers: for each argument, the type by which the function takes it;
-    ///     nil for a word. The macro knows the names of the method's types only. If
-    ///     the types are others, calls go through `packed`.
-    ///   - packed: delivers to a listener.
-    ///   - function: does so as a C function of the method's types and a context.
+    ///   - selector: the selector.
+    ///   - arguments: the encodings of the arguments.
+    ///   - optionalIndex: the index among the optional methods; nil if the
+    ///     method is required.
+    ///   - registers: for each argument, the type of the C function's
+    ///     parameter; nil for a word. The macro knows only the names of types.
+    ///     If the real types are others, the C function is not used.
+    ///   - packed: delivers a call to a listener.
+    ///   - function: does the same as a C function, with the method's
+    ///     parameters and a context.
     @unsafe public init<Function>(
       _ selector: String, _ arguments: [String], optional optionalIndex: Int? = nil,
       registers: [(any ForwardedDirect.Type)?] = [], _ packed: Packed, function: Function
@@ -74,25 +80,25 @@
       )
     }
 
-    /// Describes a method that is `async`, which the proxy forwards by itself.
+    /// Creates an `async` method, which the typed proxy forwards itself.
     public init(async selector: String, optional optionalIndex: Int? = nil) {
       self.init(
         selector, [], ForwardedResult(encoding: "v", out: nil), throws: false,
         optional: optionalIndex, Thunk(packed: 0, function: nil), isAsync: true)
     }
 
-    /// Makes one type of functions that are isolated to a global actor and those
-    /// that are not. Whoever forwards does so on that actor.
+    /// Converts a function that may be isolated to a global actor to a
+    /// `Packed`. Calls must be forwarded on that actor.
     @unsafe public static func packed<Function>(_ function: Function) -> Packed {
       precondition(MemoryLayout<Function>.size == MemoryLayout<Packed>.size)
-      // SAFETY: the macro gives C functions of these parameters.
+      // SAFETY: generated code passes C functions with these parameters.
       return unsafe unsafeBitCast(function, to: Packed.self)
     }
 
-    /// A C function's value is its address.
+    /// The address of a C function, which is its value.
     private static func address<Function>(of function: Function) -> UInt {
       precondition(MemoryLayout<Function>.size == MemoryLayout<UInt>.size)
-      // SAFETY: the macro gives C functions only.
+      // SAFETY: generated code passes only C functions.
       return unsafe unsafeBitCast(function, to: UInt.self)
     }
 
@@ -106,8 +112,8 @@
       self.result = result
       self.isThrowing = isThrowing
       let isVoid = result.isVoid
-      // The register of one that throws and has no result says that it has
-      // thrown. The first that has is the last that is called.
+      // If the method throws and has no result, a listener returns true in the
+      // register when it has thrown. The policy `any` then ends the fan-out.
       var encoding = isThrowing && isVoid ? "B@" : result.encoding + "@"
       encoding += arguments.joined() + (result.out ?? "")
       if isThrowing { encoding += ForwardedEncoding.indirect((any Error)?.self) }
@@ -119,10 +125,11 @@
       self.thunk = thunk
     }
 
-    /// The place, behind the method's own arguments, of a result that is not in
-    /// the register.
+    /// The index of the argument for a result that is not in the register. It
+    /// comes behind the method's own arguments.
     internal var outIndex: Int { 1 + arguments.count }
-    /// The place of the error, the last; 0 for methods that do not throw.
+    /// The index of the argument for the error, which is the last; 0 if the
+    /// method does not throw.
     internal var errorIndex: Int { isThrowing ? outIndex + (result.out == nil ? 0 : 1) : 0 }
     internal var hasResult: Bool { !result.isVoid }
 
@@ -140,8 +147,8 @@
     internal func implement(
       in builder: inout FunctionTable.Builder<AnyObject>, _ conformance: UInt
     ) {
-      // SAFETY: the macro has written the thunk for these types, and takes the
-      // context for a conformance.
+      // SAFETY: the macro has generated the thunk for these types, and the
+      // thunk expects a conformance as its context.
       unsafe builder.thunk(selector.name, encoding, thunk, context: conformance)
     }
   }

@@ -4,16 +4,18 @@
 #if Macros
   internal import Forwarding
 
-  /// How the parameters of a closure stand in calls of a method of a typed proxy.
+  /// Reads the arguments of a method of a typed proxy for a closure.
   internal struct ForwardedParameters<each Argument>: Sendable {
     private let coders: (repeat ForwardedCoder<each Argument>)
 
-    /// Makes them of types that `check` has compared.
+    /// Creates the readers. `check` must have compared the types with the
+    /// method's.
     internal init() { coders = (repeat ForwardedCoder<each Argument>()) }
 
-    /// Compares the types with a method's: all, or the first few.
-    // Apart from `init`: what throws with a tuple of a pack made crashes this
-    // compiler.
+    /// Compares the types with those of all arguments of a method, or of the
+    /// first few.
+    // Not in `init`: the Swift 6.3 compiler crashes if an initializer throws
+    // after it has made a tuple from a parameter pack.
     internal static func check(
       _ method: ForwardedMethod, mayBeFewer: Bool = true
     ) throws(ForwardingError) {
@@ -32,7 +34,7 @@
 
     private static func count<Value>(_: Value.Type, _ count: inout Int) { count += 1 }
 
-    /// Says what is wrong with a parameter, if nothing was with those before it.
+    /// Sets `fault` if a parameter does not fit and no earlier one has set it.
     private static func check<Value>(
       _: Value.Type, _ method: ForwardedMethod, _ index: inout Int, _ fault: inout String?
     ) {
@@ -62,7 +64,8 @@
   }
 
   extension ForwardedMethod {
-    /// Refuses closures for a method that is not forwarded by the untyped proxy.
+    /// Throws an error if closures cannot handle the method, since the untyped
+    /// proxy does not forward it.
     internal func checkClosures() throws(ForwardingError) {
       if isAsync {
         throw mismatch("cannot be: the method is async, which only listeners answer")
@@ -76,7 +79,7 @@
   }
 
   extension ForwardedEncoding {
-    /// What an encoding that the macro has made stands for.
+    /// The type that an encoding from the macro describes, for messages.
     static func inWords(_ encoding: String) -> String {
       // `inout`, with the encoding of a pointer.
       if encoding == "N*" { return "inout Swift.Int8" }

@@ -4,25 +4,27 @@
 #if Macros
   internal import Forwarding
 
-  /// A protocol that `@Forwarded` stands at: its table, and the functions of the
-  /// classes whose objects have subscribed. The macro's code makes one for each
+  /// A protocol with `@Forwarded`: its table, and the function tables of the
+  /// classes whose objects have subscribed. Generated code creates one for each
   /// protocol.
   @_documentation(visibility: internal)
   public final class ForwardedProtocol<Listener, Conformer>: ForwardedFamily, @unchecked Sendable {
-    // Sendable: all is immutable, or behind a lock.
+    // Sendable: all state is immutable or behind a lock.
 
-    /// Per optional method, whether a listener has it.
+    /// Tells for each optional method whether a listener has it.
     private let optionals: @Sendable (Listener) -> [Bool]
     private let parents: [ForwardedParent<Listener>]
-    /// By class; nil for typed proxies, which forward further.
+    /// The function tables by class. Typed proxies have nil, since their
+    /// untyped proxies are subscribed instead.
     private let tables = Lock<[ObjectIdentifier: FunctionTable?]>([:])
 
-    /// Describes a protocol.
+    /// Creates the description of a protocol.
     ///
     /// - Parameters:
-    ///   - proxy: the class that the macro has made of it.
+    ///   - proxy: the class that the macro has generated for the protocol.
     ///   - parents: the protocols that it inherits from.
-    ///   - optionals: tells which optional methods a listener has, in order.
+    ///   - optionals: tells for each optional method, in order, whether a
+    ///     listener has it.
     public init<Proxy: ForwardedProxy>(
       _ proxy: Proxy.Type, parents: [ForwardedParent<Listener>] = [],
       optionals: @escaping @Sendable (Listener) -> [Bool] = { _ in [] }
@@ -53,12 +55,13 @@
       return optionals(listener)[index]
     }
 
-    /// The functions for a listener; nil for a typed proxy.
+    /// The function table of a listener's class; nil for a typed proxy.
     internal func functionTable(for listener: Listener) -> FunctionTable? {
       let words = Words(listener)
       let key = ObjectIdentifier(type(of: words.object))
       if let found = tables.withLock({ $0[key] }) { return found }
-      // Casts and metadata run code of their own, under no lock.
+      // Not under the lock, since casts and metadata accessors may run other
+      // code.
       let made: FunctionTable? =
         words.object is any ForwardedProxy ? nil : makeTable(implementations(listener))
       return tables.withLock { tables in
@@ -81,7 +84,7 @@
     }
 
     private func makeTable(_ implementations: [ForwardedImplementation]) -> FunctionTable {
-      // One that several protocols declare is one.
+      // A method that several protocols declare is added once.
       var seen: Set<MethodSelector> = []
       let unique = implementations.filter { seen.insert($0.method.selector).inserted }
       return FunctionTable(for: AnyObject.self) { builder in
@@ -95,14 +98,16 @@
   // MARK: - Existentials
 
   extension ForwardedProtocol {
-    /// What an existential of a protocol of classes is made of.
+    /// The two words of an existential of a class protocol: the object and the
+    /// witness table of its conformance.
     internal struct Words {
       let object: AnyObject
       let conformance: UInt
 
       init(_ listener: Listener) {
-        // SAFETY: it is an object and the table of its conformance, which lives
-        // as long as the process; `ForwardedProtocol.init` has checked the size.
+        // SAFETY: the existential has these two words, as
+        // `ForwardedProtocol.init` has checked by its size. The witness table
+        // lives as long as the process.
         unsafe (object, conformance) = withUnsafeBytes(of: listener) { bytes in
           unsafe (
             bytes.load(as: AnyObject.self),
@@ -112,7 +117,8 @@
       }
     }
 
-    /// What stands in a proxy's list for a listener.
+    /// The object that is subscribed for a listener: the listener itself, or
+    /// the untyped proxy of a typed proxy.
     internal func subscriber(_ listener: Listener) -> AnyObject {
       let object = Words(listener).object
       return (object as? any ForwardedProxy)?.untyped ?? object
@@ -126,20 +132,23 @@
   // MARK: - For thunks
 
   extension ForwardedProtocol {
-    /// The class of the listener of a delivery, with its conformance.
-    // A metatype, since the reference in an existential of the listener would be
-    // counted: a generic function opens it, and takes the listener by its address.
+    /// The class of a delivery's listener, with its conformance.
+    // A metatype instead of an existential of the listener, which would retain
+    // the listener. A generic function opens the metatype and gets the
+    // listener's address.
     @inlinable
     @inline(__always)
     @unsafe public static func conformer(_ receiver: UInt, _ conformance: UInt) -> Conformer {
-      // SAFETY: such a metatype is these two words, as `init` has checked, and
-      // the context of a table's thunks is the conformance of its class.
+      // SAFETY: an existential metatype has these two words, as `init` has
+      // checked by its size. The context of a thunk is the conformance of the
+      // table's class.
       unsafe unsafeBitCast((ForwardedMarshal.type(of: receiver), conformance), to: Conformer.self)
     }
 
-    /// Says that an argument is none of its type.
+    /// Reports an argument that is not a value of its type, for a packed
+    /// function.
     ///
-    /// - Returns: a status of the shim.
+    /// - Returns: the status that the packed function returns.
     @inline(never)
     @unsafe public func report(
       _ mismatch: ForwardedMismatch, _ error: UInt, _ method: Int
@@ -147,7 +156,8 @@
       unsafe ThunkFailure.fill(error, describe(mismatch, method))
     }
 
-    /// Says so where a C function delivers, that has nothing to return.
+    /// Reports an argument that is not a value of its type, for a C function,
+    /// which returns nothing.
     @inline(never)
     @unsafe public func report(_ mismatch: ForwardedMismatch, _ method: Int) {
       unsafe ThunkFailure.fail(describe(mismatch, method))

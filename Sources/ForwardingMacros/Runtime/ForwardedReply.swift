@@ -5,11 +5,11 @@
   internal import Forwarding
   internal import Synchronization
 
-  /// What the closures of one call have in common of which one may be called, and
-  /// once: the guard behind `@ReplyOnce`.
+  /// The state that all closures of one call share, for `@ReplyOnce`: of all
+  /// these closures, only one call is let through.
   @_documentation(visibility: internal)
   public final class ForwardedReply: @unchecked Sendable {
-    // Sendable: the flag is atomic, the default is set before anybody else has
+    // Sendable: the flag is atomic, `reply` is set before another thread has
     // the object, and the rest is immutable.
 
     private let isUsed = Atomic(false)
@@ -22,7 +22,8 @@
       if !isUsed.load(ordering: .acquiring) { reply?() }
     }
 
-    /// Says what is replied if nobody does, before the closures are handed out.
+    /// Sets the reply for the case that no closure is called. Must be called
+    /// before the closures are passed on.
     public func otherwise(_ reply: @escaping () -> Void) { self.reply = reply }
 
     private var isFirst: Bool {
@@ -31,7 +32,8 @@
       return false
     }
 
-    /// The closure, which does nothing after the first call of any of them.
+    /// Wraps a closure. The first call of any wrapped closure is let through;
+    /// later calls only report an error.
     public func once<each Argument>(
       _ body: @escaping (repeat each Argument) -> Void
     ) -> (repeat each Argument) -> Void {
@@ -40,7 +42,7 @@
       }
     }
 
-    /// The closure, which does nothing after the first call of any of them.
+    /// Wraps a `Sendable` closure, as `once(_:)` does.
     public func sendableOnce<each Argument>(
       _ body: @escaping @Sendable (repeat each Argument) -> Void
     ) -> @Sendable (repeat each Argument) -> Void {
@@ -51,7 +53,7 @@
   }
 
   extension ForwardedCore {
-    /// The guard of the closures of one call.
+    /// Creates the shared state of the closures of one call.
     public func reply(_ method: Int) -> ForwardedReply {
       let selector = family.allMethods[method].selector
       let report = proxy.configuration.onError
