@@ -5,11 +5,12 @@
   internal import SwiftSyntax
 
   extension DeclModifierListSyntax {
-    /// The access of what is made beside a type: `public ` and the like, with the
-    /// space.
+    /// The access modifier for the declarations that a macro generates beside a
+    /// type, with a space: `public `, for example.
     ///
-    /// A type at file scope that is private may be used in the whole file, but
-    /// members must say so. Nobody inherits from what is made.
+    /// A private type at file scope can be used in the whole file, so its
+    /// generated members are `fileprivate`. `open` becomes `public`, since
+    /// nothing inherits from generated classes.
     internal var access: String {
       for modifier in self {
         switch modifier.name.tokenKind {

@@ -5,14 +5,15 @@
   internal import SwiftSyntax
 
   extension AttributeListSyntax {
-    /// The attribute of a name.
+    /// The attribute with a name.
     internal func first(named name: String) -> AttributeSyntax? {
       for case .attribute(let attribute) in self
       where attribute.attributeName.trimmedDescription == name { return attribute }
       return nil
     }
 
-    /// The global actor, such as `@MainActor`; nil for none.
+    /// The attribute of a global actor, such as `@MainActor`; nil if there is
+    /// none.
     ///
     /// A macro sees names only, so it cannot know whether `@Name` is a global actor
     /// or another macro. All macros of this module use one rule: the name of a
@@ -25,8 +26,8 @@
       return nil
     }
 
-    /// The attributes that say where or whether a declaration may be used, with a
-    /// space after each. The declarations generated from it have them too.
+    /// The attributes that restrict the use of a declaration, with a space
+    /// after each. The declarations generated from it have them, too.
     internal var availability: String {
       reduce(into: "") { text, element in
         if let attribute = element.as(AttributeSyntax.self),
@@ -39,7 +40,7 @@
   }
 
   extension AttributeSyntax {
-    /// The text of the first argument.
+    /// The source text of the first argument.
     internal var argument: String? {
       guard case .argumentList(let list) = arguments else { return nil }
       return list.first?.expression.trimmedDescription

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// Writes the methods that a caller uses: in the proxy's class, and in an
-  /// extension of the protocol for the proxies of inheriting protocols.
+  /// Writes the methods that callers use. They are in the proxy's class, and in
+  /// an extension of the protocol for the proxies of protocols that inherit
+  /// from it.
   internal struct CallWriter {
     private let source: ForwardedDeclaration
     private let scope: Scope
@@ -23,7 +24,7 @@
         switch method.kind {
         case .function: method.line.directive + function(index, method)
         case .getter: method.line.directive + property(index, method)
-        case .setter: nil  // The property has it.
+        case .setter: nil  // The line of the property has the setter, too.
         }
       }
     }
@@ -46,7 +47,7 @@
 
     // MARK: Bodies
 
-    /// The index of a method among those of the proxy.
+    /// The index of a method among the methods of the proxy.
     private func number(_ index: Int) -> String {
       scope == .proxy ? "\(index)" : "_forwarding.base(of: \(proxy)._protocol) + \(index)"
     }
@@ -74,8 +75,9 @@
       return lines.isEmpty ? [] : ["let _reply = _forwarding.reply(\(number(index)))"] + lines
     }
 
-    /// Lets the type checker choose how each argument is passed: by the type and not
-    /// by its name, which may be that of a type of the user's.
+    /// Lets the type checker choose how each argument is passed, by its type.
+    /// The macro knows only the type's name, and the user may have a type with
+    /// the name of a standard one.
     private func passings(_ method: Method) -> [String] {
       method.parameters.indices.filter { !method.parameters[$0].isInout }.map { index in
         "let _p\(index) = unsafe \(marshal).passing((\(method.type(index, in: scope))).self)"

@@ -21,7 +21,7 @@
     internal var severity: DiagnosticSeverity { .error }
   }
 
-  /// A change that corrects a fault.
+  /// A fix-it.
   internal struct Remedy: FixItMessage {
     internal let message: String
     internal let fixItID: MessageID
@@ -32,7 +32,7 @@
     }
   }
 
-  /// Collects faults, each with the node that it is reported at.
+  /// Collects faults. Each is reported at a node.
   internal struct Faults {
     internal private(set) var diagnostics: [Diagnostic] = []
 

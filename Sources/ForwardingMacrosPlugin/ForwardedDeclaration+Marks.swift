@@ -5,8 +5,8 @@
   internal import SwiftSyntax
 
   extension ForwardedDeclaration {
-    /// The attributes and modifiers of a requirement that the proxy's member has
-    /// too.
+    /// The attributes and modifiers that a requirement and the proxy's member
+    /// have in common.
     internal struct Marks {
       /// All of them, with a space after each.
       var text = ""

@@ -117,7 +117,7 @@
       return Method.Parameter(label: parameter.firstName.text, type: type.trimmed, prefix: prefix)
     }
 
-    /// Takes `@escaping` and `inout` off.
+    /// Removes `@escaping` and `inout` from a type.
     private static func read(
       _ type: AttributedTypeSyntax, _ faults: inout Faults
     ) -> (type: TypeSyntax, prefix: String)? {
@@ -165,7 +165,7 @@
       return (bare, isInout ? "inout " : isEscaping ? "@escaping " : "")
     }
 
-    /// Whether an argument or a result may be of a type.
+    /// Whether an argument or a result may have a type.
     internal static func check(_ type: TypeSyntax, _ faults: inout Faults) -> Bool {
       if let type = type.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.text == "some" {
         faults.add(
@@ -201,7 +201,7 @@
 
     // MARK: Results
 
-    /// Says that a result needs a default.
+    /// Reports that a result needs a default.
     internal static func noDefault(_ name: TokenSyntax, _ type: TypeSyntax) -> String {
       "'@Forwarded' knows no result of '\(name.text.bare)' for a call that no listener responds to: "
         + "'\(type.trimmedDescription)' is not the name of a number, 'Bool' or an optional; add "

@@ -36,7 +36,7 @@
       guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier,
         let type = binding.typeAnnotation?.type,
         case .accessors(let accessors) = binding.accessorBlock?.accessors
-      else { return [] }  // The compiler says so itself.
+      else { return [] }  // The compiler reports this error itself.
       if !check(type, &faults) { return [] }
       let declared = variable.attributes.declaredDefault
       var methods: [(method: Method, name: TokenSyntax)] = []

@@ -28,8 +28,8 @@
         value.is(TupleExprSyntax.self) ? value.trimmedDescription : "(\(value.trimmedDescription))"
     }
 
-    /// How a closure is wrapped; nil for other types, closures with a result, and
-    /// closures of an actor.
+    /// How a closure is wrapped; nil for other types, for closures with a
+    /// result, and for closures that are isolated to an actor.
     private static func reply(
       _ type: TypeSyntax, isOptional: Bool = false, isSendable: Bool = false
     ) -> Method.Reply? {

@@ -7,10 +7,11 @@
   internal import SwiftSyntaxBuilder
   internal import SwiftSyntaxMacros
 
-  // Reads a protocol and finds the requirements that cannot be forwarded. A macro
-  // sees syntax and no types. What needs types is checked by the generated code:
-  // overloads in `ForwardedMarshal` that are unavailable name the fault, and
-  // `SourceLine` brings the error to the user's line.
+  // Parses a protocol and finds the requirements that cannot be forwarded. A
+  // macro sees syntax but no types. The generated code makes the checks that
+  // need types: unavailable overloads in `ForwardedMarshal` have the error
+  // messages, and `SourceLine` makes the compiler report them at the user's
+  // line.
 
   /// A protocol with `@Forwarded`.
   internal struct ForwardedDeclaration {
@@ -21,9 +22,9 @@
     }
 
     internal let name: String
-    /// `public ` and the like, with the space.
+    /// The access modifier, with a space; empty if there is none.
     internal let access: String
-    /// `@MainActor` or the like, or nil.
+    /// The attribute of a global actor, such as `@MainActor`, or nil.
     internal let actor: String?
     /// `@available(…)`, with a space after each.
     internal let availability: String
@@ -38,7 +39,7 @@
 
     internal var optionals: [Method] { methods.filter(\.isOptional) }
 
-    /// Reads a protocol; nil if it has a fault.
+    /// Parses a protocol; nil if it has a fault.
     internal init?(
       _ declaration: some DeclSyntaxProtocol, attribute: AttributeSyntax,
       in context: some MacroExpansionContext, _ faults: inout Faults
@@ -82,8 +83,8 @@
       if !faults.isEmpty { return nil }
     }
 
-    /// Refuses a private protocol in a type: its extension, which stands at file
-    /// scope, does not see it.
+    /// Refuses a private protocol inside a type. The generated extension is at
+    /// file scope, where the protocol is not visible.
     private static func checkAccess(_ modifiers: DeclModifierListSyntax, _ faults: inout Faults) {
       for modifier in modifiers where modifier.name.tokenKind == .keyword(.private) {
         let wider = modifier.with(
@@ -98,7 +99,7 @@
 
     // MARK: The protocol
 
-    /// Gives the inherited protocols that need `@Forwarded`.
+    /// Returns the inherited protocols that need `@Forwarded`.
     private static func readHead(
       _ declaration: ProtocolDeclSyntax, in context: some MacroExpansionContext,
       _ faults: inout Faults
@@ -142,15 +143,16 @@
       return []
     }
 
-    /// The nested types of a proxy's class, which hide others of the same names.
+    /// The names of the nested types of a proxy's class, which hide other types
+    /// with these names.
     internal static let ownNames: Set = ["Listener", "Requirement", "Conformer"]
 
     private static let associatedType =
       "'@Forwarded' does not forward a protocol with associated types, since listeners of one proxy "
       + "could have different ones; name a concrete type instead"
 
-    /// Protocols of the standard library and Foundation, to which nobody can add
-    /// an attribute.
+    /// Protocols of the standard library and Foundation, which cannot have
+    /// `@Forwarded`.
     private static let foreign: Set = [
       "Actor", "BitwiseCopyable", "CaseIterable", "Codable", "Collection", "Comparable",
       "CustomDebugStringConvertible", "CustomStringConvertible", "Decodable", "DistributedActor",
@@ -246,8 +248,8 @@
   }
 
   extension TypeSyntax {
-    /// The parts of a composition such as `AnyObject & Sendable`; else the type
-    /// itself.
+    /// The parts of a composition such as `AnyObject & Sendable`. For other
+    /// types, the type itself.
     fileprivate var components: [TypeSyntax] {
       guard let composition = self.as(CompositionTypeSyntax.self) else { return [self] }
       return composition.elements.flatMap { $0.type.components }

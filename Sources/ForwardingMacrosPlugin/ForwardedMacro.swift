@@ -7,13 +7,13 @@
   internal import SwiftSyntaxBuilder
   internal import SwiftSyntaxMacros
 
-  /// `@Forwarded`: makes the typed proxy of a protocol, and the declarations that
-  /// tell which optional methods a conformer has.
+  /// `@Forwarded`: generates the typed proxy of a protocol, and the
+  /// declarations that tell which optional methods a conformer has.
   ///
-  /// The compiler expands each role of a macro by itself, so each reads the
-  /// protocol.
+  /// The compiler expands each role of a macro separately, so each role parses
+  /// the protocol.
   internal enum ForwardedMacro {
-    /// Each generated member is one line, as `SourceLine` needs it.
+    /// Off, since `SourceLine` needs each generated member on one line.
     internal static var formatMode: FormatMode { .disabled }
   }
 

@@ -14,8 +14,8 @@
 
     private var access: String { source.access }
     private var name: String { source.name.bare + "Forwarder" }
-    /// The class that has the slot. A `Sendable` service without an actor has a
-    /// slot that any thread may use.
+    /// The library's class that manages the slot. If the service is `Sendable`
+    /// and has no global actor, any thread may use the slot.
     private var forwarderClass: String {
       let isShared = source.isSendable && source.isolation.isEmpty
       return library + (isShared ? "SendableDelegateForwarder" : "DelegateForwarder")
@@ -114,7 +114,8 @@
         "  \($0.access)typealias \($0.name) = \(source.service).\($0.name)"
       }
       parts += source.members.map(text)
-      // The last reference may be given up anywhere, the slot only be set there.
+      // The last reference may be released on any thread, but the slot must be
+      // set on the actor.
       if !source.isolation.isEmpty { parts.append("  isolated deinit {}") }
       return parts.map { "\n" + $0 }.joined(separator: "\n")
     }

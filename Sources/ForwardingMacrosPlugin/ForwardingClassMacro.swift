@@ -6,7 +6,8 @@
   internal import SwiftSyntax
   internal import SwiftSyntaxMacros
 
-  /// `@ForwardingClass`: makes a class that wraps a service, and forwards for it.
+  /// `@ForwardingClass`: generates a class that wraps a service and forwards
+  /// calls to it.
   internal enum ForwardingClassMacro: PeerMacro {
     internal static func expansion(
       of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,

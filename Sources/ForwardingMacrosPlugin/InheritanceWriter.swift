@@ -5,9 +5,10 @@
   internal import SwiftSyntax
   internal import SwiftSyntaxBuilder
 
-  // The macro at a protocol does not see the requirements that the protocol
-  // inherits. So each protocol brings the methods for the proxies of all protocols
-  // that inherit from it, in an extension. Its own proxy has them in the class.
+  // The macro of a protocol does not see the requirements that the protocol
+  // inherits. So each protocol has an extension with the methods for the
+  // proxies of all protocols that inherit from it. The class of its own proxy
+  // has the methods itself.
 
   /// Writes the extension that proxies of inheriting protocols use.
   internal struct InheritanceWriter {
@@ -44,8 +45,9 @@
       ]
     }
 
-    /// How the proxy of an inheriting protocol finds this protocol: by an overload,
-    /// so that the type checker sees through type aliases.
+    /// The overload by which the proxy of an inheriting protocol finds this
+    /// protocol. The type checker chooses the overload, so a type alias of the
+    /// protocol works, too.
     private func family(_ name: String, _ proxy: String) -> String {
       """
         \(isolation)\(source.access)static func _family(of _: (any \(name)).Type) -> ForwardingMacros.ForwardedProtocol<any \(name), any \(name).Type> { \(proxy)._protocol }

@@ -14,16 +14,16 @@
       case setter
     }
 
-    /// How a closure is wrapped that `@ReplyOnce` lets through once.
+    /// How a closure with `@ReplyOnce` is wrapped.
     internal struct Reply {
       let isOptional: Bool
       let isSendable: Bool
     }
 
     internal struct Parameter {
-      /// `_`, or the label as the user wrote it.
+      /// The label in the source, or `_`.
       let label: String
-      /// The type without `@escaping` and `inout`, which only parameters have.
+      /// The type without `@escaping` and `inout`.
       let type: TypeSyntax
       /// `@escaping ` or `inout `, or nothing.
       var prefix = ""
@@ -32,9 +32,10 @@
       var line: SourceLine?
 
       var isInout: Bool { prefix == "inout " }
-      /// The type of the register that carries the value, if the type's name says
-      /// so. The name may be that of a type of the user's: the generated code
-      /// compiles for both, and the library compares the types at run time.
+      /// The type of the register that carries the value, if the type's name is
+      /// that of a standard number or `Bool`. The user may have a type with
+      /// this name: the generated code compiles for both, and the library
+      /// compares the types at run time.
       var register: Register? { isInout ? nil : Register(type.trimmedDescription) }
     }
 
@@ -49,14 +50,16 @@
     internal var isOptional = false
     /// The argument of `@DefaultResult`.
     internal var declaredDefault: ExprSyntax?
-    /// The arguments of the reply that is made if no closure is called: `(1, 2)`.
+    /// The arguments of the default reply, which is made if no closure is
+    /// called, such as `(1, 2)`.
     internal var defaultReply: String?
-    /// Attributes and modifiers that the proxy's method has too, with a space
-    /// after each.
+    /// The attributes and modifiers that the proxy's method has, too, with a
+    /// space after each.
     internal var attributes = ""
-    /// `@available(…)`, which all code has that calls the requirement.
+    /// The `@available(…)` attributes. All generated code that calls the
+    /// requirement has them.
     internal var availability = ""
-    /// `@MainActor` or the like, of the requirement itself or of its protocol.
+    /// The attribute of a global actor, of the requirement or of its protocol.
     internal var actor: String?
     internal var line: SourceLine?
 
@@ -109,8 +112,8 @@
 
     // MARK: Results
 
-    /// Whether the name of a type says that the type has a zero value. The compiler
-    /// checks that of the type itself.
+    /// Whether the name of a type is that of a standard type with a zero value.
+    /// The compiler then checks the type itself.
     internal static func hasZero(_ type: TypeSyntax) -> Bool {
       if isOptional(type) { return true }
       let name = type.trimmedDescription.withoutModule
@@ -118,7 +121,8 @@
         || ["Bool", "CBool"].contains(name) || name.hasPrefix("Optional<")
     }
 
-    /// Whether it is `T?`, which no type of the user's can be named.
+    /// Whether the type is written `T?`, which is always the standard library's
+    /// `Optional`.
     internal static func isOptional(_ type: TypeSyntax) -> Bool {
       if type.is(OptionalTypeSyntax.self) { return true }
       guard let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
@@ -127,7 +131,7 @@
       return isOptional(element.type)
     }
 
-    /// Numbers that C functions do not take.
+    /// Number types that C functions do not have as parameters.
     private static let otherNumbers: Set = [
       "Int128", "UInt128", "Float16", "Float80", "CGFloat", "TimeInterval",
     ]
@@ -144,7 +148,7 @@
 
   // MARK: - Registers
 
-  /// The type of an argument that a C function takes as it is.
+  /// The type of an argument that a C function gets unchanged.
   internal struct Register {
     /// The name in the module `Swift`.
     private let name: String

@@ -9,8 +9,8 @@
   // second requirement of the same name, whose result is an associated type. If a
   // conformer has the method, the method is the witness of both requirements, and
   // the associated type is inferred to be the method's result. If not, extensions
-  // provide both witnesses, and the second one's result is `ForwardedMissing`. The
-  // second requirement is disfavored, so that callers never mean it.
+  // provide both witnesses, and the second one's result is `ForwardedMissing`.
+  // The second requirement is disfavored, so that calls never resolve to it.
 
   /// Writes the declarations of an optional method.
   internal struct OptionalWriter {

@@ -55,8 +55,8 @@
         + source.methods.compactMap { $0.hiddenDefault(access, of: proxy) }
     }
 
-    /// A class with an actor is `Sendable`, but its untyped proxy may forward on
-    /// the actor only.
+    /// A class with a global actor is `Sendable`, but its untyped proxy must
+    /// forward only on that actor.
     private var untyped: [String] {
       if source.actor == nil { return [] }
       return [

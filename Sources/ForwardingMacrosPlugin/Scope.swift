@@ -4,11 +4,11 @@
 #if Macros
   internal import SwiftSyntax
 
-  // The types and expressions that the user wrote mean what they mean where the
-  // protocol stands. In the proxy's class, the class's own nested types hide others
-  // of the same names. In an extension, which stands at file scope, the types around
-  // a nested protocol are not visible. Generated code uses a type alias there, which
-  // the macro adds to the protocol.
+  // The types and expressions of the user must have the same meaning in
+  // generated code as in the protocol. In the proxy's class, nested types hide
+  // other types with the same names. In an extension, which is at file scope,
+  // the types around a nested protocol are not visible. In both cases generated
+  // code uses a type alias, which the macro adds to the protocol.
 
   /// The scope of generated code.
   internal enum Scope {
@@ -21,11 +21,11 @@
   /// The protocol of a method.
   internal struct Home {
     var name = ""
-    /// Whether it stands in another type.
+    /// Whether the protocol is inside another type.
     var isNested = false
 
-    /// An alias for a type of the user's that has the name of a nested type of the
-    /// proxy.
+    /// An alias for a type of the user that has the name of a nested type of
+    /// the proxy.
     func alias(_ name: String) -> String { "_\(self.name.bare)\(name)" }
   }
 
@@ -98,7 +98,7 @@
       }.joined()
     }
 
-    /// Whether the expression means something else in an extension.
+    /// Whether the expression has another meaning in an extension.
     private var isDefaultHidden: Bool {
       home.isNested && declaredDefault?.mentions { $0 != "Swift" } == true
     }
@@ -117,8 +117,8 @@
   // MARK: - Names
 
   extension SyntaxProtocol {
-    /// Whether one of the identifiers is such a name. The member of something else
-    /// does not count.
+    /// Whether one of the identifiers is such a name. Identifiers behind a
+    /// period are not counted.
     fileprivate func mentions(_ isMeant: (String) -> Bool) -> Bool {
       tokens(viewMode: .sourceAccurate).contains { token in
         token.identifierOfNoMember.map(isMeant) ?? false

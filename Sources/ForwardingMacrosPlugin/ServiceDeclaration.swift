@@ -7,16 +7,17 @@
   internal import SwiftSyntax
   internal import SwiftSyntaxBuilder
 
-  // Reads a class, or a protocol that tells what a class has, and finds what
-  // cannot be forwarded. Each diagnostic stands on the token that is to blame.
+  // Parses a class, or a protocol that lists members of a class, and finds
+  // members that cannot be forwarded. Each diagnostic is reported at the token
+  // that causes it.
 
-  /// A service as it was read.
+  /// A parsed service.
   internal struct ServiceDeclaration {
-    /// What the declaration is called.
+    /// The name of the declaration.
     internal let name: String
     /// The class that is wrapped.
     internal let service: String
-    /// `public ` and the like, with the space.
+    /// The access modifier, with a space; empty if there is none.
     internal let access: String
     /// The attribute of a global actor, or empty.
     internal let isolation: String
@@ -30,7 +31,7 @@
     internal let proxy: String
     internal let options: String?
     internal let shared: String?
-    /// Types that are declared in the class, and whether in public.
+    /// The types that the class declares, and whether each is public.
     internal let types: [(name: String, access: String)]
     internal let members: [ServiceMember]
 
@@ -68,7 +69,8 @@
           type.type.trimmedDescription.split(separator: " ").last?.hasSuffix("Sendable") ?? false
         } ?? false
       let arguments = Arguments(attribute)
-      // What is in the attribute of a class cannot look into the class.
+      // The attribute of a class cannot refer to the class's members, so the
+      // slot is a string.
       let (owner, isPath) = (name, isProtocol)
       let path = arguments.slot.map { isPath ? SlotPath($0) : SlotPath($0, of: owner) }
       if let slot = arguments.slot, path?.property == nil {
@@ -169,7 +171,7 @@
   }
 
   extension ExprSyntax {
-    /// What a string literal says.
+    /// The value of a string literal.
     fileprivate var text: String? {
       self.as(StringLiteralExprSyntax.self)?.representedLiteralValue
     }

@@ -6,10 +6,10 @@
   internal import SwiftSyntax
   internal import SwiftSyntaxBuilder
 
-  /// A member of a service as the wrapper has it.
+  /// A member of the wrapper of a service.
   internal enum ServiceMember {
-    /// `head` is what stands before the body, `call` what stands behind the
-    /// service in it, and `marks` what stands before that.
+    /// A function. `head` is the text before the body. In the body, `marks` is
+    /// the text before the service, and `call` the text behind it.
     case function(head: String, marks: String, call: String)
     /// A property or a subscript. `effects` are those of its getter.
     case storage(
@@ -92,9 +92,10 @@
       types.append((name.text, access))
     }
 
-    // MARK: Who is forwarded
+    // MARK: Forwarded members
 
-    /// The access with the space behind it; nil if the wrapper does not see it.
+    /// The access modifier with a space; nil if the member is not visible to
+    /// the wrapper.
     private func access(_ modifiers: DeclModifierListSyntax) -> String? {
       if let access { return access }
       for modifier in modifiers where modifier.detail == nil {
@@ -227,7 +228,7 @@
       var declared: [String] = []
       var passed: [String] = []
       for (index, parameter) in clause.parameters.enumerated() {
-        // A subscript's only name is no label.
+        // The single name of a subscript's parameter is not a label.
         let label =
           isSubscript && parameter.secondName == nil ? "_" : parameter.firstName.text
         let value = parameter.defaultValue.map { " " + $0.trimmedDescription } ?? ""
@@ -276,7 +277,7 @@
     private mutating func read(_ variable: VariableDeclSyntax) -> [ServiceMember] {
       var members: [ServiceMember] = []
       var type: TypeSyntax?
-      // `var a, b: Int`: the type stands behind the last.
+      // In `var a, b: Int` the type is behind the last name.
       for binding in variable.bindings.reversed() {
         type = binding.typeAnnotation?.type ?? (binding.initializer == nil ? type : nil)
         guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
@@ -336,7 +337,7 @@
     }
   }
 
-  /// What the accessors of a property or a subscript let one do.
+  /// The accessors of a property or a subscript.
   private struct Accessors {
     var isSettable = true
     var effects = ""

@@ -41,9 +41,9 @@
         + "\(family)(\(arguments.joined(separator: ", ")))"
     }
 
-    /// All methods. The library calls this as a requirement of `ForwardedProxy`, so
-    /// it may be deprecated: code that is may use deprecated methods without a
-    /// warning.
+    /// The list of all methods. It is marked deprecated, since deprecated code
+    /// may use deprecated methods without a warning. The library calls it as a
+    /// requirement of `ForwardedProxy`, so nothing warns of this call.
     private var methods: String {
       let isDeprecated = source.methods.contains { !$0.availability.isEmpty }
       let list = source.methods.indices.map { "_method\($0)" }.joined(separator: ", ")
@@ -80,8 +80,8 @@
         + "\(library)ForwardedMethod(\(arguments.joined(separator: ", "))) }"
     }
 
-    /// Checks the types of parameters that stand on lines of their own, so that an
-    /// error is on that line too.
+    /// Checks the types of parameters that are on separate lines, so that the
+    /// compiler reports an error at the parameter's line.
     private func checks(_ index: Int, _ method: Method) -> [String] {
       method.parameters.enumerated().compactMap { number, parameter in
         guard !parameter.isInout, let line = parameter.line, line != method.line else { return nil }
@@ -154,7 +154,7 @@
   }
 
   extension Method.Parameter {
-    /// The type by which the C function takes the argument: as it is, or as a word.
+    /// The type of the C function's parameter: that of the argument, or a word.
     internal var cType: String { register?.cType ?? "Swift.UInt" }
   }
 #endif

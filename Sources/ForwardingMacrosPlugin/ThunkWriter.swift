@@ -21,7 +21,8 @@
       return method.hasFunction ? [packed, function(index, method)] : [packed]
     }
 
-    /// The attributes of a thunk. Those of a class with an actor say where they run.
+    /// The attributes of a thunk. If the class has a global actor, they include
+    /// the actor.
     private func head(_ method: Method) -> String {
       let isolation = method.actor.map { $0 + " " } ?? (source.actor == nil ? "" : "nonisolated ")
       return "\(method.line.directive)  \(method.availability)@inline(__always) @unsafe "
@@ -134,8 +135,8 @@
       return "do { \(answer) } catch { unsafe arguments.fail(\(failure)) }"
     }
 
-    /// Whether the argument may be an object or a value in memory. The listener is
-    /// lent those, without counting a reference.
+    /// Whether the argument may be an object or a value in memory. Such an
+    /// argument is lent to the listener without retaining it.
     private func isLent(_ parameter: Method.Parameter) -> Bool {
       parameter.register == nil && !parameter.isInout
     }

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  // The overloads that are unavailable are the checks that a macro cannot make, as
-  // it does not know types. Their messages are what the user reads, at the line of
-  // the requirement.
+  // Unavailable overloads make the checks that a macro cannot make, since it
+  // does not know types. The compiler reports their messages at the line of the
+  // requirement.
 
   // MARK: - Arguments
 
@@ -50,23 +50,23 @@
   // MARK: - Results
 
   extension ForwardedMarshal {
-    /// How the result of a method without one comes back.
+    /// The description of the result of a void method.
     public static func result(_: Void.Type) -> ForwardedResult {
       ForwardedResult(encoding: "v", out: nil)
     }
-    /// How a result comes back.
+    /// The description of a result.
     public static func result<Value: ForwardedDirect>(_: Value.Type) -> ForwardedResult {
       ForwardedResult(encoding: Value._encoding, out: nil)
     }
-    /// How a result comes back.
+    /// The description of a result.
     public static func result<Value: AnyObject>(_: Value.Type) -> ForwardedResult {
       ForwardedResult(encoding: "@", out: nil)
     }
-    /// How a result comes back.
+    /// The description of a result.
     public static func result<Value: AnyObject>(_: Value?.Type) -> ForwardedResult {
       ForwardedResult(encoding: "@", out: nil)
     }
-    /// How a result comes back.
+    /// The description of a result.
     public static func result<Value>(_: Value.Type) -> ForwardedResult {
       ForwardedResult(encoding: "B", out: ForwardedEncoding.indirect(Value?.self))
     }
@@ -80,13 +80,14 @@
       ForwardedResult(encoding: "v", out: nil)
     }
 
-    /// How a result comes back, and the table's default for it.
+    /// The description of a result with a default in the table.
     public static func result<Value: ForwardedDirect & Sendable>(
       _: Value.Type, default value: Value
     ) -> ForwardedResult {
       ForwardedResult(encoding: Value._encoding, out: nil, defaultValue: value)
     }
-    /// How a result comes back. The table has no default for types that C has not.
+    /// The description of a result. The table has no default for a type that C
+    /// does not have.
     public static func result<Value>(
       _ type: Value.Type, default _: @autoclosure () -> Value
     ) -> ForwardedResult {
@@ -94,12 +95,12 @@
     }
   }
 
-  /// How the result of a method comes back.
+  /// The description of a method's result: how it is returned.
   @_documentation(visibility: internal)
   public struct ForwardedResult: Sendable {
     internal let encoding: String
-    /// The encoding of the argument that takes the result, if it comes back by
-    /// address.
+    /// The encoding of the argument for the result, if the result is written to
+    /// memory.
     internal let out: String?
     internal var defaultValue: (any Sendable)?
 
@@ -130,8 +131,8 @@
     @inlinable
     @inline(__always)
     public static func zero<Value>(of _: Value?.Type) -> Value? { nil }
-    /// Refuses a type that has no zero value, although its name is that of one of
-    /// the standard library's types that has.
+    /// Refuses a type that has no zero value, although it has the name of a
+    /// standard type that has one.
     @available(
       *, unavailable,
       message:

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  // Lends an argument to a listener. No value is copied and no reference is counted,
-  // since the caller keeps the value during the call.
+  // Lends an argument to a listener. The value is neither copied nor retained,
+  // since the caller keeps it during the call.
 
   extension ForwardedMarshal {
     /// Calls `body` with the value in a word.
@@ -13,8 +13,9 @@
       _ word: UInt, as type: Value.Type, _ index: Int,
       _ body: (Value) throws(ForwardedMismatch) -> Void
     ) throws(ForwardedMismatch) {
-      // SAFETY: the argument has the type's encoding, and is no wider than a word.
-      // The low bytes come first.
+      // SAFETY: the argument has the type's encoding, and is at most as wide as
+      // a word. Its bytes are the first bytes of the word, since these
+      // processors are little-endian.
       let value = unsafe withUnsafePointer(to: word.littleEndian) {
         unsafe Value._read(UnsafeRawPointer($0))
       }
@@ -33,7 +34,8 @@
         throw ForwardedMismatch(index, type)
       }
       try unsafe check(word, as: type, index)
-      // SAFETY: an object of the class, which the caller keeps.
+      // SAFETY: the word is an object of the class, which the caller keeps
+      // alive.
       // `_withUnsafeGuaranteedRef` has no typed errors.
       var mismatch: ForwardedMismatch?
       unsafe Unmanaged<Value>.fromOpaque(pointer)._withUnsafeGuaranteedRef { value in
@@ -75,8 +77,8 @@
         // Objective-C's weak references must not be copied byte by byte.
         try unsafe body(pointer.pointee)
       #else
-        // The bytes are copied without counting references, and never destroyed:
-        // the caller keeps the value during the call.
+        // The bytes are copied without retaining what they refer to, and never
+        // destroyed: the caller keeps the value during the call.
         var mismatch: ForwardedMismatch?
         unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
           let copy = unsafe room.baseAddress.unsafelyUnwrapped

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Macros
-  /// Passes arguments and results between Swift and the untyped proxy. Each function
-  /// has overloads for the kinds of types, so that the compiler chooses by the type
-  /// and generated code does not depend on a type's name.
+  /// Passes arguments and results between Swift and the untyped proxy. Each
+  /// function has overloads for the kinds of types. So the compiler chooses by
+  /// the type, and generated code does not depend on a type's name.
   ///
   /// | Swift type | encoding | argument |
   /// |---|---|---|
@@ -12,40 +12,41 @@
   /// | classes, `AnyObject`, and optionals of them | `@` | the object |
   /// | others | `^{Module.Type}` | the address of a value |
   ///
-  /// A result of another type comes back by one more argument, after the method's
-  /// own: the address of an optional that the caller has initialised to nil. The
-  /// result in the register then says that there is one. A responder assigns to the
-  /// optional, which releases the result of an earlier responder.
+  /// A result of another type needs one more argument behind the method's own:
+  /// the address of an optional that the caller has initialised to nil. A
+  /// responder assigns its result to the optional, which releases the result of
+  /// an earlier responder, and returns true in the register.
   @_documentation(visibility: internal)
   public enum ForwardedMarshal {}
 
   // MARK: - Passing arguments
 
-  // The type checker chooses an overload in a statement of its own. With a closure
-  // in the same expression it would check the closure once for each overload, which
-  // takes exponential time where such calls are nested. They are unsafe so that
-  // generated code may always write `unsafe`, which unsafe pointer types need.
+  // Generated code chooses the overload in a separate statement. With a closure
+  // in the same expression, the type checker would check the closure once for
+  // each overload, which takes exponential time for nested calls. The functions
+  // are marked unsafe so that generated code can always write `unsafe`, which
+  // arguments of unsafe pointer types need.
 
   extension ForwardedMarshal {
-    /// How an argument is passed.
+    /// Returns the type that passes an argument.
     @inlinable
     @inline(__always)
     @unsafe public static func passing<Value: ForwardedDirect>(
       _: Value.Type
     ) -> ForwardedDirectPassing<Value> { ForwardedDirectPassing() }
-    /// How an argument is passed.
+    /// Returns the type that passes an argument.
     @inlinable
     @inline(__always)
     @unsafe public static func passing<Value: AnyObject>(
       _: Value.Type
     ) -> ForwardedObjectPassing<Value> { ForwardedObjectPassing() }
-    /// How an argument is passed.
+    /// Returns the type that passes an argument.
     @inlinable
     @inline(__always)
     @unsafe public static func passing<Value: AnyObject>(
       _: Value?.Type
     ) -> ForwardedOptionalObjectPassing<Value> { ForwardedOptionalObjectPassing() }
-    /// How an argument is passed.
+    /// Returns the type that passes an argument.
     @inlinable
     @inline(__always)
     @unsafe public static func passing<Value>(
@@ -53,14 +54,14 @@
     ) -> ForwardedAddressPassing<Value> { ForwardedAddressPassing() }
   }
 
-  /// Passes a value as it is.
+  /// Passes a value unchanged.
   @_documentation(visibility: internal)
   public struct ForwardedDirectPassing<Value: ForwardedDirect> {
     @inlinable
     @inline(__always)
     internal init() {}
 
-    /// Calls `body` with the argument as the frame has it.
+    /// Calls `body` with the argument in the form that it has in the frame.
     @inlinable
     @inline(__always)
     @unsafe public func pass<Output, Failure: Error>(
@@ -77,7 +78,7 @@
     @inline(__always)
     internal init() {}
 
-    /// Calls `body` with the argument as the frame has it.
+    /// Calls `body` with the argument in the form that it has in the frame.
     @inlinable
     @inline(__always)
     @unsafe public func pass<Output, Failure: Error>(
@@ -95,7 +96,7 @@
     @inline(__always)
     internal init() {}
 
-    /// Calls `body` with the argument as the frame has it.
+    /// Calls `body` with the argument in the form that it has in the frame.
     @inlinable
     @inline(__always)
     @unsafe public func pass<Output, Failure: Error>(
@@ -114,7 +115,7 @@
     @inline(__always)
     internal init() {}
 
-    /// Calls `body` with the argument as the frame has it.
+    /// Calls `body` with the argument in the form that it has in the frame.
     @inlinable
     @inline(__always)
     @unsafe public func pass<Output, Failure: Error>(
@@ -126,7 +127,7 @@
     }
   }
 
-  // MARK: - Arguments that are changed
+  // MARK: - Inout arguments
 
   extension ForwardedMarshal {
     /// Calls `body` with the address of an argument, which it may change.
@@ -170,8 +171,8 @@
   // MARK: - Receivers
 
   extension ForwardedMarshal {
-    /// Calls `body` with the listener of a delivery. The fan-out keeps it alive, so
-    /// no reference is counted.
+    /// Calls `body` with the listener of a delivery. The listener is not
+    /// retained, since the fan-out keeps it alive.
     @inlinable
     @inline(__always)
     @unsafe public static func with<Value: AnyObject, Output>(
@@ -187,7 +188,7 @@
     @unsafe internal static func type(of object: UInt) -> UInt {
       let pointer = unsafe UnsafeRawPointer(bitPattern: object).unsafelyUnwrapped
       #if canImport(ObjectiveC)
-        // The first word of an object holds more than its class there.
+        // On this platform the first word of an object has more than its class.
         return unsafe Unmanaged<AnyObject>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
           unsafe UInt(bitPattern: ObjectIdentifier(Swift.type(of: $0)))
         }
@@ -198,7 +199,7 @@
     }
   }
 
-  // MARK: - Giving results
+  // MARK: - Writing results
 
   extension ForwardedMarshal {
     /// Writes a result.
@@ -226,15 +227,16 @@
     ) {
       unsafe store(value.map { unsafe Unmanaged.passRetained($0) }, result)
     }
-    /// Writes a result to the address in the argument `out`, and to `result` that
-    /// there is one.
+    /// Writes a result to the address in the argument `out`, and true to
+    /// `result`.
     @inlinable
     @inline(__always)
     @unsafe public static func give<Value>(
       _ value: Value, as _: Value.Type, _ result: UInt, _ arguments: ForwardedArguments, _ out: Int
     ) {
-      // SAFETY: null if the caller does not want the result, else the address of an
-      // optional that the caller has initialised.
+      // SAFETY: the word is null if the caller does not want the result.
+      // Otherwise it is the address of an optional that the caller has
+      // initialised.
       if let room = unsafe arguments.word(out) {
         unsafe room.assumingMemoryBound(to: Value?.self).pointee = value
       }
@@ -244,7 +246,7 @@
     @inlinable
     @inline(__always)
     @unsafe internal static func store<Value>(_ value: Value, _ result: UInt) {
-      // SAFETY: the shim passes memory that fits the method's result.
+      // SAFETY: the C target passes memory that fits the method's result.
       unsafe UnsafeMutableRawPointer(bitPattern: result).unsafelyUnwrapped
         .initializeMemory(as: Value.self, to: value)
     }
@@ -276,20 +278,20 @@
     @inlinable
     @inline(__always)
     public static func register(_ value: UInt8, as _: Bool.Type) -> Bool { value != 0 }
-    /// Lets a C function compile whose parameter has a type of the user's with the
-    /// name of a number. `ForwardedMethod` does not use such a function.
+    /// Lets a C function compile if the user has a type with the name of a
+    /// standard number type. `ForwardedMethod` does not use such a C function.
     @inlinable
     public static func register<Word, Value>(_: Word, as _: Value.Type) -> Value {
       preconditionFailure("a C function of other types than the method's")
     }
 
-    /// Makes an expression unsafe: generated code writes `unsafe` before every call,
-    /// which is a warning if the call has no unsafe type.
+    /// Marks an expression as unsafe. Generated code writes `unsafe` before
+    /// every call, which would be a warning if no type in the call is unsafe.
     @inlinable
     @inline(__always)
     @unsafe public static func done(_: Void) {}
 
-    /// Makes an expression with a value unsafe.
+    /// Marks an expression with a value as unsafe.
     @inlinable
     @inline(__always)
     @unsafe public static func same<Value>(_ value: Value) -> Value { value }
