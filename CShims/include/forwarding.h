@@ -76,7 +76,7 @@
 ///   change functions.
 /// - Structs of options begin with their size, which their `..._INIT` macro sets. Later versions add members at the
 ///   end only. A library that is older than the program refuses members that it does not know, unless they are zero
-///   (`FWD_WRONG_VERSION`); one that is newer takes missing members as zero.
+///   (`FWD_WRONG_VERSION`). A library that is newer treats missing members as zero.
 /// - All other structs keep their members for good.
 /// - `fwd_call` is compiled into programs and reads a part of the library's memory. A program that was compiled for
 ///   another form of that part (`FWD_INLINE_ABI`) does not load: the linker or the loader misses a symbol whose name
@@ -178,7 +178,7 @@ typedef enum fwd_status {
   FWD_NO_MEMORY = 9,
   /// The system refused memory for a function pointer made at run time.
   FWD_NO_EXECUTABLE_MEMORY = 10,
-  /// The first argument of a method's signature is no pointer, so it cannot take a receiver.
+  /// The first argument of a method's signature is not a pointer, so the method has no receiver.
   FWD_NO_RECEIVER = 11,
   /// No protocol of the proxy declares the selector.
   FWD_UNKNOWN_SELECTOR = 12,
@@ -803,12 +803,19 @@ typedef struct fwd_subscribe_options {
 /// no fan-out reads it any more: in the call that ended it, or in the last fan-out, batch or query of the proxy that
 /// began before, on its thread. `destroy` may be NULL. On failure it is not called.
 ///
-/// Returns `FWD_MISSING_METHOD` if a required method is missing, `FWD_SIGNATURE_MISMATCH` if an encoding is not the
-/// protocol's, `FWD_CONFLICT` for a selector that occurs twice, `FWD_NOT_SUBSCRIBED` for a position beside a
-/// subscription that the proxy does not have, `FWD_OUT_OF_RANGE` for an index past the end, and `FWD_WRONG_SIZE` or
-/// `FWD_WRONG_VERSION` for the options. O(m) in the number of methods. In the number of subscribers, amortised O(1) for
-/// the last position of a proxy without priorities; O(n) for an index, since each subscriber is checked for having
-/// died; otherwise amortised O(log n).
+/// Returns
+///
+/// - `FWD_MISSING_METHOD` if a required method is missing;
+/// - `FWD_UNKNOWN_SELECTOR` for a method that no protocol declares, and `FWD_MISSING_METHOD` if `count` is 0, unless
+///   the proxy has `FWD_PROXY_IGNORES_UNDECLARED_METHODS`;
+/// - `FWD_SIGNATURE_MISMATCH` if an encoding is not the protocol's, and `FWD_CONFLICT` for a selector that occurs
+///   twice;
+/// - `FWD_NOT_SUBSCRIBED` for a position beside a subscription that the proxy does not have, and `FWD_OUT_OF_RANGE` for
+///   an index past the end;
+/// - `FWD_WRONG_SIZE` or `FWD_WRONG_VERSION` for the options.
+///
+/// O(m) in the number of methods. In the number of subscribers, amortised O(1) for the last position of a proxy without
+/// priorities; O(n) for an index, since each subscriber is checked for having died; otherwise amortised O(log n).
 FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
                                        const fwd_method *FWD_NULLABLE methods, size_t count,
                                        void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
@@ -890,9 +897,9 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 ///
 /// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, and `FWD_NESTED_TOO_DEEP`. For a method that has no default
 /// result: `FWD_NO_RESPONDER` if nobody responds and the method has a result, and the first failure, mostly
-/// `FWD_DELIVERY_FAILED`, if subscribers were called and all of them failed. O(n) in the number of subscribers. Takes
-/// no lock, unless subscribers join, leave or have died meanwhile. Allocates memory only for results over 64 bytes,
-/// unaligned frames, interceptors, failures, and at the first use on a thread.
+/// `FWD_DELIVERY_FAILED`, if subscribers were called, all of them failed, and the method has no `failure_result`. O(n)
+/// in the number of subscribers. Takes no lock, unless subscribers join, leave or have died meanwhile. Allocates memory
+/// only for results over 64 bytes, unaligned frames, interceptors, failures, and at the first use on a thread.
 FWD_API fwd_status fwd_forward(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                size_t result_size);
@@ -927,9 +934,9 @@ typedef bool (*fwd_result_visitor)(void *FWD_NULLABLE context, fwd_subscription 
 /// Works as `fwd_forward`, but not by the result policy of the method: responders are called in order until the
 /// visitor, which gets `context`, returns false. The visitor runs between two deliveries and may call any function.
 ///
-/// A delivery that fails goes to the proxy's `on_error` and has no result. If nobody responds, the visitor is not
-/// called and the status is `FWD_OK`. Returns `FWD_UNKNOWN_SELECTOR` and `FWD_WRONG_SIZE` as `fwd_forward` does. O(n)
-/// in the number of subscribers.
+/// The failure of a delivery goes to the proxy's `on_error`. Its result is the method's `failure_result`; without one
+/// the delivery has no result. If nobody responds, the visitor is not called and the status is `FWD_OK`. Returns
+/// `FWD_UNKNOWN_SELECTOR` and `FWD_WRONG_SIZE` as `fwd_forward` does. O(n) in the number of subscribers.
 FWD_API fwd_status fwd_collect(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                const void *FWD_NULLABLE frame, size_t frame_size,
                                fwd_result_visitor FWD_NULLABLE visit, void *FWD_NULLABLE context);
