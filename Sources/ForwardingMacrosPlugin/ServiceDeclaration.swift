@@ -23,7 +23,8 @@
     internal let isolation: String
     internal let isSendable: Bool
     internal let isProtocol: Bool
-    /// The key path as it is to be written; nil for a class that tells its slot.
+    /// The source text of the key path; nil for a class that names its slot
+    /// itself.
     internal let slot: String?
     /// Whether the slot is a `DelegateSlot`, which brings its own proxy.
     internal let isDelegateSlot: Bool

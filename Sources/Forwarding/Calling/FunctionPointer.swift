@@ -19,9 +19,10 @@ internal import CForwardingInternal
 /// lives. It may be released inside its own call: what the running calls need
 /// is freed when the last of them has returned.
 ///
-/// On x86-64 the first some hundreds at a time are compiled functions that are
-/// there from the start. Beyond them, and on other machines, a function pointer
-/// needs executable memory made at run time, which hardened systems refuse.
+/// On x86-64 the library contains some hundred function pointers from the
+/// start: see <doc:CallPlans>. If all of them are in use, and on other
+/// processors, a function pointer needs executable memory that is allocated at
+/// run time, which hardened systems refuse.
 ///
 /// The handler returns on the thread that it was called on.
 @safe public final class FunctionPointer: @unchecked Sendable {
