@@ -855,11 +855,11 @@ static bool loads(const char *result_type, const char *types, void (*function)(v
 
 static bool loads_in_all_ways(const char *types, size_t integer_count) {
   uint64_t word = 0;
-  double number = 0;
+  double real = 0;
   three_words three = {{0}};
   bool good = loads("v", types, FUNCTION(take), NULL);
   good = loads("q", types, FUNCTION(give_word), &word) && word == 0x1122334455667788 && good;
-  good = loads("d", types, FUNCTION(give_double), &number) && number == 2.5 && good;
+  good = loads("d", types, FUNCTION(give_double), &real) && real == 2.5 && good;
   if (integer_count > 3) return good;
   // A result in memory also needs memory if the caller does not want it.
   return loads("{three=qqq}", types, FUNCTION(give_three), &three) && three.words[2] == 9 &&

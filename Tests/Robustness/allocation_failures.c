@@ -792,10 +792,12 @@ static fwd_status run_move(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
   fwd_garbage garbage = {.first = NULL};
   size_t from = listed.count - 1 - self->dead;
+  const fwd_record *record = fwd_list_record(list, from);
   begin();
-  bool done = fwd_list_move(list, from, 0, 0, &garbage);
+  bool done = fwd_list_move(list, from, 0, 7, &garbage);
   fwd_garbage_collect(garbage);
   end();
+  EXPECT(fwd_segments_priority(list, record) == (done ? 7 : 0));
   if (!done) return FWD_NO_MEMORY;
   self->output = MADE;
   fwd_subscription expected[place_limit];

@@ -227,7 +227,7 @@ static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *se
 
 static fwd_chunk *chunk_of(fwd_order_node *node) { return (fwd_chunk *)node; }
 
-static int64_t priority_of(const fwd_subscriber_list *list, const fwd_record *record) {
+int64_t fwd_segments_priority(const fwd_subscriber_list *list, const fwd_record *record) {
   uint32_t slot = fwd_slot_of(record->identifier);
   return slot < list->priority_count ? list->priorities[slot] : 0;
 }
@@ -237,7 +237,7 @@ static int64_t highest_priority(const fwd_subscriber_list *list, const fwd_segme
   if (!list->priorities) return 0;
   int64_t highest = INT64_MIN;
   for (size_t i = fwd_segment_first(segment); i < fwd_segment_end(segment); i++) {
-    int64_t priority = priority_of(list, segment->records[i]);
+    int64_t priority = fwd_segments_priority(list, segment->records[i]);
     if (priority > highest) highest = priority;
   }
   return highest;
@@ -246,7 +246,7 @@ static int64_t highest_priority(const fwd_subscriber_list *list, const fwd_segme
 /// Raises a chunk's bound to the priority of one of its records.
 static void note_priority(fwd_subscriber_list *list, fwd_chunk *chunk, const fwd_record *record) {
   if (!list->priorities) return;
-  int64_t priority = priority_of(list, record);
+  int64_t priority = fwd_segments_priority(list, record);
   if (priority <= chunk->node.priority) return;
   chunk->node.priority = priority;
   fwd_order_update(&chunk->node);
@@ -710,7 +710,7 @@ size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, 
       const fwd_record *record = segment->records[i - 1];
       if (record == except) passed = node;
       if (record == except || !fwd_record_lives(record)) continue;
-      int64_t found = priority_of(list, record);
+      int64_t found = fwd_segments_priority(list, record);
       if (found >= priority) break;
       if (found > highest) highest = found;
     }

@@ -174,6 +174,8 @@ size_t fwd_segments_index(fwd_subscriber_list *list, const fwd_record *record);
 /// The index behind the last live record of this priority or a higher one, but for `except` (unless it is NULL).
 /// Amortised O(log n).
 size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except);
+/// A record's priority. O(1).
+int64_t fwd_segments_priority(const fwd_subscriber_list *list, const fwd_record *record);
 /// Sets a record's priority. False if memory is short. Amortised O(log n).
 bool fwd_segments_set_priority(fwd_subscriber_list *list, const fwd_record *record, int64_t priority);
 size_t fwd_segments_footprint(const fwd_subscriber_list *list);

@@ -298,7 +298,12 @@ void fwd_list_end_all(fwd_subscriber_list *list, fwd_garbage *garbage) {
 
 bool fwd_list_move(fwd_subscriber_list *list, size_t from, size_t to, int64_t priority, fwd_garbage *garbage) {
   const fwd_record *record = fwd_segments_at(list, from);
-  return fwd_segments_set_priority(list, record, priority) && fwd_segments_move(list, from, to, garbage);
+  int64_t before = fwd_segments_priority(list, record);
+  if (!fwd_segments_set_priority(list, record, priority)) return false;
+  if (fwd_segments_move(list, from, to, garbage)) return true;
+  // There is room for it, so this does not fail.
+  (void)fwd_segments_set_priority(list, record, before);
+  return false;
 }
 
 size_t fwd_list_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except) {

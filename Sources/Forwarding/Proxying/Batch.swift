@@ -21,9 +21,9 @@ extension DynamicProxy {
   /// changes of membership leave behind is kept while a batch runs, so it
   /// should be short.
   ///
-  /// A delivery costs about 2 ns, where one of a fan-out without a batch costs
-  /// 13. Beginning a batch retains each subscriber and allocates room for them;
-  /// ending it releases them.
+  /// A delivery neither retains nor releases the subscriber. Beginning a batch
+  /// retains each subscriber and allocates room for them; ending it releases
+  /// them.
   ///
   /// - Throws: what `body` throws, or `ForwardingError` with the code
   ///   `outOfMemory`, or `dead` if the proxy is being deinitialised.
