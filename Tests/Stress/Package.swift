@@ -13,18 +13,23 @@ let package = Package(
     .package(name: "swift-forwarding", path: "../..")
   ],
   targets: [
+    .target(
+      name: "CStressSupport",
+      dependencies: [.product(name: "CForwarding", package: "swift-forwarding")]),
     .executableTarget(
       name: "fwd-stress",
       dependencies: [
         .product(name: "Forwarding", package: "swift-forwarding"),
         .product(name: "CForwarding", package: "swift-forwarding"),
+        "CStressSupport",
       ],
       swiftSettings: [
         .strictMemorySafety(),
         .treatWarning("StrictMemorySafety", as: .error),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
-      ] + (strict ? [.treatAllWarnings(as: .error)] : []))
+      ] + (strict ? [.treatAllWarnings(as: .error)] : [])),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .gnu11
 )
