@@ -31,14 +31,22 @@ let livingContexts = Atomic<Int>(0)
 /// Whether the threads are to end.
 let isOver = Atomic<Bool>(false)
 
+/// Whether this process is a child of fork(2).
+let isChild = Atomic<Bool>(false)
+
 /// What should not have been. The first ones are printed.
 @safe final class Violations: Sendable {
   private let count = Atomic<Int>(0)
 
   var total: Int { count.load(ordering: .relaxed) }
 
+  /// Forgets those of the parent.
+  func beginChild() { count.store(0, ordering: .relaxed) }
+
   func note(_ text: @autoclosure () -> String) {
-    if count.add(1, ordering: .relaxed).newValue <= 10 { say("VIOLATION: \(text())") }
+    if count.add(1, ordering: .relaxed).newValue <= 10 {
+      say("VIOLATION\(isChild.load(ordering: .relaxed) ? " in a child" : ""): \(text())")
+    }
   }
 
   func check(_ condition: Bool, _ text: @autoclosure () -> String) {

@@ -15,19 +15,32 @@ final class Fan {
   /// The moment at which it began, and that by which members had joined.
   let begin: Int
   let joinedBy: Int
+  /// What its members do, for a fan-out of `nest:fan:level:`.
+  let nesting: Nesting?
   private(set) var deliveries = 0
-  /// The calls of each member that stays.
+  /// The fan-outs that its deliveries have made for the nesting, and the
+  /// deliveries of these.
+  var nestedFans = 0
+  var nestedSum = 0
+  /// The members that stay in its proxy, and the calls of each.
+  private let scope: Range<Int>
   private var calls: [Int]
-  private var nextFixed = 0
+  private var nextFixed: Int
 
   /// The methods of the protocol.
   enum Method {
-    case strike, weigh, shade, claim
+    case strike, weigh, shade, claim, nest
   }
 
-  init(_ worker: Worker, _ method: Method, joinedBy: Int? = nil) {
+  init(
+    _ worker: Worker, _ method: Method, joinedBy: Int? = nil,
+    scope: Range<Int> = Stage.mainMembers, nesting: Nesting? = nil
+  ) {
     self.worker = worker
     self.method = method
+    self.scope = scope
+    self.nesting = nesting
+    nextFixed = scope.lowerBound
     depth = worker.depth
     ticket = worker.nextTicket()
     begin = clock.load(ordering: .sequentiallyConsistent)
@@ -52,14 +65,15 @@ final class Fan {
     deliveries += 1
     guard let number = member.steady else { return }
     calls[number] += 1
-    guard number < Stage.fixedCount else { return }
+    guard number < scope.lowerBound + Stage.fixedCount else { return }
     violations.check(number == nextFixed, "member \(number) was called out of order")
     nextFixed = number + 1
   }
 
-  /// Checks that each member that stays was called once.
+  /// Checks that each member that stays in the proxy was called once, and none
+  /// of another proxy.
   func checkSteady() {
-    for (number, count) in calls.enumerated() where count != 1 {
+    for (number, count) in calls.enumerated() where count != (scope.contains(number) ? 1 : 0) {
       violations.note("member \(number) got \(count) calls of one fan-out (\(method))")
     }
   }

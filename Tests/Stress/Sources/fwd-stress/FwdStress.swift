@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CStressSupport
 internal import Forwarding
 internal import Synchronization
 
@@ -13,7 +14,8 @@ internal import Synchronization
 #endif
 
 /// Many threads forward through a proxy while others change its members and let
-/// them die. Each fan-out has a number, by which its deliveries are counted.
+/// them die, fork, start threads and end them. Each fan-out has a number, by
+/// which its deliveries are counted.
 @main struct FwdStress {
   static let usage = "usage: fwd-stress [SECONDS] [--threads N] [--seed N]"
 
@@ -36,22 +38,34 @@ internal import Synchronization
     let contexts = livingContexts.load(ordering: .sequentiallyConsistent)
     violations.check(members == 0, "\(members) members are left")
     violations.check(contexts == 0, "\(contexts) C contexts are left")
+    violations.check(
+      notifierSum.load(ordering: .sequentiallyConsistent) == 0,
+      "the destroy notifiers that have run are not those that were to run")
+    checkVariety(tally)
     say(violations.total == 0 ? "no violation" : "\(violations.total) violations")
     exit(violations.total == 0 ? 0 : 1)
   }
 
   /// Runs the threads, and gives up all that they used.
   private static func run(_ options: Options) throws -> Tally {
+    _ = ExitHandler.early
     let stage = try Stage()
+    _ = ExitHandler.late
     let total = PosixLock(Tally())
+    let main = Worker(Worker.count - 1, stage, seed: options.seed)
+    // A child needs no metadata and no global for the first time: see there.
+    main.run { main.actAsChild() }
     let threads = Threads(options.threads) { number in
       let worker = Worker(number, stage, seed: options.seed)
-      while !isOver.load(ordering: .relaxed) {
-        // Some mostly forward, the others mostly change.
-        if number % 2 == 0 ? !worker.random.isOneOf(32) : worker.random.isOneOf(32) {
-          worker.forward()
-        } else {
-          worker.change()
+      worker.run {
+        worker.beginRare()
+        while !isOver.load(ordering: .relaxed) {
+          // Some mostly forward, the others mostly change.
+          if number % 2 == 0 ? !worker.random.isOneOf(32) : worker.random.isOneOf(32) {
+            worker.forward()
+          } else {
+            worker.change()
+          }
         }
       }
       total.withLock { $0 += worker.tally }
@@ -60,8 +74,8 @@ internal import Synchronization
     while ContinuousClock.now < end && !isOver.load(ordering: .relaxed) { usleep(20_000) }
     isOver.store(true, ordering: .relaxed)
     threads.join()
-    var random = Random(seed: options.seed)
-    stage.end(&random)
+    main.run { stage.end(seed: options.seed) }
+    total.withLock { $0 += main.tally }
     return total.withLock { $0 }
   }
 
@@ -81,6 +95,17 @@ internal import Synchronization
     }
   }
 
+  /// Checks that the rare operations have run.
+  private static func checkVariety(_ tally: Tally) {
+    let counts = [
+      "nestings": tally.nestings, "children": tally.children, "destroy notifiers": tally.notifiers,
+      "short-lived threads": tally.passing,
+    ]
+    for (what, count) in counts { violations.check(count > 0, "there were no \(what)") }
+    violations.check(
+      tally.exits > 0 || stress_has_thread_sanitizer(), "there were no exit handlers")
+  }
+
   private static func report(_ tally: Tally, _ seconds: Double) {
     func line(_ count: Int, _ what: String) {
       say("\(count) \(what), \(Int(Double(count) / seconds)) a second")
@@ -95,6 +120,12 @@ internal import Synchronization
     line(tally.limited, "members for some deliveries")
     line(tally.intercepted, "interceptions")
     line(tally.targets, "changes of a forward target")
+    line(
+      tally.nestings,
+      "nestings (\(tally.nestingFans) fan-outs inside of others, up to \(tally.deepest) deep)")
+    line(tally.children, "children of fork(2)")
+    line(tally.notifiers, "destroy notifiers that used their proxy")
+    line(tally.passing, "short-lived threads (\(tally.exits) exit handlers)")
   }
 }
 

@@ -48,15 +48,17 @@ extension Worker {
     let place = stage.guarding.letting[random.below(Guarding.count)]
     if place.exchange(nil) != nil { return }
     violations.unfailing("an interception") {
-      let selector: MethodSelector = random.isOneOf(2) ? "strike:fan:" : "weigh:fan:"
+      let selectors: [MethodSelector] = ["strike:fan:", "weigh:fan:"]
+      let selector = selectors.randomElement(using: &random)!
       let check: @Sendable (Int64, Int64) -> Void = { ticket, fan in
         violations.check(Fan.at(fan).ticket == ticket, "an interceptor's arguments were mixed up")
       }
       let token =
-        switch random.below(3) {
+        switch random.below(4) {
         case 0: try stage.main.before(selector, check)
         case 1: try stage.main.after(selector, check)
-        default: try stage.main.around(selector) { _, proceed in try proceed() }
+        case 2: try stage.main.around(selector) { _, proceed in try proceed() }
+        default: try stage.main.around("nest:fan:level:") { _, proceed in try proceed() }
         }
       tally.intercepted += 1
       // Another thread's goes as this one comes.

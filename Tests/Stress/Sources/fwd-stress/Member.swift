@@ -18,6 +18,8 @@ internal import Synchronization
   let joinedAt = Atomic<Int>(0)
   let endingAt = Atomic<Int>(0)
   let endedAt = Atomic<Int>(0)
+  /// What is known of its destroy notifier, if that uses the proxy.
+  let notifier: Notifier?
   /// The calls of all threads.
   let deliveries = Atomic<Int>(0)
   /// The last fan-out of each thread and depth.
@@ -27,11 +29,12 @@ internal import Synchronization
 
   private static let alive: UInt64 = 0xA11F_EBA1_1FEB_A11F
 
-  init(steady: Int? = nil, isPartial: Bool = false) {
+  init(steady: Int? = nil, isPartial: Bool = false, notifier: Notifier? = nil) {
     self.steady = steady
     self.isPartial = isPartial
-    unsafe seen = .allocate(capacity: Worker.limit * Worker.depthLimit)
-    unsafe seen.initialize(repeating: 0, count: Worker.limit * Worker.depthLimit)
+    self.notifier = notifier
+    unsafe seen = .allocate(capacity: Worker.count * Worker.depthLimit)
+    unsafe seen.initialize(repeating: 0, count: Worker.count * Worker.depthLimit)
     livingMembers.add(1, ordering: .relaxed)
   }
 
@@ -66,10 +69,21 @@ internal import Synchronization
     violations.check(
       ended == 0 || ended > fan.begin,
       "a member was called by a fan-out that began after its subscription had ended")
+    if let notifier {
+      violations.check(notifier.runs == 0, "a member was called after its destroy notifier")
+    }
     unsafe seen[place(fan)] = ticket
     deliveries.add(1, ordering: .sequentiallyConsistent)
     fan.note(self)
     if steady == nil { fan.worker.mayActInside(fan) }
+  }
+
+  /// Takes a delivery of a nesting, and makes the fan-outs of its next level.
+  fileprivate func takeNested(_ ticket: Int64, _ address: Int64, _ level: Int64) -> Int32 {
+    take(ticket, address, .nest)
+    let fan = Fan.at(address)
+    violations.check(fan.nesting.map { Int64($0.level) } == level, "a level was mixed up")
+    return Int32(1 + fan.worker.forwardAgain(from: self, in: fan))
   }
 }
 
@@ -83,6 +97,7 @@ extension Member {
         $0.optional("weigh:fan:", "i@:qq", result: .reduce(Int32(0), +))
         $0.optional("shade:fan:depth:", "v@:qqd")
         $0.optional("claim:fan:", "q@:qq")
+        $0.optional("nest:fan:level:", "i@:qqq", result: .reduce(Int32(0), +))
       }
     } catch {
       fatalError("\(error)")
@@ -96,6 +111,7 @@ extension Member {
     unsafe $0.function("weigh:fan:", "i@:qq", calling: weigh)
     unsafe $0.function("shade:fan:depth:", "v@:qqd", calling: shade)
     unsafe $0.function("claim:fan:", "q@:qq", calling: claim)
+    unsafe $0.function("nest:fan:level:", "i@:qqq", calling: nest)
   }
 
   /// Closures.
@@ -116,6 +132,10 @@ extension Member {
     builder.on("claim:fan:") { (self: Member, ticket: Int64, fan: Int64) -> Int64 in
       self.take(ticket, fan, .claim)
       return ticket
+    }
+    builder.on("nest:fan:level:") {
+      (self: Member, ticket: Int64, fan: Int64, level: Int64) -> Int32 in
+      self.takeNested(ticket, fan, level)
     }
   }
 
@@ -141,26 +161,41 @@ extension Member {
       self.take(ticket, fan, .claim)
       return ticket
     }
+    builder.on("nest:fan:level:") { (ticket: Int64, fan: Int64, level: Int64) -> Int32 in
+      self.takeNested(ticket, fan, level)
+    }
   }
 
   /// Subscribes the member as a C context, with a reference that its end gives
   /// up.
   func subscribeAsContext(to proxy: DynamicProxy) -> fwd_subscription {
+    let (status, subscription) = unsafe subscribeAsContext(to: proxy.unsafeHandle) { context in
+      livingContexts.subtract(1, ordering: .relaxed)
+      unsafe Unmanaged<Member>.fromOpaque(context!).release()
+    }
+    violations.check(status == FWD_OK, "a C context could not be subscribed: \(status)")
+    return subscription
+  }
+
+  /// Does the same with another destroy notifier, which gets the reference.
+  @unsafe func subscribeAsContext(
+    to handle: OpaquePointer, _ destroy: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
+  ) -> (status: fwd_status, subscription: fwd_subscription) {
     var subscription: fwd_subscription = 0
     livingContexts.add(1, ordering: .relaxed)
     // SAFETY: the functions have the types that the encodings say; the names
     // are constants.
+    let context = unsafe Unmanaged.passRetained(self)
     let status = unsafe contextMethods.withUnsafeBufferPointer { methods in
       unsafe fwd_proxy_subscribe(
-        proxy.unsafeHandle, Unmanaged.passRetained(self).toOpaque(), methods.baseAddress,
-        methods.count,
-        { context in
-          livingContexts.subtract(1, ordering: .relaxed)
-          unsafe Unmanaged<Member>.fromOpaque(context!).release()
-        }, nil, &subscription, nil)
+        handle, context.toOpaque(), methods.baseAddress, methods.count, destroy, nil,
+        &subscription, nil)
     }
-    violations.check(status == FWD_OK, "a C context could not be subscribed: \(status)")
-    return subscription
+    if status != FWD_OK {
+      livingContexts.subtract(1, ordering: .relaxed)
+      unsafe context.release()
+    }
+    return (status, subscription)
   }
 }
 
@@ -187,6 +222,8 @@ private let claim: @convention(c) (UnsafeRawPointer, OpaquePointer, Int64, Int64
   unsafe member($0).take($2, $3, .claim)
   return $2
 }
+private let nest: @convention(c) (UnsafeRawPointer, OpaquePointer, Int64, Int64, Int64) -> Int32 =
+  { unsafe member($0).takeNested($2, $3, $4) }
 
 /// The same functions for C contexts.
 private nonisolated(unsafe) let contextMethods: [fwd_method] = {
@@ -202,5 +239,6 @@ private nonisolated(unsafe) let contextMethods: [fwd_method] = {
   return unsafe [
     method("strike:fan:", "v^v:qq", strike), method("weigh:fan:", "i^v:qq", weigh),
     method("shade:fan:depth:", "v^v:qqd", shade), method("claim:fan:", "q^v:qq", claim),
+    method("nest:fan:level:", "i^v:qqq", nest),
   ]
 }()

@@ -60,10 +60,10 @@ internal import Synchronization
     }
   }
 
-  /// Ends the subscription.
-  func cancel(_ random: inout Random) {
+  /// Ends the subscription, by naming the object if it has one, or by what
+  /// subscribing gave.
+  func cancel(byObject isByObject: Bool) {
     member.endingAt.store(nextMoment(), ordering: .sequentiallyConsistent)
-    let isByObject = random.isOneOf(3)
     switch kind {
     case .context:
       // SAFETY: the proxy is there.

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwarding
 internal import Forwarding
 internal import Synchronization
 
 extension Worker {
   /// Changes who is subscribed, or where.
   func change() {
-    switch random.below(20) {
-    case 0...10: changeSlot()
+    switch random.below(23) {
+    case 0...9: changeSlot(stage.slots, of: stage.main)
+    case 10: changeSlot(stage.otherSlots, of: stage.other)
     case 11, 12: moveSteady()
     case 13: look()
     case 14: changeLetting()
     case 15, 16, 17: changeGuards()
+    case 18, 19: changeNotifier()
+    case 20: changePlain()
     default: changeLoose()
     }
   }
@@ -29,8 +33,8 @@ extension Worker {
   }
 
   /// Fills an empty place, or ends who is in it.
-  private func changeSlot() {
-    let slot = stage.slots[random.below(Stage.slotCount)]
+  private func changeSlot(_ slots: [PosixLock<Membership?>], of proxy: DynamicProxy) {
+    let slot = slots[random.below(slots.count)]
     let left = slot.withLock { slot in
       defer { slot = nil }
       return slot
@@ -40,7 +44,7 @@ extension Worker {
         left.drop()
         tally.dropped += 1
       } else {
-        left.cancel(&random)
+        left.cancel(byObject: random.isOneOf(3))
         tally.cancelled += 1
       }
       return
@@ -48,15 +52,32 @@ extension Worker {
     violations.unfailing("a subscription") {
       let kind = Membership.Kind.allCases.randomElement(using: &random)!
       let member = Member(isPartial: kind == .weakClosures && random.isOneOf(2))
-      let made = try Membership(member, kind, in: stage.main, at: somePosition())
+      let made = try Membership(
+        member, kind, in: proxy,
+        at: proxy === stage.main ? somePosition() : random.isOneOf(2) ? .first : .last)
       tally.joined += 1
       // Another thread may have filled it in the meantime.
       let other = slot.withLock { slot in
         defer { slot = made }
         return slot
       }
-      other?.cancel(&random)
+      other?.cancel(byObject: random.isOneOf(3))
     }
+  }
+
+  /// Subscribes a C function to the plain proxy, or ends a subscription there.
+  private func changePlain() {
+    let place = stage.plainPlaces[random.below(stage.plainPlaces.count)]
+    var left = place.exchange(0)
+    if left == 0 {
+      left = place.exchange(stage.subscribePlain(UInt32.max))
+      tally.joined += 1
+    }
+    if left == 0 { return }
+    // SAFETY: the stage keeps the proxy.
+    let status = unsafe fwd_proxy_unsubscribe(stage.plain.unsafeHandle, left)
+    violations.check(status == FWD_OK, "a C function could not be unsubscribed: \(status)")
+    tally.cancelled += 1
   }
 
   /// Moves one of those that stay and have no fixed order: a fan-out under way

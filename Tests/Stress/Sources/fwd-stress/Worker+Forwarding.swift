@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CStressSupport
 internal import Forwarding
 internal import Synchronization
 
-/// The arguments of a method as they stand in a frame.
+/// The arguments of a method as they stand in a frame. The third is a `Double`
+/// or an `Int64`.
 private struct Frame {
   var ticket: Int64
   var fan: Int64
-  var depth = 0.5
+  var third: UInt64
 
   init(_ fan: Fan) {
     ticket = fan.ticket
     self.fan = fan.address
+    third = fan.nesting.map { UInt64($0.level) } ?? (0.5).bitPattern
   }
 }
 
@@ -20,7 +23,7 @@ extension Fan {
   func withFrame(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     // SAFETY: the bytes are valid during the call.
     try unsafe withUnsafeBytes(of: Frame(self)) { bytes in
-      let size = method == .shade ? 24 : 16
+      let size = method == .shade || method == .nest ? 24 : 16
       try unsafe body(UnsafeRawBufferPointer(rebasing: bytes.prefix(size)))
     }
   }
@@ -31,7 +34,12 @@ extension Fan {
 extension Worker {
   /// Fans out in one of all ways.
   func forward() {
-    switch random.below(18) {
+    // A short-lived thread starts no other one, so that it ends soon.
+    if !isPassing {
+      if random.isOneOf(500) { return forkChild() }
+      if random.isOneOf(300) { return startPassingThreads() }
+    }
+    switch random.below(21) {
     case 0, 1, 2: forward(.strike, stage.strike)
     case 3: forward(.shade, stage.shade)
     case 4, 5: forwardForResult()
@@ -42,9 +50,12 @@ extension Worker {
     case 11: collect()
     case 12: fan(.strike) { try stage.main.dynamic.strike($0.ticket, fan: $0.address) }
     case 13: forwardLoose()
-    case 14: followOne()
+    case 14: followOne(Membership.Kind.allCases.randomElement(using: &random)!)
     case 15: followBlocked()
     case 16: followLimited()
+    case 17: nest()
+    case 18: followNotifiers()
+    case 19: forwardPlain()
     default: forwardToPassingProxy()
     }
   }
@@ -55,6 +66,15 @@ extension Worker {
     }
   }
 
+  /// Forwards where all members are C functions.
+  func forwardPlain() {
+    // SAFETY: the stage keeps the proxy.
+    let isRight = unsafe stress_plain_forward(stage.plain.unsafeHandle, nextTicket())
+    violations.check(isRight, "a fan-out to C functions was wrong")
+    tally.fans += 1
+    tally.deliveries += STRESS_PLAIN_COUNT
+  }
+
   private func forwardNamed() {
     fan(.strike) { fan in
       try unsafe fan.withFrame {
@@ -63,7 +83,7 @@ extension Worker {
     }
   }
 
-  private func forwardByFunction() {
+  func forwardByFunction() {
     fan(.strike) { fan in
       // SAFETY: the function has this type, and the stage keeps it.
       let function = unsafe stage.pointer.unsafeCast(
@@ -102,7 +122,7 @@ extension Worker {
     }
   }
 
-  private func forwardBatch() {
+  func forwardBatch() {
     let joinedBy = clock.load(ordering: .sequentiallyConsistent)
     let present = stage.presentMembers()
     tally.batches += 1
@@ -114,7 +134,9 @@ extension Worker {
           fan(name, joinedBy: joinedBy, present: present) { fan in
             try unsafe fan.withFrame { try unsafe batch.forward(method, frame: $0) }
           }
-          if turn == 1 && depth == 0 && random.isOneOf(4) { change() }
+          if turn == 1 && depth == 0 && random.isOneOf(4) && !isChild.load(ordering: .relaxed) {
+            change()
+          }
         }
       }
     }
@@ -133,9 +155,8 @@ extension Worker {
 extension Worker {
   /// Subscribes a member: the next fan-out of this thread calls it, and none
   /// after its end.
-  private func followOne() {
+  func followOne(_ kind: Membership.Kind) {
     violations.unfailing("a life") {
-      let kind = Membership.Kind.allCases.randomElement(using: &random)!
       let membership = try Membership(Member(), kind, in: stage.main, at: somePosition())
       tally.joined += 1
       let member = membership.member
@@ -143,7 +164,7 @@ extension Worker {
         try stage.main.send("strike:fan:", fan.ticket, fan.address)
         violations.check(member.hasSeen(fan), "a new member was not called (\(kind))")
       }
-      membership.cancel(&random)
+      membership.cancel(byObject: random.isOneOf(3))
       tally.cancelled += 1
       fan(.strike) { fan in
         try unsafe fan.withFrame { try unsafe stage.strike.forward(frame: $0) }
@@ -153,7 +174,7 @@ extension Worker {
   }
 
   /// A proxy with members of its own, which die with it.
-  private func forwardToPassingProxy() {
+  func forwardToPassingProxy() {
     violations.unfailing("a proxy") {
       let proxy = try DynamicProxy(adopting: Member.protocolTable)
       var memberships: [Membership] = []

@@ -1,31 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CStressSupport
 internal import Forwarding
 internal import Synchronization
 
 /// One thread: what it is doing, and what it has done.
-final class Worker {
-  /// At most so many threads, and fan-outs inside of fan-outs.
+@safe final class Worker {
+  /// The limit of `--threads`, that of short-lived threads at one time, and both
+  /// with the main thread.
   static let limit = 64
-  static let depthLimit = 4
+  static let passingLimit = 16
+  static let count = limit + passingLimit + 1
+  /// How many fan-outs of one thread may be inside of one another.
+  static let depthLimit = 10
+  /// At this depth a delivery begins nothing random.
+  static let actLimit = 4
 
+  /// The index under which members remember the thread's fan-outs. Short-lived
+  /// threads use the number of an earlier one.
   let number: Int
   let stage: Stage
+  /// Whether the thread is short-lived.
+  let isPassing: Bool
   var random: Random
   private(set) var depth = 0
+  /// How many destroy notifiers are running inside of one another.
+  var notifierDepth = 0
+  private let serial: Int64
   private var tickets: Int64 = 0
   var tally = Tally()
 
-  init(_ number: Int, _ stage: Stage, seed: UInt64) {
+  init(_ number: Int, _ stage: Stage, seed: UInt64, isPassing: Bool = false) {
     self.number = number
     self.stage = stage
-    random = Random(seed: seed &+ UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
+    self.isPassing = isPassing
+    serial = workerSerials.add(1, ordering: .relaxed).newValue
+    random = Random(seed: seed &+ UInt64(serial) &* 0xD6E8_FEB8_6659_FD93)
+  }
+
+  /// The worker of the calling thread.
+  static var current: Worker? {
+    // SAFETY: a worker that has set itself is there until its thread has ended.
+    unsafe stress_thread_pointer().map {
+      unsafe Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue()
+    }
+  }
+
+  /// Runs the body as this worker.
+  func run(_ body: () -> Void) {
+    makeCurrent()
+    withExtendedLifetime(self, body)
+    stress_set_thread_pointer(nil)
+  }
+
+  /// Makes it the worker of the calling thread. It must live until the thread
+  /// has ended.
+  func makeCurrent() {
+    unsafe stress_set_thread_pointer(Unmanaged.passUnretained(self).toOpaque())
   }
 
   func nextTicket() -> Int64 {
     tickets += 1
-    return Int64(number + 1) << 40 | tickets
+    return serial << 32 | tickets
   }
 
   /// Runs a fan-out of the main proxy, then checks who was called.
@@ -37,6 +74,7 @@ final class Worker {
     // them all each time would let nobody die in a fan-out.
     let members = present ?? (random.isOneOf(4) ? stage.presentMembers() : [])
     let fan = run(Fan(self, method, joinedBy: joinedBy), body)
+    if stage.isEnding.load(ordering: .sequentiallyConsistent) { return }
     if method == .claim {
       violations.check(fan.deliveries == 1, "\(fan.deliveries) members answered for the first")
       return
@@ -45,6 +83,14 @@ final class Worker {
     for member in members where member.implements(method) && !member.hasSeen(fan) {
       violations.check(!member.wasThere(fan), "a member missed a fan-out (\(method))")
     }
+  }
+
+  /// Does each rare operation once, so that the shortest run has them all.
+  func beginRare() {
+    forkChild()
+    startPassingThreads()
+    nest()
+    followNotifiers()
   }
 
   /// Runs a fan-out of any proxy.
@@ -61,10 +107,15 @@ final class Worker {
 
   /// Called in deliveries: sometimes fans out or changes members there.
   func mayActInside(_ fan: Fan) {
-    guard depth < Self.depthLimit, random.isOneOf(200) else { return }
+    // Changes take locks, which another thread of the parent may have held.
+    guard depth < Self.actLimit, random.isOneOf(200), !isChild.load(ordering: .relaxed)
+    else { return }
     if random.isOneOf(2) { forward() } else { change() }
   }
 }
+
+/// Counts the workers, so that no ticket is used twice.
+private let workerSerials = Atomic<Int64>(0)
 
 /// What a thread has done.
 struct Tally {
@@ -80,6 +131,13 @@ struct Tally {
   var limited = 0
   var intercepted = 0
   var targets = 0
+  var nestings = 0
+  var nestingFans = 0
+  var deepest = 0
+  var notifiers = 0
+  var children = 0
+  var passing = 0
+  var exits = 0
 
   static func += (left: inout Tally, right: Tally) {
     left.fans += right.fans
@@ -94,5 +152,12 @@ struct Tally {
     left.limited += right.limited
     left.intercepted += right.intercepted
     left.targets += right.targets
+    left.nestings += right.nestings
+    left.nestingFans += right.nestingFans
+    left.deepest = max(left.deepest, right.deepest)
+    left.notifiers += right.notifiers
+    left.children += right.children
+    left.passing += right.passing
+    left.exits += right.exits
   }
 }
