@@ -49,10 +49,10 @@ internal import Synchronization
   /// Runs the threads, and gives up all that they used.
   private static func run(_ options: Options) throws -> Tally {
     _ = ExitHandler.early
-    let stage = try Stage()
+    let stage = try Stage(threads: options.threads)
     _ = ExitHandler.late
     let total = PosixLock(Tally())
-    let main = Worker(Worker.count - 1, stage, seed: options.seed)
+    let main = Worker(workerCount.load(ordering: .relaxed) - 1, stage, seed: options.seed)
     // A child needs no metadata and no global for the first time: see there.
     main.run { main.actAsChild() }
     let threads = Threads(options.threads) { number in

@@ -33,8 +33,9 @@ internal import Synchronization
     self.steady = steady
     self.isPartial = isPartial
     self.notifier = notifier
-    unsafe seen = .allocate(capacity: Worker.count * Worker.depthLimit)
-    unsafe seen.initialize(repeating: 0, count: Worker.count * Worker.depthLimit)
+    let count = workerCount.load(ordering: .relaxed) * Worker.depthLimit
+    unsafe seen = .allocate(capacity: count)
+    unsafe seen.initialize(repeating: 0, count: count)
     livingMembers.add(1, ordering: .relaxed)
   }
 

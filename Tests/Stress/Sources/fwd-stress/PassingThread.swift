@@ -63,9 +63,13 @@ internal import Synchronization
   /// Runs in the exit handlers of the thread.
   fileprivate func exit() {
     exits += 1
+    worker.followOne(Membership.Kind.allCases.randomElement(using: &worker.random)!)
+    worker.change()
+    // Other threads get time to end subscriptions that the batch still has, and
+    // all fan-outs under way to end.
+    if worker.random.isOneOf(8) { usleep(UInt32(worker.random.below(100_000))) }
     forwardInBatch()
     if exits == endsBatchAt { endBatch() }
-    worker.followOne(Membership.Kind.allCases.randomElement(using: &worker.random)!)
     if exits == dueExits {
       violations.check(unsafe batch == nil, "the batch of a thread has not ended")
     }
@@ -73,7 +77,8 @@ internal import Synchronization
 
   private func beginBatch() {
     joinedBy = clock.load(ordering: .sequentiallyConsistent)
-    present = worker.stage.presentMembers()
+    // Members that the test keeps alive would hide a batch that does not.
+    if worker.random.isOneOf(2) { present = worker.stage.presentMembers() }
     // SAFETY: the stage keeps the proxy.
     let status = unsafe fwd_batch_begin(worker.stage.main.unsafeHandle, &batch, nil)
     violations.check(status == FWD_OK, "a batch could not begin: \(status)")

@@ -44,11 +44,15 @@ final class Stage: Sendable {
   /// The main proxy, as its destroy notifiers use it.
   let notifying: NotifierProxy
   /// The numbers of workers that no short-lived thread has now.
-  let freeNumbers = PosixLock(Array(Worker.limit..<Worker.limit + Worker.passingLimit))
+  let freeNumbers: PosixLock<[Int]>
   /// Whether the members that stay are ending.
   let isEnding = Atomic<Bool>(false)
 
-  init() throws {
+  /// Makes all proxies for so many threads, which have the first numbers.
+  init(threads: Int) throws {
+    let count = threads + Worker.passingLimit + 1
+    workerCount.store(count, ordering: .relaxed)
+    freeNumbers = PosixLock(Array(threads..<count - 1))
     var configuration = DynamicProxy.Configuration()
     configuration.onError = { violations.note("an error was reported: \($0)") }
     let table = Member.protocolTable

@@ -7,11 +7,9 @@ internal import Synchronization
 
 /// One thread: what it is doing, and what it has done.
 @safe final class Worker {
-  /// The limit of `--threads`, that of short-lived threads at one time, and both
-  /// with the main thread.
+  /// The limit of `--threads`, and that of short-lived threads at one time.
   static let limit = 64
-  static let passingLimit = 16
-  static let count = limit + passingLimit + 1
+  static let passingLimit = 8
   /// How many fan-outs of one thread may be inside of one another.
   static let depthLimit = 10
   /// At this depth a delivery begins nothing random.
@@ -113,6 +111,10 @@ internal import Synchronization
     if random.isOneOf(2) { forward() } else { change() }
   }
 }
+
+/// The number of workers that there may be at one time, the main thread's
+/// included. It is set before there are members.
+let workerCount = Atomic<Int>(0)
 
 /// Counts the workers, so that no ticket is used twice.
 private let workerSerials = Atomic<Int64>(0)
