@@ -11,22 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adding.h"
 #include "stage.h"
 
 enum { thread_count = 4, stage_count = 3 };
 
 static stage *stages[stage_count];
 static atomic_bool is_over;
-
-static int add_one(void *context, int value) { return context ? value + 1 : 0; }
-
-static void handle_add(void *context, void *const *arguments, void *result) {
-  (void)context;
-  int value;
-  memcpy(&value, arguments[1], sizeof value);
-  value++;
-  memcpy(result, &value, sizeof value);
-}
 
 /// Makes a call, a closure and a signature; `number` makes the signature a new one.
 static void use_calls(unsigned number) {

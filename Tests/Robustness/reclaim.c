@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "adding.h"
 #include "call/closure.h"
 #include "reclaim/hazard.h"
 #include "stage.h"
@@ -193,16 +194,6 @@ static void end_batch_elsewhere(void) {
   EXPECT(fwd_batch_forward(self.batch, stage_note, NULL, 0, NULL, 0) == FWD_OK);
   fwd_batch_end(self.batch);
   EXPECT(!fwd_domain_is_read(&shared->list->domain) && fwd_domain_waiting(&shared->list->domain) == 0);
-}
-
-static int add_one(void *context, int value) { return context ? value + 1 : 0; }
-
-static void handle_add(void *context, void *const *arguments, void *result) {
-  (void)context;
-  int value;
-  memcpy(&value, arguments[1], sizeof value);
-  value++;
-  memcpy(result, &value, sizeof value);
 }
 
 /// Everything that the C interface offers, at once.
