@@ -252,6 +252,29 @@ static void use_in_handlers(void) {
   NEED(pthread_key_delete(late_key) == 0);
 }
 
+/// In the last round only: the library's own handler, which ran in the first, will not run again.
+static void use_in_last_handler(void *context) {
+  leaving *self = context;
+  if (++self->rounds == used_rounds) {
+    use_everything(shared);
+  } else {
+    NEED(pthread_setspecific(late_key, self) == 0);
+  }
+}
+
+static void use_in_last_handlers(void) {
+  check_begin("the last exit handler uses everything, and no memory is lost");
+  NEED(pthread_key_create(&late_key, use_in_last_handler) == 0);
+  size_t before = count_blocks();
+  for (unsigned i = 0; i < 200; i++) {
+    leaving self = {.rounds = 0};
+    run_thread(use_and_exit, &self);
+    EXPECT(self.rounds == used_rounds);
+  }
+  EXPECT(count_blocks() == before);
+  NEED(pthread_key_delete(late_key) == 0);
+}
+
 // MARK: -
 
 int main(void) {
@@ -263,6 +286,7 @@ int main(void) {
   end_batch_in_handler();
   end_batch_elsewhere();
   use_in_handlers();
+  use_in_last_handlers();
   stage_destroy(shared);
   swift_release(stage_owner);
   check_begin("what is left at the end");

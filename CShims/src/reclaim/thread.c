@@ -60,8 +60,9 @@ static fwd_thread_block *make_block(void) {
 
 fwd_thread_block *fwd_thread_add_block(void) {
   fwd_thread_set_up();
-  // Nothing would give the block back.
-  if (!has_exit_key || exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS) return NULL;
+  // Nothing may give the block back: this may be the last round of the thread's exit handlers, after our own. The
+  // handler cannot count the rounds, since it runs only in those before which the thread took a block.
+  if (!has_exit_key || exit_rounds > 0) return NULL;
   fwd_thread_block *block = take_free_block();
   if (!block) block = make_block();
   if (!block) return NULL;
@@ -145,7 +146,7 @@ static void end_thread(void *first) {
       give_back(block);
     }
   }
-  // The thread may go on to use what it keeps. Otherwise it takes a block anew.
+  // The thread may go on to use what it keeps. It gets no other block.
   fwd_thread_blocks = kept;
   if (kept && !is_last) (void)pthread_setspecific(exit_key, kept);
 }
