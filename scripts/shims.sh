@@ -11,6 +11,11 @@ shim_flags="-DFWD_INTERNAL -I$shims/include -I$shims/internal -I$shims/src"
 # The folders of src/ that need no Swift, as calls and closures do.
 shim_call_folders="base encoding abi reclaim call"
 
+# All functions by which the C target allocates and frees. Tests wrap each.
+shim_allocating="malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap"
+shim_allocating="$shim_allocating ffi_closure_alloc ffi_closure_free pthread_key_create pthread_setspecific"
+shim_allocating="$shim_allocating pthread_atfork pthread_getattr_np"
+
 # Lists the C files of folders of src/, or of all: `shim_sources [FOLDER...]`
 shim_sources() (
   cd "$shims/src"

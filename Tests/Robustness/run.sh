@@ -85,12 +85,9 @@ extra_of() {
   fi
 }
 
-# All functions by which the C target allocates and frees. allocation_failures.c wraps each.
-allocating="malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap"
-allocating="$allocating ffi_closure_alloc ffi_closure_free pthread_key_create pthread_setspecific pthread_atfork"
-allocating="$allocating pthread_getattr_np"
+# allocation_failures.c wraps each function that allocates or frees.
 wraps=
-for function in $allocating; do wraps="$wraps -Wl,--wrap=$function"; done
+for function in $shim_allocating; do wraps="$wraps -Wl,--wrap=$function"; done
 
 say "Building$(printf ' %s' $builds) with $CC"
 # Prints one command a line; xargs runs two at a time.
@@ -146,13 +143,13 @@ run_program() {
   echo "$name: ${counts% *} passed, $bad failed"
 }
 
-# Fails if the C target uses a library function that is neither in `allocating` nor in this list of functions that do
+# Fails if the C target uses a library function that is neither in `shim_allocating` nor in this list of functions that do
 # not allocate. A new one must be added to one of the two, or its failure would never be tested.
 check_allocators() {
   quiet='fwd_.*|swift_.*|ffi_.*|mem[a-z]*|bcmp|str(len|chr|cmp|ncmp)|v?snprintf|abort|getenv|_.*'
   quiet="$quiet|pthread_(once|self|equal|attr)[a-z_]*|sched_yield|nanosleep|clock_gettime|syscall|mprotect|sysconf"
   unknown=$(nm -u "$temporary/$1"/*.o | awk 'NF == 2 { print $2 }' | sort -u | grep -Evx "$quiet" |
-    grep -Fvx "$(printf '%s\n' $allocating)" || true)
+    grep -Fvx "$(printf '%s\n' $shim_allocating)" || true)
   if [ -n "$unknown" ]; then
     echo "  Tests/Robustness/run.sh does not know whether these get memory:" $unknown
     echo "0 passed, 1 failed"
