@@ -3,15 +3,66 @@
 
 import CForwarding
 import CTestFixtures
+import Foundation
 import Testing
 
 @testable import Forwarding
 
 /// Calls of the library at every moment when a program gets control inside it.
+///
+/// The table is in Tests/Support/CTestFixtures: `sequence_calls.c` has the rows, `sequences.c` and
+/// `sequence_columns.c` the columns. scripts/library runs the column of failing allocations.
 @Suite struct SequenceTests {
-  /// The table is in Tests/Support/CTestFixtures/sequences.c.
-  @Test func `every C function gives its expected status in every situation`() {
-    #expect(sequences_run() == 0)
+  // In processes of their own: rows change what the whole process shares, and a child of a fork
+  // would inherit the threads of other tests.
+  @Test func `every C function gives its expected status in every situation`() async {
+    await #expect(processExitsWith: .success) {
+      #expect(sequences_run() == 0)
+    }
+  }
+
+  @Test func `every C function gives its expected status in forked children`() async {
+    await #expect(processExitsWith: .success) {
+      #expect(sequences_run_forked() == 0)
+    }
+  }
+
+  /// Functions of forwarding.h that have no row, each with the reason.
+  private static let exceptions: [String: String] = [:]
+
+  @Test func `every function of forwarding.h has a row`() throws {
+    let header = try Self.text("CShims/include/forwarding.h")
+    let code = header.split(separator: "\n").filter { !$0.contains(/^\s*(\/\/|#)/) }
+      .joined(separator: "\n")
+    // The first name before a parenthesis of each exported declaration.
+    let declared = Set(
+      code.matches(of: /FWD_API\s[^;]*;/).compactMap {
+        $0.output.firstMatch(of: /\b(fwd_[a-z0-9_]+)\(/).map { String($0.output.1) }
+      })
+    #expect(declared.count > 50)
+
+    var named: Set<String> = []
+    for index in 0... {
+      guard let row = unsafe sequences_row(index) else { break }
+      // SAFETY: the name is a literal.
+      let name = unsafe String(cString: row)
+      named.formUnion(name.matches(of: /\bfwd_[a-z0-9_]+/).map { String($0.output) })
+    }
+    #expect(declared.subtracting(named).subtracting(Self.exceptions.keys).sorted() == [])
+    #expect(named.union(Self.exceptions.keys).subtracting(declared).sorted() == [])
+    #expect(named.intersection(Self.exceptions.keys).sorted() == [])
+
+    // A row that names a function calls it.
+    let rows = try Self.text("Tests/Support/CTestFixtures/sequence_calls.c")
+    let called = Set(rows.matches(of: /\b(fwd_[a-z0-9_]+)\(/).map { String($0.output.1) })
+    #expect(named.subtracting(called).sorted() == [])
+  }
+
+  /// Returns the contents of a file of the package.
+  private static func text(_ path: String) throws -> String {
+    let root = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
   /// Calls the proxy that is being deinitialised, through a reference that
