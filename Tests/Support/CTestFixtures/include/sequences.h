@@ -27,6 +27,7 @@ int sequences_run(void);
 /// Calls every function in children that are forked while other threads run the whole table on the same proxy.
 ///
 /// Runs nothing under the thread sanitizer, which does not survive more in a child than Tests/Robustness/fork.c does.
+/// Under the address sanitizer there are no other threads.
 int sequences_run_forked(void);
 
 /// The allocations of the C target, which the program intercepts.
