@@ -281,7 +281,7 @@ typedef struct fwd_stated_member {
 /// attribute, has bit-fields, or is known by name only. It says what `sizeof`, `_Alignof` and `offsetof` say, and holds
 /// for every type of that name in the encoding.
 ///
-/// Nothing is guessed. `members` may be NULL if the members lie one behind the other and fill `size` bytes (`{P=ci}` of
+/// Nothing is guessed. `members` may be NULL if the members lie one after the other and fill `size` bytes (`{P=ci}` of
 /// 5 bytes is packed), or if they lie where the compiler puts members without attributes. Otherwise, and for bit-fields
 /// (except those of GNU encodings, which give their positions), `members` is needed.
 ///
@@ -330,7 +330,7 @@ typedef struct fwd_signature fwd_signature;
 
 /// Makes a signature.
 ///
-/// `encoding` has `length` bytes: the result type, then the argument types. Digits behind a type (stack offsets and
+/// `encoding` has `length` bytes: the result type, then the argument types. Digits after a type (stack offsets and
 /// frame sizes, as compilers write them) are skipped. `*signature` receives one reference, to be released with
 /// `fwd_signature_release`. The same text may give the same object again.
 ///
@@ -374,7 +374,7 @@ FWD_API fwd_status fwd_signature_result(const fwd_signature *FWD_NULLABLE signat
 /// Returns the size of the argument frame; 0 for NULL.
 ///
 /// The argument frame is a C struct of the arguments in order, without the receiver and the selector. The receiver is
-/// the first argument if that is a pointer; the selector is the argument of type `:` behind it. A signature whose first
+/// the first argument if that is a pointer; the selector is the argument of type `:` after it. A signature whose first
 /// argument is no pointer has no receiver, and all its arguments are in the frame.
 FWD_API size_t fwd_signature_frame_size(const fwd_signature *FWD_NULLABLE signature);
 
@@ -546,8 +546,9 @@ typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNUL
 /// receives the closure, to be ended with `fwd_closure_destroy`.
 ///
 /// Returns `FWD_NO_MEMORY`, or `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable.
-/// On x86-64 the library contains some hundred function pointers, which need no such memory; later closures do. For
-/// results in memory and some other kinds of results there are fewer.
+/// On x86-64 the library contains function pointers that need no such memory: 640 for most signatures, up to 512 more
+/// for those with few arguments, and 64 to 128 for results in memory and for `long double`. Later closures need it, and
+/// so do all closures on other processors.
 FWD_API fwd_status fwd_closure_create(const fwd_signature *FWD_NULLABLE signature,
                                       fwd_closure_handler FWD_NULLABLE handler, void *FWD_NULLABLE context,
                                       fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
@@ -759,7 +760,7 @@ typedef enum fwd_position_kind {
   FWD_POSITION_FIRST = 1,
   /// Directly before the subscription `anchor`.
   FWD_POSITION_BEFORE = 2,
-  /// Directly behind the subscription `anchor`.
+  /// Directly after the subscription `anchor`.
   FWD_POSITION_AFTER = 3,
   /// Before the subscriber that has the index `index` now. The number of subscribers is the end.
   FWD_POSITION_INDEX = 4,
@@ -967,13 +968,15 @@ typedef enum fwd_interception_point {
 
 /// Intercepts one invocation. Returns `FWD_OK` or a failure.
 ///
-/// The failure of an interceptor before or after the delivery goes to the proxy's `on_error` and changes nothing else.
-/// That of an interceptor around the delivery makes the invocation fail: with the failure of `fwd_invocation_proceed`,
-/// if that is what the interceptor returns, else with `FWD_DELIVERY_FAILED`. That of an interceptor instead of the
-/// subscribers does, too, unless the method has a `failure_result`, which then is the result.
+/// The effect of a failure depends on the point:
 ///
-/// An interceptor that goes around the delivery without proceeding and without setting a result leaves a method to its
-/// default result; without one the invocation fails with `FWD_NO_RESPONDER`.
+/// - Before and after: the failure goes to the proxy's `on_error`. The invocation continues.
+/// - Around: the invocation fails. If the interceptor returns the failure of `fwd_invocation_proceed`, the invocation
+///   fails with that status, and otherwise with `FWD_DELIVERY_FAILED`.
+/// - Instead: the result is the method's `failure_result`. Without one the invocation fails with `FWD_DELIVERY_FAILED`.
+///
+/// If an interceptor around the delivery neither proceeds nor sets a result, the invocation gets the method's default
+/// result. Without one it fails with `FWD_NO_RESPONDER`.
 typedef fwd_status (*fwd_interceptor)(void *FWD_NULLABLE context, fwd_invocation *FWD_NONNULL invocation);
 
 /// Identifies one interception. None is used twice. 0 is no interception.
@@ -1076,7 +1079,7 @@ FWD_API void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
 
 /// Which arguments of a method a function pointer has.
 typedef enum fwd_function_form {
-  /// The arguments behind the receiver and the selector, for a C callback without context: `v@:id` is
+  /// The arguments after the receiver and the selector, for a C callback without context: `v@:id` is
   /// `void (*)(int, double)`.
   FWD_FUNCTION_ARGUMENTS = 0,
   /// All arguments. The receiver and the selector that the caller passes are ignored.

@@ -29,7 +29,7 @@ typedef fwd_status (*fwd_packed_function)(const void *FWD_NULLABLE context,
 /// the method is not implemented.
 ///
 /// A *thunk* sets both. The replay loops (replay.c) call `function` and pass `context` as one more integer argument,
-/// behind those of the signature. All other callers use `packed`.
+/// after those of the signature. All other callers use `packed`.
 typedef struct fwd_implementation {
   void (*FWD_NULLABLE function)(void);
   fwd_packed_function FWD_NULLABLE packed;

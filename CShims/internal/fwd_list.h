@@ -43,7 +43,7 @@ typedef struct fwd_subscriber {
   int64_t priority;
 } fwd_subscriber;
 
-/// The index behind all records.
+/// The index after all records.
 #define FWD_LIST_END SIZE_MAX
 
 /// Adds a subscription before the record at `index`, which is at most the count, or FWD_LIST_END. Retains `table`.
@@ -92,7 +92,7 @@ void fwd_list_prune_visited(fwd_subscriber_list *FWD_NONNULL list, size_t visite
 bool fwd_list_move(fwd_subscriber_list *FWD_NONNULL list, size_t from, size_t to, int64_t priority,
                    fwd_garbage *FWD_NONNULL garbage);
 
-/// Returns the index behind the last live subscription that has this priority or a higher one. `except` is ignored if
+/// Returns the index after the last live subscription that has this priority or a higher one. `except` is ignored if
 /// it is such a subscription; it may be NULL. Amortised O(log n).
 size_t fwd_list_priority_index(fwd_subscriber_list *FWD_NONNULL list, int64_t priority,
                                const fwd_record *FWD_NULLABLE except);

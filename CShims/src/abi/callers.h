@@ -35,7 +35,7 @@
 /// Loads a move of 4 or 8 bytes.
 static inline uint64_t fwd_load_halves(const fwd_move *move, const char *bytes) {
   // Two halves without a branch. The upper half of the register is undefined for a 4-byte argument, so it may repeat
-  // the lower. Nothing behind the argument is read.
+  // the lower. Nothing after the argument is read.
   uint32_t low, high;
   memcpy(&low, bytes, sizeof low);
   memcpy(&high, bytes + move->high, sizeof high);

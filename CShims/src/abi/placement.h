@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The placement of a signature: which register or stack word carries which bytes of each argument, and how the result
-/// comes back, by the calling convention.
+/// The placement of a signature: where the calling convention puts each argument and the result. A *part* says which
+/// bytes of an argument one register, or adjoining stack words, carry.
 ///
-/// It is worked out once for a signature, by the port's placement.c, and is the only place where types are classified.
-/// Call plans, closure entries, the lowering to libffi and `fwd_plan_moves` read it.
+/// The placement only describes. A call plan (plan.h) is made from it, and holds the same assignment as loads and
+/// copies, together with the functions that execute them. Closure entries, the lowering to libffi and `fwd_plan_moves`
+/// read the placement too, so calls and closures cannot disagree.
+///
+/// A *port* is the code for one calling convention: a folder of abi/. Its placement.c computes the placement once for
+/// each signature, and no other code classifies types.
 ///
 /// For `void f(struct { double x; int64_t n; } a, int b)` on x86-64:
 ///
@@ -82,7 +86,7 @@ typedef struct fwd_placement {
   uint32_t stack_size;
   /// AArch64: the bytes of all copies of arguments that are passed by address; each is aligned to 16.
   uint32_t copy_size;
-  /// By argument, and by offset in it. Arguments of size 0 have none. They stand behind this, in the same memory.
+  /// By argument, and by offset in it. Arguments of size 0 have none. They stand after this, in the same memory.
   const fwd_part *parts;
 } fwd_placement;
 

@@ -43,12 +43,12 @@ typedef struct fwd_reference {
 
 typedef struct fwd_call_plan fwd_call_plan;
 
-/// Calls a function with the values behind `arguments`. Gives FWD_NULL_ARGUMENT, with nothing called, if an argument
+/// Calls a function with the values that `arguments` point to. Gives FWD_NULL_ARGUMENT, with nothing called, if an argument
 /// that has bytes has no address. Writes exactly the result's bytes, or none if `result` is NULL.
 typedef fwd_status (*fwd_checked_call)(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                        void *result);
 
-/// Calls a function with the values behind `arguments`, all of which have addresses. `result` has room for the result.
+/// Calls a function with the values that `arguments` point to, all of which have addresses. `result` has room for the result.
 /// It may be NULL if the result is not wanted and not in memory.
 typedef void (*fwd_unchecked_call)(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                    void *result);
@@ -90,7 +90,7 @@ struct fwd_call_plan {
   uint8_t vector_count;
   uint32_t stack_size;
   uint32_t stack_move_count;
-  /// By register. On x86-64 the moves behind the last repeat another, so that callers may load more registers than are
+  /// By register. On x86-64 the moves after the last repeat another, so that callers may load more registers than are
   /// in use.
   fwd_move integers[FWD_INTEGER_REGISTERS];
   fwd_move vectors[FWD_VECTOR_REGISTERS];

@@ -24,7 +24,7 @@ fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error
 /// Frees the interface. NULL is ignored. Closures do not need it.
 void fwd_cif_destroy(fwd_cif *cif);
 
-/// Calls `function` with the values behind `arguments`. Writes exactly the result's bytes, or none if `result` is NULL.
+/// Calls `function` with the values that `arguments` point to. Writes exactly the result's bytes, or none if `result` is NULL.
 /// Entries of arguments of size 0 are not read. FWD_OK; or FWD_NULL_ARGUMENT, with nothing called, if one of another
 /// argument is NULL.
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result);

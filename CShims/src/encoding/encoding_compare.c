@@ -77,7 +77,7 @@ static bool same_names(const comparison *context, const fwd_type *left, const fw
 static bool same_records(const comparison *context, const fwd_type *left, const fwd_type *right,
                          bool behind_pointer) {
   if (!same_names(context, left, right)) return false;
-  // Behind a pointer clang spells a struct that was only declared `{S=}`, and any struct behind two pointers `{S}`.
+  // After a pointer clang spells a struct that was only declared `{S=}`, and any struct after two pointers `{S}`.
   if (context->relation != EQUAL && behind_pointer && (left->child_count == 0 || right->child_count == 0)) return true;
   return left->is_opaque == right->is_opaque && same_children(context, left, right, behind_pointer) &&
          same_layouts(context, left, right);

@@ -114,7 +114,7 @@ static bool read_quoted(parser *self, uint32_t *offset, uint32_t *length) {
 static size_t literal_end(const parser *self) {
   const char *bytes = self->text + self->at;
   size_t left = self->length - self->at;
-  // An escape takes up to eight digits behind its letter, and may be a quote.
+  // An escape takes up to eight digits after its letter, and may be a quote.
   size_t last = left > 2 && bytes[1] == '\\' ? 12 : 2;
   for (size_t index = last == 2 ? 2 : 3; index <= last && index < left; index++) {
     if (bytes[index] == '\'') return self->at + index + 1;

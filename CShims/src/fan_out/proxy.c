@@ -44,7 +44,7 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   const fwd_type *result = fwd_encoding_type(fwd_signature_encoding(signature),
                                              fwd_signature_result_type(signature));
   compiled->returns_object = result->kind == FWD_TYPE_OBJECT;
-  // The x87 format has 80 bits, and padding behind them.
+  // The x87 format has 80 bits, and padding after them.
   bool is_x87 = result->kind == FWD_TYPE_LONG_DOUBLE && LDBL_MANT_DIG == 64;
   compiled->value_size = is_x87 ? 10 : compiled->result.size;
   compiled->cif = fwd_signature_cif(signature);

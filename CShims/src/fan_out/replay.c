@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The replay loops: one pair for some numbers of integer and of vector argument registers, to which others are rounded
-/// up.
+/// The replay loops: each delivers one invocation of a void method to all records of an array.
+///
+/// A *replay* has one word for each argument register. A loop copies the words to registers once. Between two
+/// deliveries only the receiver and the function change. There is a pair of loops, one for weak subscribers and one
+/// without reference counting, for some combinations of register counts. A method uses the next larger combination: the
+/// function ignores registers beyond its own.
 ///
 ///     frame or pointers          words of the replay              registers, loaded once
 ///     ┌───────────────┐   load   ┌──────────────┐   LOAD_REGISTERS  rdi  receiver of this record <-- only this one
 ///     │ a   b   c ... │ -------> │ . sel a b c  │ ----------------> rsi  selector                    and the function
 ///     └───────────────┘          └──────────────┘                   rdx  a, rcx b, ... xmm0 ...      change
 ///
-///     for each record:   held word regular?  --no--> deliver_slowly (fan_out.c)
-///                        has a C function?   --no--> deliver_slowly
-///                        weak: swift_tryRetain fails? --> count it as gone, next record
+///     for each record:   is `held` (held.h) live, without gate, of the loop's kind? --no--> deliver_slowly (fan_out.c)
+///                        table has a function for the method?                        --no--> deliver_slowly
+///                        weak loop: swift_tryRetain fails?  --yes--> count the record as removable, next record
 ///                        call function(receiver, selector, a, b, c, ..., context)
-///                        weak: swift_release
+///                        weak loop: swift_release
 ///
-/// A function is called through a type made of whole registers, not its own. abi/sysv/callers.c says why that is
-/// sound.
+/// The loop calls the function through a function-pointer type whose parameters are whole registers.
+/// abi/sysv/callers.c explains why this is sound.
 
 #include "fan_out/replay.h"
 
@@ -32,7 +36,7 @@
 #define INTEGER_VALUE(i) integer_##i
 #define VECTOR_VALUE(i) vector_##i
 
-// The context is passed as one more integer, behind the method's own. A thunk takes it; any other function ignores the
+// The context is passed as one more integer, after the method's own. A thunk takes it; any other function ignores the
 // surplus argument.
 #define TYPES_I(n, m) FWD_LIST_##n(INTEGER_TYPE), const void *
 #define TYPES_IV(n, m) TYPES_I(n, m), FWD_LIST_##m(VECTOR_TYPE)

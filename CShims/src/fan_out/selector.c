@@ -120,7 +120,7 @@ static struct fwd_selector_record *insert(const char *name, size_t length, uint6
 /// The length of a name that can be a selector's, else 0.
 static size_t usable_length(const char *name) {
   if (!name) return 0;
-  // `memchr` reads in order and stops at the NUL, so it reads no byte behind the string.
+  // `memchr` reads in order and stops at the NUL, so it reads no byte after the string.
   const char *end = memchr(name, 0, name_limit + 1);
   return end ? (size_t)(end - name) : 0;
 }

@@ -7,7 +7,7 @@
 #include "fwd_garbage.h"
 #include "reclaim/hazard.h"
 
-/// Adds an object to the garbage of a change, behind its removal. `list` begins with the domain that readers enter.
+/// Adds an object to the garbage of a change, after its removal. `list` begins with the domain that readers enter.
 static inline void fwd_leave_behind(fwd_garbage *garbage, fwd_retired *retired,
                                     const void *list, void (*release)(fwd_retired *retired)) {
   fwd_domain *domain = (fwd_domain *)(uintptr_t)list;

@@ -113,13 +113,13 @@ void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_r
   *bucket = bucket_of(record, hash);
 }
 
-/// Frees a bucket. A search stops at a free bucket, so buckets behind the hole whose searches pass it are moved into
+/// Frees a bucket. A search stops at a free bucket, so buckets after the hole whose searches pass it are moved into
 /// it.
 static void remove_bucket(fwd_member_index *index, const fwd_record_store *store, size_t hole) {
   size_t mask = index->bucket_count - 1;
   for (size_t i = (hole + 1) & mask; index->buckets[i]; i = (i + 1) & mask) {
     size_t home = home_of(index, hash_of_bucket(store, index->buckets[i]));
-    // The search for this bucket's object begins behind the hole, so it does not pass the hole.
+    // The search for this bucket's object begins after the hole, so it does not pass the hole.
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
     index->buckets[hole] = index->buckets[i];
     hole = i;

@@ -92,7 +92,7 @@ void fwd_order_remove(fwd_order_tree *tree, fwd_order_node *node) {
 
 fwd_order_node *fwd_order_find(const fwd_order_tree *tree, size_t *index) {
   fwd_order_node *node = tree->root;
-  // The index behind all items is found as the last item's index plus one.
+  // The index after all items is found as the last item's index plus one.
   size_t is_end = *index == node->subtree_count, wanted = *index - is_end;
   while (true) {
     size_t left = count_of(node->left);

@@ -28,7 +28,7 @@ typedef struct fwd_order_tree {
   uint32_t random;
 } fwd_order_tree;
 
-/// Inserts a node directly behind `before`, or into an empty tree if that is NULL. The caller has set `count` and
+/// Inserts a node directly after `before`, or into an empty tree if that is NULL. The caller has set `count` and
 /// `priority`.
 void fwd_order_insert(fwd_order_tree *tree, fwd_order_node *before, fwd_order_node *node);
 void fwd_order_remove(fwd_order_tree *tree, fwd_order_node *node);
@@ -37,7 +37,7 @@ void fwd_order_update(fwd_order_node *node);
 /// Adds to `node->count`. Faster than `fwd_order_update`.
 void fwd_order_add(fwd_order_node *node, size_t difference);
 /// Returns the node that has the item at `*index`, and replaces `*index` by the item's index in the node. If `*index`
-/// is the number of all items, returns the last node that has items, and the index behind its last item. The tree must
+/// is the number of all items, returns the last node that has items, and the index after its last item. The tree must
 /// have at least one item, and `*index` must be at most the number of items.
 fwd_order_node *fwd_order_find(const fwd_order_tree *tree, size_t *index);
 /// Returns the number of items before a node.

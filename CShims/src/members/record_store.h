@@ -13,7 +13,7 @@ typedef struct fwd_record_store {
   /// Arrays of records, which never move.
   fwd_record **slabs;
   uint32_t slab_count;
-  /// The first slot that was never used. All slots behind it were never used either.
+  /// The first slot that was never used. All slots after it were never used either.
   uint32_t fresh;
   /// Free slots that only the list's writer uses, linked by `receiver`.
   fwd_record *unused;

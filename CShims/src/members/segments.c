@@ -17,23 +17,26 @@
 /// A list of up to 4,096 records is usually one segment, and a fan-out reads it as an array. Segments are replaced, and
 /// never changed where a fan-out may be reading, but for three things:
 ///
-/// - The last segment grows in place: the writer stores a record behind `end`, then moves `end`.
+/// - The last segment grows in place: the writer stores a record after `end`, then moves `end`.
 /// - The first segment shrinks in place: `first` moves over tombstones. So a list that is emptied from the front does
 ///   not have to be copied each time.
-/// - A subscription ends by a mark in its record, which readers of all segments see. The record becomes a tombstone. It
-///   leaves the list by compaction, which copies the live records when half of the list is tombstones or when a
-///   fan-out has visited as many records as the copy has.
+/// - Ending a subscription sets a mark in its record, which the readers of all segments see. The record becomes a
+///   tombstone until compaction copies the live records to new segments. Compaction runs when half of the records are
+///   tombstones, or when fan-outs that met tombstones have visited, since the last compaction, as many records as there
+///   are live ones.
 ///
 /// To insert or move a record, the writer copies one segment of up to 256 records, and splits it if it is full. Larger
 /// segments come from appending and from compaction; they are broken up when a record is inserted into them.
 ///
-/// A fan-out has to see the list as it was at one moment: not a record that is inserted after it has begun, and a record
-/// that is moved exactly once. So segments have versions. A change takes the next version for the segments that it
-/// makes, links them, and then stores the version in the list. A fan-out of a list of several segments first loads the
-/// list's version and the number of records that have been appended in place. A segment of a later version is not part
-/// of what it reads: it follows `older` to the segment that was replaced. A later segment without `older` is a part of
-/// a broken or copied run whose first segment has `older`, or stands at the end, so it is passed over. Replaced
-/// segments are retired, and the hazard pointer of the fan-out keeps them.
+/// A fan-out must see the list as it was at one moment: it must not see a record that is inserted after it began, and
+/// it must see a record that is moved exactly once. So segments have versions. A change gives the list's next version
+/// to the segments that it makes, links them, and then stores that version in the list. This makes the change visible.
+///
+/// A fan-out of several segments first loads the list's version and the number of records appended in place. It then
+/// walks the chain. When it finds a segment of a later version, it follows `older` to the segment that this one
+/// replaced. A later segment without `older` has replaced nothing by itself, and the fan-out skips it. There are two
+/// cases: the segment was added at the end of the list, or one old segment was replaced by several, of which only the
+/// first has `older`. A replaced segment is retired. The fan-out's hazard pointer keeps it allocated.
 ///
 /// The writer has a chunk for each segment. Chunks are linked in order, and are the nodes of an order-statistic tree,
 /// which finds indices and priorities.
@@ -72,7 +75,7 @@ static const fwd_segment *resolve(const fwd_segment *segment, uint64_t version) 
   return segment;
 }
 
-/// Begins with a segment, or with the first behind it that has records.
+/// Begins with a segment, or with the first after it that has records.
 static bool settle(fwd_span *span, const fwd_segment *segment) {
   for (segment = resolve(segment, span->version); segment;
        segment = resolve(atomic_load_explicit(&segment->next, memory_order_acquire), span->version)) {
@@ -192,7 +195,7 @@ static void stamp(fwd_segment *segment, fwd_segment *older, fwd_segment *next) {
   atomic_store_explicit(&segment->next, next, memory_order_relaxed);
 }
 
-/// Links a segment behind a chunk, or at the head for NULL. Release: a reader that finds the segment finds what is in
+/// Links a segment after a chunk, or at the head for NULL. Release: a reader that finds the segment finds what is in
 /// it.
 static void link_behind(fwd_subscriber_list *list, fwd_chunk *previous, fwd_segment *segment) {
   _Atomic(fwd_segment *) *link = previous ? &previous->segment->next : &list->head;
@@ -206,7 +209,7 @@ static void commit(fwd_subscriber_list *list) {
 
 static fwd_segment *segment_behind(const fwd_chunk *chunk) { return chunk->next ? chunk->next->segment : NULL; }
 
-/// Puts a filled segment in place of a chunk's segment, which it returns. That one must be retired behind `commit`:
+/// Puts a filled segment in place of a chunk's segment, which it returns. That one must be retired after `commit`:
 /// until then a reading that begins has the version before, and goes back to it.
 static fwd_segment *put_in_place(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment) {
   fwd_segment *old = chunk->segment;
@@ -276,7 +279,7 @@ static void set_homes(fwd_subscriber_list *list, fwd_chunk *chunk) {
   }
 }
 
-/// Inserts a chunk into the writer's order, behind another one or as the first.
+/// Inserts a chunk into the writer's order, after another one or as the first.
 static void insert_chunk(fwd_subscriber_list *list, fwd_chunk *before, fwd_chunk *chunk) {
   chunk->node.count = length(chunk->segment);
   chunk->node.priority = highest_priority(list, chunk->segment);

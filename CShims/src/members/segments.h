@@ -158,7 +158,7 @@ static inline size_t fwd_segment_end(const fwd_segment *segment) {
   return atomic_load_explicit(&segment->end, memory_order_relaxed);
 }
 
-/// Inserts a record before the one at `index`, or behind all others if there is none. False if memory is short.
+/// Inserts a record before the one at `index`, or after all others if there is none. False if memory is short.
 /// Amortised O(1) at the end, else O(log n).
 bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage);
 /// Moves a record to the index that `to` is in the list without it. False if memory is short. O(log n).
@@ -171,7 +171,7 @@ bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage);
 fwd_record *fwd_segments_at(const fwd_subscriber_list *list, size_t index);
 /// The index of a record. O(log n) amortised; O(n) without memory for `homes`.
 size_t fwd_segments_index(fwd_subscriber_list *list, const fwd_record *record);
-/// The index behind the last live record of this priority or a higher one, but for `except` (unless it is NULL).
+/// The index after the last live record of this priority or a higher one, but for `except` (unless it is NULL).
 /// Amortised O(log n).
 size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except);
 /// A record's priority. O(1).

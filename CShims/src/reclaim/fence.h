@@ -8,7 +8,7 @@
 /// runs at every fan-out and the other only when membership changes or the process forks. So the frequent side runs a
 /// *light* fence, which only keeps the compiler from reordering, and the rare side runs a *heavy* fence, membarrier(2),
 /// which makes every running thread of the process execute a full fence at that moment. Wherever the frequent side
-/// then is, its store is either before the heavy fence, and the rare side sees it, or its load is behind it, and sees
+/// then is, its store is either before the heavy fence, and the rare side sees it, or its load is after it, and sees
 /// what the rare side stored.
 ///
 /// Where the system has no membarrier, and under the thread sanitizer, which does not know it, both fences are

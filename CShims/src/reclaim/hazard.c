@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Why no reader uses what is freed, and why everything is freed in the end. hazard.h explains the scheme.
+/// Hazard pointers: why no object is freed while a reader can use it, and why every retired object is freed in the end.
+/// hazard.h explains the scheme, and fence.h the light and the heavy fence.
 ///
-/// *Nothing is freed too early.* A writer unlinks the object, moves the clock, and only then, behind a heavy fence, looks
-/// at the hazard pointers. A reader announces itself and only then, behind a light fence, follows pointers. So the writer
-/// sees the announcement, or the reader finds the object unlinked. An announced time is in the object's interval if and
-/// only if the reader may have found it, see `fwd_domain_is_at`.
+/// *No object is freed too early.* A writer unlinks the object, moves the clock, executes a heavy fence, and then reads
+/// the hazard pointers. A reader announces itself, executes a light fence, and then follows the domain's pointers. So
+/// either the writer sees the announcement, or the reader finds the object unlinked. A reader that announced a later
+/// time than the object's `ended` cannot have found the object, and does not delay it.
 ///
-/// A reader that leaves looks at the hazard pointers without a heavy fence. What it frees has been through its writer's:
-/// announcements that were made before are visible to everyone who took the domain's lock since.
+/// A reader that leaves also checks the hazard pointers, but without a heavy fence. It needs none: it takes only
+/// objects whose writer has already executed one, and the domain's lock makes visible to it what that writer saw.
 ///
-/// *Nothing is forgotten.* The writer puts the object where leaving readers look, and then, behind the heavy fence, looks
-/// at the hazard pointers. A reader clears its hazard pointer and then, behind the light fence, looks there. So the writer
-/// sees that it has left, or the reader finds the object. If the reader is not the last one in the object's way, the same
-/// holds for those that are.
+/// *Every object is freed.* The writer appends the object to the domain's queue, executes the heavy fence, and then
+/// reads the hazard pointers. A reader clears its hazard pointer, executes the light fence, and then reads the queue.
+/// So either the writer sees that the reader has left, or the reader finds the object and frees it. If other readers
+/// still delay the object, the last of them frees it by the same argument.
 ///
-/// Readers that vanish without leaving, as those of a forked child's other threads do, delay nothing once their hazard
-/// pointers are cleared: what they kept is freed by whoever looks at the domain's queue next.
+/// After a fork, the readers of the parent's other threads do not exist in the child. Their hazard pointers are cleared
+/// there. The objects that they delayed are freed by the next thread that checks the domain's queue.
 
 #include "reclaim/hazard.h"
 
@@ -87,7 +88,7 @@ bool fwd_domain_is_read(const fwd_domain *domain) {
 // MARK: Reclaiming
 
 /// Takes the objects that no reader uses out of the queue, linked by `next`. The domain's lock is held. With `is_fenced`,
-/// a heavy fence is behind the retirement of all objects in the queue.
+/// a heavy fence is after the retirement of all objects in the queue.
 static fwd_retired *take_unused(fwd_domain *domain, bool is_fenced) {
   domain->is_unsure = !is_fenced;
   if (!is_fenced || atomic_load(&domain->unannounced) > 0) return NULL;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Safe memory reclamation: readers follow pointers without a lock, and writers free what they have unlinked once no
-/// reader can still be using it.
+/// Hazard pointers: a retired object is freed once no thread can still be reading it. Readers take no lock.
 ///
-/// The scheme is that of hazard pointers (M. Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects",
-/// IEEE TPDS 15(6), 2004), but a hazard pointer protects a whole domain from a time on, as the epochs of K. Fraser do
-/// ("Practical Lock-Freedom", 2004), in place of one object.
+/// The scheme combines two known ones. In Michael's ("Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects",
+/// IEEE TPDS 15(6), 2004) a hazard pointer names one object. Here it names a *domain* and a time, and so protects every
+/// object of the domain that was reachable at that time, as an epoch does in Fraser's ("Practical Lock-Freedom", 2004).
 ///
 /// A *domain* is what readers enter: the subscriber list of one proxy, or the slot of one closure. It has a clock. A
 /// reader *announces* the domain and the clock's time in a hazard pointer of its thread, then follows the domain's
@@ -19,14 +18,13 @@
 ///     R2                                             enters --------------------   not in the way: entered too late
 ///
 /// An object that no reader delays is freed by the writer that retires it, before `fwd_retire_all` returns. Otherwise
-/// the last reader that delays it frees it when it leaves: a reader that finds the clock moved looks at the domain's
-/// retired objects. Each domain keeps its own, in a queue, the earliest first. So whoever looks frees objects from the
-/// front of the queue and stops at the first one that is still in use: nobody looks at an object that stays, nor at
-/// those of other domains.
+/// the last reader that delays it frees it: a reader that finds on leaving that the clock has moved checks the domain's
+/// queue of retired objects. The queue has the earliest object first. The reader frees objects from the front and stops
+/// at the first that is still in use, so the work is proportional to what it frees.
 ///
-/// A delivery or a batch that lasts long keeps all that its own list retires meanwhile, also what joined the list after it
-/// began and cannot be in its hands. To know the latter, each record would have to say when it joined: 8 bytes more for
-/// each subscriber, and a second look at the clock in each delivery. The page "Limits" says what that keeping costs.
+/// A long delivery or batch delays every object that its domain retires until it ends, including objects that were
+/// created after it began and that it cannot reach. To free these earlier, each record would need its time of creation
+/// (8 bytes), and each delivery a second load of the clock. The page "Limits" gives the memory cost.
 ///
 /// An announcement must be visible before the reader follows a pointer, which takes a fence between a store and a load:
 /// more than the rest of a delivery costs. The fence is asymmetric (fence.h): the reader's is free, and the writer pays.
@@ -80,7 +78,8 @@ typedef struct fwd_closure_slot {
 
 // MARK: Writing
 
-/// Says that no reader that enters from now on finds the object, which has been unlinked. It must be retired later.
+/// Records when an object was unlinked, and moves the clock, so that later readers count as unable to find it. Must be
+/// called after the object is unlinked. Does not free: pass the object to `fwd_retire_all` later.
 static inline void fwd_domain_end(fwd_domain *domain, fwd_retired *retired, void (*free)(fwd_retired *retired)) {
   uint64_t now = atomic_load_explicit(&domain->clock, memory_order_relaxed);
   *retired = (fwd_retired){.free = free, .ended = now};
@@ -134,7 +133,7 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_doma
   return guard;
 }
 
-/// Says that the reader is an object, which thread exit does not end.
+/// Marks the reader as an object, such as a batch: its announcement stays when the thread that entered exits.
 static inline void fwd_hazard_detach(fwd_guard guard) {
   if (!guard.hazard) return;
   uint64_t entered = atomic_load_explicit(&guard.hazard->entered, memory_order_relaxed);

@@ -51,7 +51,7 @@ static fwd_thread_block *make_block(void) {
   memset(made, 0, sizeof *made);
   atomic_init(&made->is_owned, true);
   made->next = atomic_load_explicit(&fwd_all_thread_blocks, memory_order_relaxed);
-  // A thread that walks the blocks behind a heavy fence finds this one, or this thread's light fence is behind that
+  // A thread that walks the blocks after a heavy fence finds this one, or this thread's light fence is after that
   // heavy fence: the store below is before this thread's first announcement.
   while (!atomic_compare_exchange_weak(&fwd_all_thread_blocks, &made->next, made)) {
   }
@@ -94,7 +94,7 @@ bool fwd_thread_owns(const fwd_hazard *hazard) {
   return false;
 }
 
-// A thread whose block is not seen here takes it behind this fence, so all that its readers load is newer than the
+// A thread whose block is not seen here takes it after this fence, so all that its readers load is newer than the
 // caller's stores. Light fences of this thread are in its own order.
 bool fwd_thread_fence_heavy(void) {
   atomic_thread_fence(memory_order_seq_cst);

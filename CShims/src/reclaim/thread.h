@@ -20,7 +20,7 @@
 
 /// One hazard pointer: the announcement that a thread reads what a domain protects; see hazard.h.
 typedef struct fwd_hazard {
-  /// The domain, NULL while the hazard pointer is free. Stored behind `entered`.
+  /// The domain, NULL while the hazard pointer is free. Stored after `entered`.
   _Atomic(const void *) domain;
   /// The domain's clock when the reader entered, and perhaps the flag below.
   _Atomic uint64_t entered;

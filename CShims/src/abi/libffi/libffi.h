@@ -20,7 +20,7 @@ fwd_status fwd_ffi_interface_create(const fwd_encoding *encoding, const fwd_plac
 /// Gives up a reference. NULL is ignored.
 void fwd_ffi_interface_release(fwd_ffi_interface *interface);
 
-/// Calls `function` with the values behind `arguments`. Gives FWD_NULL_ARGUMENT, with nothing called, if an argument that
+/// Calls `function` with the values that `arguments` point to. Gives FWD_NULL_ARGUMENT, with nothing called, if an argument that
 /// has bytes has no address. Writes exactly the result's bytes, or none if `result` is NULL.
 fwd_status fwd_ffi_call(const fwd_ffi_interface *interface, void (*function)(void), void *const *arguments,
                         void *result);

@@ -141,7 +141,7 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   return word;
 }
 
-// Each value is loaded right behind the test of its address. Compilers merge tests that stand together into one that
+// Each value is loaded right after the test of its address. Compilers merge tests that stand together into one that
 // costs more than a branch for each.
 #define LOAD_WORD(word, move)                                  \
   {                                                            \
@@ -176,7 +176,7 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   (void)word_7, (void)word_8, (void)word_9, (void)word_10, (void)word_11, (void)word_12, (void)word_13; \
   (void)word_14, (void)word_15;
 
-// Lists of parameter types and of values. Stack words are parameters behind those that take up all integer registers:
+// Lists of parameter types and of values. Stack words are parameters after those that take up all integer registers:
 // not a struct by value, which compilers build in one place and copy to another in larger pieces than it was written
 // in, which defeats store forwarding.
 #define INTEGER_TYPE(i) uint64_t
@@ -200,7 +200,7 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   (((returned(*)(INTEGERS_##integers(INTEGER_TYPE) VECTORS_##vectors(VECTOR_TYPE) WORDS_##words(INTEGER_TYPE)))function)( \
       INTEGERS_##integers(INTEGER_VALUE) VECTORS_##vectors(VECTOR_VALUE) WORDS_##words(WORD_VALUE)))
 
-// For each result: how many integer registers its address takes, and what is done behind the loads.
+// For each result: how many integer registers its address takes, and what is done after the loads.
 #define HIDDEN_MIXED 0
 #define HIDDEN_INTEGERS 0
 #define HIDDEN_VECTORS 0
@@ -306,7 +306,7 @@ static void load_registers(const fwd_call_plan *plan, void *const *arguments, vo
     break;                                                             \
   }
 
-// `type` and `value` are macros for the stack words, which stand behind all registers: one struct of longs by value.
+// `type` and `value` are macros for the stack words, which stand after all registers: one struct of longs by value.
 // Its bytes lie on the stack in order, aligned to 16 at the call, so that offsets in it are offsets from the first word.
 #define CALL_AND_STORE(type, value)                                                         \
   switch (plan->result) {                                                                   \

@@ -3,8 +3,9 @@
 
 /// Jumps: how `fwd_call` calls functions of the commonest shapes on System V x86-64.
 ///
-/// A jump loads the registers of a call from the arguments and then jumps to the function, which returns to the caller
-/// of the jump. It decides nothing but whether an argument has an address. So there is one jump for each shape:
+/// A *jump* is a piece of assembly that loads the argument registers and then jumps to the function, which returns to
+/// the caller of the jump: a tail call. At run time it tests only whether each argument has an address. All else is
+/// fixed by the *shape* of the signature, so there is one jump for each shape. A shape has:
 ///
 ///   - up to four integer and two vector registers,
 ///   - each loaded from a whole argument, which has 4 or 8 bytes,
@@ -17,7 +18,7 @@
 ///     +----------------+       +----------------+           +--------------------------+
 ///     | head.jump    --|------>| 0              |           | shape 0                  |
 ///     | head.result    |       | ...            |           | ...                      |
-///     | order  0,2,1 --|---.   | shape's      --|---------->| order to rax             |
+///     | order  1,0,2 --|---.   | shape's      --|---------->| order to rax             |
 ///     | plan           |   |   | ...            |           | argument 1 to xmm0       |
 ///     +----------------+   |   +----------------+           | argument 0 to rdi        |
 ///                          |   all NULL while libffi        | 4 bytes, arg. 2, to esi  |--> f
@@ -25,14 +26,14 @@
 ///                          |                                +--------------------------+
 ///                          '--- a byte for each register: which argument it is loaded from, vector registers first
 ///
-/// A shape is numbered by how many registers of each kind it has and which of them take 8 bytes (SHAPE_INDEX). The
-/// number is the jump's index in both tables. The assembler puts each jump at its index, by the same formula, so that
-/// the two cannot disagree. A result in memory adds a register in front, which holds the memory's address; shapes with
-/// such a result stand behind the others and are numbered by their other registers.
+/// The index of a shape follows from the number of registers of each kind and from which of them load 8 bytes
+/// (SHAPE_INDEX). It is the index in both tables. C and the assembler use one formula, so they cannot disagree. A
+/// result in memory needs one more integer register, the first, for the memory's address. Shapes with such a result
+/// come after all others in the tables, and the extra register does not count in their index.
 ///
-/// Jumps are written in assembly because compilers add 12 instructions to the 39 of the largest one: they keep a frame
-/// pointer, and clear registers for the case of a missing argument. A jump changes neither the stack nor a register that
-/// the function must preserve. So one unwind entry covers all jumps. callers.c explains why such calls are sound.
+/// Jumps are written in assembly because compilers add 12 instructions to the 39 of the largest jump: they keep a frame
+/// pointer, and clear registers for a missing argument. A jump changes neither the stack nor a callee-saved register,
+/// so one unwind entry covers all jumps. callers.c explains why calling through a type of whole registers is sound.
 
 #include "abi/sysv/jumps.h"
 

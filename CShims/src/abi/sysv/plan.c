@@ -50,7 +50,7 @@ static bool split_stack(const fwd_call_plan *plan, const fwd_stack_move *stack, 
   return true;
 }
 
-/// Fills the moves behind the last that is in use, for callers that load more registers than the function reads.
+/// Fills the moves after the last that is in use, for callers that load more registers than the function reads.
 static void repeat_moves(fwd_call_plan *plan, const fwd_move *words) {
   bool hides_first = plan->result == FWD_RESULT_MEMORY;
   const fwd_move *any = plan->vector_count > 0               ? &plan->vectors[0]
