@@ -1072,7 +1072,8 @@ FWD_API fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector
                                      size_t result_size);
 
 /// Ends a batch, on any thread. NULL is ignored. Objects that only the batch retains deinitialise here, and notifiers
-/// of subscriptions that have ended may run here.
+/// of subscriptions that have ended may run here. In a forked child, a batch that another thread began must be neither
+/// used nor ended.
 FWD_API void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
 
 // MARK: Function pointers

@@ -1224,6 +1224,32 @@ static void set_up(void) {
   }
 }
 
+/// A move that lowers the priority breaks a long segment up before memory is short. Subscriptions in between must find
+/// their place afterwards all the same.
+static void lower_priority_without_memory(void) {
+  check_begin("a move that fails does not hide a priority");
+  bool is_over = false;
+  for (size_t failure = 0; !is_over; failure++) {
+    fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
+    fwd_subscriber_list *list = fwd_list_create(1);
+    NEED(table && list);
+    fwd_garbage garbage = {.first = NULL};
+    fwd_subscriber high = {.hold = FWD_HOLD_NONE, .priority = 10}, low = {.hold = FWD_HOLD_NONE};
+    NEED(fwd_list_insert(list, &high, table, FWD_LIST_END, &garbage));
+    for (size_t i = 1; i < 300; i++) NEED(fwd_list_insert(list, &low, table, FWD_LIST_END, &garbage));
+    arm(failure);
+    bool done = fwd_list_move(list, 0, 299, 0, &garbage);
+    disarm();
+    is_over = !injected;
+    EXPECT(done || injected);
+    EXPECT(fwd_list_priority_index(list, 5, NULL) == (done ? 0 : 1));
+    fwd_list_close(list, &garbage);
+    fwd_garbage_free(garbage);
+    fwd_list_destroy(list);
+    fwd_dispatch_table_release(table);
+  }
+}
+
 int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   set_up();
@@ -1251,6 +1277,7 @@ int main(void) {
   try_functions();
   call_function_without_memory();
   call_without_allocating();
+  lower_priority_without_memory();
 
   check_begin("what is left");
   settle();

@@ -60,6 +60,28 @@ static void read_many_times(void) {
   stage_destroy(self);
 }
 
+// MARK: Limits
+
+/// A subscription whose last delivery a batch makes ends with it, and its notifier runs.
+static void use_up_in_batch(void) {
+  check_begin("a batch makes the last delivery of a subscription");
+  stage *self = stage_create();
+  atomic_size_t destroyed = 0;
+  fwd_subscriber subscriber = {
+      .hold = FWD_HOLD_NONE, .receiver = &destroyed, .destroy = count_destroy, .limit = 1};
+  fwd_garbage garbage = {.first = NULL};
+  NEED(fwd_list_insert(self->list, &subscriber, self->table, FWD_LIST_END, &garbage));
+  fwd_garbage_collect(garbage);
+  fwd_batch *batch;
+  NEED(fwd_batch_begin(self->proxy, &batch, NULL) == FWD_OK);
+  atomic_store(&stage_met, 0);
+  EXPECT(fwd_batch_forward(batch, stage_note, NULL, 0, NULL, 0) == FWD_OK);
+  // The Swift part then ends it.
+  EXPECT(atomic_load(&stage_met) == 1);
+  fwd_batch_end(batch);
+  stage_destroy(self);
+}
+
 // MARK: Threads that begin
 
 /// What a subscriber's context is: it is freed with the subscription, so a delivery behind that is found by the address
@@ -188,6 +210,14 @@ static void end_batch_elsewhere(void) {
   fwd_subscription made = stage_join(shared, FWD_HOLD_NONE, NULL, &destroyed, NULL, FWD_LIST_END);
   leaving self = {.rounds = 0};
   run_thread(begin_only, &self);
+  size_t blocks = count_blocks();
+  for (int i = 0; i < 100; i++) {
+    leaving other = {.rounds = 0};
+    run_thread(begin_only, &other);
+    fwd_batch_end(other.batch);
+  }
+  // The threads' blocks are used again, also with a hazard pointer of a batch.
+  EXPECT(count_blocks() == blocks);
   EXPECT(fwd_domain_is_read(&shared->list->domain));
   EXPECT(stage_leave(shared, made));
   EXPECT(fwd_domain_waiting(&shared->list->domain) > 0);
@@ -281,6 +311,7 @@ int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   keep_apart();
   read_many_times();
+  use_up_in_batch();
   begin_beside_a_writer();
   shared = stage_create();
   end_batch_in_handler();

@@ -30,7 +30,12 @@ static void stage_report(void *owner, fwd_selector selector, const fwd_error *er
   (void)owner, (void)selector, (void)error;
   EXPECT(!"no report");
 }
-static void stage_met_the_dead(void *owner, size_t count) { (void)owner, (void)count; }
+/// How many records the last fan-out wanted to be looked at that met ended subscriptions.
+static atomic_size_t stage_met;
+static void stage_met_the_dead(void *owner, size_t count) {
+  (void)owner;
+  atomic_store(&stage_met, count);
+}
 
 /// The function of all subscribers. The context is a count of deliveries, or NULL.
 static void stage_take_note(void *context, fwd_selector selector) {

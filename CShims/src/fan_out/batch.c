@@ -37,6 +37,7 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
     return NULL;
   }
   batch->proxy = proxy;
+  batch->walked = count;
   batch->guard = reading.guard;
   fwd_hazard_detach(batch->guard);
   // The same version again, so that there are no more records than were counted.

@@ -10,6 +10,8 @@ struct fwd_batch {
   fwd_proxy *proxy;
   /// Keeps the records where they are.
   fwd_guard guard;
+  /// How many records the list had, with those that are not in the batch.
+  size_t walked;
   size_t count;
   fwd_record **records;
   /// What is held of each record; NULL for what needs no reference.

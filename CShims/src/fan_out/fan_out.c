@@ -450,6 +450,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   size_t visited = 0;
   if (batch) {
     deliver_to_all(&state, batch->records, batch->count, &visited);
+    visited = batch->walked;
   } else {
     fwd_reading reading = fwd_list_enter(proxy->list);
     if (reading.is_long) {
@@ -515,6 +516,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   if (batch) {
     replay->records = batch->records;
     replay->count = batch->count;
+    visited = batch->walked;
     method->replayers.held(replay);
   } else {
     const fwd_reading reading = fwd_list_enter(proxy->list);

@@ -41,8 +41,8 @@ struct fwd_proxy {
   const fwd_proxy_operations *operations;
   fwd_subscriber_list *list;
   bool ignores_unknown_selectors;
-  /// Whether the last reference has been released. Set by the releasing thread before any destroy notifier runs, and
-  /// asked by the notifiers, so on one thread.
+  /// Whether the last reference has been released. Set by the releasing thread before any destroy notifier runs. Threads
+  /// that have a reference read false, since it is set after the last one is gone.
   bool is_closing;
   size_t method_count;
   /// A hash table from selectors to method indices plus one; 0 is a free slot. The number of slots is a power of

@@ -15,9 +15,11 @@
 ///                       ▲first          ▲end ▲capacity
 ///
 /// A list of up to 4,096 records is usually one segment, and a fan-out reads it as an array. Segments are replaced, and
-/// never changed where a fan-out may be reading, but for three things:
+/// never changed where a fan-out may be reading, but for four things:
 ///
 /// - The last segment grows in place: the writer stores a record after `end`, then moves `end`.
+/// - `next` is set to the segment that takes the place of the next one. A replaced segment keeps the `next` that it has
+///   then: what it names is retired later than the segment itself, so a reader of the one has the other, too.
 /// - The first segment shrinks in place: `first` moves over tombstones. So a list that is emptied from the front does
 ///   not have to be copied each time.
 /// - Ending a subscription sets a mark in its record, which the readers of all segments see. The record becomes a
@@ -95,9 +97,12 @@ static bool settle(fwd_span *span, const fwd_segment *segment) {
 }
 
 bool fwd_span_first(const fwd_subscriber_list *list, fwd_span *span) {
-  // The version first: a segment of this version, or an earlier one, is then linked already.
-  span->version = atomic_load_explicit(&list->version, memory_order_acquire);
-  span->appended = atomic_load_explicit(&list->appended, memory_order_acquire);
+  // The version first: a segment of this version, or an earlier one, is then linked already. And again at the end, so
+  // that both are of one moment.
+  do {
+    span->version = atomic_load_explicit(&list->version, memory_order_acquire);
+    span->appended = atomic_load_explicit(&list->appended, memory_order_acquire);
+  } while (atomic_load_explicit(&list->version, memory_order_acquire) != span->version);
   return fwd_span_again(list, span);
 }
 
@@ -471,7 +476,8 @@ static bool move_inside(fwd_subscriber_list *list, fwd_chunk *chunk, size_t from
   return true;
 }
 
-bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, fwd_garbage *garbage) {
+/// Moves a record that has its new priority already. False if memory is short.
+static bool move(fwd_subscriber_list *list, size_t from, size_t to, fwd_garbage *garbage) {
   if (from == to) {
     size_t inside = from;
     fwd_chunk *chunk = find(list, &inside);
@@ -508,6 +514,19 @@ bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, fwd_ga
   fwd_segments_skip_ended(list, garbage);
   limit_chunks(list, garbage);
   return true;
+}
+
+bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, int64_t priority, fwd_garbage *garbage) {
+  const fwd_record *record = fwd_segments_at(list, from);
+  int64_t before = fwd_segments_priority(list, record);
+  if (!fwd_segments_set_priority(list, record, priority)) return false;
+  if (move(list, from, to, garbage)) return true;
+  // There is room for it, so this does not fail. The order is as it was, but a segment may have been broken up, and the
+  // bounds of its parts may be lower than this priority.
+  (void)fwd_segments_set_priority(list, record, before);
+  size_t inside = from;
+  note_priority(list, find(list, &inside), record);
+  return false;
 }
 
 // MARK: Leaving

@@ -84,7 +84,7 @@ static void count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *t
                           uint32_t change) {
   for (size_t i = 0; i < table->count && i < list->method_count; i++) {
     if (fwd_implementation_is_empty(&table->implementations[i])) continue;
-    // Release: a reader that sees a responder finds its record.
+    // Release: the table's functions are there for a reader that sees its count. Its record may come later.
     atomic_fetch_add_explicit(&list->tables[i], change, memory_order_release);
   }
 }
@@ -297,13 +297,7 @@ void fwd_list_end_all(fwd_subscriber_list *list, fwd_garbage *garbage) {
 // MARK: Moving
 
 bool fwd_list_move(fwd_subscriber_list *list, size_t from, size_t to, int64_t priority, fwd_garbage *garbage) {
-  const fwd_record *record = fwd_segments_at(list, from);
-  int64_t before = fwd_segments_priority(list, record);
-  if (!fwd_segments_set_priority(list, record, priority)) return false;
-  if (fwd_segments_move(list, from, to, garbage)) return true;
-  // There is room for it, so this does not fail.
-  (void)fwd_segments_set_priority(list, record, before);
-  return false;
+  return fwd_segments_move(list, from, to, priority, garbage);
 }
 
 size_t fwd_list_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except) {
@@ -392,5 +386,8 @@ void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) {
 }
 
 void fwd_list_destroy(fwd_subscriber_list *list) {
-  if (list) fwd_segments_destroy(list);
+  if (!list) return;
+  // Where the system refuses heavy fences, retired objects may still wait, though no reader is left.
+  fwd_domain_drain(&list->domain);
+  fwd_segments_destroy(list);
 }

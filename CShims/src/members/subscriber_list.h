@@ -15,8 +15,8 @@
 #define FWD_ANSWERED UINT32_C(0x40000000)
 
 fwd_subscriber_list *fwd_list_create(size_t method_count);
-/// Ends all subscriptions. Their records stay in their segments until the list is compacted or destroyed. No fan-out is under way, so
-/// the caller may free the garbage at once.
+/// Ends all subscriptions. Their records stay in their segments until the list is compacted or destroyed. If no fan-out is
+/// under way, the caller may free the garbage at once.
 void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage);
 /// Frees a list that has been closed, or that never had a subscription. NULL is ignored.
 void fwd_list_destroy(fwd_subscriber_list *list);
@@ -29,7 +29,8 @@ void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *tabl
 
 // MARK: Reading
 
-/// The word of a method. Acquire: a reader that finds a responder or an interceptor in it finds the record or the chain.
+/// The word of a method. Acquire: a reader that finds an interceptor in it finds the chain. A table that it counts may have
+/// no record yet.
 static inline uint32_t fwd_list_tables(const fwd_subscriber_list *list, size_t method) {
   return atomic_load_explicit(&list->tables[method], memory_order_acquire);
 }

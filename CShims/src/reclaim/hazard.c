@@ -24,7 +24,7 @@
 
 // MARK: Entering in rare cases
 
-fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
+static fwd_hazard *find_free(void) {
   for (fwd_thread_block *block = fwd_thread_blocks; block; block = block->more) {
     // Not in the order of a stack: a thread may run fibers, which leave in any order.
     for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
@@ -33,8 +33,15 @@ fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
       if (!atomic_load_explicit(&hazard->domain, memory_order_acquire)) return hazard;
     }
   }
-  fwd_thread_block *block = fwd_thread_add_block();
-  if (block) return &block->hazards[0];
+  return NULL;
+}
+
+fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
+  do {
+    fwd_hazard *hazard = find_free();
+    if (hazard) return hazard;
+    // All of a block may belong to batches of earlier threads. A new block is free.
+  } while (fwd_thread_add_block());
   atomic_fetch_add(&domain->unannounced, 1);
   atomic_thread_fence(memory_order_seq_cst);
   return NULL;

@@ -121,7 +121,8 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_doma
   guard.entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
   fwd_thread_block *block = fwd_thread_blocks;
   guard.hazard = block ? &block->hazards[0] : NULL;
-  if (FWD_RARELY(!block || atomic_load_explicit(&guard.hazard->domain, memory_order_relaxed))) {
+  // Acquire: a batch that had the hazard pointer may have been ended on another thread.
+  if (FWD_RARELY(!block || atomic_load_explicit(&guard.hazard->domain, memory_order_acquire))) {
     guard.hazard = fwd_hazard_find(domain);
   }
   if (FWD_USUALLY(guard.hazard)) {
@@ -142,12 +143,12 @@ static inline void fwd_hazard_detach(fwd_guard guard) {
 
 /// Leaves a domain on the thread that entered it. The caller keeps the domain alive meanwhile.
 static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard) {
-  if (FWD_USUALLY(guard.hazard)) {
-    atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
-    fwd_fence_light();
-  } else {
+  if (FWD_RARELY(!guard.hazard)) {
     fwd_hazard_leave_unannounced(guard.domain);
+    return;
   }
+  atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
+  fwd_fence_light();
   uint64_t now = atomic_load_explicit(&guard.domain->clock, memory_order_acquire);
   if (FWD_RARELY(now != guard.entered)) fwd_hazard_reclaim(guard.domain);
 }

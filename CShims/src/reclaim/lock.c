@@ -21,7 +21,8 @@
 ///
 /// Neither side waits for ever. A fork handler of another library may wait for a lock of its own, held by a thread that
 /// waits at our gate; and a critical section may wait for the lock of an allocator whose fork handler ran before ours.
-/// After `patience` each goes on. Only in such a program can a child find a lock held.
+/// After `patience` each goes on. Only in such a program, or in one where two threads fork at the same time and a fork
+/// handler of another library uses the package, can a child find a lock held.
 
 // For syscall(2).
 #define _GNU_SOURCE 1

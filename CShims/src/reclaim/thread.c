@@ -3,14 +3,9 @@
 
 #include "reclaim/thread.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if !defined(PTHREAD_DESTRUCTOR_ITERATIONS)
-#define PTHREAD_DESTRUCTOR_ITERATIONS 4
-#endif
 
 _Thread_local fwd_thread_block *fwd_thread_blocks;
 _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
@@ -19,8 +14,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
 /// Without the key, threads get no blocks, since the blocks of ended threads would be lost.
 static bool has_exit_key;
-/// How often the thread's exit handler has run.
-static _Thread_local unsigned exit_rounds;
+/// Whether the thread's exit handler has run.
+static _Thread_local bool has_ended;
 
 static void end_thread(void *first);
 
@@ -60,9 +55,8 @@ static fwd_thread_block *make_block(void) {
 
 fwd_thread_block *fwd_thread_add_block(void) {
   fwd_thread_set_up();
-  // Nothing may give the block back: this may be the last round of the thread's exit handlers, after our own. The
-  // handler cannot count the rounds, since it runs only in those before which the thread took a block.
-  if (!has_exit_key || exit_rounds > 0) return NULL;
+  // Nothing may give the block back: this may be the last round of the thread's exit handlers, after our own.
+  if (!has_exit_key || has_ended) return NULL;
   fwd_thread_block *block = take_free_block();
   if (!block) block = make_block();
   if (!block) return NULL;
@@ -107,48 +101,35 @@ bool fwd_thread_fence_heavy(void) {
 
 // MARK: Giving blocks back
 
-/// Clears the hazard pointers of fan-outs, whose stack frames are gone. Gives whether a detached one is left.
-static bool clear_hazards(fwd_thread_block *block) {
-  bool is_detached = false;
-  for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
-    fwd_hazard *hazard = &block->hazards[i];
-    if (!atomic_load_explicit(&hazard->domain, memory_order_relaxed)) continue;
-    if (atomic_load_explicit(&hazard->entered, memory_order_relaxed) & FWD_HAZARD_DETACHED) {
-      is_detached = true;
-    } else {
-      atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
-    }
-  }
-  return is_detached;
-}
-
 static void give_back(fwd_thread_block *block) {
   block->more = NULL;
   atomic_store_explicit(&block->locks, 0, memory_order_relaxed);
-  // Release: the next thread finds the block empty.
+  // Release: the next thread finds the block as this one leaves it.
   atomic_store_explicit(&block->is_owned, false, memory_order_release);
 }
 
+/// Clears the hazard pointers of fan-outs, whose stack frames are gone. Those of batches stay: a batch may be ended on
+/// any thread, and whoever has the block meanwhile uses its other hazard pointers.
+static void clear_fan_outs(fwd_thread_block *block) {
+  for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
+    fwd_hazard *hazard = &block->hazards[i];
+    // Acquire: a batch may have been ended on another thread.
+    if (!atomic_load_explicit(&hazard->domain, memory_order_acquire)) continue;
+    if (atomic_load_explicit(&hazard->entered, memory_order_relaxed) & FWD_HAZARD_DETACHED) continue;
+    atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
+  }
+}
+
 /// The thread's exit handler. Handlers of other keys run before and after it and may forward, subscribe, and end
-/// batches. POSIX repeats the handlers of keys that were set again, for a few rounds. A block with the hazard pointer of
-/// a batch stays the thread's until the last round, since the batch may be ended by a later handler, which would clear
-/// the hazard pointer of the block's next owner. If the batch is still there in the last round, the block stays as it
-/// is for good.
+/// batches. After it they do without a block.
 static void end_thread(void *first) {
-  bool is_last = ++exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
-  fwd_thread_block *kept = NULL;
+  has_ended = true;
+  fwd_thread_blocks = NULL;
   for (fwd_thread_block *block = first, *more; block; block = more) {
     more = block->more;
-    if (clear_hazards(block)) {
-      block->more = kept;
-      kept = block;
-    } else {
-      give_back(block);
-    }
+    clear_fan_outs(block);
+    give_back(block);
   }
-  // The thread may go on to use what it keeps. It gets no other block.
-  fwd_thread_blocks = kept;
-  if (kept && !is_last) (void)pthread_setspecific(exit_key, kept);
 }
 
 // MARK: fork(2)

@@ -64,11 +64,11 @@ extern FWD_HIDDEN _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
 /// Prepares the process, once: threads wait for the one that does it.
 void fwd_thread_set_up(void);
 
-/// Gives the calling thread one more block. NULL if memory is short, or if the library's exit
-/// handler has run on the thread. Readers and locks do without, but slower.
+/// Gives the calling thread one more block, in which batches of earlier threads may have hazard pointers. NULL if memory is
+/// short, or if the library's exit handler has run on the thread. Readers and locks do without, but slower.
 ///
-/// A thread that first uses the package in the last round of its exit handlers, after the library's own, does not give
-/// its block back: 128 bytes for each such thread. POSIX tells no handler which round it is in.
+/// A thread that first uses the package in the last round of its exit handlers, after the library's key had its turn, does
+/// not give its block back: 128 bytes for each such thread. POSIX tells no handler which round it is in.
 fwd_thread_block *fwd_thread_add_block(void);
 
 /// Orders the calling thread's earlier stores before its later loads, against the light fences of all threads. False if
