@@ -231,7 +231,7 @@ import Testing
     Misfit("UInt32", "v@:i", "'i' (Int32)", "got UInt32") { $0.on("m") { (_: UInt32) in } },
     Misfit("Float", "v@:d", "'d' (Double)", "got Float") { $0.on("m") { (_: Float) in } },
     Misfit("Bool", "v@:c", "'c' (Int8)", "got Bool") { $0.on("m") { (_: Bool) in } },
-    Misfit("String", "v@:*", "'*'", "got String", "UnsafePointer<CChar>") {
+    Misfit("String", "v@:^v", "'^v'", "got String", "a String stands for a C string") {
       $0.on("m") { (_: String) in }
     },
     Misfit("Optional<Int32>", "v@:i", "got Optional<Int32>") { $0.on("m") { (_: Int32?) in } },

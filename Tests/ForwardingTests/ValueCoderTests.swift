@@ -92,9 +92,10 @@ import Testing
     Row(Callback.self, "^?"), Row(Callback?.self, "^?"),
     Row(Direction.self, "i", "l"), Row(fixture_color.self, "I", "L"), Row(Options.self, "S"),
     Row(fixture_point.self, "{fixture_point=dd}"), Row(Stated.self, "{Stated=ic}"),
-    Row(Name.self), Row(Unstated.self), Row(Misstated.self), Row(Unreadable.self),
+    Row(Name.self, "*"), Row(Unstated.self), Row(Misstated.self), Row(Unreadable.self),
     Row(Counted.self),
-    Row(String.self), Row((Double, Double).self), Row(Int32?.self), Row(Any.self),
+    Row(String.self, "*"), Row(String?.self, "*"), Row((Double, Double).self), Row(Int32?.self),
+    Row(Any.self),
     Row([Int32].self),
     Row((() -> Void).self), Row((@Sendable (Int32) -> Int32)?.self),
   ]
@@ -337,7 +338,7 @@ import Testing
     #expect(
       try refusal((Double, Double).self, "{P=dd}")
         == "(Double, Double), which does not conform to TypeEncodable")
-    #expect(try refusal(String.self, "*") == "String; a C string is an UnsafePointer<CChar>")
+    #expect(try refusal(String.self, "^v") == "String; a String stands for a C string, '*'")
     #expect(
       try refusal((() -> Void).self, "^?") == "() -> (); C takes only @convention(c) functions")
     #expect(

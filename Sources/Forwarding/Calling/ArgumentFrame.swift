@@ -102,8 +102,8 @@
 extension ArgumentFrame {
   /// Sets an argument.
   ///
-  /// The frame keeps an object alive. It does not keep alive what a pointer
-  /// points to: see ``retainArguments()``.
+  /// The frame keeps an object alive, and the copy of a `String`. It does not
+  /// keep alive what a pointer points to: see ``retainArguments()``.
   ///
   /// - Parameters:
   ///   - value: a value of a Swift type that fits the argument's encoding: a
@@ -112,7 +112,7 @@ extension ArgumentFrame {
   ///   - index: the index of the argument, the receiver and the selector
   ///     counted.
   /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
-  ///   `typeMismatch`.
+  ///   `typeMismatch`; `valueNotRepresentable` for a `String` with a NUL in it.
   public mutating func setArgument<Value>(_ value: Value, at index: Int) throws(InvocationError) {
     _ = try replaceArgument(value, at: index)
   }
@@ -124,8 +124,16 @@ extension ArgumentFrame {
   ) throws(InvocationError) -> AnyObject? {
     let (argument, offset) = try place(at: index)
     let coder: ValueCoder<Value> = try coder(for: argument)
-    // SAFETY: the coder fits the slot, which lies in the frame.
-    unsafe coder.encode(value, into: base + offset)
+    let copy: AnyObject?
+    do throws(ValueMismatch) {
+      // SAFETY: the coder fits the slot, which lies in the frame.
+      copy = try unsafe coder.encodeCopying(value, into: base + offset)
+    } catch {
+      throw InvocationError(error, signature: signature, argumentIndex: index)
+    }
+    if let copy {
+      return keeper.keep(copy, for: argument, count: signature.arguments.count)
+    }
     return withExtendedLifetime(value) {
       unsafe keeper.slotChanged(
         base + offset, of: argument, isObject: coder.isObject, count: signature.arguments.count)

@@ -48,6 +48,16 @@
     return object
   }
 
+  /// Keeps what a slot points to. Gives what was kept for the old value.
+  internal mutating func keep(
+    _ object: AnyObject, for argument: MethodSignature.Argument, count: Int
+  ) -> AnyObject? {
+    if kept.isEmpty { kept = Array(repeating: nil, count: count) }
+    var object: AnyObject? = object
+    swap(&object, &kept[argument.index])
+    return object
+  }
+
   /// Keeps the arguments in the frame at `base` from now on. Does nothing the
   /// second time.
   internal mutating func retain(_ signature: MethodSignature, frame base: UnsafeMutableRawPointer) {

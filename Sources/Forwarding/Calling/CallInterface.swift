@@ -53,6 +53,7 @@ extension MethodSignature {
     try unsafe call(function, room.pointers, room.result)
     // The function's arguments are alive up to here.
     for value in repeat each values { withExtendedLifetime(value) {} }
+    withExtendedLifetime(room.copies) {}
     do throws(ValueMismatch) {
       // SAFETY: the coder fits the result, which the call has written.
       return try unsafe coder.decodeRetained(from: room.result)
@@ -134,6 +135,9 @@ extension MethodSignature {
   fileprivate let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer>
   fileprivate let result: UnsafeMutableRawPointer
 
+  /// The copies of strings that arguments point to.
+  fileprivate private(set) var copies: [AnyObject] = []
+
   fileprivate init(_ signature: MethodSignature) {
     self.signature = signature
     var size = signature.resultLayout.size
@@ -167,8 +171,14 @@ extension MethodSignature {
       throw InvocationError(error, signature: signature, argumentIndex: count)
     }
     let offset = aligned(used, argument.layout)
-    // SAFETY: the offsets are those that `init` has counted.
-    unsafe coder.encode(value, into: bytes + offset)
+    do throws(ValueMismatch) {
+      // SAFETY: the offsets are those that `init` has counted.
+      if let copy = try unsafe coder.encodeCopying(value, into: bytes + offset) {
+        copies.append(copy)
+      }
+    } catch {
+      throw InvocationError(error, signature: signature, argumentIndex: count)
+    }
     unsafe pointers.advanced(by: count).initialize(to: bytes + offset)
     used = offset + argument.layout.size
     count += 1

@@ -223,7 +223,7 @@ extension FunctionPointer.Call {
   ///   may not stand for the result.
   public borrowing func setResult<Value>(_ value: Value) throws(InvocationError) {
     do throws(ValueMismatch) {
-      let coder = try ValueCoder<Value>(for: signature.result)
+      let coder = try ValueCoder<Value>(storingIn: signature.result)
       // SAFETY: the coder fits the result, for which the shim gives room. An
       // object that was set before, or null, is there with its reference.
       let earlier = coder.isObject ? unsafe room.load(as: Unmanaged<AnyObject>?.self) : nil

@@ -243,7 +243,7 @@ extension Invocation {
   private func setHidden<Value>(_ value: Value, at index: Int) throws(InvocationError) {
     let coder: ValueCoder<Value>
     do throws(ValueMismatch) {
-      coder = try ValueCoder(for: signature.arguments[index].encoding)
+      coder = try ValueCoder(storingIn: signature.arguments[index].encoding)
     } catch {
       throw InvocationError(
         error, selector: selector, signature: signature, argumentIndex: index)
@@ -364,7 +364,7 @@ extension Invocation {
   public func setResult<Value>(_ value: Value) throws(InvocationError) {
     let coder: ValueCoder<Value>
     do throws(ValueMismatch) {
-      coder = try ValueCoder(for: resultEncoding)
+      coder = try ValueCoder(storingIn: resultEncoding)
     } catch {
       throw InvocationError(error, selector: selector, signature: signature)
     }

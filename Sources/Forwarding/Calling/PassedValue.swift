@@ -158,6 +158,13 @@ extension PassedValue {
     }
   }
 
+  /// Whether a type is a C struct that was imported with its fields. Unions,
+  /// and structs of bit-fields alone, are imported without.
+  internal static func hasFields(_ type: Any.Type) -> Bool {
+    func open<Value>(_: Value.Type) -> Bool { parts(of: Value.self)?.isEmpty == false }
+    return _openExistential(type, do: open)
+  }
+
   /// Places parts as C does. False if the whole has another size then: unions and
   /// bit-fields show no parts, packed structs lie otherwise.
   private static func collect<Value>(

@@ -21,6 +21,9 @@ extension ValueCoder {
       guard pointer.mayStand(for: encoding) else { throw .type(Value.self, in: encoding) }
       return ValueCoder(form)
     }
+    if base == String.self, kind == .cString {
+      return ValueCoder(.translated(StringTranslator<Value>()))
+    }
     if base == AnyObject.self {
       guard kind == .object else { throw .type(Value.self, in: encoding) }
       return ValueCoder(form, isObject: true)
@@ -47,7 +50,9 @@ extension ValueCoder {
   /// What an error says about a type that fits no encoding.
   private static var hint: String {
     if Value.self == Void.self || Value.self == AnyClass.self { return "" }
-    if Value.self == String.self { return "; a C string is an UnsafePointer<CChar>" }
+    if Value.self == String.self || Value.self == String?.self {
+      return "; a String stands for a C string, '*'"
+    }
     let name = String(describing: Value.self)
     if name.contains("@convention(c)") { return "" }
     if name.contains("->") { return "; C takes only @convention(c) functions" }
@@ -91,8 +96,11 @@ internal func scalarKinds(of type: Any.Type) -> (TypeEncoding.Kind, TypeEncoding
 // MARK: - Pointers
 
 /// A type of one word that is never null.
-private protocol PointerValue {
+internal protocol PointerValue {
   static func mayStand(for encoding: TypeEncoding) -> Bool
+
+  /// The encoding, with `r` if the memory behind the pointer is `const` in C.
+  static var encoding: String { get }
 }
 
 internal protocol OptionalValue {
@@ -104,45 +112,53 @@ extension Optional: OptionalValue {
 }
 
 extension UnsafePointer: PointerValue {
-  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+  internal static func mayStand(for encoding: TypeEncoding) -> Bool {
     encoding.takesPointer(to: Pointee.self)
   }
+  internal static var encoding: String { "r" + DerivedEncoding.pointer(to: Pointee.self) }
 }
 
 extension UnsafeMutablePointer: PointerValue {
-  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+  internal static func mayStand(for encoding: TypeEncoding) -> Bool {
     encoding.takesPointer(to: Pointee.self)
   }
+  internal static var encoding: String { DerivedEncoding.pointer(to: Pointee.self) }
 }
 
 #if canImport(ObjectiveC)
   extension AutoreleasingUnsafeMutablePointer: PointerValue {
-    fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+    internal static func mayStand(for encoding: TypeEncoding) -> Bool {
       encoding.takesPointer(to: Pointee.self)
     }
+    internal static var encoding: String { DerivedEncoding.pointer(to: Pointee.self) }
   }
 #endif
 
 extension UnsafeRawPointer: PointerValue {
-  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+  internal static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+  internal static var encoding: String { "r^v" }
 }
 
 extension UnsafeMutableRawPointer: PointerValue {
-  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+  internal static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+  internal static var encoding: String { "^v" }
 }
 
 extension OpaquePointer: PointerValue {
-  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+  internal static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.isPointer }
+  internal static var encoding: String { "^v" }
 }
 
 extension Unmanaged: PointerValue {
-  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.kind == .object }
+  internal static func mayStand(for encoding: TypeEncoding) -> Bool { encoding.kind == .object }
+  internal static var encoding: String { "@" }
 }
 
 extension MethodSelector: PointerValue {
-  fileprivate static func mayStand(for encoding: TypeEncoding) -> Bool {
+  internal static func mayStand(for encoding: TypeEncoding) -> Bool {
     encoding.kind == .selector
   }
+  internal static var encoding: String { ":" }
 }
 
 extension TypeEncoding {
@@ -191,7 +207,7 @@ private func isCharacter(_ type: Any.Type) -> Bool { type == Int8.self || type =
 
 /// Whether a type is a C function pointer. Swift has no cast to test this, so
 /// the function reads the type's description.
-private func isCFunction(_ type: Any.Type) -> Bool {
+internal func isCFunction(_ type: Any.Type) -> Bool {
   String(describing: type).hasPrefix("@convention(c)")
 }
 
@@ -313,5 +329,13 @@ private final class RawTranslator<Value: RawRepresentable>: ValueTranslator<Valu
   override func encode(_ value: Value, into slot: UnsafeMutableRawPointer) {
     // SAFETY: the slot is one of the raw value's encoding.
     unsafe raw.encode(value.rawValue, into: slot)
+  }
+
+  override var isCopied: Bool { raw.isCopied }
+
+  override func encodeCopy(
+    _ value: Value, into slot: UnsafeMutableRawPointer
+  ) throws(ValueMismatch) -> AnyObject? {
+    try unsafe raw.encodeCopying(value.rawValue, into: slot)
   }
 }

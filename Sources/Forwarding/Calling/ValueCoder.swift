@@ -13,6 +13,7 @@
 /// | `Bool` | `B`; any byte but 0 is true |
 /// | `UnsafePointer<T>` and its mutable form | `^v`, any `^{…}` and `^(…)`, `^T`, arrays of `T`; `*` for characters |
 /// | raw and opaque pointers | anything that is a pointer |
+/// | `String` | `*`, as a copy; see `isCopied` |
 /// | classes, `AnyObject`, `Unmanaged` | `@` |
 /// | `AnyClass` | `#` |
 /// | `MethodSelector` | `:` |
@@ -21,8 +22,8 @@
 /// | `RawRepresentable` | the encodings that the raw value's type fits |
 /// | `Void` | `v` |
 ///
-/// Pointers, classes, selectors and functions may be optional. If they are not,
-/// null is an error.
+/// Pointers, strings, classes, selectors and functions may be optional. If they
+/// are not, null is an error.
 ///
 /// A coder is created once, which checks the types. If the bytes are just
 /// copied, each use then costs one branch.
@@ -57,6 +58,22 @@ internal struct ValueCoder<Value>: Sendable {
   @usableFromInline
   internal init(for encoding: TypeEncoding) throws(ValueMismatch) {
     self = try ValueCoder.matching(encoding)
+  }
+
+  /// Finds out how values stand in slots of `encoding` that outlive the writer,
+  /// such as that of a result; throws if they have no place there.
+  internal init(storingIn encoding: TypeEncoding) throws(ValueMismatch) {
+    try self.init(for: encoding)
+    guard !isCopied else {
+      throw .type(
+        Value.self, in: encoding, because: ", whose copy nothing keeps; use UnsafePointer<CChar>")
+    }
+  }
+
+  /// Whether the slot points to a copy of the value, which the writer of the
+  /// slot has to keep: a `String`. `encodeCopying(_:into:)` writes such values.
+  internal var isCopied: Bool {
+    if case .translated(let translator) = form { translator.isCopied } else { false }
   }
 
   /// Whether decoding is a plain load of the bytes.
@@ -114,6 +131,21 @@ extension ValueCoder {
     }
   }
 
+  /// Writes a value to a slot as `encode(_:into:)` does, and gives what the
+  /// caller has to keep as long as the slot is read: the copy of a string.
+  ///
+  /// - Throws: `ValueMismatch` with the code `valueNotRepresentable` for a string
+  ///   with a NUL in it, which C would cut off there.
+  @unsafe internal func encodeCopying(
+    _ value: Value, into slot: UnsafeMutableRawPointer
+  ) throws(ValueMismatch) -> AnyObject? {
+    guard isCopied, case .translated(let translator) = form else {
+      unsafe encode(value, into: slot)
+      return nil
+    }
+    return try unsafe translator.encodeCopy(value, into: slot)
+  }
+
   /// Writes a value to a slot. An object is retained, and the reader of the
   /// slot must release it.
   @inlinable
@@ -144,6 +176,9 @@ internal class ValueTranslator<Value>: @unchecked Sendable {
   /// Whether the coder must call `encode`. If not, it copies the bytes.
   @usableFromInline internal var translatesEncoding: Bool { false }
 
+  /// Whether `encodeCopy` is to be called, and keeps a copy alive.
+  internal var isCopied: Bool { false }
+
   @usableFromInline
   internal func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
     throw .null(Value.self)
@@ -151,4 +186,12 @@ internal class ValueTranslator<Value>: @unchecked Sendable {
 
   @usableFromInline
   internal func encode(_ value: Value, into slot: UnsafeMutableRawPointer) {}
+
+  /// Writes the address of a copy, and gives what keeps it.
+  internal func encodeCopy(
+    _ value: Value, into slot: UnsafeMutableRawPointer
+  ) throws(ValueMismatch) -> AnyObject? {
+    unsafe encode(value, into: slot)
+    return nil
+  }
 }

@@ -4,6 +4,7 @@
 /// The value of a Swift type that stands for C's zero: 0, false, nil, or a
 /// struct of zeros. Nil if there is none, as of a class.
 internal func zeroValue<Value>(of _: Value.Type) -> Value? {
+  if Value.self == Void.self { return () as? Value }
   if let type = Value.self as? any ExpressibleByNilLiteral.Type {
     return type.init(nilLiteral: ()) as? Value
   }

@@ -64,9 +64,7 @@ extension ValueCoder {
       throw InvocationError(error, selector: selector, signature: signature)
     }
   }
-}
 
-extension ValueCoder {
   /// Finds how the result of a closure that implements a method is stored. The
   /// closure of a void method may have any result, which is dropped: that of
   /// its last expression often is one by accident, such as `Optional<()>`.
@@ -80,7 +78,11 @@ extension ValueCoder {
     if signature.result.kind == .void && Value.self != Void.self {
       self.init(.translated(DroppingTranslator()))
     } else {
-      try self.init(resultOf: selector, signature)
+      do throws(ValueMismatch) {
+        self = try ValueCoder(storingIn: signature.result)
+      } catch {
+        throw InvocationError(error, selector: selector, signature: signature)
+      }
     }
   }
 }
@@ -120,18 +122,32 @@ extension ArgumentCoders {
 
   /// Writes the arguments to an argument frame, one after another. Objects are
   /// not retained.
-  @unsafe func encode(_ values: repeat each Argument, into frame: UnsafeMutableRawPointer) {
+  ///
+  /// - Returns: the copies of strings, to be kept as long as the frame is read.
+  /// - Throws: `InvocationError` with the code `valueNotRepresentable` for a
+  ///   string that C cannot have.
+  @unsafe func encode(
+    _ values: repeat each Argument, into frame: UnsafeMutableRawPointer
+  ) throws(InvocationError) -> [AnyObject] {
     var index = signature.firstArgumentIndex
-    repeat unsafe Self.write(each values, each coders, frame, signature, &index)
+    var copies: [AnyObject] = []
+    repeat try unsafe write(each values, each coders, frame, &index, &copies)
+    return copies
   }
 
-  @unsafe private static func write<Value>(
+  @unsafe private func write<Value>(
     _ value: Value, _ coder: ValueCoder<Value>, _ frame: UnsafeMutableRawPointer,
-    _ signature: MethodSignature, _ index: inout Int
-  ) {
-    // SAFETY: the offset of an argument that is in the frame is below the
-    // frame's size.
-    unsafe coder.encode(value, into: frame + (signature.arguments[index].frameOffset ?? 0))
+    _ index: inout Int, _ copies: inout [AnyObject]
+  ) throws(InvocationError) {
+    do throws(ValueMismatch) {
+      // SAFETY: the offset of an argument that is in the frame is below the
+      // frame's size.
+      let copy = try unsafe coder.encodeCopying(
+        value, into: frame + (signature.arguments[index].frameOffset ?? 0))
+      if let copy { copies.append(copy) }
+    } catch {
+      throw completed(error, at: index)
+    }
     index += 1
   }
 }

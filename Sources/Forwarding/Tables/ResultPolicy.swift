@@ -160,7 +160,7 @@ extension ResultPolicy.Fitted {
   private static func foldCoder<Value>(
     _: Value.Type, _ type: TypeEncoding
   ) throws(ValueMismatch) -> ValueCoder<Value> {
-    let coder = try ValueCoder<Value>(for: type)
+    let coder = try ValueCoder<Value>(storingIn: type)
     guard coder.isObject == (type.kind == .object) else {
       throw .type(Value.self, in: type, because: "; a policy takes objects by their class")
     }

@@ -13,7 +13,7 @@
 
   /// Stores a value that must fit the type.
   internal init<Value: Sendable>(_ value: Value, as type: TypeEncoding) throws(ValueMismatch) {
-    let coder = try ValueCoder<Value>(for: type)
+    let coder = try ValueCoder<Value>(storingIn: type)
     let size = try type.resultSize()
     self.value = value
     unsafe bytes = .allocate(byteCount: max(size, 1), alignment: 16)

@@ -13,6 +13,7 @@
 #include "c_interface_checks.h"
 #include "sequences.h"
 #include "proxy_fixtures.h"
+#include "c_types.h"
 
 #pragma clang assume_nonnull begin
 

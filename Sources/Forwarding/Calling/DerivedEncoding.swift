@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The encoding of a Swift type, derived from the type.
+///
+/// It is the encoding that Clang gives the C type on the page "Encodings and
+/// Swift types", except for pointers to `unsigned char` and to structs: `^C`
+/// instead of `*`, which would mean a string, and the name of the struct
+/// without its fields, which Swift does not know.
+internal struct DerivedEncoding {
+  /// The encoding.
+  internal let text: String
+
+  /// The layouts that the encoding does not carry.
+  internal let statedLayouts: [StatedLayout]
+
+  private init(_ text: String, stating statedLayouts: [StatedLayout] = []) {
+    self.text = text
+    self.statedLayouts = statedLayouts
+  }
+
+  /// Derives the encoding of a parameter or of a result.
+  ///
+  /// - Throws: `ValueMismatch` if the type has none.
+  internal init(of type: Any.Type) throws(ValueMismatch) {
+    func open<Value>(_: Value.Type) throws(ValueMismatch) -> DerivedEncoding {
+      try Self.derive(Value.self)
+    }
+    self = try _openExistential(type, do: open)
+  }
+}
+
+// MARK: - Values
+
+extension DerivedEncoding {
+  // The order is that of `ValueCoder.matching`: a type has the place here that
+  // it has there.
+  private static func derive<Value>(_: Value.Type) throws(ValueMismatch) -> DerivedEncoding {
+    if let kinds = scalarKinds(of: Value.self) { return DerivedEncoding(kinds.0.letter) }
+    let wrapped = (Value.self as? any OptionalValue.Type)?.wrapped
+    let base = wrapped ?? Value.self
+    if let pointer = base as? any PointerValue.Type { return DerivedEncoding(pointer.encoding) }
+    if base == AnyObject.self || base is AnyClass { return DerivedEncoding("@") }
+    if base == String.self { return DerivedEncoding("r*") }
+    if let stated = Value.self as? any TypeEncodable.Type { return try derive(stating: stated) }
+    if let representable = Value.self as? any RawRepresentable.Type {
+      return try derive(representable)
+    }
+    if Value.self == Void.self { return DerivedEncoding("v") }
+    if base == AnyClass.self { return DerivedEncoding("#") }
+    if isCFunction(base) { return DerivedEncoding("^?") }
+    throw .unencodable(Value.self, because: reason(Value.self, wrapped))
+  }
+
+  private static func derive(
+    stating type: any TypeEncodable.Type
+  ) throws(ValueMismatch) -> DerivedEncoding {
+    let text = type.typeEncoding
+    do throws(EncodingError) {
+      // Read here, since in a signature another parameter would get the blame.
+      _ = try TypeEncoding(text, stating: type.statedLayouts)
+    } catch {
+      throw .unencodable(type, because: "the encoding that it states, \"\(text)\": \(error)")
+    }
+    return DerivedEncoding(text, stating: type.statedLayouts)
+  }
+
+  private static func derive<Representable: RawRepresentable>(
+    _: Representable.Type
+  ) throws(ValueMismatch) -> DerivedEncoding {
+    do throws(ValueMismatch) {
+      return try derive(Representable.RawValue.self)
+    } catch {
+      throw .unencodable(
+        Representable.self, because: "its raw value is \(Representable.RawValue.self)")
+    }
+  }
+
+  private static func reason(_ type: Any.Type, _ wrapped: Any.Type?) -> String {
+    let name = String(describing: type)
+    if name.contains("->") { return "C takes only @convention(c) functions" }
+    if wrapped != nil {
+      return "only pointers, objects, classes, strings, selectors and C functions can be nil in C"
+    }
+    return "it does not conform to TypeEncodable"
+  }
+}
+
+extension ValueMismatch {
+  /// A type has no encoding.
+  fileprivate static func unencodable(_ type: Any.Type, because reason: String) -> ValueMismatch {
+    ValueMismatch(
+      code: .typeMismatch, expected: "a Swift type that has an encoding",
+      actual: "\(type): \(reason)")
+  }
+}
+
+// MARK: - Pointers
+
+extension DerivedEncoding {
+  /// The encoding of a pointer to memory of a Swift type: without `const`.
+  internal static func pointer<Pointee>(to _: Pointee.Type) -> String {
+    // A C string. Clang writes `*` for unsigned characters too, but such memory
+    // is mostly bytes, which no NUL ends: `retainArguments()` would read on.
+    if Pointee.self == CChar.self { return "*" }
+    return "^" + pointee(Pointee.self)
+  }
+
+  private static func pointee<Pointee>(_: Pointee.Type) -> String {
+    if Pointee.self == Void.self { return "v" }
+    if let pointer = ((Pointee.self as? any OptionalValue.Type)?.wrapped ?? Pointee.self)
+      as? any PointerValue.Type
+    {
+      // Clang writes the outermost `const` only.
+      let encoding = pointer.encoding
+      return encoding.hasPrefix("r") ? String(encoding.dropFirst()) : encoding
+    }
+    // An enum of Swift has another layout than its raw value; memory with
+    // references to strings has another than memory with C strings.
+    if let derived = try? derive(Pointee.self), Pointee.self != String.self,
+      Pointee.self != String?.self, let type = try? TypeEncoding(derived.text),
+      (Pointee.self as? any TypeEncodable.Type) != nil
+        || (try? type.layout())?.size == MemoryLayout<Pointee>.size
+    {
+      return derived.text
+    }
+    return importedName(of: Pointee.self).map { "{\($0)}" } ?? "v"
+  }
+
+  /// The name of a struct that was imported from C; nil for other types. A
+  /// union is imported as a struct without fields.
+  private static func importedName(of type: Any.Type) -> String? {
+    let name = String(reflecting: type)
+    guard name.hasPrefix("__C."), PassedValue.hasFields(type) else { return nil }
+    return String(name.dropFirst(4))
+  }
+}
+
+// MARK: - Letters
+
+extension TypeEncoding.Kind {
+  /// The letter of a number.
+  fileprivate var letter: String {
+    switch self {
+    case .char: "c"
+    case .unsignedChar: "C"
+    case .short: "s"
+    case .unsignedShort: "S"
+    case .int: "i"
+    case .unsignedInt: "I"
+    case .longLong: "q"
+    case .unsignedLongLong: "Q"
+    case .int128: "t"
+    case .unsignedInt128: "T"
+    case .bool: "B"
+    case .float: "f"
+    case .double: "d"
+    case .longDouble: "D"
+    default: "?"
+    }
+  }
+}
