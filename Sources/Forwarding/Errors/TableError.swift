@@ -14,6 +14,8 @@ public struct TableError: Error, Equatable, Sendable {
     public static let invalidName = Code("invalidName")
     /// An encoding could not be read.
     public static let invalidEncoding = Code("invalidEncoding")
+    /// A Swift type among those of a method key has no encoding.
+    public static let noEncoding = Code("noEncoding")
     /// A signature's first argument is no pointer, so that it cannot take a
     /// receiver.
     public static let noReceiver = Code("noReceiver")

@@ -13,6 +13,8 @@ internal import CForwardingInternal
   /// What typed sends need, by the shim's index of the method.
   internal let shapes: UnsafeMutablePointer<SendShape>
   private let slots: UnsafeMutablePointer<SendSlot>
+  /// The keys that fit the methods.
+  internal let verifiedKeys: VerifiedKeys
   /// Objects that the shim refers to without a reference: folds, default results
   /// and results of failed deliveries.
   private let retained: [AnyObject]
@@ -58,6 +60,7 @@ internal import CForwardingInternal
     }
     unsafe self.handle = handle
     unsafe (shapes, slots) = SendShape.make(requirements)
+    verifiedKeys = VerifiedKeys(requirements)
   }
 
   /// Says whose C part it is.

@@ -82,15 +82,6 @@ internal struct SendSlot {
   @usableFromInline internal let offset: UInt32
 }
 
-/// Room for the frames of typed sends: larger ones go another way.
-@usableFromInline
-internal struct SendFrame {
-  @usableFromInline internal var words:
-    (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
-
-  @inlinable internal init() {}
-}
-
 extension DynamicProxy {
   /// What a typed send needs of a method; nil if it has to go another way.
   @usableFromInline

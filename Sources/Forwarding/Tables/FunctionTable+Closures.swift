@@ -49,20 +49,29 @@ extension FunctionTable.Builder where Owner: AnyObject {
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
   ) {
     addPacked(selector) { selector, signature throws(TableError) in
-      let (coders, result) = try Self.coders(
-        selector, signature, Output.self, repeat (each Argument).self)
-      return unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
-        guard let receiver = unsafe receiver else { return }
-        var index = coders.first
-        let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))
-        // SAFETY: the receiver is the subscription's object, whose class was
-        // checked at subscription. The fan-out keeps it alive during the call,
-        // so it need not be retained.
-        let output = unsafe Unmanaged<Owner>.fromOpaque(receiver)._withUnsafeGuaranteedRef {
-          body($0, repeat each values)
-        }
-        unsafe result.encodeRetained(output, into: room)
+      try Self.pack(selector, signature, body)
+    }
+  }
+
+  /// Makes the function of a closure for calls of a method.
+  @inlinable
+  internal static func pack<each Argument, Output>(
+    _ selector: MethodSelector, _ signature: MethodSignature,
+    _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
+  ) throws(TableError) -> PackedFunction {
+    let (coders, result) = try Self.coders(
+      selector, signature, Output.self, repeat (each Argument).self)
+    return unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+      guard let receiver = unsafe receiver else { return }
+      var index = coders.first
+      let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))
+      // SAFETY: the receiver is the subscription's object, whose class was
+      // checked at subscription. The fan-out keeps it alive during the call,
+      // so it need not be retained.
+      let output = unsafe Unmanaged<Owner>.fromOpaque(receiver)._withUnsafeGuaranteedRef {
+        body($0, repeat each values)
       }
+      unsafe result.encodeRetained(output, into: room)
     }
   }
 }
@@ -76,13 +85,22 @@ extension FunctionTable.Builder where Owner == Void {
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) {
     addPacked(selector) { selector, signature throws(TableError) in
-      let (coders, result) = try Self.coders(
-        selector, signature, Output.self, repeat (each Argument).self)
-      return unsafe PackedFunction { _, pointers, room throws(InvocationError) in
-        var index = coders.first
-        let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
-        unsafe result.encodeRetained(output, into: room)
-      }
+      try Self.pack(selector, signature, body)
+    }
+  }
+
+  /// Makes the function of a closure for calls of a method.
+  @inlinable
+  internal static func pack<each Argument, Output>(
+    _ selector: MethodSelector, _ signature: MethodSignature,
+    _ body: @escaping @Sendable (repeat each Argument) -> Output
+  ) throws(TableError) -> PackedFunction {
+    let (coders, result) = try Self.coders(
+      selector, signature, Output.self, repeat (each Argument).self)
+    return unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+      var index = coders.first
+      let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
+      unsafe result.encodeRetained(output, into: room)
     }
   }
 }
@@ -91,6 +109,18 @@ extension FunctionTable.Builder {
   @usableFromInline
   internal mutating func addPacked(
     _ selector: String,
+    _ bind:
+      @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
+      PackedFunction
+  ) {
+    add(selector) { selector, signature throws(TableError) in
+      .packed(try bind(selector, signature))
+    }
+  }
+
+  @usableFromInline
+  internal mutating func addPacked(
+    _ selector: MethodSelector,
     _ bind:
       @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
       PackedFunction

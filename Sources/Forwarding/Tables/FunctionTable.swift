@@ -146,14 +146,23 @@ extension FunctionTable {
         Implementation
     ) {
       do throws(InvocationError) {
-        let selector = try MethodSelector(validating: selector)
-        methods.append(
-          Method(selector: selector) { signature throws(TableError) in
-            try bind(selector, signature)
-          })
+        add(try MethodSelector(validating: selector), bind)
       } catch {
         keep(TableError(.invalidName, selector: selector, error.description))
       }
+    }
+
+    /// Adds a method.
+    internal mutating func add(
+      _ selector: MethodSelector,
+      _ bind:
+        @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
+        Implementation
+    ) {
+      methods.append(
+        Method(selector: selector) { signature throws(TableError) in
+          try bind(selector, signature)
+        })
     }
 
     /// Keeps an error unless there is an earlier one.

@@ -40,6 +40,8 @@ public final class ProtocolTable: Sendable {
     internal let defaultResult: StoredValue?
     /// The result of a delivery that has failed.
     internal let failureResult: StoredValue?
+    /// The key that has declared the method.
+    internal let key: DerivedMethod?
   }
 
   /// Declares a protocol.
@@ -60,13 +62,14 @@ public final class ProtocolTable: Sendable {
     self.name = name
     self.parents = parents
     var requirements: [Requirement] = []
-    var seen: Set<MethodSelector> = []
+    var seen: [MethodSelector: MethodSignature] = [:]
     for declaration in builder.declarations {
       let requirement = try declaration.resolve(in: name)
-      guard seen.insert(requirement.selector).inserted else {
+      if let earlier = seen.updateValue(requirement.signature, forKey: requirement.selector) {
         throw TableError(
           .duplicate, table: name, selector: declaration.selector,
-          "protocol \"\(name)\" declares \"\(declaration.selector)\" twice")
+          "protocol \"\(name)\" declares \"\(declaration.selector)\" twice"
+            + earlier.difference(from: requirement.signature))
       }
       requirements.append(requirement)
     }
@@ -190,28 +193,50 @@ extension ProtocolTable {
       declarations.append(Declaration(selector, encoding, isRequired, .standard))
     }
 
-    private static func store(_ value: some Sendable) -> Declaration.MakeResult {
+    /// Declares what a key says.
+    internal mutating func declare(_ declaration: Declaration) {
+      declarations.append(declaration)
+    }
+
+    internal static func store(_ value: some Sendable) -> Declaration.MakeResult {
       { type throws(ValueMismatch) in try StoredValue(value, as: type) }
     }
   }
 
   /// A requirement as it was written.
-  fileprivate struct Declaration {
+  internal struct Declaration {
     typealias MakeResult = (TypeEncoding) throws(ValueMismatch) -> StoredValue
 
     let selector: String
-    let encoding: String
+    let types: Types
     let isRequired: Bool
     let result: ResultPolicy
     let makeDefault: MakeResult?
     let makeFailure: MakeResult?
+
+    enum Types {
+      case encoding(String)
+      case key(DerivedMethod)
+    }
 
     init(
       _ selector: String, _ encoding: String, _ isRequired: Bool, _ result: ResultPolicy,
       default makeDefault: MakeResult? = nil, onFailure makeFailure: MakeResult? = nil
     ) {
       self.selector = selector
-      self.encoding = encoding
+      types = .encoding(encoding)
+      self.isRequired = isRequired
+      self.result = result
+      self.makeDefault = makeDefault
+      self.makeFailure = makeFailure
+    }
+
+    init(
+      _ selector: MethodSelector, _ key: DerivedMethod, _ isRequired: Bool,
+      _ result: ResultPolicy, default makeDefault: MakeResult?, onFailure makeFailure: MakeResult?
+    ) {
+      self.selector = selector.name
+      types = .key(key)
       self.isRequired = isRequired
       self.result = result
       self.makeDefault = makeDefault
@@ -225,6 +250,39 @@ extension ProtocolTable {
         name = try MethodSelector(validating: selector)
       } catch {
         throw TableError(.invalidName, table: table, selector: selector, "\(place): \(error)")
+      }
+      let signature = try signature(place, in: table)
+      do throws(ValueMismatch) {
+        return Requirement(
+          selector: name, signature: signature, isRequired: isRequired, resultPolicy: result,
+          fitted: try result.fit(signature.result),
+          defaultResult: try makeDefault?(signature.result),
+          failureResult: try makeFailure?(signature.result), key: key)
+      } catch {
+        let reason = InvocationError(error, selector: name, signature: signature)
+        throw TableError(
+          .policyMismatch, table: table, selector: selector, "protocol \"\(table)\": \(reason)")
+      }
+    }
+
+    private var key: DerivedMethod? {
+      if case .key(let key) = types { key } else { nil }
+    }
+
+    private func signature(
+      _ place: String, in table: String
+    ) throws(TableError) -> MethodSignature {
+      let encoding: String
+      switch types {
+      case .key(let key):
+        do throws(TableError) {
+          return try key.signature.get()
+        } catch {
+          throw TableError(
+            error.code, table: table, selector: selector, "\(place): \(error)",
+            encodingError: error.encodingError)
+        }
+      case .encoding(let text): encoding = text
       }
       let signature: MethodSignature
       do throws(EncodingError) {
@@ -240,17 +298,7 @@ extension ProtocolTable {
           "\(place): the first argument of \"\(encoding)\" must be an object or a pointer, to take the receiver"
         )
       }
-      do throws(ValueMismatch) {
-        return Requirement(
-          selector: name, signature: signature, isRequired: isRequired, resultPolicy: result,
-          fitted: try result.fit(signature.result),
-          defaultResult: try makeDefault?(signature.result),
-          failureResult: try makeFailure?(signature.result))
-      } catch {
-        let reason = InvocationError(error, selector: name, signature: signature)
-        throw TableError(
-          .policyMismatch, table: table, selector: selector, "protocol \"\(table)\": \(reason)")
-      }
+      return signature
     }
   }
 }
@@ -329,11 +377,31 @@ extension ProtocolTable {
   }
 }
 
+extension MethodSignature {
+  /// Says in what another declaration of a method differs, for errors: nothing
+  /// if the two are equivalent.
+  fileprivate func difference(from other: MethodSignature) -> String {
+    if isEquivalent(to: other) { return "" }
+    var place = "the number of arguments"
+    if !result.isEquivalent(to: other.result) {
+      place = "the result: \(result.inWords) and \(other.result.inWords)"
+    } else if arguments.count == other.arguments.count,
+      let (first, second) = zip(arguments, other.arguments).first(where: {
+        !$0.encoding.isEquivalent(to: $1.encoding)
+      })
+    {
+      place =
+        "argument \(first.index): \(first.encoding.inWords) and \(second.encoding.inWords)"
+    }
+    return ", as \"\(self)\" and as \"\(other)\", which differ in \(place)"
+  }
+}
+
 extension ProtocolTable.Requirement {
   fileprivate func asRequired() -> Self {
     Self(
       selector: selector, signature: signature, isRequired: true, resultPolicy: resultPolicy,
-      fitted: fitted, defaultResult: defaultResult, failureResult: failureResult)
+      fitted: fitted, defaultResult: defaultResult, failureResult: failureResult, key: key)
   }
 }
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingInternal
+
+extension DynamicProxy {
+  /// Forwards the method of a key and gives its result.
+  ///
+  /// ```swift
+  /// let stop = try proxy.send(Visitor.visit, path, status, 3)   // an Int32
+  /// try proxy.send(Visitor.finished, 12)
+  /// ```
+  ///
+  /// The compiler checks the arguments. A `String` is copied to a C string for
+  /// the call. Pointers and objects are the caller's to keep during the call.
+  ///
+  /// The method's types are compared with the key's when the key is first used
+  /// with the proxy; not even then if the method was declared with the key.
+  ///
+  /// If the configuration ignores unknown selectors, a method that no protocol
+  /// declares gives zero: the number 0, false, nil, or a struct of zeros.
+  ///
+  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
+  ///   method, with similar names in the message; `signatureMismatch` if it has
+  ///   other types than the key; `noResponder` if no subscriber responds and
+  ///   there is no default; `deliveryFailed` if the only responders could not
+  ///   take the arguments; `nullPointer` if the result is null and the key's is
+  ///   not optional; `typeMismatch` if the result is an object of another class
+  ///   or a raw value without a case, or a `String` has a NUL in it.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  // Compiled into the caller, where the types are known: writing an argument is
+  // one store there.
+  @inlinable
+  public func send<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
+  ) throws(ForwardingError) -> Output {
+    guard key.isDirect else { return try sendIndirect(key, repeat each arguments) }
+    var frame = SendFrame()
+    var room = SendResult()
+    let status = unsafe withUnsafeMutableBytes(of: &frame) { frame in
+      let base = frame.baseAddress!
+      var places = SendPlaces()
+      // SAFETY: a direct key's arguments have room in the frame.
+      repeat unsafe places.write(each arguments, to: base)
+      return unsafe withUnsafeMutableBytes(of: &room) { room in
+        unsafe sendDirect(key.selector, key.token, base, room.baseAddress!)
+      }
+    }
+    // The frame has no references of its own to objects.
+    repeat extendLifetime(each arguments)
+    switch status {
+    case .done: return try key.result(in: &room)
+    case .failed: throw ForwardingError.last(key.selector)
+    case .unverified: return try sendIndirect(key, repeat each arguments)
+    }
+  }
+
+  /// Forwards a frame that a key's arguments were written to, if the key is known
+  /// to fit the method.
+  @usableFromInline
+  @unsafe internal func sendDirect(
+    _ selector: MethodSelector, _ token: UInt, _ frame: UnsafeRawPointer,
+    _ result: UnsafeMutableRawPointer
+  ) -> SendStatus {
+    guard let entry = unsafe core.method(selector),
+      unsafe core.verifiedKeys.holds(token, entry)
+    else { return .unverified }
+    var delivery = unsafe fwd_delivery()
+    unsafe delivery.frame = frame
+    unsafe delivery.result = result
+    // SAFETY: the frame and the room are those of the key, whose types fit the
+    // method.
+    let status = unsafe withUnsafePointer(to: delivery) {
+      unsafe fwd_fan_out(core.handle, entry, $0, nil)
+    }
+    return status == FWD_OK ? .done : .failed
+  }
+
+  /// Forwards arguments of any types, or with a key that is new to the method.
+  @usableFromInline
+  internal func sendIndirect<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
+  ) throws(ForwardingError) -> Output {
+    guard let method = try knownMethod(for: key.selector) else {
+      return try Self.zero(key.selector)
+    }
+    try verify(key, method)
+    return try sendChecking(key.selector, repeat each arguments)
+  }
+
+  /// Forwards the method of a key to all responders, whatever its policy, and
+  /// gives every result with its author; see `collect(_:as:_:)`.
+  ///
+  /// ```swift
+  /// for answer in try proxy.collect(Table.height, row) { … answer.author, answer.value }
+  /// ```
+  ///
+  /// - Throws: `ForwardingError`, as `send`, but not for want of a responder.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  public func collect<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
+  ) throws(ForwardingError) -> [Answer<Output>] {
+    try verify(key)
+    return try collect(key.selector, as: Output.self, repeat each arguments)
+  }
+}
+
+/// What became of a direct send.
+@usableFromInline
+internal enum SendStatus {
+  case done
+  /// The error is the thread's last.
+  case failed
+  /// Nobody was called: the key is not known to fit the method.
+  case unverified
+}
+
+// MARK: - Results
+
+extension Method {
+  /// Reads the result of a direct send.
+  @inlinable
+  internal func result(in room: inout SendResult) throws(ForwardingError) -> Output {
+    if Output.self == Void.self { return unsafe unsafeBitCast((), to: Output.self) }
+    guard scalarKinds(of: Output.self) != nil else { return try decodedResult(in: &room) }
+    return unsafe withUnsafeBytes(of: &room) { room in
+      // Any byte but 0 is true.
+      if Output.self == Bool.self {
+        return unsafe unsafeBitCast(room.load(as: UInt8.self) != 0, to: Output.self)
+      }
+      // SAFETY: the room is larger than a direct key's result.
+      return unsafe room.load(as: Output.self)
+    }
+  }
+
+  @usableFromInline
+  internal func decodedResult(in room: inout SendResult) throws(ForwardingError) -> Output {
+    do throws(ValueMismatch) {
+      guard let typed = derivation as? TypedDerivedMethod<Output>, let coder = typed.result else {
+        throw .null(Output.self)
+      }
+      // SAFETY: the fan-out has put a result there, whose reference is the
+      // caller's.
+      return try unsafe withUnsafeBytes(of: &room) { room throws(ValueMismatch) in
+        try unsafe coder.decodeRetained(from: room.baseAddress!)
+      }
+    } catch {
+      throw ForwardingError(
+        InvocationError(error, selector: selector, signature: try? signature))
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+extension DynamicProxy {
+  /// Makes a proxy for methods that are declared here.
+  ///
+  /// ```swift
+  /// let proxy = try DynamicProxy {
+  ///   $0.required(Visitor.visit, result: .untilNonzero)
+  ///   $0.optional(Visitor.finished)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: the name of the protocol, for messages.
+  ///   - configuration: options that control the proxy's behavior.
+  ///   - build: declares the methods, by keys or by encodings.
+  /// - Throws: `TableError`, as ``ProtocolTable/init(_:inheriting:_:)`` and
+  ///   `init(adopting:configuration:)`.
+  public convenience init(
+    _ name: String = "Anonymous", configuration: Configuration = Configuration(),
+    _ build: (inout ProtocolTable.Builder) -> Void
+  ) throws(TableError) {
+    try self.init(adopting: [ProtocolTable(name, build)], configuration: configuration)
+  }
+}
+
+// MARK: - Finding
+
+extension DynamicProxy {
+  /// Finds the method of a key.
+  ///
+  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
+  ///   method, with similar names in the message; `signatureMismatch` if it has
+  ///   other types than the key.
+  /// - Complexity: O(1), and O(*n*) in the number of parameters when the key is
+  ///   first used with the proxy.
+  public func method<Output, each Argument>(
+    for key: Method<Output, repeat each Argument>
+  ) throws(ForwardingError) -> ResolvedMethod {
+    let method = try method(for: key.selector)
+    try verify(key, method)
+    return method
+  }
+
+  /// Whether sending the method of a key would reach a subscriber: by default,
+  /// whether some live subscriber or the forward target implements the method.
+  /// See `Configuration.responding`. False if the method has other types than
+  /// the key.
+  ///
+  /// - Complexity: as ``responds(to:)-(MethodSelector)``; and O(*n*) in the
+  ///   number of parameters when the key is first used with the proxy.
+  public func responds<Output, each Argument>(
+    to key: Method<Output, repeat each Argument>
+  ) -> Bool {
+    (try? verify(key)) != nil && responds(to: key.selector)
+  }
+
+  /// Makes a C function pointer that forwards the method of a key into the proxy;
+  /// see ``functionPointer(for:form:)-(MethodSelector,_)``.
+  ///
+  /// - Throws: `ForwardingError`, as with a selector, and with the code
+  ///   `signatureMismatch` if the method has other types than the key.
+  public func functionPointer<Output, each Argument>(
+    for key: Method<Output, repeat each Argument>, form: FunctionForm = .arguments
+  ) throws(ForwardingError) -> FunctionPointer {
+    try verify(key)
+    return try functionPointer(for: key.selector, form: form)
+  }
+}
+
+// MARK: - Checking
+
+extension DynamicProxy {
+  /// Checks that a protocol declares the method of a key, with types that the
+  /// key's may stand for.
+  ///
+  /// - Throws: `ForwardingError`: `unknownSelector`, `signatureMismatch`.
+  @usableFromInline
+  internal func verify<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>
+  ) throws(ForwardingError) {
+    try verify(key, try method(for: key.selector))
+  }
+
+  /// Checks that a method has types that a key's may stand for. The last key that
+  /// did is remembered, so that the next check is one comparison.
+  internal func verify<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ method: ResolvedMethod
+  ) throws(ForwardingError) {
+    if unsafe core.verifiedKeys.holds(key.token, method.entry) { return }
+    let signature = method.signature
+    do throws(InvocationError) {
+      _ = try ArgumentCoders<repeat each Argument>(method.selector, signature)
+      _ = try ValueCoder<Output>(resultOf: method.selector, signature)
+    } catch {
+      throw ForwardingError(
+        .signatureMismatch, selector: key.selector.name,
+        "the method key \"\(key)\" does not fit \"\(signature)\": \(error)")
+    }
+    // The frame of a direct send is not checked again.
+    guard !key.isDirect || key.derivation.isDirect(for: signature) else { return }
+    unsafe core.verifiedKeys.remember(key.token, method.entry)
+  }
+}

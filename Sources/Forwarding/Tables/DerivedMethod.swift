@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// What is derived from the selector and the Swift types of a method key, once.
+@usableFromInline
+internal class DerivedMethod: @unchecked Sendable {
+  // Sendable: immutable.
+
+  /// The signature, or why the types have none.
+  internal let signature: Result<MethodSignature, TableError>
+
+  /// The places of the arguments in an argument frame, if a send may write them
+  /// as they are; nil if some argument needs more than a copy of its bytes, or
+  /// the arguments or the result have no room in `SendFrame`.
+  internal let directOffsets: [Int]?
+
+  fileprivate init(_ signature: Result<MethodSignature, TableError>, _ directOffsets: [Int]?) {
+    self.signature = signature
+    self.directOffsets = directOffsets
+  }
+}
+
+/// The same, with how the result is read.
+internal final class TypedDerivedMethod<Output>: DerivedMethod, @unchecked Sendable {
+  /// Nil if the types have no signature.
+  internal let result: ValueCoder<Output>?
+
+  fileprivate init(
+    _ signature: Result<MethodSignature, TableError>, _ directOffsets: [Int]?,
+    _ result: ValueCoder<Output>?
+  ) {
+    self.result = result
+    super.init(signature, directOffsets)
+  }
+}
+
+// MARK: - Interning
+
+extension DerivedMethod {
+  private struct Key: Hashable {
+    let selector: MethodSelector
+    let type: ObjectIdentifier
+  }
+
+  // Keys are constants of a program, as selectors are, and both are kept: a key
+  // is then two words that count no reference, and two keys are compared by one.
+  private static let all = Lock<[Key: DerivedMethod]>([:])
+
+  /// The object of a selector and types.
+  internal static func interned<Output, each Argument>(
+    _ selector: MethodSelector, _: Output.Type, _: repeat (each Argument).Type
+  ) -> DerivedMethod {
+    let key = Key(
+      selector: selector, type: ObjectIdentifier(((repeat each Argument) -> Output).self))
+    if let found = all.withLock({ $0[key] }) { return found }
+    // Not under the lock: `TypeEncodable` is foreign code.
+    let made = make(selector, Output.self, repeat (each Argument).self)
+    return all.withLock { all in
+      if let found = all[key] { return found }
+      all[key] = made
+      return made
+    }
+  }
+}
+
+// MARK: - Deriving
+
+extension DerivedMethod {
+  private static func make<Output, each Argument>(
+    _ selector: MethodSelector, _: Output.Type, _: repeat (each Argument).Type
+  ) -> DerivedMethod {
+    do throws(TableError) {
+      let signature = try derive(selector, Output.self, repeat (each Argument).self)
+      let coders: ArgumentCoders<repeat each Argument>
+      let result: ValueCoder<Output>
+      do throws(InvocationError) {
+        // Finds types whose stated encoding is not theirs.
+        coders = try ArgumentCoders(selector, signature)
+        result = try ValueCoder(resultOf: selector, signature)
+      } catch {
+        throw TableError(
+          .noEncoding, selector: selector.name, "the method key \"\(selector)\": \(error)")
+      }
+      let offsets = directOffsets(coders, signature)
+      return TypedDerivedMethod(.success(signature), offsets, result)
+    } catch {
+      return TypedDerivedMethod<Output>(.failure(error), nil, nil)
+    }
+  }
+
+  private static func derive<Output, each Argument>(
+    _ selector: MethodSelector, _: Output.Type, _: repeat (each Argument).Type
+  ) throws(TableError) -> MethodSignature {
+    var types: [Any.Type] = []
+    repeat types.append((each Argument).self)
+    let result = try encoding(of: Output.self, selector, "the result")
+    var text = result.text + "@"
+    var stated = result.statedLayouts
+    for (index, type) in types.enumerated() {
+      let derived = try encoding(of: type, selector, "parameter \(index + 1)")
+      // A selector behind the receiver is the method's own.
+      if index == 0 && derived.text == ":" { text += ":" }
+      text += derived.text
+      for layout in derived.statedLayouts where !stated.contains(layout) { stated.append(layout) }
+    }
+    do throws(EncodingError) {
+      return try stated.isEmpty
+        ? MethodSignature(text) : MethodSignature(text, stating: stated)
+    } catch {
+      throw TableError(
+        .noEncoding, selector: selector.name,
+        "the types of the method key \"\(selector)\" give no signature: \(error)",
+        encodingError: error)
+    }
+  }
+
+  private static func encoding(
+    of type: Any.Type, _ selector: MethodSelector, _ place: String
+  ) throws(TableError) -> DerivedEncoding {
+    do throws(ValueMismatch) {
+      return try DerivedEncoding(of: type)
+    } catch {
+      throw TableError(
+        .noEncoding, selector: selector.name,
+        "\(place) of the method key \"\(selector)\" is \(error.actual), expected \(error.expected)")
+    }
+  }
+}
+
+// MARK: - Direct sends
+
+extension DerivedMethod {
+  private static func directOffsets<each Argument>(
+    _ coders: ArgumentCoders<repeat each Argument>, _ signature: MethodSignature
+  ) -> [Int]? {
+    let result = signature.resultLayout
+    guard result.size <= MemoryLayout<SendResult>.size,
+      result.alignment <= MemoryLayout<SendResult>.alignment
+    else { return nil }
+    var places = SendPlaces()
+    var offsets: [Int] = []
+    var isDirect = true
+    for (type, coder) in repeat ((each Argument).self, each coders.coders) {
+      isDirect = isDirect && coder.copiesBytes
+      offsets.append(places.next(type))
+    }
+    isDirect = isDirect && places.fit
+    return isDirect ? offsets : nil
+  }
+
+  /// Whether the arguments of this key stand in a frame of a signature where a
+  /// direct send writes them. The types fit.
+  internal func isDirect(for signature: MethodSignature) -> Bool {
+    guard let directOffsets else { return false }
+    return signature.arguments.dropFirst(signature.firstArgumentIndex).map(\.frameOffset)
+      == directOffsets
+  }
+}
+
+extension ValueCoder {
+  /// Whether encoding copies the value's bytes.
+  fileprivate var copiesBytes: Bool {
+    if case .translated(let translator) = form { !translator.translatesEncoding } else { true }
+  }
+}

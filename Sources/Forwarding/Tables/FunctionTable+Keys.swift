@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+extension FunctionTable.Builder where Owner: AnyObject {
+  /// Adds a closure for the method of a key. The closure gets the subscriber and
+  /// the arguments, whose types the compiler takes from the key.
+  ///
+  /// ```swift
+  /// $0.on(Visitor.visit) { owner, path, status, kind in owner.visit(path, kind) }
+  /// ```
+  ///
+  /// An argument that is not a value of its type at run time is not delivered but
+  /// reported to the proxy's error handler, as with the closure of a selector:
+  /// null for a pointer that is not optional, a raw value without a case, an
+  /// object of another class, a C string that is not UTF-8.
+  ///
+  /// Pointers are valid during the call. A `String` is a copy. An object that is
+  /// returned is retained for the caller.
+  ///
+  /// That the types fit the protocol's is checked when the table is joined to a
+  /// proxy, or by `validate(for:)`.
+  @inlinable
+  public mutating func on<Output, each Argument>(
+    _ key: Forwarding.Method<Output, repeat each Argument>,
+    _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
+  ) {
+    addPacked(key.selector) { selector, signature throws(TableError) in
+      try Self.pack(selector, signature, body)
+    }
+  }
+}
+
+extension FunctionTable.Builder where Owner == Void {
+  /// Adds a closure for the method of a key. The closure gets the arguments,
+  /// whose types the compiler takes from the key.
+  @inlinable
+  public mutating func on<Output, each Argument>(
+    _ key: Forwarding.Method<Output, repeat each Argument>,
+    _ body: @escaping @Sendable (repeat each Argument) -> Output
+  ) {
+    addPacked(key.selector) { selector, signature throws(TableError) in
+      try Self.pack(selector, signature, body)
+    }
+  }
+}
+
+extension FunctionTable.Builder {
+  /// Adds a C function for the method of a key: any `@convention(c)` function or
+  /// closure. It gets the receiver, then the selector if the key's signature has
+  /// one, then the arguments.
+  ///
+  /// ```swift
+  /// unsafe $0.function(Visitor.finished, calling: counter_finished)
+  /// ```
+  ///
+  /// The number of parameters, and the size and the kind of register of each,
+  /// are checked against the key's signature. The caller promises that the types
+  /// mean the same, and that the function may be called on any thread.
+  @unsafe public mutating func function<CFunctionType, Output, each Argument>(
+    _ key: Forwarding.Method<Output, repeat each Argument>, calling function: CFunctionType
+  ) {
+    let signature: MethodSignature
+    do throws(TableError) {
+      signature = try key.signature
+    } catch {
+      return keep(error)
+    }
+    let name = key.selector.name
+    guard let type = Forwarding.CFunctionType(CFunctionType.self) else {
+      return keep(
+        TableError(
+          .signatureMismatch, selector: name,
+          "the function for \"\(name)\" is \(CFunctionType.self), expected a @convention(c) function"
+        ))
+    }
+    if let reason = type.mismatch(with: signature) {
+      return keep(
+        TableError(
+          .signatureMismatch, selector: name,
+          """
+          the function for "\(name)" is \(CFunctionType.self), expected \(signature.inWords): \(reason)
+          """))
+    }
+    unsafe self.function(name, signature.text, calling: function)
+  }
+}
