@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import CForwarding
 import CTestFixtures
 import Testing
 
@@ -292,6 +293,30 @@ import Testing
     let none = FunctionTable(for: Bystander.self) { unsafe $0.function(add, calling: 1 as Int) }
     #expect(
       throws: TableError.self, performing: { try none.validate(for: proxy.protocols[0]) })
+  }
+
+  @Test func `a C subscriber meets a key by signature`() throws {
+    let add = Method("add:", ((Int32) -> Int32).self)
+    let proxy = try DynamicProxy { $0.required(add) }
+    let function: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { _, number in
+      number + 1
+    }
+    func subscribe(_ encoding: String) -> fwd_status {
+      unsafe "add:".withCString { selector in
+        unsafe encoding.withCString { encoding in
+          // SAFETY: all functions are of one kind until they are called.
+          let method = unsafe fwd_method(
+            selector: selector, encoding: encoding,
+            function: unsafeBitCast(function, to: (@convention(c) () -> Void).self))
+          return unsafe withUnsafePointer(to: method) {
+            unsafe fwd_proxy_subscribe(proxy.unsafeHandle, nil, $0, 1, nil, nil, nil, nil)
+          }
+        }
+      }
+    }
+    #expect(subscribe("i^vd") == FWD_SIGNATURE_MISMATCH)
+    #expect(subscribe("i^vi") == FWD_OK)
+    #expect(try proxy.send(add, 1) == 2)
   }
 
   // MARK: Errors

@@ -87,8 +87,7 @@ import Testing
     #expect(unsafe Method("a", ((UnsafePointer<CChar>, fixture_point) -> Int).self).isDirect)
     #expect(!Method("a", ((String) -> Void).self).isDirect)
     #expect(!Method("a", ((fixture_color) -> Void).self).isDirect)
-    #expect(!Method("a", ((fixture_row_100) -> Void).self).isDirect)
-    #expect(!Method("a", ((Int128) -> Void).self).isDirect)
+    #expect(Method("a", ((fixture_row_100, Int128) -> Void).self).isDirect)
     #expect(!Method("a", (() -> fixture_large).self).isDirect)
   }
 
@@ -113,6 +112,13 @@ import Testing
     #expect(
       fault(Method("a:", ((Listed) -> Void).self))?.contains(
         "Listed: its raw value is Array<Int>") == true)
+  }
+
+  @Test func `a result cannot be a String`() {
+    #expect(
+      fault(Method("name", (() -> String).self))
+        == "the method key \"name\": the result of \"name\" is 'r*' (const C string), got String, whose copy nothing keeps; use UnsafePointer<CChar>"
+    )
   }
 
   @Test func `a type that states a wrong encoding is refused`() {

@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Checks what the compiler accepts and refuses of programs that take delegate slots across isolation domains. Needs a
-# debug build: `swift build --target Forwarding`. The last line is "N passed, N failed".
+# Checks what the compiler accepts and refuses: by default of programs that take delegate slots across isolation domains.
 #
-# Each part of Cases.swift, between lines that begin with "// CASE", is one program. The words behind "CASE" are the
+#     Tests/Isolation/run.sh [CASES [MODULES]]
+#
+# Needs a debug build: `swift build --target Forwarding`. The last line is "N passed, N failed".
+#
+# Each part of CASES, between lines that begin with "// CASE", is one program. The words behind "CASE" are the
 # name; a line "// ERROR text" says what the compiler's error must contain. Without one the program must compile.
 
 set -eu
 cd -- "$(dirname -- "$0")/../.."
-modules=${1:-.build/debug/Modules}
+cases=${1:-Tests/Isolation/Cases.swift}
+modules=${2:-.build/debug/Modules}
 [ -e "$modules/Forwarding.swiftmodule" ] || {
   echo "$modules has no module Forwarding: run 'swift build --target Forwarding' first" >&2
   exit 1
@@ -24,7 +28,7 @@ awk -v directory="$directory" '
     file = sprintf("%s/%02d.swift", directory, number)
     if (!(file in seen)) { seen[file] = 1; printf "%s", head >file }
     print >file
-  }' Tests/Isolation/Cases.swift
+  }' "$cases"
 
 passed=0
 failed=0

@@ -12,6 +12,12 @@ internal import FwdBenchReceivers
 enum EntryRows {
   private static let answering = Message.answerAllLast
 
+  /// As a program declares them.
+  private enum Keys {
+    static let notify = Method("notify:scale:", ((Int64, Double) -> Void).self)
+    static let answerAllLast = Method("answerAllLast:scale:", ((Int64, Double) -> Int64).self)
+  }
+
   static func rows(_ stage: Stage) -> [Row] {
     swift(stage) + withResults(stage) + inC(stage)
   }
@@ -44,6 +50,15 @@ enum EntryRows {
           // SAFETY: the frame is that of the message.
           for _ in 0..<iterations {
             try unsafe proxy.forward(named: notify, frame: arguments.frame)
+          }
+          return 0
+        }
+      },
+      row(Way.key, stage) { proxy in
+        { iterations in
+          for _ in 0..<iterations {
+            let (count, scale) = currentMessage()
+            try proxy.send(Keys.notify, count, scale)
           }
           return 0
         }
@@ -130,6 +145,16 @@ enum EntryRows {
             try unsafe proxy.forward(
               named: answering.rawValue, frame: arguments.frame, result: result.bytes)
             sum &+= result.value
+          }
+          return sum
+        }
+      },
+      row("\(Way.key), result", stage, answer: count) { proxy in
+        { iterations in
+          var sum: Int64 = 0
+          for _ in 0..<iterations {
+            let (count, scale) = currentMessage()
+            sum &+= try proxy.send(Keys.answerAllLast, count, scale)
           }
           return sum
         }

@@ -109,8 +109,8 @@ extension FanOutRows {
   /// The ways that take no lock and allocate nothing. Those that box arguments
   /// or give an array are not among them.
   private static let frugal = [
-    Way.resolved, Way.sideTables, Way.strong, Way.batch, Way.selector, Way.name, Way.typedSend,
-    Way.functionPointer,
+    Way.resolved, Way.sideTables, Way.strong, Way.batch, Way.selector, Way.name, Way.key,
+    Way.typedSend, Way.functionPointer,
   ]
 
   // MARK: - Making

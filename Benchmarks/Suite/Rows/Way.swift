@@ -14,6 +14,7 @@ public enum Way {
   static let resolved = "proxy: resolved method"
   static let selector = "proxy: selector"
   static let name = "proxy: name"
+  static let key = "proxy: send by key"
   static let typedSend = "proxy: typed send"
   /// Only with the trait "Macros".
   static let typedProxy = "typed proxy"

@@ -28,26 +28,25 @@ extension DynamicProxy {
   ///   not optional; `typeMismatch` if the result is an object of another class
   ///   or a raw value without a case, or a `String` has a NUL in it.
   /// - Complexity: O(*n*) in the number of subscribers.
-  // Compiled into the caller, where the types are known: writing an argument is
-  // one store there.
+  // Compiled into the caller, where the types are known. The optimiser does not
+  // specialise the body of a loop over a parameter pack: each argument would be
+  // copied by its type's value witness. A tuple of the arguments is specialised,
+  // and has the layout of an argument frame.
   @inlinable
   public func send<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Output {
     guard key.isDirect else { return try sendIndirect(key, repeat each arguments) }
-    var frame = SendFrame()
+    let frame = (repeat each arguments)
     var room = SendResult()
-    let status = unsafe withUnsafeMutableBytes(of: &frame) { frame in
-      let base = frame.baseAddress!
-      var places = SendPlaces()
-      // SAFETY: a direct key's arguments have room in the frame.
-      repeat unsafe places.write(each arguments, to: base)
-      return unsafe withUnsafeMutableBytes(of: &room) { room in
-        unsafe sendDirect(key.selector, key.token, base, room.baseAddress!)
+    // SAFETY: the method has the arguments where a direct key's tuple has them,
+    // which `sendDirect` knows or does nothing.
+    let status = unsafe withUnsafePointer(to: frame) { arguments in
+      unsafe withUnsafeMutablePointer(to: &room) { result in
+        unsafe sendDirect(
+          key.selector, key.token, UnsafeRawPointer(arguments), UnsafeMutableRawPointer(result))
       }
     }
-    // The frame has no references of its own to objects.
-    repeat extendLifetime(each arguments)
     switch status {
     case .done: return try key.result(in: &room)
     case .failed: throw ForwardingError.last(key.selector)
@@ -55,8 +54,8 @@ extension DynamicProxy {
     }
   }
 
-  /// Forwards a frame that a key's arguments were written to, if the key is known
-  /// to fit the method.
+  /// Forwards a tuple of a direct key's arguments, if the key is known to fit the
+  /// method.
   @usableFromInline
   @unsafe internal func sendDirect(
     _ selector: MethodSelector, _ token: UInt, _ frame: UnsafeRawPointer,
@@ -136,9 +135,10 @@ extension Method {
   @usableFromInline
   internal func decodedResult(in room: inout SendResult) throws(ForwardingError) -> Output {
     do throws(ValueMismatch) {
-      guard let typed = derivation as? TypedDerivedMethod<Output>, let coder = typed.result else {
-        throw .null(Output.self)
-      }
+      // SAFETY: the object was made for the key's types.
+      let typed = unsafe unsafeDowncast(derivation, to: TypedDerivedMethod<Output>.self)
+      // Direct keys have a signature, and so a coder.
+      guard let coder = typed.result else { throw .null(Output.self) }
       // SAFETY: the fan-out has put a result there, whose reference is the
       // caller's.
       return try unsafe withUnsafeBytes(of: &room) { room throws(ValueMismatch) in

@@ -9,9 +9,9 @@ internal class DerivedMethod: @unchecked Sendable {
   /// The signature, or why the types have none.
   internal let signature: Result<MethodSignature, TableError>
 
-  /// The places of the arguments in an argument frame, if a send may write them
-  /// as they are; nil if some argument needs more than a copy of its bytes, or
-  /// the arguments or the result have no room in `SendFrame`.
+  /// The places of the arguments in a tuple of them, if a send may use such a
+  /// tuple as its argument frame; nil if some argument needs more than a copy of
+  /// its bytes, or the result has no room in `SendResult`.
   internal let directOffsets: [Int]?
 
   fileprivate init(_ signature: Result<MethodSignature, TableError>, _ directOffsets: [Int]?) {
@@ -76,7 +76,9 @@ extension DerivedMethod {
       do throws(InvocationError) {
         // Finds types whose stated encoding is not theirs.
         coders = try ArgumentCoders(selector, signature)
-        result = try ValueCoder(resultOf: selector, signature)
+        // Unlike `init(resultOf:)`, refuses a String, which a sender could read,
+        // but a closure could not give.
+        result = try ValueCoder(ofClosure: selector, signature)
       } catch {
         throw TableError(
           .noEncoding, selector: selector.name, "the method key \"\(selector)\": \(error)")
@@ -137,19 +139,27 @@ extension DerivedMethod {
     guard result.size <= MemoryLayout<SendResult>.size,
       result.alignment <= MemoryLayout<SendResult>.alignment
     else { return nil }
-    var places = SendPlaces()
     var offsets: [Int] = []
-    var isDirect = true
+    var end = 0
     for (type, coder) in repeat ((each Argument).self, each coders.coders) {
-      isDirect = isDirect && coder.copiesBytes
-      offsets.append(places.next(type))
+      guard coder.copiesBytes else { return nil }
+      offsets.append(place(type, behind: &end))
     }
-    isDirect = isDirect && places.fit
-    return isDirect ? offsets : nil
+    // Swift lays a tuple out like a struct. It documents the layout of its types
+    // as theirs alone, so look.
+    return end == MemoryLayout<(repeat each Argument)>.size ? offsets : nil
   }
 
-  /// Whether the arguments of this key stand in a frame of a signature where a
-  /// direct send writes them. The types fit.
+  /// The place of the next element of a tuple.
+  private static func place<Value>(_: Value.Type, behind end: inout Int) -> Int {
+    let mask = MemoryLayout<Value>.alignment - 1
+    let offset = (end + mask) & ~mask
+    end = offset + MemoryLayout<Value>.size
+    return offset
+  }
+
+  /// Whether the arguments of this key stand in a frame of a signature as in a
+  /// tuple of them. The types fit.
   internal func isDirect(for signature: MethodSignature) -> Bool {
     guard let directOffsets else { return false }
     return signature.arguments.dropFirst(signature.firstArgumentIndex).map(\.frameOffset)

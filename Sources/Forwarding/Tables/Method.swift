@@ -36,8 +36,7 @@
 /// - `&value` cannot be passed to ``DynamicProxy/send(_:_:)`` for a pointer
 ///   parameter: the compiler does not convert it in a parameter pack. Use
 ///   `withUnsafePointer(to:)`.
-/// - `async` and throwing functions, `inout` parameters and parameters that are
-///   Swift closures have no C types.
+/// - Functions that are `async` or throw, and `inout` parameters, do not compile.
 @safe public struct Method<Output, each Argument>: Sendable {
   /// The name of the method.
   public let selector: MethodSelector
@@ -46,7 +45,7 @@
   /// same types, and never freed.
   @usableFromInline internal let derived: Unmanaged<DerivedMethod>
 
-  /// Whether a send writes the arguments into a frame as they are.
+  /// Whether a tuple of the arguments can be the frame of a send.
   @usableFromInline internal let isDirect: Bool
 
   /// Creates a key.
@@ -64,18 +63,6 @@
     let derived = DerivedMethod.interned(selector, Output.self, repeat (each Argument).self)
     unsafe self.derived = .passUnretained(derived)
     isDirect = derived.directOffsets != nil
-  }
-
-  /// Refuses a type at compile time.
-  @available(
-    *, unavailable,
-    message:
-      "the result of a method key cannot be a String, since nothing would keep the C string; use UnsafePointer<CChar>"
-  )
-  public init(
-    _ selector: MethodSelector, _ type: ((repeat each Argument) -> String).Type
-  ) where Output == String {
-    fatalError()
   }
 }
 
