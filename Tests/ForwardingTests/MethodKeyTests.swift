@@ -484,6 +484,41 @@ import Testing
 
   // MARK: Speed
 
+  @Test func `a key is found at different indices of different proxies`() throws {
+    let ping = Method("ping:", ((Int32) -> Void).self)
+    let pong = Method("pong:", ((Int32) -> Void).self)
+    let first = try DynamicProxy {
+      $0.optional(ping)
+      $0.optional(pong)
+    }
+    let second = try DynamicProxy {
+      $0.optional(pong)
+      $0.optional(ping)
+    }
+    let third = try DynamicProxy(
+      adopting: ProtocolTable("Third") {
+        $0.optional("other", "v@")
+        $0.optional("another", "v@")
+        $0.optional("ping:", "v@:i")
+      })
+    let journal = Journal()
+    var tokens: [SubscriptionToken] = []
+    for (index, proxy) in [first, second, third].enumerated() {
+      let token = try proxy.subscribe { $0.on(ping) { journal.note("\(index): \($0)") } }
+      tokens.append(token)
+    }
+    for number in Int32(0)..<3 {
+      try first.send(ping, number)
+      try third.send(ping, number)
+      try second.send(ping, number)
+      try first.send(pong, number)
+      #expect(journal.take() == ["0: \(number)", "2: \(number)", "1: \(number)"])
+    }
+    let error = #expect(throws: ForwardingError.self) { try third.send(pong, 1) }
+    #expect(error?.code == .unknownSelector)
+    withExtendedLifetime(tokens) {}
+  }
+
   @Test func `a key that has declared a method is known to fit it`() throws {
     let proxy = try visitors()
     let method = try proxy.method(for: Visitor.finished.selector)

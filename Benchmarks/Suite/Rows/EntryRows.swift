@@ -149,7 +149,7 @@ enum EntryRows {
           return sum
         }
       },
-      row("\(Way.key), result", stage, answer: count) { proxy in
+      row(Way.keyResult, stage, answer: count) { proxy in
         { iterations in
           var sum: Int64 = 0
           for _ in 0..<iterations {

@@ -55,6 +55,11 @@ extension FanOutRows {
       goal("batch, per delivery", ratio(Way.batch, Way.functionPointers, 1.6, "C pointers")),
       goal(
         "strong", ratio(Way.strong, Way.strongReferences, 0.25, "a loop over [any P], strong")),
+      goal(
+        "send by key",
+        ratio(Way.key, Way.resolved, 1.05, "a resolved method"),
+        ratio(
+          Way.keyResult, Way.resolvedResult, 1.1, "a resolved method", detail: "with a result")),
       goal("by name, N = 1", ratio(Way.name, Way.resolved, 2.5, "by resolved method", size: 1)),
     ]
   }

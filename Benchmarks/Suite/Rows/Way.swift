@@ -15,6 +15,8 @@ public enum Way {
   static let selector = "proxy: selector"
   static let name = "proxy: name"
   static let key = "proxy: send by key"
+  static let keyResult = "proxy: send by key, result"
+  static let resolvedResult = "proxy: all called, last result"
   static let typedSend = "proxy: typed send"
   /// Only with the trait "Macros".
   static let typedProxy = "typed proxy"

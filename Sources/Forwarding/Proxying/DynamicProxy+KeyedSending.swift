@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 internal import CForwardingInternal
+internal import Synchronization
 
 extension DynamicProxy {
   /// Forwards the method of a key and gives its result.
@@ -44,7 +45,7 @@ extension DynamicProxy {
     let status = unsafe withUnsafePointer(to: frame) { arguments in
       unsafe withUnsafeMutablePointer(to: &room) { result in
         unsafe sendDirect(
-          key.selector, key.token, UnsafeRawPointer(arguments), UnsafeMutableRawPointer(result))
+          key.selector, key.derived, UnsafeRawPointer(arguments), UnsafeMutableRawPointer(result))
       }
     }
     switch status {
@@ -58,12 +59,10 @@ extension DynamicProxy {
   /// method.
   @usableFromInline
   @unsafe internal func sendDirect(
-    _ selector: MethodSelector, _ token: UInt, _ frame: UnsafeRawPointer,
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ frame: UnsafeRawPointer,
     _ result: UnsafeMutableRawPointer
   ) -> SendStatus {
-    guard let entry = unsafe core.method(selector),
-      unsafe core.verifiedKeys.holds(token, entry)
-    else { return .unverified }
+    guard let entry = unsafe verifiedEntry(selector, derived) else { return .unverified }
     var delivery = unsafe fwd_delivery()
     unsafe delivery.frame = frame
     unsafe delivery.result = result
@@ -73,6 +72,24 @@ extension DynamicProxy {
       unsafe fwd_fan_out(core.handle, entry, $0, nil)
     }
     return status == FWD_OK ? .done : .failed
+  }
+
+  /// The shim's entry of a method that a key is known to fit.
+  private func verifiedEntry(
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>
+  ) -> UnsafePointer<fwd_proxy_method>? {
+    let token = unsafe UInt(bitPattern: derived.toOpaque())
+    let keys = core.verifiedKeys
+    // SAFETY: what is derived from keys is never freed.
+    let index = unsafe derived._withUnsafeGuaranteedRef { $0.index.load(ordering: .relaxed) }
+    if let entry = unsafe keys.entry(at: index, for: token) { return unsafe entry }
+    guard let entry = unsafe core.method(selector), unsafe keys.holds(token, entry) else {
+      return nil
+    }
+    unsafe derived._withUnsafeGuaranteedRef {
+      $0.index.store(unsafe fwd_proxy_method_index(entry), ordering: .relaxed)
+    }
+    return unsafe entry
   }
 
   /// Forwards arguments of any types, or with a key that is new to the method.

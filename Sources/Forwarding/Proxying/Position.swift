@@ -78,8 +78,8 @@ extension DynamicProxy {
     ///
     /// - A fan-out that has met dead subscribers notices those, before it
     ///   returns. So do ``DynamicProxy/count``, ``DynamicProxy/liveSubscribers``
-    ///   and ``DynamicProxy/responds(to:)``, for the subscribers that they
-    ///   look at.
+    ///   and ``DynamicProxy/responds(to:)-(MethodSelector)``, for the
+    ///   subscribers that they look at.
     /// - Each new subscription looks at two others, round and round.
     ///
     /// The records are removed when more than half of them have ended, and when

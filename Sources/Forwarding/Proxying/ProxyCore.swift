@@ -60,7 +60,9 @@ internal import CForwardingInternal
     }
     unsafe self.handle = handle
     unsafe (shapes, slots) = SendShape.make(requirements)
-    verifiedKeys = VerifiedKeys(requirements)
+    unsafe verifiedKeys = VerifiedKeys(requirements) { selector in
+      unsafe fwd_proxy_core_method(handle, selector.handle)
+    }
   }
 
   /// Says whose C part it is.
@@ -77,6 +79,7 @@ internal import CForwardingInternal
     unsafe fwd_proxy_core_destroy(handle)
     unsafe shapes.deallocate()
     unsafe slots.deallocate()
+    unsafe verifiedKeys.deallocate()
   }
 
   /// Calls `body` with each live subscriber (nil for a C context), its

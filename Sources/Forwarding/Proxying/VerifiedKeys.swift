@@ -5,38 +5,67 @@ internal import CForwardingInternal
 internal import Synchronization
 
 /// For each method of a proxy, the key that was last found to fit: at first the
-/// one that has declared the method.
-@safe internal final class VerifiedKeys: @unchecked Sendable {
-  // Sendable: the words are atomic.
+/// key that the method was declared with.
+///
+/// A struct, since reading through an object would count a reference in each
+/// send. Its owner calls `deallocate`.
+@safe internal struct VerifiedKeys: @unchecked Sendable {
+  // Sendable: the entries are immutable, and the tokens atomic.
 
-  /// By the shim's index of the method: a key's token, or 0.
-  private let tokens: UnsafeMutablePointer<Atomic<UInt>>
+  @safe private struct Slot: ~Copyable {
+    /// The shim's entry of the method.
+    let entry: UnsafePointer<fwd_proxy_method>?
+    /// The token of a key, or 0. Relaxed suffices: nothing else is read because
+    /// of it but what was immutable before the proxy was shared.
+    let token: Atomic<UInt>
+  }
+
+  /// By the shim's index of the method.
+  private let slots: UnsafeMutablePointer<Slot>
   private let count: Int
 
-  internal init(_ requirements: [ProtocolTable.Requirement]) {
+  /// - Parameter method: gives the shim's entry of a method. The entries are
+  ///   valid as long as this value.
+  internal init(
+    _ requirements: [ProtocolTable.Requirement],
+    method: (MethodSelector) -> UnsafePointer<fwd_proxy_method>?
+  ) {
     count = requirements.count
-    unsafe tokens = .allocate(capacity: max(count, 1))
+    unsafe slots = .allocate(capacity: max(count, 1))
     for (index, requirement) in requirements.enumerated() {
-      // SAFETY: the index is below the capacity.
-      unsafe (tokens + index).initialize(to: Atomic(requirement.token))
+      // SAFETY: the index is below the capacity. The shim keeps the order.
+      unsafe (slots + index).initialize(
+        to: Slot(entry: method(requirement.selector), token: Atomic(requirement.token)))
     }
   }
 
-  deinit {
+  /// Frees the memory.
+  ///
+  /// - Precondition: no other thread uses it, and no caller will.
+  @unsafe internal func deallocate() {
     // SAFETY: allocated and initialized in `init`, freed once.
-    unsafe tokens.deinitialize(count: count)
-    unsafe tokens.deallocate()
+    unsafe slots.deinitialize(count: count)
+    unsafe slots.deallocate()
   }
 
-  /// Whether a key is the one that fits. Relaxed: nothing else is read because of
-  /// the answer but what was immutable before the proxy was shared.
+  /// Whether a key is the one that fits.
   @unsafe internal func holds(_ token: UInt, _ entry: UnsafePointer<fwd_proxy_method>) -> Bool {
-    unsafe tokens[fwd_proxy_method_index(entry)].load(ordering: .relaxed) == token
+    unsafe slots[fwd_proxy_method_index(entry)].token.load(ordering: .relaxed) == token
   }
 
   /// Remembers a key that fits.
   @unsafe internal func remember(_ token: UInt, _ entry: UnsafePointer<fwd_proxy_method>) {
-    unsafe tokens[fwd_proxy_method_index(entry)].store(token, ordering: .relaxed)
+    unsafe slots[fwd_proxy_method_index(entry)].token.store(token, ordering: .relaxed)
+  }
+
+  /// The entry of a method at an index, if that is the method that a key fits:
+  /// keys guess their index.
+  @unsafe internal func entry(at index: Int, for token: UInt) -> UnsafePointer<fwd_proxy_method>? {
+    // SAFETY: the index is below the count.
+    guard index < count, unsafe slots[index].token.load(ordering: .relaxed) == token else {
+      return nil
+    }
+    return unsafe slots[index].entry
   }
 }
 

@@ -10,7 +10,7 @@ extension DynamicProxy {
   /// ```
   ///
   /// The compiler accepts only keys whose arguments are `Sendable`. Pointers are
-  /// not. For them make an element with ``signal(for:at:buffering:_:)-(Method<Void,_>,_,_,_)``.
+  /// not: for them make elements with a closure.
   ///
   /// - Parameters:
   ///   - key: the method.

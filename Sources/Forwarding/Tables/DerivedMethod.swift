@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import Synchronization
+
 /// What is derived from the selector and the Swift types of a method key, once.
 @usableFromInline
 internal class DerivedMethod: @unchecked Sendable {
-  // Sendable: immutable.
+  // Sendable: immutable, but for an atomic.
 
   /// The signature, or why the types have none.
   internal let signature: Result<MethodSignature, TableError>
@@ -13,6 +15,10 @@ internal class DerivedMethod: @unchecked Sendable {
   /// tuple as its argument frame; nil if some argument needs more than a copy of
   /// its bytes, or the result has no room in `SendResult`.
   internal let directOffsets: [Int]?
+
+  /// The index that the method has in the proxy that a send last looked it up in.
+  /// Most keys are used with proxies of one protocol, where it saves the look-up.
+  internal let index = Atomic(0)
 
   fileprivate init(_ signature: Result<MethodSignature, TableError>, _ directOffsets: [Int]?) {
     self.signature = signature

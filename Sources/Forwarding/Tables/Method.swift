@@ -33,7 +33,7 @@
 /// - A type may be any, so that classes and C functions can be among them. A key
 ///   with a type that has no encoding can be made; the table that is declared
 ///   with it, and ``signature``, throw the error.
-/// - `&value` cannot be passed to ``DynamicProxy/send(_:_:)`` for a pointer
+/// - `&value` cannot be passed to `send` for a pointer
 ///   parameter: the compiler does not convert it in a parameter pack. Use
 ///   `withUnsafePointer(to:)`.
 /// - Functions that are `async` or throw, and `inout` parameters, do not compile.
