@@ -20,6 +20,12 @@ import Testing
   private class Animal: @unchecked Sendable { let name = "animal" }
   private final class Dog: Animal, @unchecked Sendable {}
   private enum Color: Int32, Sendable { case red, green }
+  /// Its last four bytes are padding, which Swift does not count as its own.
+  private struct Padded: TypeEncodable, Equatable {
+    var long: Int64 = 0
+    var short: Int32 = 0
+    static var typeEncoding: String { "{Padded=qi}" }
+  }
   private typealias Callback = @convention(c) (Int32) -> Int32
 
   private enum Visitor {
@@ -226,6 +232,23 @@ import Testing
     let sum = Box(0)
   }
 
+  @Test func `padding at the end of a struct is not used for the next argument`() throws {
+    let key = Method("padded:then:", ((Padded, Int32, Padded) -> Int64).self)
+    #expect(!key.isDirect)
+    let proxy = try DynamicProxy { $0.optional(key) }
+    let token = try proxy.subscribe {
+      $0.on(key) { first, number, second in first.long + Int64(number) + Int64(second.short) }
+    }
+    let sum = try proxy.send(key, Padded(long: 1, short: 2), 30, Padded(long: 400, short: 5000))
+    #expect(sum == 5031)
+    // A table may say that the method has the arguments at other places.
+    let packed = Method("pack:", ((fixture_packed, Int32) -> Int32).self)
+    let other = try DynamicProxy { $0.optional(packed) }
+    let handler = try other.subscribe { $0.on(packed) { $0.length + $1 } }
+    #expect(try other.send(packed, fixture_packed(kind: 1, length: 7), 5) == 12)
+    withExtendedLifetime((token, handler)) {}
+  }
+
   // MARK: Keys and strings
 
   @Test(
@@ -406,7 +429,7 @@ import Testing
     let proxy = try visitors()
     let double = Method("finished:", ((Double) -> Void).self)
     let expected =
-      "the method key \"finished:: (Double) -> ()\" does not fit \"v@q\": argument 1 of \"finished:\" is 'q' (Int64), got Double"
+      "the method key \"finished:\" of type (Double) -> () does not fit \"v@q\": argument 1 of \"finished:\" is 'q' (Int64), got Double"
     func check(_ expected: String, _ body: () throws -> Void) {
       let error = #expect(throws: ForwardingError.self) { try body() }
       #expect(error?.code == .signatureMismatch && error?.selector == "finished:")
@@ -434,11 +457,11 @@ import Testing
     }
     let fewer = Method("finished:", (() -> Void).self)
     check(
-      "the method key \"finished:: () -> ()\" does not fit \"v@q\": \"finished:\" takes 1 argument (v@q), got 0"
+      "the method key \"finished:\" of type () -> () does not fit \"v@q\": \"finished:\" takes 1 argument (v@q), got 0"
     ) { _ = try proxy.before(fewer) {} }
     let result = Method("finished:", ((Int64) -> Int32).self)
     check(
-      "the method key \"finished:: (Int64) -> Int32\" does not fit \"v@q\": the result of \"finished:\" is 'v' (void), got Int32"
+      "the method key \"finished:\" of type (Int64) -> Int32 does not fit \"v@q\": the result of \"finished:\" is 'v' (void), got Int32"
     ) { _ = try proxy.send(result, 1) }
   }
 

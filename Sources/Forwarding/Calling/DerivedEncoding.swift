@@ -115,10 +115,10 @@ extension DerivedEncoding {
       let encoding = pointer.encoding
       return encoding.hasPrefix("r") ? String(encoding.dropFirst()) : encoding
     }
-    // An enum of Swift has another layout than its raw value; memory with
-    // references to strings has another than memory with C strings.
-    if let derived = try? derive(Pointee.self), Pointee.self != String.self,
-      Pointee.self != String?.self, let type = try? TypeEncoding(derived.text),
+    // An enum of Swift has another layout than its raw value, and memory of strings
+    // another one than memory of C strings.
+    if let derived = try? derive(Pointee.self), derived.text != "r*",
+      let type = try? TypeEncoding(derived.text),
       (Pointee.self as? any TypeEncodable.Type) != nil
         || (try? type.layout())?.size == MemoryLayout<Pointee>.size
     {

@@ -188,9 +188,10 @@ extension TypeEncoding {
 
   /// Whether a pointer to the Swift type can point to memory of this encoding.
   private func holds<Value>(_ type: Value.Type) -> Bool {
-    guard let coder = try? ValueCoder<Value>(for: self), let layout = try? layout() else {
-      return false
-    }
+    // Memory of strings is no memory of C strings.
+    guard let coder = try? ValueCoder<Value>(for: self), !coder.isCopied,
+      let layout = try? layout()
+    else { return false }
     // A C enum has the layout of its raw value. A Swift enum need not.
     return !coder.isChecked || layout.size == MemoryLayout<Value>.size
   }

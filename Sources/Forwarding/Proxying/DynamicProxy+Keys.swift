@@ -96,7 +96,10 @@ extension DynamicProxy {
     } catch {
       throw ForwardingError(
         .signatureMismatch, selector: key.selector.name,
-        "the method key \"\(key)\" does not fit \"\(signature)\": \(error)")
+        """
+        the method key "\(key.selector)" of type \(key.typeName) does not fit "\(signature)": \
+        \(error)
+        """)
     }
     // The frame of a direct send is not checked again.
     guard !key.isDirect || key.derivation.isDirect(for: signature) else { return }

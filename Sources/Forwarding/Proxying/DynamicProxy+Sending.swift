@@ -226,19 +226,13 @@ extension DynamicProxy {
       byteCount: max(size, 1), alignment: coders.signature.frameAlignment
     ) { memory in
       unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
-      let copies: [AnyObject]
-      do throws(InvocationError) {
-        copies = try unsafe coders.encode(repeat each arguments, into: memory.baseAddress!)
-      } catch {
-        failure = ForwardingError(error)
-        return
-      }
       do throws(ForwardingError) {
+        let copies = try unsafe coders.encode(repeat each arguments, into: memory.baseAddress!)
+        defer { extendLifetime(copies) }
         try unsafe body(UnsafeRawBufferPointer(rebasing: memory.prefix(size)))
       } catch {
         failure = error
       }
-      withExtendedLifetime(copies) {}
     }
     withExtendedLifetime((repeat each arguments)) {}
     if let failure { throw failure }

@@ -124,11 +124,12 @@ extension ArgumentCoders {
   /// not retained.
   ///
   /// - Returns: the copies of strings, to be kept as long as the frame is read.
-  /// - Throws: `InvocationError` with the code `valueNotRepresentable` for a
-  ///   string that C cannot have.
+  /// - Throws: `ForwardingError` with the code `typeMismatch` for a string that C
+  ///   cannot have. Not an `InvocationError`: to turn it into this one, the
+  ///   caller's stack frame would have room for both, and sends are nested.
   @unsafe func encode(
     _ values: repeat each Argument, into frame: UnsafeMutableRawPointer
-  ) throws(InvocationError) -> [AnyObject] {
+  ) throws(ForwardingError) -> [AnyObject] {
     var index = signature.firstArgumentIndex
     var copies: [AnyObject] = []
     repeat try unsafe write(each values, each coders, frame, &index, &copies)
@@ -138,7 +139,7 @@ extension ArgumentCoders {
   @unsafe private func write<Value>(
     _ value: Value, _ coder: ValueCoder<Value>, _ frame: UnsafeMutableRawPointer,
     _ index: inout Int, _ copies: inout [AnyObject]
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     do throws(ValueMismatch) {
       // SAFETY: the offset of an argument that is in the frame is below the
       // frame's size.
@@ -146,7 +147,7 @@ extension ArgumentCoders {
         value, into: frame + (signature.arguments[index].frameOffset ?? 0))
       if let copy { copies.append(copy) }
     } catch {
-      throw completed(error, at: index)
+      throw ForwardingError(completed(error, at: index))
     }
     index += 1
   }

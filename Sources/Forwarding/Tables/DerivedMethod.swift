@@ -14,15 +14,21 @@ internal class DerivedMethod: @unchecked Sendable {
   /// The places of the arguments in a tuple of them, if a send may use such a
   /// tuple as its argument frame; nil if some argument needs more than a copy of
   /// its bytes, or the result has no room in `SendResult`.
-  internal let directOffsets: [Int]?
+  internal let directPlaces: [Place]?
+
+  /// Where an argument stands.
+  internal struct Place: Equatable {
+    let offset: Int
+    let size: Int
+  }
 
   /// The index that the method has in the proxy that a send last looked it up in.
   /// Most keys are used with proxies of one protocol, where it saves the look-up.
   internal let index = Atomic(0)
 
-  fileprivate init(_ signature: Result<MethodSignature, TableError>, _ directOffsets: [Int]?) {
+  fileprivate init(_ signature: Result<MethodSignature, TableError>, _ directPlaces: [Place]?) {
     self.signature = signature
-    self.directOffsets = directOffsets
+    self.directPlaces = directPlaces
   }
 }
 
@@ -32,11 +38,11 @@ internal final class TypedDerivedMethod<Output>: DerivedMethod, @unchecked Senda
   internal let result: ValueCoder<Output>?
 
   fileprivate init(
-    _ signature: Result<MethodSignature, TableError>, _ directOffsets: [Int]?,
+    _ signature: Result<MethodSignature, TableError>, _ directPlaces: [Place]?,
     _ result: ValueCoder<Output>?
   ) {
     self.result = result
-    super.init(signature, directOffsets)
+    super.init(signature, directPlaces)
   }
 }
 
@@ -89,8 +95,7 @@ extension DerivedMethod {
         throw TableError(
           .noEncoding, selector: selector.name, "the method key \"\(selector)\": \(error)")
       }
-      let offsets = directOffsets(coders, signature)
-      return TypedDerivedMethod(.success(signature), offsets, result)
+      return TypedDerivedMethod(.success(signature), directPlaces(coders, signature), result)
     } catch {
       return TypedDerivedMethod<Output>(.failure(error), nil, nil)
     }
@@ -138,38 +143,48 @@ extension DerivedMethod {
 // MARK: - Direct sends
 
 extension DerivedMethod {
-  private static func directOffsets<each Argument>(
+  private static func directPlaces<each Argument>(
     _ coders: ArgumentCoders<repeat each Argument>, _ signature: MethodSignature
-  ) -> [Int]? {
+  ) -> [Place]? {
     let result = signature.resultLayout
     guard result.size <= MemoryLayout<SendResult>.size,
       result.alignment <= MemoryLayout<SendResult>.alignment
     else { return nil }
-    var offsets: [Int] = []
+    var places: [Place] = []
     var end = 0
     for (type, coder) in repeat ((each Argument).self, each coders.coders) {
       guard coder.copiesBytes else { return nil }
-      offsets.append(place(type, behind: &end))
+      places.append(place(type, behind: &end))
     }
-    // Swift lays a tuple out like a struct. It documents the layout of its types
-    // as theirs alone, so look.
-    return end == MemoryLayout<(repeat each Argument)>.size ? offsets : nil
+    // Swift aligns the elements of a tuple as C does the members of a struct, but
+    // may put one into the padding at the end of the one before it.
+    let isFrame = places == signature.framePlaces
+    return isFrame && end == MemoryLayout<(repeat each Argument)>.size ? places : nil
   }
 
   /// The place of the next element of a tuple.
-  private static func place<Value>(_: Value.Type, behind end: inout Int) -> Int {
+  private static func place<Value>(_: Value.Type, behind end: inout Int) -> Place {
     let mask = MemoryLayout<Value>.alignment - 1
     let offset = (end + mask) & ~mask
     end = offset + MemoryLayout<Value>.size
-    return offset
+    return Place(offset: offset, size: MemoryLayout<Value>.size)
   }
 
   /// Whether the arguments of this key stand in a frame of a signature as in a
   /// tuple of them. The types fit.
   internal func isDirect(for signature: MethodSignature) -> Bool {
-    guard let directOffsets else { return false }
-    return signature.arguments.dropFirst(signature.firstArgumentIndex).map(\.frameOffset)
-      == directOffsets
+    directPlaces == signature.framePlaces
+  }
+}
+
+extension MethodSignature {
+  /// Where the arguments stand in a frame.
+  fileprivate var framePlaces: [DerivedMethod.Place] {
+    arguments.compactMap { argument in
+      argument.frameOffset.map {
+        DerivedMethod.Place(offset: $0, size: argument.layout.size)
+      }
+    }
   }
 }
 

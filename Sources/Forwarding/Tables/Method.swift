@@ -33,9 +33,8 @@
 /// - A type may be any, so that classes and C functions can be among them. A key
 ///   with a type that has no encoding can be made; the table that is declared
 ///   with it, and ``signature``, throw the error.
-/// - `&value` cannot be passed to `send` for a pointer
-///   parameter: the compiler does not convert it in a parameter pack. Use
-///   `withUnsafePointer(to:)`.
+/// - `&value` cannot be passed to `send` for a pointer parameter: the compiler
+///   does not convert it in a parameter pack. Use `withUnsafePointer(to:)`.
 /// - Functions that are `async` or throw, and `inout` parameters, do not compile.
 @safe public struct Method<Output, each Argument>: Sendable {
   /// The name of the method.
@@ -62,7 +61,7 @@
     self.selector = selector
     let derived = DerivedMethod.interned(selector, Output.self, repeat (each Argument).self)
     unsafe self.derived = .passUnretained(derived)
-    isDirect = derived.directOffsets != nil
+    isDirect = derived.directPlaces != nil
   }
 }
 
@@ -85,6 +84,9 @@ extension Method {
   /// Names the selector and the types.
   @usableFromInline internal var token: UInt { unsafe UInt(bitPattern: derived.toOpaque()) }
 
+  /// The Swift types, for errors.
+  internal var typeName: String { String(describing: ((repeat each Argument) -> Output).self) }
+
   internal var derivation: DerivedMethod {
     // SAFETY: interned objects are never freed.
     unsafe derived.takeUnretainedValue()
@@ -96,6 +98,6 @@ extension Method {
 extension Method: CustomStringConvertible {
   /// The selector and the Swift types.
   public var description: String {
-    "\(selector): \(((repeat each Argument) -> Output).self)"
+    "\(selector) \(typeName)"
   }
 }
