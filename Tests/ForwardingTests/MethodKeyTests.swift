@@ -479,6 +479,22 @@ import Testing
     withExtendedLifetime((token, pointer)) {}
   }
 
+  @Test func `a raw value without a case is not delivered`() throws {
+    let errors = Journal()
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { errors.note($0.description) }
+    let proxy = try DynamicProxy(configuration: configuration) { $0.optional(Kinds.color) }
+    let token = try proxy.subscribe { $0.on(Kinds.color) { $0 } }
+    let error = #expect(throws: ForwardingError.self) {
+      try proxy.send(Method("color:", ((Int32) -> Int32).self), 7)
+    }
+    #expect(error?.code == .deliveryFailed)
+    #expect(
+      errors.take().joined().contains("argument 1 of \"color:\" has raw value 7, which is no Color")
+    )
+    withExtendedLifetime(token) {}
+  }
+
   @Test func `any byte but 0 is true`() throws {
     let proxy = try DynamicProxy { $0.optional(Kinds.bool) }
     let token = try proxy.subscribe { $0.on(Kinds.bool) { $0 } }
@@ -502,6 +518,30 @@ import Testing
     let other = #expect(throws: ForwardingError.self) { try proxy.send(dogs, Bystander()) }
     #expect(other?.code == .typeMismatch)
     #expect(try proxy.send(dogs, nil) == nil)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `keys of several types are sent on several threads`() throws {
+    let proxy = try DynamicProxy { $0.optional("touch:", "i@^v") }
+    let count = Box(0)
+    let token = try proxy.subscribe {
+      unsafe $0.on("touch:") { (_: UnsafeRawPointer?) -> Int32 in
+        count.update { $0 += 1 }
+        return 1
+      }
+    }
+    let sum = Box(0)
+    onThreads(4) { number in
+      for _ in 0..<50 {
+        // Both keys are made anew, and each drives the other out.
+        let constant = unsafe Method("touch:", ((UnsafeRawPointer?) -> Int32).self)
+        let mutable = unsafe Method("touch:", ((UnsafeMutableRawPointer?) -> Int32).self)
+        let first = unsafe try? proxy.send(constant, nil)
+        let second = unsafe try? proxy.send(mutable, nil)
+        sum.update { $0 += Int((first ?? 0) + (second ?? 0)) }
+      }
+    }
+    #expect(count.value == 400 && sum.value == 400)
     withExtendedLifetime(token) {}
   }
 
