@@ -185,10 +185,8 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
 #define VECTOR_VALUE(i) vector_##i
 #define WORD_VALUE(i) word_##i
 #define INTEGERS_1(item) FWD_LIST_1(item)
-#define INTEGERS_3(item) FWD_LIST_3(item)
 #define INTEGERS_6(item) FWD_LIST_6(item)
 #define VECTORS_0(item)
-#define VECTORS_1(item) , FWD_LIST_1(item)
 #define VECTORS_2(item) , FWD_LIST_2(item)
 #define VECTORS_8(item) , FWD_LIST_8(item)
 #define WORDS_0(item)
@@ -241,21 +239,21 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
 // The callers that there are. `fwd_sysv_choose_caller` takes the smallest that is large enough. Each combination costs
 // 250 to 1,000 bytes of code; loading a register more than needed costs a third of a nanosecond.
 #define BY_WIDTH(X, kind, integers, vectors, words) X(kind, integers, vectors, words, 0) X(kind, integers, vectors, words, 1)
-#define BY_VECTORS(X, kind, integers)                                       \
-  BY_WIDTH(X, kind, integers, 0, 0) BY_WIDTH(X, kind, integers, 1, 0)       \
-  BY_WIDTH(X, kind, integers, 2, 0) BY_WIDTH(X, kind, integers, 8, 0)
-#define IN_REGISTERS(X, kind) BY_VECTORS(X, kind, 1) BY_VECTORS(X, kind, 3) BY_VECTORS(X, kind, 6)
+#define BY_VECTORS(X, kind, integers) \
+  BY_WIDTH(X, kind, integers, 0, 0) BY_WIDTH(X, kind, integers, 2, 0) BY_WIDTH(X, kind, integers, 8, 0)
+#define IN_REGISTERS(X, kind) BY_VECTORS(X, kind, 1) BY_VECTORS(X, kind, 6)
 #define BY_WORDS(X, kind, integers, vectors)                                              \
   BY_WIDTH(X, kind, integers, vectors, 4) BY_WIDTH(X, kind, integers, vectors, 8)         \
   BY_WIDTH(X, kind, integers, vectors, 16)
-#define WITH_STACK(X, kind) BY_WORDS(X, kind, 1, 0) BY_WORDS(X, kind, 1, 8) BY_WORDS(X, kind, 6, 0) BY_WORDS(X, kind, 6, 8)
+#define MANY_WITH_STACK(X, kind) BY_WORDS(X, kind, 6, 0) BY_WORDS(X, kind, 6, 8)
+#define FEW_WITH_STACK(X, kind) BY_WORDS(X, kind, 1, 0) BY_WORDS(X, kind, 1, 8)
 #define ALL_CALLERS(X)                                                                              \
   IN_REGISTERS(X, MIXED) IN_REGISTERS(X, INTEGERS) IN_REGISTERS(X, VECTORS) IN_REGISTERS(X, MEMORY) \
-  WITH_STACK(X, MIXED) WITH_STACK(X, MEMORY)
+  FEW_WITH_STACK(X, MIXED) MANY_WITH_STACK(X, MIXED) MANY_WITH_STACK(X, MEMORY)
 ALL_CALLERS(CALLER)
 
-enum { INTEGERS_INDEX_1, INTEGERS_INDEX_3, INTEGERS_INDEX_6, INTEGERS_INDICES };
-enum { VECTORS_INDEX_0, VECTORS_INDEX_1, VECTORS_INDEX_2, VECTORS_INDEX_8, VECTORS_INDICES };
+enum { INTEGERS_INDEX_1, INTEGERS_INDEX_6, INTEGERS_INDICES };
+enum { VECTORS_INDEX_0, VECTORS_INDEX_2, VECTORS_INDEX_8, VECTORS_INDICES };
 enum { WORDS_INDEX_0, WORDS_INDEX_4, WORDS_INDEX_8, WORDS_INDEX_16, WORDS_INDICES };
 
 /// A caller and its numbers of registers and words; NULL for a combination without a caller.
