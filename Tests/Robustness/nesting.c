@@ -274,18 +274,42 @@ static void *run_in_thread(void *body) {
   return NULL;
 }
 
-/// Runs on a thread with a stack of 512 KB.
-static void on_small_stack(void (*body)(void)) {
+static void on_stack(size_t size, void (*body)(void)) {
   pthread_attr_t attributes;
   pthread_t thread;
   NEED(pthread_attr_init(&attributes) == 0);
-  NEED(pthread_attr_setstacksize(&attributes, small_stack) == 0);
+  NEED(pthread_attr_setstacksize(&attributes, size) == 0);
   NEED(pthread_create(&thread, &attributes, run_in_thread, (void *)(uintptr_t)body) == 0);
   pthread_attr_destroy(&attributes);
   pthread_join(thread, NULL);
 }
 
+/// Runs on a thread with a stack of 512 KB.
+static void on_small_stack(void (*body)(void)) { on_stack(small_stack, body); }
+
 // MARK: Tests
+
+/// An argument by value of more bytes than the largest that straight-line callers take.
+typedef struct large {
+  char bytes[8200];
+} large;
+
+static long add_bytes(large value) {
+  long sum = 0;
+  for (size_t i = 0; i < sizeof value.bytes; i++) sum += value.bytes[i];
+  return sum;
+}
+
+static void pass_large(void) {
+  static large value;
+  memset(&value, 1, sizeof value);
+  fwd_signature *signature = NULL;
+  NEED(fwd_signature_create("q{large=[8200c]}", 16, &signature, NULL) == FWD_OK);
+  void *arguments[] = {&value};
+  long sum = 0;
+  EXPECT(fwd_call(signature, (void (*)(void))add_bytes, arguments, &sum) == FWD_OK && sum == 8200);
+  fwd_signature_release(signature);
+}
 
 static bool prints_figures;
 
@@ -341,5 +365,7 @@ int main(int argc, char **argv) {
     }
     tear_down();
   }
+  check_begin("a call takes as much of the stack as its arguments");
+  on_stack(FWD_IS_SANITIZED ? 128 << 10 : 64 << 10, pass_large);
   return check_finish();
 }

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "adding.h"
 #include "call/closure.h"
@@ -80,6 +82,28 @@ static void use_up_in_batch(void) {
   EXPECT(atomic_load(&stage_met) == 1);
   fwd_batch_end(batch);
   stage_destroy(self);
+}
+
+static stage *growing;
+
+static void grow(void *context, fwd_selector selector) {
+  (void)context, (void)selector;
+  EXPECT(stage_join(growing, FWD_HOLD_NONE, NULL, NULL, NULL, 0));
+}
+
+/// The last delivery of a subscription puts another one before it: the fan-out has it looked for behind what it visited.
+static void use_up_and_insert(void) {
+  check_begin("a fan-out makes the last delivery of a subscription, which inserts another before it");
+  growing = stage_create();
+  fwd_dispatch_table_entry(growing->table, 0)->function = (void (*)(void))grow;
+  fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .limit = 1};
+  fwd_garbage garbage = {.first = NULL};
+  NEED(fwd_list_insert(growing->list, &subscriber, growing->table, FWD_LIST_END, &garbage));
+  fwd_garbage_collect(garbage);
+  atomic_store(&stage_met, 0);
+  EXPECT(stage_forward(growing) == FWD_OK);
+  EXPECT(atomic_load(&stage_met) >= 2);
+  stage_destroy(growing);
 }
 
 // MARK: Threads that begin
@@ -198,6 +222,26 @@ static void end_batch_in_handler(void) {
   NEED(pthread_key_delete(late_key) == 0);
 }
 
+/// Forks after the library's own handler has run: the child's batch still keeps what it reads.
+static void fork_late(void *context) {
+  leaving *self = context;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) _exit(fwd_domain_is_read(&shared->list->domain) ? 0 : 1);
+  int status = 0;
+  EXPECT(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  fwd_batch_end(self->batch);
+}
+
+static void fork_in_handler(void) {
+  check_begin("a thread's exit handler forks while it has a batch");
+  NEED(pthread_key_create(&late_key, fork_late) == 0);
+  leaving self = {.rounds = 0};
+  run_thread(begin_and_exit, &self);
+  EXPECT(!fwd_domain_is_read(&shared->list->domain));
+  NEED(pthread_key_delete(late_key) == 0);
+}
+
 static void *begin_only(void *context) {
   leaving *self = context;
   NEED(fwd_batch_begin(shared->proxy, &self->batch, NULL) == FWD_OK);
@@ -312,9 +356,11 @@ int main(void) {
   keep_apart();
   read_many_times();
   use_up_in_batch();
+  use_up_and_insert();
   begin_beside_a_writer();
   shared = stage_create();
   end_batch_in_handler();
+  fork_in_handler();
   end_batch_elsewhere();
   use_in_handlers();
   use_in_last_handlers();

@@ -353,6 +353,12 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
 
 // MARK: Finishing
 
+/// How many of the first records may be those that a reading has visited, before the reader leaves. Where records were
+/// inserted or moved meanwhile, they may be anywhere.
+static inline size_t visited_now(fwd_guard guard, size_t visited) {
+  return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : PTRDIFF_MAX;
+}
+
 /// Ends the fan-out, which has visited so many records.
 static inline void leave(emission *state, size_t visited) {
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
@@ -429,7 +435,11 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
                                                              const fwd_delivery *delivery, fwd_error *error) {
   emission state;
   begin(&state, proxy, method, delivery);
-  if (__builtin_expect(!fwd_nesting_has_room(&state), 0)) return fwd_nesting_fail(method->method.selector, error);
+  // The words of the stack are collected before they are put there.
+  size_t needed = method->plan ? 2 * (size_t)method->plan->stack_size : 0;
+  if (__builtin_expect(!fwd_nesting_has_room(&state, needed), 0)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
   // As much of the stack as this method needs.
   void *arguments[method->argument_count];
   state.arguments = arguments;
@@ -450,7 +460,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   size_t visited = 0;
   if (batch) {
     deliver_to_all(&state, batch->records, batch->count, &visited);
-    visited = batch->walked;
+    visited = visited_now(batch->guard, batch->walked);
   } else {
     fwd_reading reading = fwd_list_enter(proxy->list);
     if (reading.is_long) {
@@ -458,6 +468,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     } else {
       deliver_to_all(&state, reading.records, reading.count, &visited);
     }
+    visited = visited_now(reading.guard, visited);
     fwd_list_leave(&reading);
   }
   leave(&state, visited);
@@ -501,7 +512,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   emission *state = &looped.emission;
   fwd_replay *replay = &looped.replay;
   begin(state, proxy, method, delivery);
-  if (__builtin_expect(!fwd_nesting_has_room(&looped), 0)) return fwd_nesting_fail(method->method.selector, error);
+  if (__builtin_expect(!fwd_nesting_has_room(&looped, 0), 0)) return fwd_nesting_fail(method->method.selector, error);
   state->arguments = NULL;
   replay->words = words;
   replay->gone = 0;
@@ -516,8 +527,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   if (batch) {
     replay->records = batch->records;
     replay->count = batch->count;
-    visited = batch->walked;
     method->replayers.held(replay);
+    visited = visited_now(batch->guard, batch->walked);
   } else {
     const fwd_reading reading = fwd_list_enter(proxy->list);
     visited = reading.count;
@@ -528,6 +539,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
       replay->count = reading.count;
       (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
     }
+    visited = visited_now(reading.guard, visited);
     fwd_list_leave(&reading);
   }
   state->gone += replay->gone;
@@ -561,7 +573,7 @@ __attribute__((cold, noinline)) static fwd_status intercept(fwd_proxy *proxy, co
                                                             const fwd_delivery *delivery, fwd_error *error) {
   fwd_nesting_frame frame;
   frame.outer = NULL;
-  if (!fwd_nesting_has_room(&frame)) return fwd_nesting_fail(method->method.selector, error);
+  if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector, error);
   // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run
   // inside of.
   fwd_nesting_enter(&frame, false);

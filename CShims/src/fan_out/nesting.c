@@ -68,7 +68,7 @@ static bool is_on_stack(uintptr_t here) {
          here < nesting->stack_floor + nesting->stack_room;
 }
 
-__attribute__((cold, noinline)) bool fwd_nesting_look_closer(uintptr_t here) {
+__attribute__((cold, noinline)) bool fwd_nesting_look_closer(uintptr_t here, size_t needed) {
   fwd_nesting *nesting = &fwd_nesting_of_thread;
   if (nesting->state == FWD_STACK_UNASKED) {
     size_t size;
@@ -79,7 +79,7 @@ __attribute__((cold, noinline)) bool fwd_nesting_look_closer(uintptr_t here) {
       nesting->stack_room = size - reserve;
       nesting->state = FWD_STACK_KNOWN;
     }
-    if (here - nesting->stack_floor < nesting->stack_room) return true;
+    if (here - needed - nesting->stack_floor < nesting->stack_room) return true;
   }
   // Elsewhere are the stacks of signal handlers and of fibers: how much of them is left nobody knows.
   return !is_on_stack(here) && level_count() < FWD_UNKNOWN_STACK_LEVELS;

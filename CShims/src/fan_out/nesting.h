@@ -57,13 +57,14 @@ extern __attribute__((visibility("hidden"))) FWD_NESTING_THREAD_LOCAL fwd_nestin
 enum { FWD_UNKNOWN_STACK_LEVELS = 64 };
 
 /// The slow path of `fwd_nesting_has_room`.
-bool fwd_nesting_look_closer(uintptr_t here);
+bool fwd_nesting_look_closer(uintptr_t here, size_t needed);
 
 /// Fails because `fwd_nesting_has_room` has said no. Names the selector and the number of fan-outs under way.
 fwd_status fwd_nesting_fail(fwd_selector selector, fwd_error *error);
 
-/// Whether the stack has room for one more fan-out. `local` is the address of a local variable.
-static inline bool fwd_nesting_has_room(const void *local) {
+/// Whether the stack has room for one more fan-out, which needs so many bytes more than most. `local` is the address of a
+/// local variable.
+static inline bool fwd_nesting_has_room(const void *local, size_t needed) {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
   // The sanitizer puts local variables on a heap.
@@ -72,8 +73,8 @@ static inline bool fwd_nesting_has_room(const void *local) {
 #endif
   uintptr_t here = (uintptr_t)local;
   const fwd_nesting *nesting = &fwd_nesting_of_thread;
-  if (__builtin_expect(here - nesting->stack_floor < nesting->stack_room, 1)) return true;
-  return fwd_nesting_look_closer(here);
+  if (__builtin_expect(here - needed - nesting->stack_floor < nesting->stack_room, 1)) return true;
+  return fwd_nesting_look_closer(here, needed);
 }
 
 /// Adds a fan-out to the thread's.

@@ -154,6 +154,7 @@ bool fwd_list_prune(fwd_subscriber_list *list, fwd_garbage *garbage) {
 }
 
 void fwd_list_prune_visited(fwd_subscriber_list *list, size_t visited, fwd_garbage *garbage) {
+  if (visited > list->count) visited = list->count;
   end_dead(list, visited, garbage);
   list->visited = list->ended > 0 ? list->visited + visited : 0;
   compact_if_worth(list, garbage);

@@ -134,6 +134,11 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_doma
   return guard;
 }
 
+/// Whether nothing has been unlinked since the reader entered.
+static inline bool fwd_guard_is_current(fwd_guard guard) {
+  return atomic_load_explicit(&guard.domain->clock, memory_order_acquire) == guard.entered;
+}
+
 /// Marks the reader as an object, such as a batch: its announcement stays when the thread that entered exits.
 static inline void fwd_hazard_detach(fwd_guard guard) {
   if (!guard.hazard) return;
@@ -149,8 +154,7 @@ static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard gua
   }
   atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
   fwd_fence_light();
-  uint64_t now = atomic_load_explicit(&guard.domain->clock, memory_order_acquire);
-  if (FWD_RARELY(now != guard.entered)) fwd_hazard_reclaim(guard.domain);
+  if (FWD_RARELY(!fwd_guard_is_current(guard))) fwd_hazard_reclaim(guard.domain);
 }
 
 /// Leaves a domain on any thread, for readers that are objects.

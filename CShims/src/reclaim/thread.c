@@ -138,7 +138,12 @@ void fwd_thread_reset_others(void) {
   fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
   for (; block; block = block->next) {
     if (is_mine(block)) continue;
-    for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) atomic_store(&block->hazards[i].domain, NULL);
+    for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
+      fwd_hazard *hazard = &block->hazards[i];
+      // After its exit handler the thread has no block, and its batches' hazard pointers look like those of others.
+      if (has_ended && atomic_load(&hazard->entered) & FWD_HAZARD_DETACHED) continue;
+      atomic_store(&hazard->domain, NULL);
+    }
     give_back(block);
   }
 }

@@ -14,7 +14,7 @@
 ///
 ///   by a jump       whole arguments in few registers: see jumps.c
 ///   straight-line   all moves are of 4 or 8 bytes: a caller for some numbers of registers and stack words, without a loop
-///   general         everything else: fills all registers by loops
+///   general         everything else: fills all registers by loops, and pushes the stack words
 ///
 /// A caller that loads more registers than the function has loads repeated moves (plan.c), so the numbers of registers
 /// of a plan are rounded up to those that there are callers for.
@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "abi/callers.h"
+#include "abi/sysv/assembly.h"
 
 #if FWD_IS_SYSV
 
@@ -292,69 +293,88 @@ static void load_registers(const fwd_call_plan *plan, void *const *arguments, vo
   for (; i < FWD_VECTOR_REGISTERS; i++) file->vectors[i] = 0;
 }
 
-#define REGISTER_TYPES FWD_LIST_6(INTEGER_TYPE), FWD_LIST_8(VECTOR_TYPE)
-#define FILE_INTEGER(i) file.integers[i]
-#define FILE_VECTOR(i) file.vectors[i]
-#define REGISTER_VALUES FWD_LIST_6(FILE_INTEGER), FWD_LIST_8(FILE_VECTOR)
-#define CALL_GENERAL(returned, type, value) (((returned(*)(REGISTER_TYPES type()))function)(REGISTER_VALUES value()))
-#define CALL_AND_COPY(returned_type, type, value)                      \
-  {                                                                    \
-    returned_type returned = CALL_GENERAL(returned_type, type, value); \
-    if (result) memcpy(result, &returned, plan->result_size);          \
-    break;                                                             \
+// Calls `function` with all registers of a file and with `size` bytes of stack words, a multiple of 16. The words are
+// pushed from the last to the first, so that a stack without room for them ends at its guard page. No C compiler makes a
+// call whose stack words are as many as the plan says.
+//   rdi  the file     rsi  the function     rdx  the stack words     rcx  their size in bytes
+__asm__(
+    ".text\n"
+    ".p2align 4, 0xCC\n"
+    ".globl " SYMBOL(fwd_sysv_call_with_stack) "\n" HIDE(fwd_sysv_call_with_stack)
+    SYMBOL(fwd_sysv_call_with_stack) ":\n"
+    ".cfi_startproc\n" LANDING
+    "  push %rbp\n"
+    ".cfi_def_cfa_offset 16\n"
+    ".cfi_offset %rbp, -16\n"
+    "  mov %rsp, %rbp\n"
+    ".cfi_def_cfa_register %rbp\n"
+    "  mov %rdi, %r10\n"
+    "  mov %rsi, %r11\n"
+    "  test %rcx, %rcx\n"
+    "  jz 2f\n"
+    "1:\n"
+    "  push -8(%rdx,%rcx)\n"
+    "  sub $8, %rcx\n"
+    "  jnz 1b\n"
+    "2:\n"
+    "  mov (%r10), %rdi\n"
+    "  mov 8(%r10), %rsi\n"
+    "  mov 16(%r10), %rdx\n"
+    "  mov 24(%r10), %rcx\n"
+    "  mov 32(%r10), %r8\n"
+    "  mov 40(%r10), %r9\n"
+    "  movsd 48(%r10), %xmm0\n"
+    "  movsd 56(%r10), %xmm1\n"
+    "  movsd 64(%r10), %xmm2\n"
+    "  movsd 72(%r10), %xmm3\n"
+    "  movsd 80(%r10), %xmm4\n"
+    "  movsd 88(%r10), %xmm5\n"
+    "  movsd 96(%r10), %xmm6\n"
+    "  movsd 104(%r10), %xmm7\n"
+    "  call *%r11\n"
+    "  leave\n"
+    ".cfi_def_cfa %rsp, 8\n"
+    "  ret\n"
+    ".cfi_endproc\n");
+
+_Static_assert(offsetof(register_file, vectors) == 48, "the assembly reads the vectors there");
+
+// It comes back with what the function returned, wherever that is, so it has a name for each type of a result.
+#define DECLARE_CALL(name, returned)                                                                            \
+  __attribute__((visibility("hidden"))) returned name(const register_file *file, void (*function)(void),        \
+                                                      const uint64_t *stack, size_t size)                       \
+      __asm__(SYMBOL(fwd_sysv_call_with_stack));
+DECLARE_CALL(call_for_mixed, fwd_call_returned)
+DECLARE_CALL(call_for_integers, returned_integers)
+DECLARE_CALL(call_for_vectors, returned_vectors)
+DECLARE_CALL(call_for_x87, long double)
+DECLARE_CALL(call_for_complex_x87, _Complex long double)
+
+#define CALL_AND_COPY(type, call)                             \
+  {                                                           \
+    type returned = call(&file, function, stack, size);       \
+    if (result) memcpy(result, &returned, plan->result_size); \
+    break;                                                    \
   }
 
-// `type` and `value` are macros for the stack words, which stand after all registers: one struct of longs by value.
-// Its bytes lie on the stack in order, aligned to 16 at the call, so that offsets in it are offsets from the first word.
-#define CALL_AND_STORE(type, value)                                                         \
-  switch (plan->result) {                                                                   \
-    case FWD_RESULT_INTEGER_INTEGER: CALL_AND_COPY(returned_integers, type, value)          \
-    case FWD_RESULT_VECTOR_VECTOR: CALL_AND_COPY(returned_vectors, type, value)             \
-    case FWD_RESULT_X87: CALL_AND_COPY(long double, type, value)                            \
-    case FWD_RESULT_COMPLEX_X87: CALL_AND_COPY(_Complex long double, type, value)           \
-    default: {                                                                              \
-      fwd_call_returned returned = CALL_GENERAL(fwd_call_returned, type, value);            \
-      if (result && plan->result != FWD_RESULT_MEMORY) store_mixed(plan, returned, result); \
-    }                                                                                       \
-  }
-
-#define NO_STACK()
-#define STACK_TYPE() , stack_words
-#define STACK_VALUE() , stack
-
-FWD_CALLS_ANY_TYPE static void call_registers(const fwd_call_plan *plan, void (*function)(void),
-                                              void *const *arguments, void *result) {
+static void call_general(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
   register_file file;
   load_registers(plan, arguments, result, &file);
-  CALL_AND_STORE(NO_STACK, NO_STACK)
-}
-
-#define STACK_CALLER(words)                                                                            \
-  FWD_CALLS_ANY_TYPE static void call_stack_##words(const fwd_call_plan *plan, void (*function)(void), \
-                                                    void *const *arguments, void *result) {            \
-    typedef struct stack_words {                                                                       \
-      uint64_t word[words];                                                                            \
-    } stack_words;                                                                                     \
-    register_file file;                                                                                \
-    load_registers(plan, arguments, result, &file);                                                    \
-    stack_words stack;                                                                                 \
-    fwd_load_stack(plan, arguments, (unsigned char *)&stack);                                          \
-    CALL_AND_STORE(STACK_TYPE, STACK_VALUE)                                                            \
+  size_t size = (plan->stack_size + (size_t)15) & ~(size_t)15;
+  // One word more than needed: an array of no elements is undefined.
+  uint64_t stack[size / 8 + 1];
+  fwd_load_stack(plan, arguments, (unsigned char *)stack);
+  switch (plan->result) {
+    case FWD_RESULT_INTEGER_INTEGER: CALL_AND_COPY(returned_integers, call_for_integers)
+    case FWD_RESULT_VECTOR_VECTOR: CALL_AND_COPY(returned_vectors, call_for_vectors)
+    case FWD_RESULT_X87: CALL_AND_COPY(long double, call_for_x87)
+    case FWD_RESULT_COMPLEX_X87: CALL_AND_COPY(_Complex long double, call_for_complex_x87)
+    default: {
+      fwd_call_returned returned = call_for_mixed(&file, function, stack, size);
+      if (result && plan->result != FWD_RESULT_MEMORY) store_mixed(plan, returned, result);
+    }
   }
-
-// Stack words are rounded up to one of these, up to FWD_BY_VALUE_LIMIT and what alignment adds. The function ignores
-// words beyond its own.
-#define STACK_SIZES(X) X(3) X(6) X(12) X(24) X(48) X(96) X(256) X(1024) X(9216)
-STACK_SIZES(STACK_CALLER)
-
-static const struct {
-  uint32_t words;
-  fwd_unchecked_call call;
-} stack_callers[] = {
-#define STACK_CALLER_ENTRY(words) {words, call_stack_##words},
-    STACK_SIZES(STACK_CALLER_ENTRY)};
-
-_Static_assert(9216 * 8 >= FWD_BY_VALUE_LIMIT + FWD_ARGUMENT_LIMIT * (16 + 8), "the largest takes all arguments");
+}
 
 // MARK: The choice
 
@@ -419,10 +439,7 @@ fwd_caller_choice fwd_sysv_choose_caller(const fwd_call_plan *plan, bool has_jum
   }
   fwd_checked_call straight = choose_straight(plan);
   if (straight) return (fwd_caller_choice){straight, call_looking};
-  if (plan->stack_size == 0) return (fwd_caller_choice){fwd_call_plan_check_first, call_registers};
-  size_t i = 0;
-  while (stack_callers[i].words * 8 < plan->stack_size) i++;
-  return (fwd_caller_choice){fwd_call_plan_check_first, stack_callers[i].call};
+  return (fwd_caller_choice){fwd_call_plan_check_first, call_general};
 }
 
 #endif

@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 
+#include "abi/sysv/assembly.h"
 #include "abi/sysv/entries.h"
 
 #if FWD_IS_SYSV
@@ -85,23 +86,6 @@ static pool *const pools[] = {&full_registers, &full_memory,  &full_x87,       &
 static fwd_lock pools_lock = FWD_LOCK_INITIALIZER;
 
 // MARK: The code
-
-#define QUOTE(...) #__VA_ARGS__
-#define EXPAND(...) QUOTE(__VA_ARGS__)
-#define SYMBOL(name) EXPAND(__USER_LABEL_PREFIX__) #name
-
-// Where the processor checks indirect calls (-fcf-protection), the target begins with endbr64. It fits the 16 bytes.
-#if defined(__CET__) && (__CET__ & 1)
-#define LANDING "endbr64\n"
-#else
-#define LANDING
-#endif
-
-#if defined(__ELF__)
-#define HIDE(name) ".hidden " SYMBOL(name) "\n"
-#else
-#define HIDE(name) ".private_extern " SYMBOL(name) "\n"
-#endif
 
 #define ENTRIES(begin, count, register, target)                                    \
   "fwd_entries " EXPAND(begin) ", " EXPAND(count) ", " #register ", " SYMBOL(target) "\n"

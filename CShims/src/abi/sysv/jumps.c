@@ -41,6 +41,8 @@
 
 #include <string.h>
 
+#include "abi/sysv/assembly.h"
+
 // MARK: The numbers of shapes
 
 enum { max_integers = 4, max_vectors = 2 };
@@ -60,23 +62,11 @@ _Static_assert(FWD_ARGUMENT_LIMIT <= UINT8_MAX + 1, "an argument's number fits a
 
 // MARK: The jumps
 
-#define QUOTE(...) #__VA_ARGS__
-#define EXPAND(...) QUOTE(__VA_ARGS__)
-#define SYMBOL(name) EXPAND(__USER_LABEL_PREFIX__) #name
-
-// The bytes of a jump. Where the processor checks indirect jumps (-fcf-protection), the target begins with endbr64.
+// The bytes of a jump: more with endbr64.
 #if defined(__CET__) && (__CET__ & 1)
-#define LANDING "endbr64\n"
 #define JUMP_SIZE 192
 #else
-#define LANDING
 #define JUMP_SIZE 128
-#endif
-
-#if defined(__ELF__)
-#define HIDE(name) ".hidden " SYMBOL(name) "\n"
-#else
-#define HIDE(name) ".private_extern " SYMBOL(name) "\n"
 #endif
 
 #define ORDER_OFFSET 16
