@@ -455,7 +455,7 @@ struct fwd_call_head {
 FWD_API void fwd_call_store(const fwd_call_head *FWD_NONNULL head, fwd_call_returned returned,
                             void *FWD_NONNULL result);
 
-// The name of a variable, with FWD_INLINE_ABI in it. The library defines the variable of its own ABI number only.
+// Makes the name of a variable from FWD_INLINE_ABI. The library defines only the variable that has its own ABI number.
 #define FWD_JOIN_NAME(name, number) name##number
 #define FWD_NUMBERED(name, number) FWD_JOIN_NAME(name, number)
 #define FWD_INLINE_ABI_SYMBOL FWD_NUMBERED(fwd_inline_abi_, FWD_INLINE_ABI)

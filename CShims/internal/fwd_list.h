@@ -24,8 +24,8 @@ typedef struct fwd_record fwd_record;
 
 /// The subscriptions of a proxy, in the order of delivery. One thread at a time may change the list or call the
 /// functions below: the caller must hold a lock. Any number of threads may read the list at the same time, and never
-/// wait. The functions below run no foreign code. What they remove goes to `garbage`, which the caller must pass to
-/// `fwd_garbage_collect` once it has released its lock.
+/// wait. The functions below run no foreign code. They add the objects that they remove to `garbage`. The caller must
+/// pass it to `fwd_garbage_collect` after it has released its lock.
 typedef struct fwd_subscriber_list fwd_subscriber_list;
 
 /// What a new subscription has.
@@ -67,7 +67,8 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
 void fwd_list_end(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
                   fwd_garbage *FWD_NONNULL garbage);
 
-/// Ends all subscriptions of an object. Returns how many there were, without those whose limit was used up already.
+/// Ends all subscriptions of an object. Returns how many of them could still have been delivered to: it does not count
+/// those whose limit was used up.
 /// Amortised O(1) for each.
 size_t fwd_list_end_object(fwd_subscriber_list *FWD_NONNULL list, const void *FWD_NONNULL object,
                            fwd_garbage *FWD_NONNULL garbage);

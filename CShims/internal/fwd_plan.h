@@ -60,8 +60,8 @@ enum { FWD_PLAN_RESULT_PLACES = 4 };
 /// FWD_PLAN_RESULT_PLACES; 0 for `void`, or if there is no plan.
 size_t fwd_plan_result_places(const fwd_signature *FWD_NONNULL signature, fwd_plan_move *FWD_NONNULL places);
 
-/// Returns the name of a register of this processor, or "?" if there is no such register. Registers for results have
-/// numbers of their own. The name is valid as long as the process.
+/// Returns the name of a register of this processor, or "?" if there is no such register. Registers for results are
+/// numbered separately. The name is never freed.
 const char *FWD_NONNULL fwd_plan_register_name(fwd_place_kind kind, uint32_t index, bool is_result);
 
 #if defined(__clang__)

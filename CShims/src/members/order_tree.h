@@ -42,7 +42,7 @@ void fwd_order_add(fwd_order_node *node, size_t difference);
 fwd_order_node *fwd_order_find(const fwd_order_tree *tree, size_t *index);
 /// Returns the number of items before a node.
 size_t fwd_order_index(const fwd_order_node *node);
-/// Returns the last node whose `priority` is at least the given one, or NULL if there is none.
+/// Returns the last node whose `priority` is at least the given one, or NULL if no node has such a priority.
 fwd_order_node *fwd_order_last(const fwd_order_tree *tree, int64_t priority);
 
 #endif

@@ -19,7 +19,7 @@
 ///
 /// - The last segment grows in place: the writer stores a record after `end`, then moves `end`.
 /// - `next` is set to the segment that takes the place of the next one. A replaced segment keeps the `next` that it has
-///   then: what it names is retired later than the segment itself, so a reader of the one has the other, too.
+///   then. The writer retires that next segment later, so it stays allocated for a reader of the replaced one.
 /// - The first segment shrinks in place: `first` moves over tombstones. So a list that is emptied from the front does
 ///   not have to be copied each time.
 /// - Ending a subscription sets a mark in its record, which the readers of all segments see. The record becomes a

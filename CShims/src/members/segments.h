@@ -158,7 +158,7 @@ static inline size_t fwd_segment_end(const fwd_segment *segment) {
   return atomic_load_explicit(&segment->end, memory_order_relaxed);
 }
 
-/// Inserts a record before the one at `index`, or after all others if there is none. False if memory is short.
+/// Inserts a record before the one at `index`, or at the end if `index` is not below the count. False if memory is short.
 /// Amortised O(1) at the end, else O(log n).
 bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage);
 /// Moves a record to the index that `to` is in the list without it, and sets its priority. False if memory is short, and

@@ -70,7 +70,7 @@ void fwd_hazard_leave_anywhere(fwd_guard guard) {
 /// Whether a time is before another. The clock may go round, and two times that are compared are near.
 static bool is_before(uint64_t time, uint64_t other) { return (int64_t)(time - other) < 0; }
 
-/// Finds the time at which the earliest of the announced readers entered. False if there is none.
+/// Stores the time at which the earliest announced reader entered. Returns false if no reader is announced.
 static bool find_earliest(const fwd_domain *domain, uint64_t *earliest) {
   bool found = false;
   for (fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks); block; block = block->next) {

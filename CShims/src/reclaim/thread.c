@@ -108,8 +108,8 @@ static void give_back(fwd_thread_block *block) {
   atomic_store_explicit(&block->is_owned, false, memory_order_release);
 }
 
-/// Clears the hazard pointers of fan-outs, whose stack frames are gone. Those of batches stay: a batch may be ended on
-/// any thread, and whoever has the block meanwhile uses its other hazard pointers.
+/// Clears the hazard pointers of fan-outs, whose stack frames are gone. Those of batches stay, since any
+/// thread may end a batch. The next thread that owns the block uses the other hazard pointers.
 static void clear_fan_outs(fwd_thread_block *block) {
   for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
     fwd_hazard *hazard = &block->hazards[i];

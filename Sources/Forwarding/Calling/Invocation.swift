@@ -160,8 +160,8 @@ internal import CForwardingInternal
 // MARK: - Target
 
 extension Invocation {
-  /// The receiver of the call, which the invocation keeps alive. Nil if there
-  /// is none, or if it is a pointer.
+  /// The receiver of the call, which the invocation keeps alive. Nil if the
+  /// call has no receiver, or a pointer as its receiver.
   public var target: AnyObject? {
     get {
       if case .object(let object) = receiver { object } else { nil }
@@ -417,8 +417,8 @@ extension Invocation {
     unsafe resultChanged(isOwned: isOwned)
   }
 
-  /// Copies the bytes of the result, or zeroes if there is none. If the result
-  /// is an object, it is retained for the caller.
+  /// Copies the bytes of the result. Copies zeroes if no result was set. Retains
+  /// an object for the caller.
   @unsafe internal func unsafeCopyRetainedResult(to room: UnsafeMutableRawPointer) {
     // SAFETY: the caller has room for it; `keptResult` keeps the object.
     unsafe room.copyMemory(from: resultBytes, byteCount: resultSize)

@@ -80,7 +80,7 @@ extension DynamicProxy {
   ) -> UnsafePointer<fwd_proxy_method>? {
     let token = unsafe UInt(bitPattern: derived.toOpaque())
     let keys = core.verifiedKeys
-    // SAFETY: what is derived from keys is never freed.
+    // SAFETY: the process never frees what it has derived from a key.
     let index = unsafe derived._withUnsafeGuaranteedRef { $0.index.load(ordering: .relaxed) }
     if let entry = unsafe keys.entry(at: index, for: token) { return unsafe entry }
     guard let entry = unsafe core.method(selector), unsafe keys.holds(token, entry) else {
