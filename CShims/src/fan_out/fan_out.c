@@ -42,6 +42,7 @@
 #include "fan_out/batch.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
+#include "fan_out/swift_closure.h"
 
 /// One fan-out under way. Each level of a recursion has one on the stack, so it is kept small;
 /// Tests/Robustness/nesting.c measures what a level takes.
@@ -247,6 +248,11 @@ static void find_arguments(emission *state) {
 static fwd_status call(emission *state, const fwd_implementation *implementation) {
   const fwd_compiled_method *method = state->method;
   // A thunk has a function too, but that one wants its context in a register.
+  const fwd_swift_closure *closure = implementation->closure;
+  if (closure && fwd_swift_closure_takes(closure, state->arguments + method->hidden_count)) {
+    fwd_swift_closure_call(closure, state->receiver, state->arguments + method->hidden_count, state->result);
+    return FWD_OK;
+  }
   if (implementation->packed) {
     return implementation->packed(implementation->context, state->receiver, state->arguments, state->result, NULL);
   }
@@ -337,19 +343,34 @@ __attribute__((noinline)) static size_t deliver_to_spans(emission *state) {
   return visited;
 }
 
-/// Makes a delivery that a loop leaves to the fan-out.
+/// Finds the arguments for a loop, where the words of its registers were.
+static void find_arguments_of_loop(looped_emission *looped) {
+  emission *state = &looped->emission;
+  if (state->arguments) return;
+  state->arguments = &looped->replay.words->address;
+  find_arguments(state);
+}
+
 static void deliver_slowly(fwd_replay *replay, size_t index) {
   looped_emission *looped = (looped_emission *)replay;
   emission *state = &looped->emission;
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   state->result = state->kept = &nothing;
-  if (!state->arguments) {
-    state->arguments = &replay->words->address;
-    find_arguments(state);
-  }
+  find_arguments_of_loop(looped);
   deliver_to(state, replay->records[index], index);
 }
+
+static void *const *arguments_of_closure(fwd_replay *replay) {
+  looped_emission *looped = (looped_emission *)replay;
+  find_arguments_of_loop(looped);
+  return looped->emission.arguments + looped->emission.method->hidden_count;
+}
+
+static const fwd_replay_operations operations_of_loops = {
+    .deliver_slowly = deliver_slowly, .find_arguments = arguments_of_closure};
+
+bool fwd_calls_swift_closures(void) { return FWD_HAS_SWIFTCALL; }
 
 // MARK: Finishing
 
@@ -491,13 +512,14 @@ __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
   size_t visited = 0;
   fwd_span span;
   for (bool found = fwd_span_first(state->proxy->list, &span); found; found = fwd_span_next(&span)) {
-    // A slow delivery in the span before has put its arguments where the words of the registers were.
+    // A delivery in the span before has put its arguments where the words of the registers were.
     if (state->arguments) load_words(state, replay->words);
     state->arguments = NULL;
+    replay->arguments = NULL;
     replay->records = span.records;
     replay->count = span.count;
     visited += span.count;
-    (span.has_weak ? state->method->replayers.weak : state->method->replayers.held)(replay);
+    state->responses += (span.has_weak ? state->method->replayers.weak : state->method->replayers.held)(replay);
   }
   return visited;
 }
@@ -516,8 +538,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   state->arguments = NULL;
   replay->words = words;
   replay->gone = 0;
-  replay->delivered = 0;
-  replay->deliver_slowly = deliver_slowly;
+  replay->arguments = NULL;
+  replay->operations = &operations_of_loops;
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
   load_words(state, words);
@@ -527,7 +549,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   if (batch) {
     replay->records = batch->records;
     replay->count = batch->count;
-    method->replayers.held(replay);
+    state->responses += method->replayers.held(replay);
     visited = visited_now(batch->guard, batch->walked);
   } else {
     const fwd_reading reading = fwd_list_enter(proxy->list);
@@ -537,14 +559,14 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     } else {
       replay->records = reading.records;
       replay->count = reading.count;
-      (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
+      state->responses += (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
     }
     visited = visited_now(reading.guard, visited);
     fwd_list_leave(&reading);
   }
   state->gone += replay->gone;
   leave(state, visited);
-  state->responses += replay->delivered - state->withdrawn;
+  state->responses -= state->withdrawn;
   return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : finish(state, error);
 }
 

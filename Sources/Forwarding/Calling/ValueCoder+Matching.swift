@@ -265,6 +265,8 @@ extension ValueCoder {
 private final class ClassTranslator<Value, Object: AnyObject>: ValueTranslator<Value>,
   @unchecked Sendable
 {
+  override var requiredClass: AnyClass? { Object.self }
+
   override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
     // SAFETY: an `@` slot holds an object that is alive, or null.
     if let object = unsafe slot.load(as: AnyObject?.self) {

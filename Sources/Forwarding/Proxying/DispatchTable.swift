@@ -81,20 +81,22 @@ extension FunctionTable.Implementation {
       // types of the signature.
       return unsafe fwd_implementation(
         function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
-        packed: nil, context: nil)
+        packed: nil, context: nil, closure: nil)
     case .shim(let function):
       return unsafe fwd_implementation(
-        function: nil, packed: function.function, context: function.context)
+        function: nil, packed: function.function, context: function.context,
+        closure: nil)
     case .thunk(let function, let packed):
       // SAFETY: as above; whoever wrote the thunk knows that it gets a context.
       return unsafe fwd_implementation(
         function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
-        packed: packed.function, context: packed.context)
+        packed: packed.function, context: packed.context, closure: nil)
     case .packed(let function):
       functions.append(function)
       return unsafe fwd_implementation(
         function: nil, packed: callPacked,
-        context: UnsafeRawPointer(Unmanaged.passUnretained(function).toOpaque()))
+        context: UnsafeRawPointer(Unmanaged.passUnretained(function).toOpaque()),
+        closure: function.called?.closure)
     }
   }
 }

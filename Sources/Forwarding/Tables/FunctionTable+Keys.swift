@@ -50,7 +50,9 @@ extension FunctionTable.Builder {
   /// one, then the arguments.
   ///
   /// ```swift
-  /// unsafe $0.function(Visitor.finished, calling: counter_finished)
+  /// unsafe $0.function(
+  ///   Visitor.finished,
+  ///   calling: counter_finished as @convention(c) (UnsafeMutableRawPointer?, Int64) -> Void)
   /// ```
   ///
   /// The number of parameters, and the size and the kind of register of each,
