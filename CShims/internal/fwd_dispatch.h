@@ -27,7 +27,7 @@ typedef fwd_status (*fwd_packed_function)(const void *FWD_NULLABLE context,
 
 /// A Swift closure of the type `(Owner, repeat each Argument) -> Output`, or without the owner, as generic Swift code
 /// holds it. Such a closure takes the *addresses* of its arguments, as a packed function does, so that it can be called
-/// from C (fan_out/swift_closure.h).
+/// from C (members/swift_closure.h).
 ///
 /// Unlike a packed function, it does not look whether the arguments are values of its Swift types. The masks say what is
 /// to be looked at first; bit i stands for argument i, the receiver and the selector not counted.

@@ -27,7 +27,7 @@
 #include <string.h>
 
 #include "abi/callers.h"
-#include "fan_out/swift_closure.h"
+#include "members/swift_closure.h"
 #include "members/swift_runtime.h"
 
 #if FWD_HAS_CALL_PLANS
@@ -68,23 +68,23 @@ static inline const fwd_implementation *method_of(const fwd_record *record, size
 }
 
 /// How far a loop has come.
-typedef struct progress {
+typedef struct loop_progress {
   /// The index of the next record.
   size_t next;
   /// The deliveries made.
   size_t delivered;
-} progress;
+} loop_progress;
 
 /// Delivers to the record at `first`, which has a closure, and on to those behind it, up to a record that the loop has to
 /// look at. The arguments are the same for all, so whether a closure takes them is asked once and not for each record.
-static inline __attribute__((always_inline)) progress deliver_by_closures(fwd_replay *replay, size_t first, bool weak) {
+static inline __attribute__((always_inline)) loop_progress deliver_by_closures(fwd_replay *replay, size_t first, bool weak) {
   fwd_record *const *records = replay->records;
   size_t count = replay->count, implementation = replay->implementation;
   bool prefetches = count >= FWD_PREFETCHED_COUNT;
   if (!replay->arguments) replay->arguments = replay->operations->find_arguments(replay);
   void *const *arguments = replay->arguments;
   const fwd_swift_closure *closure = NULL;
-  progress progress = {first, 0};
+  loop_progress progress = {first, 0};
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   for (; progress.next < count; progress.next++) {
@@ -118,11 +118,11 @@ static inline __attribute__((always_inline)) progress deliver_by_closures(fwd_re
   return progress;
 }
 
-__attribute__((noinline)) static progress weak_closures(fwd_replay *replay, size_t first) {
+__attribute__((noinline)) static loop_progress weak_closures(fwd_replay *replay, size_t first) {
   return deliver_by_closures(replay, first, true);
 }
 
-__attribute__((noinline)) static progress held_closures(fwd_replay *replay, size_t first) {
+__attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay, size_t first) {
   return deliver_by_closures(replay, first, false);
 }
 
@@ -151,7 +151,7 @@ __attribute__((noinline)) static progress held_closures(fwd_replay *replay, size
 
 // Goes on behind the records to which it has delivered.
 #define DELIVER_BY_CLOSURES(name)                \
-  progress progress = name##_closures(replay, i); \
+  loop_progress progress = name##_closures(replay, i); \
   delivered += progress.delivered;               \
   i = progress.next - 1;
 

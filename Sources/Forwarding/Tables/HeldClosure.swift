@@ -8,7 +8,7 @@ internal import CForwardingInternal
 ///
 /// The field is of a function type with a parameter pack, so the compiler stores
 /// a function that takes the addresses of its arguments. C can call that one, see
-/// `CShims/src/fan_out/swift_closure.h`. The constraint of `Owner` belongs to
+/// `CShims/src/members/swift_closure.h`. The constraint of `Owner` belongs to
 /// the form: without it the owner would be passed by address too.
 @usableFromInline
 internal struct HeldClosure<Owner: AnyObject, Output, each Argument>: Sendable {
