@@ -79,7 +79,8 @@ let package = Package(
     .target(
       name: "Forwarding", dependencies: ["CForwarding", "CForwardingInternal"],
       cSettings: internalHeaders,
-      swiftSettings: swiftSettings + (closures.map { [.define("FWD_CLOSURES_\($0.uppercased())")] } ?? [])),
+      swiftSettings: swiftSettings
+        + (closures.map { [.define("FWD_CLOSURES_\($0.uppercased())")] } ?? [])),
     .macro(
       name: "ForwardingMacrosPlugin",
       dependencies: [

@@ -104,14 +104,20 @@ private struct Conditions {
 
   mutating func add<Value>(_ coder: ValueCoder<Value>) {
     defer { count += 1 }
-    guard count < Int(FWD_SWIFT_CLOSURE_ARGUMENTS) else { return areComplete = false }
+    guard count < Int(FWD_SWIFT_CLOSURE_ARGUMENTS) else {
+      areComplete = false
+      return
+    }
     let bit: UInt64 = 1 << count
     switch coder.form {
     case .bitwise: break
     case .bool: bools |= bit
     case .nonNull: nonNull |= bit
     case .translated(let translator):
-      guard let type: AnyClass = translator.requiredClass else { return areComplete = false }
+      guard let type: AnyClass = translator.requiredClass else {
+        areComplete = false
+        return
+      }
       objects |= bit
       classes.append(type)
       if !(Value.self is any OptionalValue.Type) { nonNull |= bit }
