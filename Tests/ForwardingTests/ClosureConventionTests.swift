@@ -331,6 +331,49 @@ import Testing
     }
   }
 
+  // MARK: - Folds
+
+  /// Folds the results of subscribers that return the values, in this order.
+  private func fold<Value: Sendable & Equatable>(
+    _ values: [Value], _ policy: ResultPolicy, byC: Bool = true
+  ) throws -> [Value] {
+    let get = Method("get:", ((Int8) -> Value).self)
+    return try Self.both.map { convention in
+      try ClosureConvention.$chosen.withValue(convention) {
+        let proxy = try DynamicProxy { $0.required(get, result: policy) }
+        let fitted = try policy.fit(try get.signature.result)
+        #expect((fitted.fold?.called != nil) == (byC && convention == .packs))
+        let tokens = try values.map { value in try proxy.subscribe { $0.on(get) { _ in value } } }
+        return try withExtendedLifetime(tokens) { try proxy.send(get, 1) }
+      }
+    }
+  }
+
+  @Test func `closures of result policies`() throws {
+    #expect(try fold([1, 2, 3, 4] as [Int32], .until { (x: Int32) in x > 2 }) == [3, 3])
+    #expect(try fold([1, 2] as [Int32], .until { (x: Int32) in x > 2 }) == [2, 2])
+    #expect(try fold([1, 2, 4] as [Int64], .reduce(100 as Int64) { 2 * $0 + $1 }) == [812, 812])
+    #expect(try fold([0.5, 2.5, -1], .reduce(-Double.infinity) { max($0, $1) }) == [2.5, 2.5])
+    #expect(try fold([0.5, 2.5] as [Float], .until { (x: Float) in x > 2 }) == [2.5, 2.5])
+    #expect(try fold([1, 2, 3] as [Int128], .reduce(0 as Int128) { $0 - $1 }) == [-6, -6])
+    #if arch(x86_64)
+      #expect(try fold([1, 2.5] as [Float80], .reduce(0 as Float80) { $0 + $1 }) == [3.5, 3.5])
+    #endif
+    let padded = [Padded(long: 1, short: 2), Padded(long: 10, short: 20)]
+    let sum = Padded(long: 11, short: 22)
+    #expect(
+      try fold(
+        padded,
+        .reduce(Padded()) { Padded(long: $0.long + $1.long, short: $0.short + $1.short) })
+        == [sum, sum])
+    #expect(try fold(padded, .until { (x: Padded) in x.short == 20 }) == [padded[1], padded[1]])
+    #expect(
+      try fold([false, true, false], .reduce(false) { $0 != $1 }, byC: false) == [true, true])
+    #expect(
+      try fold([Color.red, .green], .until { (x: Color) in x == .green }, byC: false)
+        == [.green, .green])
+  }
+
   // MARK: - Lifetimes
 
   @Test func `results are released, and captures live as long as the subscription`() throws {

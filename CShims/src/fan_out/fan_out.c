@@ -116,13 +116,31 @@ static bool is_zero(const unsigned char *bytes, size_t size) {
   return true;
 }
 
+/// Combines the response in `state->result`, which has been counted, with those before. Returns whether to go on.
+static bool fold(const fwd_compiled_method *method, emission *state) {
+  const fwd_fold *fold = &method->method.fold;
+  if (fold->predicate) {
+    keep(state);
+    return !fwd_swift_predicate_call(fold->predicate, fold->closure_context, state->kept);
+  }
+  if (fold->combine) {
+    // Zeroes for the bytes between the members of a struct.
+    aligned_bytes sum = {{0}};
+    _Static_assert(sizeof sum >= FWD_FOLDED_SIZE, "a result that is folded has room");
+    fwd_swift_combine_call(fold->combine, fold->closure_context, state->responses == 1 ? fold->initial : state->kept,
+                           state->result, &sum);
+    memcpy(state->kept, &sum, method->value_size);
+    return true;
+  }
+  return fold->step(fold->context, state->kept, state->result, state->responses - 1);
+}
+
 /// Counts the response in `state->result` and treats it by the method's policy. Returns whether to go on.
 static inline __attribute__((always_inline)) bool apply_policy_inline(const fwd_compiled_method *method,
                                                                       emission *state) {
   size_t size = method->result.size;
   bool first = state->responses++ == 0;
-  const fwd_fold *fold = &method->method.fold;
-  if (fold->step) return fold->step(fold->context, state->kept, state->result, state->responses - 1);
+  if (method->method.fold.step) return fold(method, state);
   switch (method->method.policy) {
     case FWD_RESULT_FIRST:
       keep(state);

@@ -73,12 +73,34 @@ static inline void fwd_swift_closure_call(const fwd_swift_closure *closure, void
   }
 }
 
+/// Calls a closure `(Value) -> Bool`, which takes the address of the value.
+static inline bool fwd_swift_predicate_call(void (*function)(void), const void *context, const void *value) {
+  typedef __attribute__((swiftcall)) bool (*predicate)(const void *value, FWD_SWIFT_CONTEXT const void *context);
+  return ((predicate)function)(value, context);
+}
+
+/// Calls a closure `(Value, Value) -> Value`. The result must not be where one of the values is.
+static inline void fwd_swift_combine_call(void (*function)(void), const void *context, const void *one,
+                                          const void *other, void *result) {
+  typedef __attribute__((swiftcall)) void (*combine)(FWD_SWIFT_RESULT void *result, const void *one, const void *other,
+                                                     FWD_SWIFT_CONTEXT const void *context);
+  ((combine)function)(result, one, other, context);
+}
+
 #else
 
 // Never called: see `fwd_calls_swift_closures`.
 static inline void fwd_swift_closure_call(const fwd_swift_closure *closure, void *receiver, void *const *arguments,
                                           void *result) {
   (void)closure, (void)receiver, (void)arguments, (void)result;
+}
+static inline bool fwd_swift_predicate_call(void (*function)(void), const void *context, const void *value) {
+  (void)function, (void)context, (void)value;
+  return false;
+}
+static inline void fwd_swift_combine_call(void (*function)(void), const void *context, const void *one,
+                                          const void *other, void *result) {
+  (void)function, (void)context, (void)one, (void)other, (void)result;
 }
 
 #endif

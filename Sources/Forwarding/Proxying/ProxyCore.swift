@@ -221,13 +221,16 @@ extension DynamicProxy.Configuration.NoResponder {
 
 extension ResultFold? {
   fileprivate var shim: fwd_fold {
-    guard let self else { return unsafe fwd_fold(context: nil, step: nil) }
-    return unsafe fwd_fold(
-      context: Unmanaged.passUnretained(self).toOpaque(),
-      step: { context, accumulator, result, index in
-        // SAFETY: the context is the fold, which the proxy's core keeps alive.
-        let fold = unsafe Unmanaged<ResultFold>.fromOpaque(context!).takeUnretainedValue()
-        return unsafe fold.step(accumulator, result, index)
-      })
+    guard let self else { return unsafe fwd_fold() }
+    // SAFETY: the proxy's core keeps the fold alive, and that what it consists of.
+    var fold = unsafe self.called?.fold ?? fwd_fold()
+    unsafe fold.initial = self.initial.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }
+    unsafe fold.context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    unsafe fold.step = { context, accumulator, result, index in
+      // SAFETY: the context is the fold.
+      let fold = unsafe Unmanaged<ResultFold>.fromOpaque(context!).takeUnretainedValue()
+      return unsafe fold.step(accumulator, result, index)
+    }
+    return unsafe fold
   }
 }

@@ -65,18 +65,11 @@ internal struct HeldOwnerlessClosure<Output, each Argument>: Sendable {
       // SAFETY: the index is below the capacity. A class is a pointer.
       unsafe (classes + index).initialize(to: unsafeBitCast(type, to: UnsafeRawPointer.self))
     }
-    // SAFETY: the struct has one field, a closure, which is two words: a function
-    // and a context. Not `withUnsafeBytes(of: body)`: the compiler would pass
-    // another form of the closure.
-    let words = unsafe withUnsafeBytes(of: held) { bytes in
-      unsafe bytes.load(as: (function: UnsafeRawPointer, context: UnsafeRawPointer?).self)
-    }
+    let words = ClosureWords(of: held)
     let closure = UnsafeMutablePointer<fwd_swift_closure>.allocate(capacity: 1)
     unsafe closure.initialize(
       to: fwd_swift_closure(
-        // Called as what it is: C casts it back.
-        function: unsafeBitCast(words.function, to: (@convention(c) () -> Void).self),
-        context: words.context, takes_receiver: takesReceiver, non_null: conditions.nonNull,
+        function: words.function, context: words.context, takes_receiver: takesReceiver, non_null: conditions.nonNull,
         bools: conditions.bools, objects: conditions.objects, classes: classes))
     unsafe self.closure = UnsafePointer(closure)
   }
@@ -86,6 +79,77 @@ internal struct HeldOwnerlessClosure<Output, each Argument>: Sendable {
     // object.
     unsafe closure.deallocate()
     unsafe classes.deallocate()
+  }
+}
+
+/// The two words of a held closure.
+@safe private struct ClosureWords {
+  /// C casts it back to what it is.
+  let function: @convention(c) () -> Void
+  let context: UnsafeRawPointer?
+
+  /// - Parameter held: a struct whose only field is a closure.
+  init<Held>(of held: Held) {
+    // SAFETY: a closure is two words, a function and a context. Not the bytes of
+    // the closure itself: the compiler would pass another form of it.
+    let words = unsafe withUnsafeBytes(of: held) { bytes in
+      unsafe bytes.load(as: (function: UnsafeRawPointer, context: UnsafeRawPointer?).self)
+    }
+    unsafe function = unsafeBitCast(words.function, to: (@convention(c) () -> Void).self)
+    unsafe context = words.context
+  }
+}
+
+// MARK: - Folds
+
+private struct HeldPredicate<Value>: Sendable {
+  let body: @Sendable (Value) -> Bool
+}
+
+private struct HeldCombination<Value>: Sendable {
+  let body: @Sendable (Value, Value) -> Value
+}
+
+/// The closure of a result policy as C calls it.
+@safe internal struct CalledFold: @unchecked Sendable {
+  // Sendable: immutable, and so is what it holds.
+
+  /// Without `step`, `context` and `initial`. Valid as long as this value.
+  internal let fold: fwd_fold
+  /// Keeps the closure's context alive.
+  private let held: any Sendable
+
+  /// - Returns: nil if the closure has to be called by Swift.
+  internal init?<Value>(
+    until predicate: @escaping @Sendable (Value) -> Bool, _ coder: ValueCoder<Value>, _ size: Int
+  ) {
+    guard Self.calls(coder, size) else { return nil }
+    let held = HeldPredicate(body: predicate)
+    let words = ClosureWords(of: held)
+    self.held = held
+    var fold = unsafe fwd_fold()
+    unsafe fold.predicate = words.function
+    unsafe fold.closure_context = words.context
+    unsafe self.fold = fold
+  }
+
+  /// - Returns: nil if the closure has to be called by Swift.
+  internal init?<Value>(
+    reducing combine: @escaping @Sendable (Value, Value) -> Value, _ coder: ValueCoder<Value>,
+    _ size: Int
+  ) {
+    guard Self.calls(coder, size) else { return nil }
+    let held = HeldCombination(body: combine)
+    let words = ClosureWords(of: held)
+    self.held = held
+    var fold = unsafe fwd_fold()
+    unsafe fold.combine = words.function
+    unsafe fold.closure_context = words.context
+    unsafe self.fold = fold
+  }
+
+  private static func calls<Value>(_ coder: ValueCoder<Value>, _ size: Int) -> Bool {
+    ClosureConvention.current == .packs && coder.isBitwise && size <= Int(FWD_FOLDED_SIZE)
   }
 }
 
