@@ -69,7 +69,8 @@ internal struct HeldOwnerlessClosure<Output, each Argument>: Sendable {
     let closure = UnsafeMutablePointer<fwd_swift_closure>.allocate(capacity: 1)
     unsafe closure.initialize(
       to: fwd_swift_closure(
-        function: words.function, context: words.context, takes_receiver: takesReceiver, non_null: conditions.nonNull,
+        function: words.function, context: words.context, takes_receiver: takesReceiver,
+        non_null: conditions.nonNull,
         bools: conditions.bools, objects: conditions.objects, classes: classes))
     unsafe self.closure = UnsafePointer(closure)
   }
