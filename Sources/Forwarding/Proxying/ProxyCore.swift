@@ -50,10 +50,14 @@ internal import CForwardingInternal
     self.retained = retained
     // SAFETY: the array is copied, and its signatures are retained; operations
     // live as long as the process.
-    let handle = unsafe methods.withUnsafeBufferPointer { methods in
+    let set = unsafe methods.withUnsafeBufferPointer { methods in
+      unsafe fwd_method_set_create(methods.baseAddress, methods.count)
+    }
+    // The proxy retains it.
+    defer { unsafe fwd_method_set_release(set) }
+    let handle = unsafe set.flatMap {
       unsafe fwd_proxy_core_create(
-        methods.baseAddress, methods.count, configuration.unknownSelectors == .ignore, nil,
-        ProxyOperations.pointer)
+        $0, configuration.unknownSelectors == .ignore, nil, ProxyOperations.pointer)
     }
     guard let handle = unsafe handle else {
       throw TableError(.outOfMemory, "no memory for a proxy")
