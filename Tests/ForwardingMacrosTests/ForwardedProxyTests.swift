@@ -204,7 +204,7 @@
     func `results in memory take no policy`(_ selector: String) {
       var configuration = DynamicProxy.Configuration()
       configuration.results[MethodSelector(selector)] = .callAll(pick: .last)
-      #expect(throws: TableError.self) { try KindsProxy(configuration: configuration) }
+      #expect(throws: ForwardingError.self) { try KindsProxy(configuration: configuration) }
     }
 
     // MARK: Threads

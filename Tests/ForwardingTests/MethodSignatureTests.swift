@@ -87,19 +87,19 @@ import Testing
   @Test(
     "refuses what cannot be read or called",
     arguments: [
-      ("", EncodingError.Code.malformed), ("v@:{", .malformed), ("v@:v", .unsupported),
+      ("", ForwardingError.Code.malformed), ("v@:{", .malformed), ("v@:v", .unsupported),
       ("v@:b3", .unsupported), ("v@:{stat}", .unsupported), ("v@:[4v]", .unsupported),
       ("v@:[9999999999999999999999c]", .overflow), ("v{B=[1000000000c]}", .overflow),
     ])
-  func refused(text: String, code: EncodingError.Code) {
-    let error = #expect(throws: EncodingError.self) { try MethodSignature(text) }
+  func refused(text: String, code: ForwardingError.Code) {
+    let error = #expect(throws: ForwardingError.self) { try MethodSignature(text) }
     #expect(error?.code == code, "\(String(describing: error))")
     #expect(error?.encoding == text)
   }
 
   @Test func `bounds the number of arguments`() throws {
     #expect(try MethodSignature("v" + String(repeating: "i", count: 255)).arguments.count == 255)
-    let error = #expect(throws: EncodingError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try MethodSignature("v" + String(repeating: "i", count: 256))
     }
     #expect(error?.code == .overflow)

@@ -234,12 +234,12 @@ public func fwd_invocation_set_argument(
       "argument \(index) of \"\(target.selector)\" has \(expected) bytes, got \(UInt(bitPattern: size))",
       offset: index)
   }
-  do throws(InvocationError) {
+  do throws(ForwardingError) {
     // SAFETY: the caller has `size` bytes there.
     try unsafe target.setBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes, at: index)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, ForwardingError(failure).code.status, failure.description)
+    return unsafe fail(nil, failure.code.status, failure.description)
   }
 }
 
@@ -268,7 +268,7 @@ public func fwd_invocation_result(_ invocation: OpaquePointer?) -> UnsafeRawPoin
   let target = unsafe CInvocation.of(invocation).invocation
   // SAFETY: the result stays in place as long as the invocation.
   let bytes: UnsafeRawPointer?? = unsafe try? target.withResultBytes {
-    span throws(InvocationError) in
+    span throws(ForwardingError) in
     unsafe span.withUnsafeBytes { unsafe $0.isEmpty ? nil : $0.baseAddress }
   }
   return unsafe bytes ?? nil
@@ -294,12 +294,12 @@ public func fwd_invocation_set_result(
       nil, FWD_WRONG_SIZE,
       "the result of \"\(target.selector)\" has \(expected) bytes, got \(UInt(bitPattern: size))")
   }
-  do throws(InvocationError) {
+  do throws(ForwardingError) {
     // SAFETY: the caller has `size` bytes there.
     try unsafe target.setResultBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, ForwardingError(failure).code.status, failure.description)
+    return unsafe fail(nil, failure.code.status, failure.description)
   }
 }
 

@@ -48,7 +48,7 @@ public func fwd_proxy_create(
     let status = unsafe fwd_proxy_options_read(options, &known, error)
     if status != FWD_OK { return status }
   }
-  do throws(TableError) {
+  do throws(ForwardingError) {
     var configuration = DynamicProxy.Configuration()
     let status = try unsafe configuration.apply(known, tables, error)
     if status != FWD_OK { return status }
@@ -59,7 +59,7 @@ public func fwd_proxy_create(
     unsafe proxy.pointee = made.core.handle
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure.code.tableStatus, failure.description)
   }
 }
 
@@ -104,7 +104,9 @@ public func fwd_proxy_subscribe(
   }
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
-  if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
+  if let fault = table.fault {
+    return unsafe fail(error, fault.code.tableStatus, fault.description)
+  }
   // SAFETY: the caller has a reference to the proxy.
   let target = unsafe DynamicProxy.of(core: proxy)
   do throws(ForwardingError) {
@@ -267,18 +269,18 @@ extension FunctionTable {
     var builder = Builder<Void>()
     if unsafe (methods == nil && count != 0) || count < 0 {
       builder.keep(
-        TableError(
+        ForwardingError(
           .nullPointer, "the function table has \(UInt(bitPattern: count)) methods at NULL"))
     }
     for index in 0..<(unsafe methods == nil ? 0 : max(count, 0)) {
       // SAFETY: there are `count` methods; the strings end with NULs, and the
       // caller promises the types.
       let method = unsafe methods![index]
-      do throws(TableError) {
+      do throws(ForwardingError) {
         let selector = try unsafe text(method.selector, "the selector of method \(index)")
         let encoding = try unsafe text(method.encoding, "the encoding of method \(index)")
         guard let function = unsafe method.function else {
-          throw TableError(
+          throw ForwardingError(
             .nullPointer, selector: selector, "the function of method \(index) is NULL")
         }
         unsafe builder.function(selector, encoding, calling: function)
@@ -296,11 +298,11 @@ extension DynamicProxy.Configuration {
   /// Applies the options that a C program passes.
   ///
   /// - Returns: why the options of a method could not be read, else `FWD_OK`.
-  /// - Throws: `TableError` for options that do not fit the protocols.
+  /// - Throws: `ForwardingError` for options that do not fit the protocols.
   @unsafe fileprivate mutating func apply(
     _ options: fwd_proxy_options, _ tables: [ProtocolTable],
     _ error: UnsafeMutablePointer<fwd_error>?
-  ) throws(TableError) -> fwd_status {
+  ) throws(ForwardingError) -> fwd_status {
     if unsafe options.flags & UInt64(FWD_PROXY_IGNORES_UNKNOWN_SELECTORS.rawValue) != 0 {
       unknownSelectors = .ignore
     }
@@ -314,7 +316,8 @@ extension DynamicProxy.Configuration {
     let count = unsafe options.method_count
     guard unsafe options.methods != nil, count >= 0 else {
       if count == 0 { return FWD_OK }
-      throw TableError(.nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")
+      throw ForwardingError(
+        .nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")
     }
     let requirements = try ProtocolTable.merge(tables)
     for index in 0..<count {
@@ -326,12 +329,12 @@ extension DynamicProxy.Configuration {
       if status != FWD_OK { return status }
       let text = try unsafe text(method.selector, "the selector of method \(index) of the options")
       guard let requirement = requirements.first(where: { $0.selector.name == text }) else {
-        throw TableError(
-          .unknownMethod, selector: text,
+        throw ForwardingError(
+          .unknownSelector, selector: text,
           "the options name \"\(text)\", which no protocol of the proxy declares")
       }
       guard let policy = unsafe ResultPolicy(method.policy) else {
-        throw unsafe TableError(
+        throw unsafe ForwardingError(
           .policyMismatch, selector: text,
           "\"\(text)\" has the result policy \(method.policy.rawValue), which is none")
       }
@@ -349,22 +352,22 @@ extension DynamicProxy.Configuration {
   @unsafe private static func value(
     _ name: String, _ bytes: UnsafeRawPointer?, _ count: Int,
     _ requirement: ProtocolTable.Requirement
-  ) throws(TableError) -> StoredValue? {
+  ) throws(ForwardingError) -> StoredValue? {
     let name = "the \(name) of \"\(requirement.selector)\""
     guard let bytes = unsafe bytes else {
       if count == 0 { return nil }
-      throw TableError(
+      throw ForwardingError(
         .nullPointer, selector: requirement.selector.name,
         "\(name) has \(UInt(bitPattern: count)) bytes at NULL")
     }
     let size = requirement.signature.resultLayout.size
     guard count == size else {
-      throw TableError(
+      throw ForwardingError(
         .policyMismatch, selector: requirement.selector.name,
         "\(name) has \(UInt(bitPattern: count)) bytes, expected \(size)")
     }
     guard requirement.signature.result.kind != .object else {
-      throw TableError(
+      throw ForwardingError(
         .policyMismatch, selector: requirement.selector.name,
         "\(name) is an object, which C cannot keep alive")
     }

@@ -27,7 +27,7 @@ internal import CForwardingInternal
   ///
   /// - Complexity: O(*n*) in the length of the name.
   public init(_ name: String) {
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       try self.init(validating: name)
     } catch {
       preconditionFailure(error.description)
@@ -36,11 +36,11 @@ internal import CForwardingInternal
 
   /// Interns a name.
   ///
-  /// - Throws: `InvocationError` with the code `invalidName` if the name is
+  /// - Throws: `ForwardingError` with the code `invalidName` if the name is
   ///   empty, contains a NUL, or is longer than 65,535 bytes in UTF-8, and with
   ///   the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the name.
-  public init(validating name: String) throws(InvocationError) {
+  public init(validating name: String) throws(ForwardingError) {
     // Most names are interned already. An invalid name never is.
     if let found = MethodSelector(known: name) {
       self = found
@@ -48,13 +48,13 @@ internal import CForwardingInternal
     }
     let length = name.utf8.count
     guard length > 0 && length <= MethodSelector.lengthLimit && !name.utf8.contains(0) else {
-      throw InvocationError(
+      throw ForwardingError(
         .invalidName, expected: "1 to \(MethodSelector.lengthLimit) bytes, none of them zero",
         actual: length > 100 ? "\(length) bytes" : String(reflecting: name))
     }
     // SAFETY: the string ends with a NUL and is copied.
     guard let handle = unsafe fwd_selector_register(name) else {
-      throw InvocationError(.outOfMemory, selector: name, actual: "no memory for a selector")
+      throw ForwardingError(.outOfMemory, selector: name, actual: "no memory for a selector")
     }
     unsafe self.handle = handle
   }

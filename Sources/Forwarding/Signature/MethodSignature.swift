@@ -92,11 +92,11 @@ internal import CForwardingInternal
   /// Stack offsets and frame sizes, which runtimes write (`v24@0:8i16`), are
   /// ignored. Recently parsed encodings are cached.
   ///
-  /// - Throws: `EncodingError` if the text is malformed or exceeds a limit, and
+  /// - Throws: `ForwardingError` if the text is malformed or exceeds a limit, and
   ///   with the code `unsupported` if the encoding does not say how to call
   ///   such a function.
   /// - Complexity: O(*n*) in the length of the text.
-  public init(_ encoding: String) throws(EncodingError) {
+  public init(_ encoding: String) throws(ForwardingError) {
     var handle: OpaquePointer?
     var error = fwd_error()
     var utf8 = encoding
@@ -108,7 +108,7 @@ internal import CForwardingInternal
       }
     }
     guard status == FWD_OK, let handle = unsafe handle else {
-      throw EncodingError(error, encoding: encoding)
+      throw ForwardingError(error, encoding: encoding)
     }
     // SAFETY: this value takes over the reference.
     unsafe self.init(owning: handle)
@@ -123,11 +123,11 @@ extension MethodSignature {
   /// let signature = try MethodSignature("i{Header=ci}", stating: [header])
   /// ```
   ///
-  /// - Throws: `EncodingError` as `init(_:)`, and with the code `wrongLayout` if a
+  /// - Throws: `ForwardingError` as `init(_:)`, and with the code `wrongLayout` if a
   ///   stated layout contradicts the type, or if no type has its name.
   /// - Complexity: O(*n*) in the length of the text, for each stated layout.
   ///   The signature is not cached, so create it once.
-  public init(_ encoding: String, stating stated: [StatedLayout]) throws(EncodingError) {
+  public init(_ encoding: String, stating stated: [StatedLayout]) throws(ForwardingError) {
     var handle: OpaquePointer?
     var error = fwd_error()
     var utf8 = encoding
@@ -142,7 +142,7 @@ extension MethodSignature {
       }
     }
     guard status == FWD_OK, let handle = unsafe handle else {
-      throw EncodingError(error, encoding: encoding)
+      throw ForwardingError(error, encoding: encoding)
     }
     // SAFETY: this value takes over the reference.
     unsafe self.init(owning: handle)
@@ -234,16 +234,16 @@ extension MethodSignature {
   /// Returns the signature without the receiver and the selector, for a C
   /// callback with the other arguments.
   ///
-  /// - Throws: `EncodingError` with the code `outOfMemory`.
+  /// - Throws: `ForwardingError` with the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the encoding.
-  public func withoutReceiver() throws(EncodingError) -> MethodSignature {
+  public func withoutReceiver() throws(ForwardingError) -> MethodSignature {
     if !hasReceiver { return self }
     var dropped: OpaquePointer?
     var error = fwd_error()
     // SAFETY: the outputs are local variables.
     let status = unsafe fwd_signature_drop_hidden(handle, &dropped, &error)
     guard status == FWD_OK, let dropped = unsafe dropped else {
-      throw EncodingError(error, encoding: text)
+      throw ForwardingError(error, encoding: text)
     }
     // SAFETY: this value takes over the reference.
     return unsafe MethodSignature(owning: dropped)

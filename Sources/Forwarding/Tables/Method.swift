@@ -75,10 +75,10 @@ extension Method {
   /// Functions take the selector behind the receiver only if the first parameter
   /// is a ``MethodSelector``: the encoding could not tell it from that.
   ///
-  /// - Throws: `TableError` with the code `noEncoding` if a type has no encoding;
+  /// - Throws: `ForwardingError` with the code `noEncoding` if a type has no encoding;
   ///   the message names the parameter.
   public var signature: MethodSignature {
-    get throws(TableError) { try derivation.signature.get() }
+    get throws(ForwardingError) { try derivation.signature.get() }
   }
 
   /// Names the selector and the types.

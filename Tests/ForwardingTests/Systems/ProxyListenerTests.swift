@@ -34,11 +34,11 @@ import Testing
   func oneProtocol() throws {
     #expect(try proxy().protocols.map(\.name) == ["Playing"])
     let configuration = DynamicProxy.Configuration(.proxyListener)
-    let none = #expect(throws: TableError.self) {
+    let none = #expect(throws: ForwardingError.self) {
       try DynamicProxy(adopting: [], configuration: configuration)
     }
     #expect(none?.code == .wrongProtocolCount)
-    let two = #expect(throws: TableError.self) {
+    let two = #expect(throws: ForwardingError.self) {
       try DynamicProxy(adopting: .pinging, Self.playing, configuration: configuration)
     }
     #expect(two?.code == .wrongProtocolCount)

@@ -52,7 +52,7 @@ struct InspectTable {
     text = type.text
     canonicalText = type.description
     add(type, Row(type))
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       _ = try type.layout()
     } catch {
       notes.append(error.description)
