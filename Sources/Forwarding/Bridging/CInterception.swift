@@ -5,7 +5,7 @@
 
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-public import CForwarding
+package import CForwarding
 internal import CForwardingInternal
 
 // Interception for forwarding.h, which documents these functions. A
@@ -13,7 +13,7 @@ internal import CForwardingInternal
 
 /// Intercepts a method; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_intercept(
+package func fwd_proxy_intercept(
   _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ point: fwd_interception_point,
   _ interceptor: fwd_interceptor?, _ context: UnsafeMutableRawPointer?,
   _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
@@ -44,7 +44,7 @@ public func fwd_proxy_intercept(
 
 /// Ends an interception; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_end_interception(
+package func fwd_proxy_end_interception(
   _ proxy: OpaquePointer?, _ interception: fwd_interception
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -173,21 +173,21 @@ extension InterceptionPoint {
 
 /// Returns the selector; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_selector(_ invocation: OpaquePointer?) -> fwd_selector? {
+package func fwd_invocation_selector(_ invocation: OpaquePointer?) -> fwd_selector? {
   guard let invocation = unsafe invocation else { return nil }
   return unsafe CInvocation.of(invocation).invocation.selector.handle
 }
 
 /// Returns the signature; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_signature(_ invocation: OpaquePointer?) -> OpaquePointer? {
+package func fwd_invocation_signature(_ invocation: OpaquePointer?) -> OpaquePointer? {
   guard let invocation = unsafe invocation else { return nil }
   return unsafe CInvocation.of(invocation).invocation.signature.handle
 }
 
 /// Returns the address of an argument; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_argument(
+package func fwd_invocation_argument(
   _ invocation: OpaquePointer?, _ index: Int
 ) -> UnsafeRawPointer? {
   guard let invocation = unsafe invocation else {
@@ -206,7 +206,7 @@ public func fwd_invocation_argument(
 
 /// Replaces an argument; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_set_argument(
+package func fwd_invocation_set_argument(
   _ invocation: OpaquePointer?, _ index: Int, _ bytes: UnsafeRawPointer?, _ size: Int
 ) -> fwd_status {
   guard let invocation = unsafe invocation, unsafe bytes != nil || size == 0 else {
@@ -245,7 +245,7 @@ public func fwd_invocation_set_argument(
 
 /// Delivers the invocation; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status {
+package func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status {
   guard let invocation = unsafe invocation else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_invocation_proceed: no invocation")
   }
@@ -263,7 +263,7 @@ public func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status {
 
 /// Returns the address of the result; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_result(_ invocation: OpaquePointer?) -> UnsafeRawPointer? {
+package func fwd_invocation_result(_ invocation: OpaquePointer?) -> UnsafeRawPointer? {
   guard let invocation = unsafe invocation else { return nil }
   let target = unsafe CInvocation.of(invocation).invocation
   // SAFETY: the result stays in place as long as the invocation.
@@ -276,7 +276,7 @@ public func fwd_invocation_result(_ invocation: OpaquePointer?) -> UnsafeRawPoin
 
 /// Sets the result; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_set_result(
+package func fwd_invocation_set_result(
   _ invocation: OpaquePointer?, _ bytes: UnsafeRawPointer?, _ size: Int
 ) -> fwd_status {
   guard let invocation = unsafe invocation, unsafe bytes != nil || size == 0 else {

@@ -5,14 +5,14 @@
 
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-public import CForwarding
+package import CForwarding
 internal import CForwardingInternal
 
 // Protocol tables for forwarding.h, which documents these functions.
 
 /// Registers a protocol table by name; see `forwarding.h`.
 @c @implementation
-public func fwd_protocol_register(
+package func fwd_protocol_register(
   _ name: UnsafePointer<CChar>?, _ requirements: UnsafePointer<fwd_requirement>?, _ count: Int,
   _ table: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
@@ -45,7 +45,7 @@ extension ProtocolTable {
   ///   - count: the number of requirements.
   /// - Throws: `ForwardingError`, as `init(_:inheriting:_:)`, and `nullPointer` for
   ///   a selector or an encoding that is null.
-  @unsafe public convenience init(
+  @unsafe internal convenience init(
     _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int
   ) throws(ForwardingError) {
     guard unsafe (requirements != nil || count == 0) && count >= 0 else {
@@ -94,7 +94,7 @@ extension ProtocolTable {
 
 /// Gives a registered protocol table; see `forwarding.h`.
 @c @implementation
-public func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? {
+package func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? {
   // SAFETY: the caller's string ends with a NUL; the registry keeps tables for
   // the life of the process.
   guard let name = unsafe name, let text = unsafe String(validatingCString: name),

@@ -5,7 +5,7 @@
 
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-public import CForwarding
+package import CForwarding
 internal import CForwardingInternal
 
 // Proxies and C subscribers for forwarding.h, which documents these functions.
@@ -21,7 +21,7 @@ extension DynamicProxy {
 
 /// Creates a proxy; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_create(
+package func fwd_proxy_create(
   _ protocols: UnsafePointer<OpaquePointer?>?, _ count: Int,
   _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>?,
   _ error: UnsafeMutablePointer<fwd_error>?
@@ -65,7 +65,7 @@ public func fwd_proxy_create(
 
 /// Adds a reference; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
+package func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
   guard let proxy = unsafe proxy else { return nil }
   // A destroy notifier of the last release cannot keep the proxy alive: the
   // reference that it takes, and the one that it releases, are not counted.
@@ -77,7 +77,7 @@ public func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
 
 /// Releases a reference; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_release(_ proxy: OpaquePointer?) {
+package func fwd_proxy_release(_ proxy: OpaquePointer?) {
   guard let proxy = unsafe proxy, unsafe !fwd_proxy_core_is_closing(proxy) else { return }
   // SAFETY: the caller has a reference, which it gives up.
   unsafe Unmanaged.passUnretained(DynamicProxy.of(core: proxy)).release()
@@ -85,7 +85,7 @@ public func fwd_proxy_release(_ proxy: OpaquePointer?) {
 
 /// Subscribes C functions; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_subscribe(
+package func fwd_proxy_subscribe(
   _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
   _ methods: UnsafePointer<fwd_method>?, _ count: Int,
   _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
@@ -125,7 +125,7 @@ public func fwd_proxy_subscribe(
 
 /// Moves a subscription; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_move(
+package func fwd_proxy_move(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription,
   _ position: UnsafePointer<fwd_position>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
@@ -146,7 +146,7 @@ public func fwd_proxy_move(
 
 /// Ends a subscription; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_unsubscribe(
+package func fwd_proxy_unsubscribe(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -163,7 +163,7 @@ public func fwd_proxy_unsubscribe(
 
 /// Has a subscription passed over; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_block(
+package func fwd_proxy_block(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -184,7 +184,7 @@ public func fwd_proxy_block(
 
 /// Undoes `fwd_proxy_block`; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_unblock(
+package func fwd_proxy_unblock(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -204,7 +204,7 @@ public func fwd_proxy_unblock(
 
 /// Makes a C function pointer that forwards; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_function(
+package func fwd_proxy_function(
   _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ form: fwd_function_form,
   _ closure: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
@@ -233,7 +233,7 @@ public func fwd_proxy_function(
 
 /// Calls a visitor with each method; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_visit_methods(
+package func fwd_proxy_visit_methods(
   _ proxy: OpaquePointer?, _ visit: fwd_method_visitor?, _ context: UnsafeMutableRawPointer?
 ) -> fwd_status {
   guard let proxy = unsafe proxy, let visit = unsafe visit else {
@@ -265,7 +265,7 @@ extension FunctionTable {
   ///   - methods: the array, which is copied. A null one, or null in one, is a
   ///     fault of the table; see `validate(for:)`.
   ///   - count: the number of methods.
-  @unsafe public convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
+  @unsafe internal convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
     var builder = Builder<Void>()
     if unsafe (methods == nil && count != 0) || count < 0 {
       builder.keep(
