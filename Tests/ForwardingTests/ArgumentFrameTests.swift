@@ -2,8 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CTestFixtures
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 @Suite struct ArgumentFrameTests {
   private final class Robot {}
@@ -13,7 +14,7 @@ import Testing
 
   @Test func `a new frame is zeroed`() throws {
     let frame = ArgumentFrame(try MethodSignature("v@:idc{P=dd}"))
-    let bytes = frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
+    let bytes = try frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
     #expect(bytes == Array(repeating: 0, count: 40))
     #expect(try frame.argument(at: 2, as: Int32.self) == 0)
     #expect(try frame.argument(at: 3, as: Double.self) == 0)
@@ -38,7 +39,7 @@ import Testing
     var frame = ArgumentFrame(signature)
     try frame.setArgument(Int8(1), at: 0)
     try frame.setArgument(Int16(0x0302), at: 2)
-    let bytes = frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
+    let bytes = try frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
     #expect(bytes.count == 24)
     #expect(bytes[0] == 1)
     #expect(bytes[16...17] == [2, 3])

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CTestFixtures
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 private let packed = fixture_packed.statedLayouts[0]
 private let flags = fixture_flags.statedLayouts[0]

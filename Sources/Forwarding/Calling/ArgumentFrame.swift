@@ -229,27 +229,23 @@ extension ArgumentFrame {
       base + offset, of: argument, isObject: false, count: signature.arguments.count)
   }
 
-  /// Calls `body` with the bytes of an argument, which are valid during the
-  /// call.
+  /// Calls `body` with the bytes of an argument or of the whole frame, which are
+  /// valid during the call.
   ///
+  /// - Parameter index: The index of the argument; nil for the whole frame,
+  ///   padding included.
   /// - Throws: `ForwardingError` with the code `indexOutOfRange`; what `body`
   ///   throws.
   public borrowing func withBytes<Value>(
-    ofArgumentAt index: Int, _ body: (RawSpan) throws(ForwardingError) -> Value
+    ofArgumentAt index: Int? = nil, _ body: (RawSpan) throws(ForwardingError) -> Value
   ) throws(ForwardingError) -> Value {
-    let (argument, offset) = try place(at: index)
-    // SAFETY: the slot lies in the frame, which is borrowed.
-    return try body(
-      unsafe UnsafeRawBufferPointer(start: base + offset, count: argument.layout.size).bytes)
-  }
-
-  /// Calls `body` with the bytes of the whole frame, padding included, which
-  /// are valid during the call.
-  public borrowing func withBytes<Value, Failure: Error>(
-    _ body: (RawSpan) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    // SAFETY: the frame is borrowed.
-    try body(unsafe UnsafeRawBufferPointer(start: base, count: signature.frameSize).bytes)
+    var (offset, size) = (0, signature.frameSize)
+    if let index {
+      let (argument, start) = try place(at: index)
+      (offset, size) = (start, argument.layout.size)
+    }
+    // SAFETY: the bytes lie in the frame, which is borrowed.
+    return try body(unsafe UnsafeRawBufferPointer(start: base + offset, count: size).bytes)
   }
 }
 
@@ -293,7 +289,7 @@ extension ArgumentFrame {
   }
 
   /// Whether `retainArguments()` was called.
-  public var argumentsRetained: Bool { keeper.retains }
+  internal var argumentsRetained: Bool { keeper.retains }
 
   /// The objects that the frame keeps alive now.
   internal var keptReferences: [AnyObject?] { keeper.contents }

@@ -252,15 +252,6 @@ extension FunctionPointer.Call {
     }
   }
 
-  /// Pointers to all arguments, the receiver and the selector included, valid
-  /// during the call.
-  @unsafe public var unsafeArguments: UnsafePointer<UnsafeMutableRawPointer> {
-    unsafe arguments
-  }
-
-  /// Room for the result, valid during the call.
-  @unsafe public var unsafeResult: UnsafeMutableRawPointer { unsafe room }
-
   /// Makes an invocation of the arguments, which may outlive the call once its
   /// arguments are retained. The receiver is taken as a pointer, see
   /// `Invocation.unsafeTarget`; it has no result.

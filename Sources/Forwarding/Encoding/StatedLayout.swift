@@ -48,29 +48,29 @@ internal import CForwardingInternal
 ///
 /// Protocol tables and function tables cannot use stated layouts.
 public struct StatedLayout: Sendable, Hashable {
-  /// The name of the type: `Header` in `{Header=ci}`.
-  public let name: String
-
-  /// The size in bytes: a multiple of the alignment.
-  public let size: Int
-
-  /// The alignment in bytes: a power of two.
-  public let alignment: Int
-
-  /// The position of each member that the encoding has, in order; nil if the
-  /// positions are not stated.
-  public let members: [Member]?
-
-  /// The largest alignment among the members, with their own attributes and
-  /// without the attribute of the struct; nil if it is not stated.
-  ///
-  /// AArch64 passes arguments by this alignment. It is required there for an
-  /// argument of up to 16 bytes, or of up to four floating-point members, that
-  /// is aligned to 16. It is 16 for `struct { _Alignas(16) long a; long b; }`,
-  /// and 8 if the whole struct has the attribute instead.
-  public let memberAlignment: Int?
+  internal let name: String
+  internal let size: Int
+  internal let alignment: Int
+  internal let members: [Member]?
+  internal let memberAlignment: Int?
 
   /// Creates a stated layout. It is checked when an encoding is read with it.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the type: `Header` in `{Header=ci}`.
+  ///   - size: The size in bytes: a multiple of the alignment.
+  ///   - alignment: The alignment in bytes: a power of two.
+  ///   - members: The position of each member that the encoding has, in order;
+  ///     nil if the positions are not stated.
+  ///   - memberAlignment: The largest alignment among the members, with their
+  ///     own attributes and without the attribute of the struct; nil if it is not
+  ///     stated.
+  ///
+  ///     AArch64 passes arguments by this alignment. It is required there for an
+  ///     argument of up to 16 bytes, or of up to four floating-point members,
+  ///     that is aligned to 16. It is 16 for
+  ///     `struct { _Alignas(16) long a; long b; }`, and 8 if the whole struct has
+  ///     the attribute instead.
   public init(
     _ name: String, size: Int, alignment: Int, members: [Member]? = nil, memberAlignment: Int? = nil
   ) {

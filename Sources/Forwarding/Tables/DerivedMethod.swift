@@ -118,8 +118,7 @@ extension DerivedMethod {
       for layout in derived.statedLayouts where !stated.contains(layout) { stated.append(layout) }
     }
     do throws(ForwardingError) {
-      return try stated.isEmpty
-        ? MethodSignature(text) : MethodSignature(text, stating: stated)
+      return try MethodSignature(text, stating: stated)
     } catch {
       throw ForwardingError(
         .noEncoding, selector: selector.name,

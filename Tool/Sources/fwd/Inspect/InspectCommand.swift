@@ -50,7 +50,7 @@ struct InspectCommand: ParsableCommand {
       do throws(ForwardingError) {
         text =
           plan
-          ? PlanTable(try MethodSignature(encoding)).text(style: .standard)
+          ? PlanText(try MethodSignature(encoding)).text(style: .standard)
           : try read().text(style: .standard)
       } catch {
         throw Failure(.dataError, error.description)
