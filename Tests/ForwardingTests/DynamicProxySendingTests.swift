@@ -260,7 +260,6 @@ import Testing
     #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
     // Not wanted.
     try unsafe method.forward(frame: UnsafeRawBufferPointer(place))
-    try proxy.forward("mix:of:", frame)
     withExtendedLifetime(token) {}
   }
 

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CTestFixtures
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 @Suite struct InvocationTests {
   private final class Robot {

@@ -15,11 +15,11 @@
 ///
 /// The frame keeps objects alive that were set as objects. The caller must keep
 /// everything else alive: what pointers and C strings point to, and objects in
-/// arguments that were set as bytes. ``retainArguments()`` lets the frame keep
+/// arguments that were set as bytes. `retainArguments()` lets the frame keep
 /// objects and strings.
-@safe public struct ArgumentFrame: ~Copyable {
+@safe internal struct ArgumentFrame: ~Copyable {
   /// The signature whose arguments are in the frame.
-  public let signature: MethodSignature
+  internal let signature: MethodSignature
 
   /// The bytes: `frameSize` of them, aligned for the signature. They never
   /// move.
@@ -30,7 +30,7 @@
   /// Creates a frame whose bytes are zero.
   ///
   /// - Complexity: O(*n*) in the size of the frame.
-  public init(_ signature: MethodSignature) {
+  internal init(_ signature: MethodSignature) {
     self.signature = signature
     // Not less than malloc gives anyway, which spares the aligned allocator.
     let size = max(signature.frameSize, 1)
@@ -44,13 +44,13 @@
   /// - Parameters:
   ///   - signature: the signature whose arguments are in the frame.
   ///   - bytes: valid values of the argument types. Objects are not retained
-  ///     and strings are not copied: see ``retainArguments()``. The bytes need
+  ///     and strings are not copied: see `retainArguments()`. The bytes need
   ///     not be aligned.
   /// - Throws: `ForwardingError` with the code `wrongSize` if there are not
   ///   `frameSize` bytes.
   /// - Complexity: O(*n*) in the size of the frame.
   @unsafe
-  public init(
+  internal init(
     _ signature: MethodSignature, copying bytes: UnsafeRawBufferPointer
   ) throws(ForwardingError) {
     guard bytes.count == signature.frameSize else {
@@ -88,7 +88,7 @@
   /// frame keeps alive. Strings that this frame has copied are copied again.
   ///
   /// - Complexity: O(*n*) in the size of the frame and of the strings.
-  public borrowing func copy() -> ArgumentFrame {
+  internal borrowing func copy() -> ArgumentFrame {
     var copy = ArgumentFrame(signature)
     // SAFETY: both frames have the size of the one signature.
     unsafe copy.base.copyMemory(from: base, byteCount: signature.frameSize)
@@ -103,7 +103,7 @@ extension ArgumentFrame {
   /// Sets an argument.
   ///
   /// The frame keeps an object alive, and the copy of a `String`. It does not
-  /// keep alive what a pointer points to: see ``retainArguments()``.
+  /// keep alive what a pointer points to: see `retainArguments()`.
   ///
   /// - Parameters:
   ///   - value: a value of a Swift type that fits the argument's encoding: a
@@ -113,7 +113,7 @@ extension ArgumentFrame {
   ///     counted.
   /// - Throws: `ForwardingError` with the codes `indexOutOfRange`,
   ///   `typeMismatch`; `valueNotRepresentable` for a `String` with a NUL in it.
-  public mutating func setArgument<Value>(_ value: Value, at index: Int) throws(ForwardingError) {
+  internal mutating func setArgument<Value>(_ value: Value, at index: Int) throws(ForwardingError) {
     _ = try replaceArgument(value, at: index)
   }
 
@@ -147,7 +147,7 @@ extension ArgumentFrame {
   ///   another class; `nullPointer` if the argument is null and the type is not
   ///   optional; `valueNotRepresentable` if the type has no case for the raw
   ///   value.
-  public borrowing func argument<Value>(
+  internal borrowing func argument<Value>(
     at index: Int, as type: Value.Type
   ) throws(ForwardingError) -> Value {
     let (argument, offset) = try place(at: index)
@@ -207,7 +207,7 @@ extension ArgumentFrame {
   /// - Throws: `ForwardingError` with the codes `indexOutOfRange`; `wrongSize`
   ///   if the number of bytes is not the size of the type.
   @unsafe
-  public mutating func setBytes(_ bytes: RawSpan, at index: Int) throws(ForwardingError) {
+  internal mutating func setBytes(_ bytes: RawSpan, at index: Int) throws(ForwardingError) {
     // SAFETY: the caller's promise is passed on.
     _ = try unsafe replaceBytes(bytes, at: index)
   }
@@ -236,7 +236,7 @@ extension ArgumentFrame {
   ///   padding included.
   /// - Throws: `ForwardingError` with the code `indexOutOfRange`; what `body`
   ///   throws.
-  public borrowing func withBytes<Value>(
+  internal borrowing func withBytes<Value>(
     ofArgumentAt index: Int? = nil, _ body: (RawSpan) throws(ForwardingError) -> Value
   ) throws(ForwardingError) -> Value {
     var (offset, size) = (0, signature.frameSize)
@@ -273,7 +273,7 @@ extension ArgumentFrame {
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the
   ///   strings.
-  public mutating func retainArguments() {
+  internal mutating func retainArguments() {
     // SAFETY: the slots hold values of their types.
     unsafe keeper.retain(signature, frame: base)
   }

@@ -80,7 +80,7 @@ internal import CForwardingInternal
   ///
   /// - Throws: `ForwardingError` with the code `noReceiver` if the first
   ///   argument of the frame's signature is not a pointer.
-  public convenience init(
+  internal convenience init(
     _ selector: MethodSelector, _ frame: consuming ArgumentFrame, target: AnyObject? = nil
   ) throws(ForwardingError) {
     let signature = frame.signature
@@ -206,11 +206,20 @@ extension Invocation {
 // MARK: - Arguments
 
 extension Invocation {
-  /// Sets an argument, as `ArgumentFrame.setArgument(_:at:)` does. An object at
-  /// index 0 becomes the target.
+  /// Sets an argument.
   ///
+  /// The invocation keeps an object alive, and the copy of a `String`. It does
+  /// not keep alive what a pointer points to: see ``retainArguments()``.
+  ///
+  /// - Parameters:
+  ///   - value: A value of a Swift type that fits the argument's encoding: a
+  ///     number of the same size, signedness and kind, a pointer, an object for
+  ///     `@`, a `TypeEncodable` struct, and so on.
+  ///   - index: The index of the argument. An object at index 0 becomes the
+  ///     target.
   /// - Throws: `ForwardingError` with the codes `indexOutOfRange`,
-  ///   `typeMismatch`.
+  ///   `typeMismatch`; `nullPointer` for no selector; `valueNotRepresentable`
+  ///   for a `String` with a NUL in it.
   public func setArgument<Value>(_ value: Value, at index: Int) throws(ForwardingError) {
     guard index >= signature.firstArgumentIndex || index < 0 else {
       return try setHidden(value, at: index)
@@ -223,10 +232,13 @@ extension Invocation {
     }
   }
 
-  /// Returns an argument, as `ArgumentFrame.argument(at:as:)` does.
+  /// Returns an argument.
   ///
-  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`,
-  ///   `typeMismatch`, `nullPointer`, `valueNotRepresentable`.
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`;
+  ///   `typeMismatch` if the type does not fit the encoding, or the object has
+  ///   another class; `nullPointer` if the argument is null and the type is not
+  ///   optional; `valueNotRepresentable` if the type has no case for the raw
+  ///   value.
   public func argument<Value>(
     at index: Int, as type: Value.Type
   ) throws(ForwardingError) -> Value {
@@ -273,8 +285,9 @@ extension Invocation {
     }
   }
 
-  /// Sets an argument to bytes, as `ArgumentFrame.setBytes(_:at:)` does. The
-  /// receiver and the selector have properties of their own.
+  /// Sets an argument to bytes. They must be a value of the argument's type: a
+  /// live object for `@`, a string that ends with a NUL for `*`. The receiver and
+  /// the selector have properties of their own.
   ///
   /// - Throws: `ForwardingError` with the codes `indexOutOfRange`, `wrongSize`.
   @unsafe public func setBytes(_ bytes: RawSpan, at index: Int) throws(ForwardingError) {
@@ -305,10 +318,12 @@ extension Invocation {
   }
 
   /// Makes the invocation keep its objects and strings alive: retains objects
-  /// (`@`) and copies strings (`*`), now and whenever an argument is set. See
-  /// ``ArgumentFrame/retainArguments()``.
+  /// (`@`) and copies strings (`*`), now and whenever an argument is set. They
+  /// are released with the invocation.
   ///
-  /// The target is retained in any case, unless it is a pointer.
+  /// This applies to the arguments themselves, not to members of structs and
+  /// not to what pointers point to. Blocks are not copied. The target is retained
+  /// in any case, unless it is a pointer.
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the
   ///   strings.

@@ -82,16 +82,20 @@ public struct StatedLayout: Sendable, Hashable {
   }
 
   /// The position of one member.
-  public struct Member: Sendable, Hashable {
-    fileprivate let bytes: Int
-    fileprivate let bits: Int
-
+  public enum Member: Sendable, Hashable {
     /// The offset in bytes, as C's `offsetof` gives it. 0 for members of
     /// unions.
-    public static func offset(_ bytes: Int) -> Member { Member(bytes: bytes, bits: 0) }
+    case offset(Int)
 
     /// The first bit of a bit-field, counted from the beginning of the struct.
-    public static func bit(_ bits: Int) -> Member { Member(bytes: 0, bits: bits) }
+    case bit(Int)
+
+    fileprivate var shim: fwd_stated_member {
+      switch self {
+      case .offset(let bytes): fwd_stated_member(offset: bytes, bit_offset: 0)
+      case .bit(let bits): fwd_stated_member(offset: 0, bit_offset: bits)
+      }
+    }
   }
 }
 
@@ -106,9 +110,7 @@ extension StatedLayout {
     // A NUL would end the C string early, so it is replaced by another control
     // character. No name in an encoding has one, so the name is not found.
     let names = stated.flatMap { $0.name.utf8.map { CChar(bitPattern: $0 == 0 ? 1 : $0) } + [0] }
-    let members = stated.flatMap { layout in
-      (layout.members ?? []).map { fwd_stated_member(offset: $0.bytes, bit_offset: $0.bits) }
-    }
+    let members = stated.flatMap { ($0.members ?? []).map(\.shim) }
     // SAFETY: the pointers are into the two arrays, which are alive during the
     // call. The names and members of the layouts are in the arrays in the order
     // of the layouts.

@@ -21,19 +21,6 @@ internal import CForwardingInternal
     unsafe self.handle = handle
   }
 
-  /// Interns a name that the program contains. The name must not be empty,
-  /// contain a NUL, or be longer than 65,535 bytes in UTF-8. For a name from
-  /// outside use ``init(validating:)``.
-  ///
-  /// - Complexity: O(*n*) in the length of the name.
-  public init(_ name: String) {
-    do throws(ForwardingError) {
-      try self.init(validating: name)
-    } catch {
-      preconditionFailure(error.description)
-    }
-  }
-
   /// Interns a name.
   ///
   /// - Throws: `ForwardingError` with the code `invalidName` if the name is
@@ -101,9 +88,17 @@ extension MethodSelector: Hashable {
 }
 
 extension MethodSelector: ExpressibleByStringLiteral {
-  /// Interns a literal, under the conditions of `init(_:)`.
+  /// Interns a literal. It must not be empty, contain a NUL, or be longer than
+  /// 65,535 bytes in UTF-8, or the program ends. For a name from outside use
+  /// ``init(validating:)``.
+  ///
+  /// - Complexity: O(*n*) in the length of the name.
   public init(stringLiteral name: String) {
-    self.init(name)
+    do throws(ForwardingError) {
+      try self.init(validating: name)
+    } catch {
+      preconditionFailure(error.description)
+    }
   }
 }
 

@@ -202,7 +202,7 @@ import Testing
     let proxy = try proxy()
     for _ in 0...1 {
       for selector in ["ping:", "score:", "title", "setTitle:", "finish"] {
-        #expect(proxy.responds(to: MethodSelector(selector)))
+        #expect(try proxy.responds(to: MethodSelector(validating: selector)))
       }
       #expect(!proxy.responds(to: "rewind") && !proxy.responds(to: "unheard of"))
       try proxy.subscribe(RewindingPlayer("r", journal), lifetime: .strong)
