@@ -51,7 +51,7 @@
   ///
   /// - Parameters:
   ///   - selector: the name. A literal must be a valid name, see
-  ///     ``MethodSelector/init(_:)``; make a name from outside with
+  ///     ``MethodSelector/init(stringLiteral:)``; make a name from outside with
   ///     ``MethodSelector/init(validating:)``.
   ///   - type: the type of a Swift function with the method's parameters and
   ///     result, without the receiver: `((Int64) -> Void).self`.
