@@ -128,8 +128,8 @@ package func fwd_proxy_end_interception(
 extension InterceptionPoint {
   /// The point that a C program names.
   ///
-  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a point that
-  ///   does not exist.
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a point
+  ///   that does not exist.
   fileprivate init(_ point: fwd_interception_point) throws(ForwardingError) {
     switch point {
     case FWD_INTERCEPT_BEFORE: self = .before

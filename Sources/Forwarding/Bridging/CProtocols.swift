@@ -43,8 +43,8 @@ extension ProtocolTable {
   ///   - name: the protocol's name.
   ///   - requirements: the array, whose strings are copied.
   ///   - count: the number of requirements.
-  /// - Throws: `ForwardingError`, as `init(_:inheriting:_:)`, and `nullPointer` for
-  ///   a selector or an encoding that is null.
+  /// - Throws: `ForwardingError`, as `init(_:inheriting:_:)`, and `nullPointer`
+  ///   for a selector or an encoding that is null.
   @unsafe internal convenience init(
     _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int
   ) throws(ForwardingError) {
@@ -77,8 +77,8 @@ extension ProtocolTable {
 
 /// The text of a C string.
 ///
-/// - Throws: `ForwardingError` if it is null or not UTF-8: it would not be the name
-///   that C knows.
+/// - Throws: `ForwardingError` if it is null or not UTF-8: it would not be the
+///   name that C knows.
 @unsafe internal func text(
   _ string: UnsafePointer<CChar>?, _ place: String
 ) throws(ForwardingError) -> String {

@@ -379,8 +379,8 @@ extension DynamicProxy.Configuration {
 extension DynamicProxy.Position {
   /// The position that a C program passes.
   ///
-  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind that
-  ///   does not exist.
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind
+  ///   that does not exist.
   fileprivate init(_ position: fwd_position, in proxy: DynamicProxy) throws(ForwardingError) {
     let anchor = Subscription(anchor: proxy.anchor, identifier: position.anchor)
     switch position.kind {

@@ -229,8 +229,8 @@ extension ArgumentFrame {
       base + offset, of: argument, isObject: false, count: signature.arguments.count)
   }
 
-  /// Calls `body` with the bytes of an argument or of the whole frame, which are
-  /// valid during the call.
+  /// Calls `body` with the bytes of an argument or of the whole frame, which
+  /// are valid during the call.
   ///
   /// - Parameter index: The index of the argument; nil for the whole frame,
   ///   padding included.

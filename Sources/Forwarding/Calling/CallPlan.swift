@@ -21,13 +21,14 @@ extension MethodSignature {
   /// // arguments on the stack: 24 bytes
   /// ```
   ///
-  /// The text is for people and may change. If the encoding has names of fields,
-  /// the last column contains them. A plan is made once, with its signature, by
-  /// the rules of the platform's C calling convention; see <doc:CallPlans>.
+  /// The text is for people and may change. If the encoding has names of
+  /// fields, the last column contains them. A plan is made once, with its
+  /// signature, by the rules of the platform's C calling convention; see
+  /// <doc:CallPlans>.
   ///
   /// Plans exist on x86-64 and AArch64 Linux, and on x86-64 macOS. Forcing all
-  /// calls through libffi (`FWD_CALL=libffi` in the environment) does not change
-  /// the plan.
+  /// calls through libffi (`FWD_CALL=libffi` in the environment) does not
+  /// change the plan.
   ///
   /// - Complexity: O(*n* log *n*) in the number of arguments.
   public var callPlan: String? { CallPlan(of: self)?.text(for: self) }
@@ -51,8 +52,8 @@ internal struct CallPlan: Hashable {
 
   /// What the call loads into one register, or copies to the stack.
   internal struct Move: Hashable {
-    /// The index of the argument; nil for the address of the memory in which the
-    /// result comes back, an argument that C programmers do not see.
+    /// The index of the argument; nil for the address of the memory in which
+    /// the result comes back, an argument that C programmers do not see.
     internal let argument: Int?
     /// Which bytes of the argument are moved. Those that are left out are
     /// padding.
@@ -176,8 +177,8 @@ extension CallPlan {
 }
 
 extension TypeEncoding {
-  /// What some bytes of a value are: the type; for a part of a struct, and for a
-  /// struct in one register, the fields in it.
+  /// What some bytes of a value are: the type; for a part of a struct, and for
+  /// a struct in one register, the fields in it.
   fileprivate func contents(_ size: Int, _ bytes: Range<Int>) -> String {
     if kind == .structure && (bytes.count < size || size <= 8) {
       let fields = fields(in: bytes, offset: 0, path: "")

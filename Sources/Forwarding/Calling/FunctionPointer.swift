@@ -120,12 +120,12 @@ extension FunctionPointer {
   /// Returns the function as a value of a `@convention(c)` type.
   ///
   /// The caller promises to call it only as long as this object lives, and that
-  /// the types have the same meaning as the signature's. Their shape is checked:
-  /// the number of parameters, and the size and the kind of register (integer
-  /// or floating-point) of each parameter and of the result. Signedness and
-  /// types of pointers are not compared; of unions, bit-fields and packed
-  /// structs only the size is. For C's `void (*)(void)` that stands for a
-  /// function of any type, convert ``unsafePointer``.
+  /// the types have the same meaning as the signature's. Their shape is
+  /// checked: the number of parameters, and the size and the kind of register
+  /// (integer or floating-point) of each parameter and of the result.
+  /// Signedness and types of pointers are not compared; of unions, bit-fields
+  /// and packed structs only the size is. For C's `void (*)(void)` that stands
+  /// for a function of any type, convert ``unsafePointer``.
   ///
   /// - Precondition: `Function` is a C function pointer, or an optional of one,
   ///   of the shape of `signature`. Else the program ends with a message that

@@ -286,8 +286,8 @@ extension Invocation {
   }
 
   /// Sets an argument to bytes. They must be a value of the argument's type: a
-  /// live object for `@`, a string that ends with a NUL for `*`. The receiver and
-  /// the selector have properties of their own.
+  /// live object for `@`, a string that ends with a NUL for `*`. The receiver
+  /// and the selector have properties of their own.
   ///
   /// - Throws: `ForwardingError` with the codes `indexOutOfRange`, `wrongSize`.
   @unsafe public func setBytes(_ bytes: RawSpan, at index: Int) throws(ForwardingError) {
@@ -322,8 +322,8 @@ extension Invocation {
   /// are released with the invocation.
   ///
   /// This applies to the arguments themselves, not to members of structs and
-  /// not to what pointers point to. Blocks are not copied. The target is retained
-  /// in any case, unless it is a pointer.
+  /// not to what pointers point to. Blocks are not copied. The target is
+  /// retained in any case, unless it is a pointer.
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the
   ///   strings.
@@ -424,8 +424,8 @@ extension Invocation {
     unsafe resultChanged(isOwned: isOwned)
   }
 
-  /// Copies the bytes of the result. Copies zeroes if no result was set. Retains
-  /// an object for the caller.
+  /// Copies the bytes of the result. Copies zeroes if no result was set.
+  /// Retains an object for the caller.
   @unsafe internal func unsafeCopyRetainedResult(to room: UnsafeMutableRawPointer) {
     // SAFETY: the caller has room for it; `keptResult` keeps the object.
     unsafe room.copyMemory(from: resultBytes, byteCount: resultSize)

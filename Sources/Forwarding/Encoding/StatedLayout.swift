@@ -63,14 +63,14 @@ public struct StatedLayout: Sendable, Hashable {
   ///   - members: The position of each member that the encoding has, in order;
   ///     nil if the positions are not stated.
   ///   - memberAlignment: The largest alignment among the members, with their
-  ///     own attributes and without the attribute of the struct; nil if it is not
-  ///     stated.
+  ///     own attributes and without the attribute of the struct; nil if it is
+  ///     not stated.
   ///
-  ///     AArch64 passes arguments by this alignment. It is required there for an
-  ///     argument of up to 16 bytes, or of up to four floating-point members,
-  ///     that is aligned to 16. It is 16 for
-  ///     `struct { _Alignas(16) long a; long b; }`, and 8 if the whole struct has
-  ///     the attribute instead.
+  ///     AArch64 passes arguments by this alignment. It is required there for
+  ///     an argument of up to 16 bytes, or of up to four floating-point
+  ///     members, that is aligned to 16. It is 16 for `struct { _Alignas(16)
+  ///     long a; long b; }`, and 8 if the whole struct has the attribute
+  ///     instead.
   public init(
     _ name: String, size: Int, alignment: Int, members: [Member]? = nil, memberAlignment: Int? = nil
   ) {

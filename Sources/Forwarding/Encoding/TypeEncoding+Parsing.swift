@@ -25,8 +25,8 @@ extension TypeEncoding {
   /// - Parameters:
   ///   - text: The encoding.
   ///   - stated: Layouts of structs and unions in it, by name.
-  /// - Throws: `ForwardingError` if the text is malformed, too long, too deep, or
-  ///   contains an unsupported type; with the code `wrongLayout` if a stated
+  /// - Throws: `ForwardingError` if the text is malformed, too long, too deep,
+  ///   or contains an unsupported type; with the code `wrongLayout` if a stated
   ///   layout contradicts the type, or if no type has its name.
   /// - Complexity: O(*n*) in the length of the text, for each statement.
   public init(_ text: String, stating stated: [StatedLayout] = []) throws(ForwardingError) {
@@ -53,8 +53,8 @@ extension TypeEncoding {
   /// Returns the size, the alignment and, for a field, the offset of the type,
   /// as in C, or as stated.
   ///
-  /// - Throws: `ForwardingError` with the code `unsupported` or `overflow` if the
-  ///   size is unknown: of bit-fields themselves, of structs with Apple's
+  /// - Throws: `ForwardingError` with the code `unsupported` or `overflow` if
+  ///   the size is unknown: of bit-fields themselves, of structs with Apple's
   ///   bit-fields or with GNU ones at other positions than C's, of structs
   ///   known by name only, of functions and unknown types, and of types that
   ///   contain one of these.

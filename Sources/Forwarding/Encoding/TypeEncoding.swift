@@ -27,7 +27,8 @@ internal import CForwardingInternal
 ///   and ``StatedLayout``s. It is an equivalence relation, so encodings can be
 ///   members of sets and keys of dictionaries.
 /// - ``isEquivalent(to:)`` also accepts what one spelling leaves out.
-/// - ``isCompatible(with:)`` also accepts different types that calls pass alike.
+/// - ``isCompatible(with:)`` also accepts different types that calls pass
+///   alike.
 @safe public struct TypeEncoding: Sendable {
   internal let storage: Storage
   internal let index: Int
@@ -145,10 +146,10 @@ extension TypeEncoding {
     Kind(unsafe node.pointee.kind)
   }
 
-  /// The letters of the qualifiers in front of the type, not of the type that it
-  /// points to, in the order `rnNoORVA`: `r` (const), `n` (in), `N` (inout), `o`
-  /// (out), `O` (bycopy), `R` (byref), `V` (oneway), `A` (atomic). Only `A` can
-  /// change the layout of a type.
+  /// The letters of the qualifiers in front of the type, not of the type that
+  /// it points to, in the order `rnNoORVA`: `r` (const), `n` (in), `N` (inout),
+  /// `o` (out), `O` (bycopy), `R` (byref), `V` (oneway), `A` (atomic). Only `A`
+  /// can change the layout of a type.
   public var qualifiers: String {
     // SAFETY: the node belongs to the storage, which this value holds.
     let bits = unsafe node.pointee.qualifiers
@@ -335,8 +336,9 @@ extension TypeEncoding {
   /// Returns whether a value of one type can be passed where the other is
   /// expected.
   ///
-  /// Equivalent types are compatible. Beyond that, `^v` goes with every pointer,
-  /// `*` with pointers to characters, and blocks go with `@`. Not transitive.
+  /// Equivalent types are compatible. Beyond that, `^v` goes with every
+  /// pointer, `*` with pointers to characters, and blocks go with `@`. Not
+  /// transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
   public func isCompatible(with other: TypeEncoding) -> Bool {

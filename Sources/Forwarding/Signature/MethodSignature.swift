@@ -111,10 +111,10 @@ internal import CForwardingInternal
   /// - Parameters:
   ///   - encoding: The encoding.
   ///   - stated: Layouts of structs and unions in it, by name.
-  /// - Throws: `ForwardingError` if the text is malformed or exceeds a limit; with
-  ///   the code `unsupported` if the encoding does not say how to call such a
-  ///   function; with the code `wrongLayout` if a stated layout contradicts the
-  ///   type, or if no type has its name.
+  /// - Throws: `ForwardingError` if the text is malformed or exceeds a limit;
+  ///   with the code `unsupported` if the encoding does not say how to call
+  ///   such a function; with the code `wrongLayout` if a stated layout
+  ///   contradicts the type, or if no type has its name.
   /// - Complexity: O(*n*) in the length of the text, for each stated layout.
   public init(_ encoding: String, stating stated: [StatedLayout] = []) throws(ForwardingError) {
     var handle: OpaquePointer?

@@ -34,8 +34,8 @@
 
     /// Creates a proxy.
     ///
-    /// - Throws: `ForwardingError` if the configuration has a policy that does not
-    ///   fit its method, or a policy for a method whose result is not in a
+    /// - Throws: `ForwardingError` if the configuration has a policy that does
+    ///   not fit its method, or a policy for a method whose result is not in a
     ///   register.
     public init(
       _ family: ForwardedFamily, _ configuration: DynamicProxy.Configuration
@@ -243,7 +243,8 @@
 
     /// The result of a method that has no default.
     ///
-    /// - Throws: `ForwardingError` with the code `noResponder` if there is none.
+    /// - Throws: `ForwardingError` with the code `noResponder` if there is
+    ///   none.
     @inlinable
     public func answer<Value>(_ method: Int, _ value: Value?) throws(ForwardingError) -> Value {
       guard let value else { throw noResponder(method) }
