@@ -222,13 +222,13 @@ extension ValueCoder {
   ) throws(ValueMismatch) {
     let own: TypeEncoding
     let layout: TypeLayout
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       own = try TypeEncoding(text, stating: stated)
       layout = try own.layout()
     } catch {
       throw .type(
         Value.self, in: encoding,
-        because: ", whose encoding \"\(text)\" is \(error.code.description)")
+        because: ", whose encoding \"\(text)\" is \(error.code)")
     }
     guard own.isEquivalent(to: encoding) else {
       throw .type(Value.self, in: encoding, because: ", whose encoding is \(own.inWords)")

@@ -3,7 +3,7 @@
 
 // Questions that systems to be replaced answer in another way: see `Preset`.
 extension DynamicProxy.Configuration {
-  /// How many protocols a proxy must adopt. Another number is a `TableError`
+  /// How many protocols a proxy must adopt. Another number is a `ForwardingError`
   /// with the code `wrongProtocolCount`.
   public enum Adoption: Sendable, Hashable {
     /// Any number, none too.
@@ -59,7 +59,7 @@ extension DynamicProxy.Configuration {
 
 extension DynamicProxy.Configuration {
   /// Checks the number of the protocols that a proxy is to adopt.
-  internal func check(_ protocols: [ProtocolTable]) throws(TableError) {
+  internal func check(_ protocols: [ProtocolTable]) throws(ForwardingError) {
     let expected: String
     switch adoption {
     case .some where protocols.isEmpty: expected = "at least one"
@@ -67,7 +67,7 @@ extension DynamicProxy.Configuration {
     default: return
     }
     let names = protocols.map { "\"\($0.name)\"" }.joined(separator: ", ")
-    throw TableError(
+    throw ForwardingError(
       .wrongProtocolCount,
       """
       the proxy adopts \(names.isEmpty ? "no protocol" : "\(protocols.count) protocols (\(names))"), \

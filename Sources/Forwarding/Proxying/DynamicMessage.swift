@@ -50,11 +50,7 @@ public struct DynamicMessage: Sendable {
       return try DynamicProxy.zero(selector)
     }
     let invocation = try forward(method, arguments.map(\.value))
-    do throws(InvocationError) {
-      return try invocation.result(as: Output.self)
-    } catch {
-      throw ForwardingError(error)
-    }
+    return try invocation.result(as: Output.self)
   }
 
   /// Forwards the method; a result is dropped.
@@ -84,13 +80,8 @@ extension DynamicMessage {
   private func forward(
     _ method: ResolvedMethod, _ arguments: [Any]
   ) throws(ForwardingError) -> Invocation {
-    let invocation: Invocation
-    do throws(InvocationError) {
-      invocation = try Invocation(method.selector, method.signature)
-      try invocation.setBoxedArguments(arguments)
-    } catch {
-      throw ForwardingError(error)
-    }
+    let invocation = try Invocation(method.selector, method.signature)
+    try invocation.setBoxedArguments(arguments)
     try proxy.forward(invocation)
     return invocation
   }
@@ -98,11 +89,7 @@ extension DynamicMessage {
   private func selector(
     _ arguments: KeyValuePairs<String, Any>
   ) throws(ForwardingError) -> MethodSelector {
-    do throws(InvocationError) {
-      return try MethodSelector(validating: selector(arguments.map(\.key)))
-    } catch {
-      throw ForwardingError(error)
-    }
+    try MethodSelector(validating: selector(arguments.map(\.key)))
   }
 }
 
@@ -111,10 +98,10 @@ extension DynamicMessage {
 extension Invocation {
   /// Sets all arguments behind the receiver and the selector from boxes,
   /// converting numbers and strings.
-  fileprivate func setBoxedArguments(_ values: [Any]) throws(InvocationError) {
+  fileprivate func setBoxedArguments(_ values: [Any]) throws(ForwardingError) {
     let expected = signature.arguments.count - signature.firstArgumentIndex
     guard values.count == expected else {
-      throw InvocationError(
+      throw ForwardingError(
         .wrongArgumentCount, selector: selector.name, encoding: signature.text,
         expected: "\(expected) argument\(expected == 1 ? "" : "s") (\(signature))",
         actual: "\(values.count)")
@@ -124,9 +111,9 @@ extension Invocation {
     }
   }
 
-  private func setBoxed(_ value: Any, at index: Int) throws(InvocationError) {
-    let failure: InvocationError
-    do throws(InvocationError) {
+  private func setBoxed(_ value: Any, at index: Int) throws(ForwardingError) {
+    let failure: ForwardingError
+    do throws(ForwardingError) {
       return try setOpened(value, at: index)
     } catch {
       failure = error
@@ -142,9 +129,9 @@ extension Invocation {
   }
 
   /// Sets an argument of the type that is in the box.
-  private func setOpened(_ value: Any, at index: Int) throws(InvocationError) {
-    func set<Value>(_ value: Value) -> InvocationError? {
-      do throws(InvocationError) {
+  private func setOpened(_ value: Any, at index: Int) throws(ForwardingError) {
+    func set<Value>(_ value: Value) -> ForwardingError? {
+      do throws(ForwardingError) {
         try setArgument(value, at: index)
         return nil
       } catch {
@@ -155,11 +142,11 @@ extension Invocation {
   }
 
   /// Sets a C string, which is copied.
-  private func setString(_ text: String, at index: Int) throws(InvocationError) {
-    var failure: InvocationError?
+  private func setString(_ text: String, at index: Int) throws(ForwardingError) {
+    var failure: ForwardingError?
     // SAFETY: the string is copied before the pointer ends.
     unsafe text.withCString { pointer in
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         try unsafe setArgument(pointer, at: index)
         retainArguments()
       } catch {

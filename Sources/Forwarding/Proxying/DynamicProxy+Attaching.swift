@@ -26,7 +26,7 @@ extension DynamicProxy {
     _ selector: MethodSelector, _: repeat (each Argument).Type
   ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
     let signature = try method(for: selector).signature
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       return try ArgumentCoders(selector, signature, mayBeFewer: true)
     } catch {
       throw Self.mismatch(selector, signature, error)
@@ -39,7 +39,7 @@ extension DynamicProxy {
     _ selector: MethodSelector, _: Output.Type
   ) throws(ForwardingError) -> ValueCoder<Output> {
     let signature = try method(for: selector).signature
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       return try ValueCoder(ofClosure: selector, signature)
     } catch {
       throw Self.mismatch(selector, signature, error)
@@ -47,7 +47,7 @@ extension DynamicProxy {
   }
 
   private static func mismatch(
-    _ selector: MethodSelector, _ signature: MethodSignature, _ error: InvocationError
+    _ selector: MethodSelector, _ signature: MethodSignature, _ error: ForwardingError
   ) -> ForwardingError {
     ForwardingError(
       .signatureMismatch, selector: selector.name,

@@ -116,10 +116,6 @@ extension DynamicProxy {
     if configuration.onCapabilityChange != nil {
       annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
     }
-    do throws(TableError) {
-      return try DynamicProxy(adopting: protocols, configuration: annexed)
-    } catch {
-      throw ForwardingError(error)
-    }
+    return try DynamicProxy(adopting: protocols, configuration: annexed)
   }
 }

@@ -26,8 +26,9 @@ extension DynamicProxy {
   ///   other types than the key; `noResponder` if no subscriber responds and
   ///   there is no default; `deliveryFailed` if the only responders could not
   ///   take the arguments; `nullPointer` if the result is null and the key's is
-  ///   not optional; `typeMismatch` if the result is an object of another class
-  ///   or a raw value without a case, or a `String` has a NUL in it.
+  ///   not optional; `typeMismatch` if the result is an object of another class;
+  ///   `valueNotRepresentable` if it is a raw value without a case, or a
+  ///   `String` has a NUL in it.
   /// - Complexity: O(*n*) in the number of subscribers.
   // Compiled into the caller, where the types are known. The optimiser does not
   // specialise the body of a loop over a parameter pack: each argument would be
@@ -162,8 +163,7 @@ extension Method {
         try unsafe coder.decodeRetained(from: room.baseAddress!)
       }
     } catch {
-      throw ForwardingError(
-        InvocationError(error, selector: selector, signature: try? signature))
+      throw ForwardingError(error, selector: selector, signature: try? signature)
     }
   }
 }

@@ -15,12 +15,12 @@ extension DynamicProxy {
   ///   - name: the name of the protocol, for messages.
   ///   - configuration: options that control the proxy's behavior.
   ///   - build: declares the methods, by keys or by encodings.
-  /// - Throws: `TableError`, as ``ProtocolTable/init(_:inheriting:_:)`` and
+  /// - Throws: `ForwardingError`, as ``ProtocolTable/init(_:inheriting:_:)`` and
   ///   `init(adopting:configuration:)`.
   public convenience init(
     _ name: String = "Anonymous", configuration: Configuration = Configuration(),
     _ build: (inout ProtocolTable.Builder) -> Void
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     try self.init(adopting: [ProtocolTable(name, build)], configuration: configuration)
   }
 }
@@ -90,7 +90,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) {
     if unsafe core.verifiedKeys.holds(key.token, method.entry) { return }
     let signature = method.signature
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       _ = try ArgumentCoders<repeat each Argument>(method.selector, signature)
       _ = try ValueCoder<Output>(resultOf: method.selector, signature)
     } catch {

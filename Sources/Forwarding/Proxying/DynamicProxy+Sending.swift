@@ -23,7 +23,8 @@ extension DynamicProxy {
   ///
   /// - Throws: `ForwardingError`: `unknownSelector`, also if it is to be ignored
   ///   and the result's type has no zero; `wrongArgumentCount` and
-  ///   `typeMismatch` if the arguments or the result are not the signature's,
+  ///   `typeMismatch` if the arguments or the result are not the signature's, or
+  ///   `valueNotRepresentable` if a string cannot be one in C,
   ///   before anybody is called; `noResponder` if nobody responds and there is
   ///   no default; `deliveryFailed` if those who did could not take the
   ///   arguments.
@@ -79,8 +80,7 @@ extension DynamicProxy {
       // caller's.
       return try unsafe result.decodeRetained(from: room.base)
     } catch {
-      throw ForwardingError(
-        InvocationError(error, selector: selector, signature: method.signature))
+      throw ForwardingError(error, selector: selector, signature: method.signature)
     }
   }
 
@@ -166,7 +166,7 @@ extension DynamicProxy {
     }
     for mismatch in collector.mismatches {
       configuration.onError(
-        ForwardingError(InvocationError(mismatch, selector: selector, signature: method.signature)))
+        ForwardingError(mismatch, selector: selector, signature: method.signature))
     }
     return collector.answers.map {
       Answer(
@@ -192,24 +192,16 @@ extension DynamicProxy {
   private static func coders<each Argument>(
     _ method: ResolvedMethod, _: repeat (each Argument).Type
   ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
-    do throws(InvocationError) {
-      return try ArgumentCoders(method.selector, method.signature)
-    } catch {
-      throw ForwardingError(error)
-    }
+    try ArgumentCoders(method.selector, method.signature)
   }
 
   private static func coders<each Argument, Output>(
     _ method: ResolvedMethod, _: Output.Type, _: repeat (each Argument).Type
   ) throws(ForwardingError) -> (ArgumentCoders<repeat each Argument>, ValueCoder<Output>) {
-    do throws(InvocationError) {
-      return (
-        try ArgumentCoders(method.selector, method.signature),
-        try ValueCoder(resultOf: method.selector, method.signature)
-      )
-    } catch {
-      throw ForwardingError(error)
-    }
+    (
+      try ArgumentCoders(method.selector, method.signature),
+      try ValueCoder(resultOf: method.selector, method.signature)
+    )
   }
 
   /// Puts the arguments into a frame on the stack and keeps them alive while

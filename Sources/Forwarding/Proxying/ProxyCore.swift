@@ -21,11 +21,11 @@ internal import CForwardingInternal
 
   internal init(
     _ requirements: [ProtocolTable.Requirement], _ configuration: DynamicProxy.Configuration
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     let known = Set(requirements.map(\.selector))
     for selector in configuration.results.keys where !known.contains(selector) {
-      throw TableError(
-        .unknownMethod, selector: selector.name,
+      throw ForwardingError(
+        .unknownSelector, selector: selector.name,
         "the configuration has a result policy for \"\(selector)\", which no protocol declares")
     }
     var retained: [AnyObject] = []
@@ -60,7 +60,7 @@ internal import CForwardingInternal
         $0, configuration.unknownSelectors == .ignore, nil, ProxyOperations.pointer)
     }
     guard let handle = unsafe handle else {
-      throw TableError(.outOfMemory, "no memory for a proxy")
+      throw ForwardingError(.outOfMemory, "no memory for a proxy")
     }
     unsafe self.handle = handle
     unsafe (shapes, slots) = SendShape.make(requirements)
@@ -186,16 +186,16 @@ extension DynamicProxy.Configuration {
   /// The policy of a method, the configuration's if it has one.
   fileprivate func fitted(
     _ requirement: ProtocolTable.Requirement
-  ) throws(TableError) -> ResultPolicy.Fitted {
+  ) throws(ForwardingError) -> ResultPolicy.Fitted {
     guard let policy = results[requirement.selector] ?? standardPolicy(of: requirement) else {
       return requirement.fitted
     }
     do throws(ValueMismatch) {
       return try policy.fit(requirement.signature.result)
     } catch {
-      let reason = InvocationError(
+      let reason = ForwardingError(
         error, selector: requirement.selector, signature: requirement.signature)
-      throw TableError(
+      throw ForwardingError(
         .policyMismatch, selector: requirement.selector.name, "the configuration: \(reason)")
     }
   }

@@ -77,7 +77,7 @@ extension DynamicProxy: SlotProxy {
   /// Subscribes what an untyped slot holds.
   ///
   /// - Throws: `ForwardingError` as `subscribe(_:at:lifetime:)`; with the code
-  ///   `invalidTable` if the object is neither a `Subscriber` nor a proxy.
+  ///   `typeMismatch` if the object is neither a `Subscriber` nor a proxy.
   public func subscribeListener(
     _ listener: any AnyObject & Sendable, at position: Position, lifetime: Lifetime
   ) throws(ForwardingError) -> Subscription {
@@ -86,7 +86,7 @@ extension DynamicProxy: SlotProxy {
     }
     guard let subscriber = listener as? any Subscriber else {
       throw ForwardingError(
-        .invalidTable,
+        .typeMismatch,
         "an object of class \(type(of: listener)) has no function table: expected a Subscriber")
     }
     return try subscribe(subscriber, at: position, lifetime: lifetime)

@@ -32,7 +32,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> SubscriptionToken {
     let coders = try leadingCoders(selector, repeat (each Argument).self)
     let result = try resultCoder(selector, Output.self)
-    let function = unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+    let function = unsafe PackedFunction { _, pointers, room throws(ForwardingError) in
       var index = coders.first
       let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
       unsafe result.encodeRetained(output, into: room)
@@ -94,7 +94,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> SubscriptionToken {
     let coders = try leadingCoders(selector, repeat (each Argument).self)
     let result = try resultCoder(selector, Output.self)
-    let function = unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+    let function = unsafe PackedFunction { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
       let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))

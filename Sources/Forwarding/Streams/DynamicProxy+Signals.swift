@@ -32,7 +32,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let coders = try leadingCoders(selector, repeat (each Argument).self)
     try checkHasNoResult(selector)
-    let function = unsafe PackedFunction { receiver, pointers, _ throws(InvocationError) in
+    let function = unsafe PackedFunction { receiver, pointers, _ throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
       let element = unsafe map(repeat try coders.next(each coders.coders, pointers, &index))
@@ -75,7 +75,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let coders = try leadingCoders(selector, repeat (each Argument).self)
     let result = try resultCoder(selector, Output.self)
-    let function = unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+    let function = unsafe PackedFunction { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
       let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))

@@ -51,7 +51,7 @@
   ///
   /// - Parameters:
   ///   - selector: the name. A literal must be a valid name, see
-  ///     ``MethodSelector/init(_:)``; make a name from outside with
+  ///     ``MethodSelector/init(stringLiteral:)``; make a name from outside with
   ///     ``MethodSelector/init(validating:)``.
   ///   - type: the type of a Swift function with the method's parameters and
   ///     result, without the receiver: `((Int64) -> Void).self`.
@@ -75,10 +75,10 @@ extension Method {
   /// Functions take the selector behind the receiver only if the first parameter
   /// is a ``MethodSelector``: the encoding could not tell it from that.
   ///
-  /// - Throws: `TableError` with the code `noEncoding` if a type has no encoding;
+  /// - Throws: `ForwardingError` with the code `noEncoding` if a type has no encoding;
   ///   the message names the parameter.
   public var signature: MethodSignature {
-    get throws(TableError) { try derivation.signature.get() }
+    get throws(ForwardingError) { try derivation.signature.get() }
   }
 
   /// Names the selector and the types.

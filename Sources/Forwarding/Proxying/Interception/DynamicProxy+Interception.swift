@@ -79,11 +79,11 @@ extension DynamicProxy {
     _ selector: MethodSelector, replacing: Bool = false,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) throws(ForwardingError) -> InterceptionToken {
-    try intercept(selector, .instead, replacing: replacing) { signature throws(TableError) in
+    try intercept(selector, .instead, replacing: replacing) { signature throws(ForwardingError) in
       let (coders, result) = try FunctionTable.Builder<Void>.coders(
         selector, signature, Output.self, repeat (each Argument).self)
       return .stub(
-        unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+        unsafe PackedFunction { _, pointers, room throws(ForwardingError) in
           var index = coders.first
           let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
           unsafe result.encodeRetained(output, into: room)
@@ -127,7 +127,7 @@ extension DynamicProxy {
     let coders = try leadingCoders(selector, repeat (each Argument).self)
     return try intercept(selector, point) { _ in
       .tap(
-        unsafe PackedFunction { _, pointers, _ throws(InvocationError) in
+        unsafe PackedFunction { _, pointers, _ throws(ForwardingError) in
           var index = coders.first
           unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
         })
