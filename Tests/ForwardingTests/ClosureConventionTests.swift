@@ -94,14 +94,14 @@ import Testing
         #expect(answers.count == 4 && answers.allSatisfy { isSame($0.value, value) })
         #expect(seen.value == 12)
         let method = try proxy.method(for: take)
-        var frame = ArgumentFrame(method.signature)
+        let invocation = try Invocation(method.selector, method.signature)
         let first = method.signature.firstArgumentIndex
-        try frame.setArgument(value, at: first)
-        try frame.setArgument(-7 as Int32, at: first + 1)
-        try frame.setArgument(value, at: first + 2)
+        try invocation.setArgument(value, at: first)
+        try invocation.setArgument(-7 as Int32, at: first + 1)
+        try invocation.setArgument(value, at: first + 2)
         try proxy.withBatch { batch in
-          try batch.forward(method, frame)
-          try batch.forward(method, frame)
+          try batch.forward(method, invocation)
+          try batch.forward(method, invocation)
         }
         // The third owner has used its deliveries up.
         #expect(seen.value == 18)

@@ -33,18 +33,14 @@ internal import CForwardingInternal
     _ table: FunctionTable, _ requirements: [ProtocolTable.Requirement],
     key: ObjectIdentifier?, isSingle: Bool
   ) throws(ForwardingError) {
-    if let fault = table.fault { throw ForwardingError(fault) }
+    if let fault = table.fault { throw fault }
     var functions: [PackedFunction] = []
     var entries: [(index: Int, implementation: fwd_implementation)] = unsafe []
     var selectors: Set<MethodSelector> = []
     for (index, requirement) in requirements.enumerated() {
       guard let method = table.methods[requirement.selector] else { continue }
-      do throws(TableError) {
-        let implementation = try method.bind(requirement.signature)
-        unsafe entries.append((index, implementation.shim(&functions)))
-      } catch {
-        throw ForwardingError(error)
-      }
+      let implementation = try method.bind(requirement.signature)
+      unsafe entries.append((index, implementation.shim(&functions)))
       selectors.insert(requirement.selector)
     }
     let name = unsafe (key ?? ObjectIdentifier(table)).address
@@ -107,7 +103,7 @@ private let callPacked: fwd_packed_function = { context, receiver, arguments, re
   // SAFETY: the context is a packed function that the dispatch table keeps
   // alive, and the pointers are what it expects.
   unsafe Unmanaged<PackedFunction>.fromOpaque(context!)._withUnsafeGuaranteedRef { function in
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       try unsafe function.call(receiver, arguments, result)
       return FWD_OK
     } catch let failure {
