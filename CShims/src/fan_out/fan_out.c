@@ -318,10 +318,11 @@ __attribute__((cold, noinline)) static fwd_status settle_failure(emission *state
 /// Nothing is to be delivered to a record: no subscriber is *owned*.
 static const fwd_taken nobody = {NULL, true};
 
-/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`.
-__attribute__((noinline)) static fwd_taken take_unusual(emission *state, const fwd_record *record, size_t index) {
+/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`. `held` is
+/// the record's word, which had not ended: read again, it could have lost the gate that counts this delivery.
+__attribute__((noinline)) static fwd_taken take_unusual(emission *state, const fwd_record *record, uintptr_t held,
+                                                        size_t index) {
   const fwd_batch *batch = state->delivery->batch;
-  uintptr_t held = fwd_record_held(record);
   if (fwd_held_is_blocked(held)) return nobody;
   fwd_taken taken;
   if (batch) {
@@ -355,7 +356,7 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
       return true;
     }
   } else {
-    taken = take_unusual(state, record, index);
+    taken = take_unusual(state, record, held, index);
     if (taken.is_owned && !taken.object) return true;
   }
   bool goes_on = true;
