@@ -54,20 +54,35 @@ struct Measurement {
 
   /// The ratios to another row of the same run, by round. What slows a round
   /// down, slows both of its times down.
-  func ratios(to other: Measurement) -> [Int: Double] {
-    let others = Dictionary(other.times.map { ($0.round, $0.nanoseconds) }) { first, _ in first }
-    var ratios: [Int: Double] = [:]
-    for (round, nanoseconds) in times {
-      if let other = others[round] { ratios[round] = nanoseconds / other }
-    }
-    return ratios
-  }
+  func ratios(to other: Measurement) -> [Int: Double] { combine(with: other, /) }
 
   /// The spread of the ratios to another row; nil if there are none.
-  func ratio(to other: Measurement?) -> Summary? {
+  func ratio(to other: Measurement?) -> Summary? { other.flatMap { summary(with: $0, /) } }
+
+  /// The spread of what an iteration takes more than one of another row; nil if
+  /// there is nothing to compare.
+  func difference(from other: Measurement?) -> Summary? {
     guard let other else { return nil }
-    let ratios = ratios(to: other)
-    return ratios.isEmpty ? nil : Summary(Array(ratios.values))
+    let count = Double(row.deliveries)
+    let otherCount = Double(other.row.deliveries)
+    return summary(with: other) { $0 * count - $1 * otherCount }
+  }
+
+  private func summary(with other: Measurement, _ body: (Double, Double) -> Double) -> Summary? {
+    let numbers = combine(with: other, body)
+    return numbers.isEmpty ? nil : Summary(Array(numbers.values))
+  }
+
+  /// What `body` makes of the times of both rows, by round.
+  private func combine(
+    with other: Measurement, _ body: (Double, Double) -> Double
+  ) -> [Int: Double] {
+    let others = Dictionary(other.times.map { ($0.round, $0.nanoseconds) }) { first, _ in first }
+    var numbers: [Int: Double] = [:]
+    for (round, nanoseconds) in times {
+      if let other = others[round] { numbers[round] = body(nanoseconds, other) }
+    }
+    return numbers
   }
 }
 

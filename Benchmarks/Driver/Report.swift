@@ -136,7 +136,8 @@ extension Bound {
     let number = (isAtLeast ? "at least " : "at most ") + limit.inDigits()
     switch quantity {
     case .ratio, .ratioToRecorded, .speedUp: return "\(number) of \(unit)"
-    case .time, .allocations, .locks, .bytes: return unit.isEmpty ? number : "\(number) \(unit)"
+    case .difference, .time, .allocations, .locks, .bytes:
+      return unit.isEmpty ? number : "\(number) \(unit)"
     }
   }
 }

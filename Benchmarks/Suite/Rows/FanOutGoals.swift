@@ -64,6 +64,9 @@ extension FanOutRows {
         "closures that look at results",
         ratio(Way.until, Way.resolvedResult, 1.3, "all called", detail: "until"),
         ratio(Way.reduced, Way.resolvedResult, 1.3, "all called", detail: "reduce")),
+      goal(
+        "an interceptor, on top of an emission at N = 1", onTop(Way.before), onTop(Way.after),
+        onTop(Way.instead)),
       goal("by name, N = 1", ratio(Way.name, Way.resolved, 2.5, "by resolved method", size: 1)),
     ]
   }
@@ -119,7 +122,7 @@ extension FanOutRows {
   /// or give an array are not among them.
   private static let frugal = [
     Way.resolved, Way.sideTables, Way.strong, Way.batch, Way.selector, Way.name, Way.key,
-    Way.typedSend, Way.functionPointer,
+    Way.typedSend, Way.functionPointer, Way.before, Way.after, Way.instead,
   ]
 
   // MARK: - Making
@@ -135,6 +138,12 @@ extension FanOutRows {
     Bound(
       quantity: .ratio(of: Row.name(way, size), to: Row.name(base, size)), limit: limit,
       unit: unit, detail: detail, measuredBy: measuredBy)
+  }
+
+  private static func onTop(_ way: String) -> Bound {
+    Bound(
+      quantity: .difference(of: Row.name(way, 1), from: Row.name(Way.resolved, 1)), limit: 15,
+      unit: "ns", detail: way)
   }
 
   private static func speedUp(_ way: String, _ detail: String) -> Bound {

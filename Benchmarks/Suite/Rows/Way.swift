@@ -29,6 +29,10 @@ public enum Way {
   static let shuffled = "proxy: shuffled in memory"
   static let subscribing = "proxy: subscribing"
 
+  static let before = "proxy: before, typed closure"
+  static let after = "proxy: after, typed closure"
+  static let instead = "proxy: instead"
+
   static let disjointThreads = "two threads, proxy: different subscribers of one"
   static let twoProxies = "two threads, proxy: one each"
   static let functionPointerThreads = "two threads, C: different function pointers"

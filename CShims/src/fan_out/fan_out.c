@@ -693,6 +693,30 @@ __attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, 
   return finish_unhandled(&state, error);
 }
 
+// MARK: The way of a fan-out
+
+/// Chooses the way of a fan-out to subscribers. Each way is a function of its own, with a stack frame of the size that it
+/// needs.
+static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_proxy *proxy,
+                                                                        const fwd_compiled_method *method,
+                                                                        const fwd_delivery *delivery,
+                                                                        fwd_error *error) {
+  bool by_loop = method->replayers.weak && !delivery->collector &&
+                 !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  if (__builtin_expect(!by_loop, 0)) return fan_out_deciding(proxy, method, delivery, error);
+  return method->is_narrow ? fan_out_narrow(proxy, method, delivery, error)
+                           : fan_out_wide(proxy, method, delivery, error);
+}
+
+/// The fan-out of a delivery whose interceptors have run.
+static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                 fwd_error *error) {
+  if (!fwd_tables_have_some(fwd_list_tables(proxy->list, method->index))) {
+    return fan_out_to_nobody(proxy, method, delivery, error);
+  }
+  return fan_out_to_some(proxy, method, delivery, error);
+}
+
 // MARK: Interception
 
 /// Has Swift run the method's interceptors, which fan the delivery out or not.
@@ -727,21 +751,50 @@ static fwd_status call_interceptor(emission *state, const fwd_tap *interceptor, 
   return status;
 }
 
+/// Begins to call interceptors: `arguments` has room for all. Returns false if the stack is nearly used up.
+static inline bool begin_interception(emission *state, fwd_proxy *proxy, const fwd_compiled_method *method,
+                                      const fwd_delivery *delivery, void **arguments) {
+  begin(state, proxy, method, delivery);
+  if (__builtin_expect(!fwd_nesting_has_room(state, 0), 0)) return false;
+  state->arguments = arguments;
+  state->receiver = NULL;
+  find_arguments(state);
+  // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run inside of.
+  fwd_nesting_enter(&state->frame, false);
+  return true;
+}
+
 /// Calls interceptors that see the invocation pass. What they cannot take is reported and stands in nobody's way.
-static void call_taps(emission *state, const fwd_tap *taps, size_t count) {
+__attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                      const fwd_delivery *delivery, const fwd_tap *taps, size_t count,
+                                                      fwd_error *error) {
+  emission state;
+  void *arguments[method->argument_count];
+  if (!begin_interception(&state, proxy, method, delivery, arguments)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
   unsigned char nothing;
   for (size_t i = 0; i < count; i++) {
-    if (fwd_liveness_holds(taps[i].liveness)) (void)call_interceptor(state, &taps[i], &nothing);
+    if (fwd_liveness_holds(taps[i].liveness)) (void)call_interceptor(&state, &taps[i], &nothing);
   }
+  fwd_nesting_leave(&state.frame, delivery->is_nested);
+  return FWD_OK;
 }
 
 /// Calls the interceptor that stands for the subscribers, and gives the caller its result.
-static fwd_status call_stub(emission *state, const fwd_tap *stub, fwd_error *error) {
-  const fwd_compiled_method *method = state->method;
-  const fwd_delivery *delivery = state->delivery;
+__attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                      const fwd_delivery *delivery, const fwd_tap *stub,
+                                                      fwd_error *error) {
+  emission state;
+  void *arguments[method->argument_count];
+  if (!begin_interception(&state, proxy, method, delivery, arguments)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
   aligned_bytes room[FWD_STUB_RESULT_SIZE / sizeof(aligned_bytes)];
   memset(room, 0, sizeof room);
-  if (call_interceptor(state, stub, room) != FWD_OK) {
+  fwd_status status = call_interceptor(&state, stub, room);
+  fwd_nesting_leave(&state.frame, delivery->is_nested);
+  if (__builtin_expect(status != FWD_OK, 0)) {
     const void *stored = method->method.failure_result;
     // As for a subscriber, the method's result for failed deliveries is its result then.
     if (!stored) return fwd_fail(error, FWD_DELIVERY_FAILED, 0, "%s", fwd_error_message());
@@ -759,48 +812,23 @@ static fwd_status call_stub(emission *state, const fwd_tap *stub, fwd_error *err
 
 /// Calls the interceptor that stands for the subscribers, or the one that has taken its place since the delivery began;
 /// if there is none any more, the subscribers.
-static fwd_status answer(emission *state, const fwd_taps *taps, fwd_error *error) {
-  fwd_proxy *proxy = state->proxy;
-  const fwd_compiled_method *method = state->method;
-  fwd_delivery inner = *state->delivery;
-  // Part of the interception, which is part of what the delivery is part of.
-  inner.is_nested = true;
+__attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                   const fwd_delivery *delivery, const fwd_taps *taps,
+                                                   fwd_error *error) {
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
-    if (fwd_liveness_holds(stub->liveness)) return call_stub(state, stub, error);
+    if (fwd_liveness_holds(stub->liveness)) return call_stub(proxy, method, delivery, stub, error);
     const fwd_taps *later = fwd_list_taps(proxy->list, method->index);
     // Cancelled, and about to be taken out.
     if (later == taps) break;
     if (!later) {
+      fwd_delivery inner = *delivery;
       inner.is_tapped = true;
       return intercept_in_swift(proxy, method, &inner, error);
     }
     taps = later;
   }
-  inner.is_intercepted = true;
-  return fwd_fan_out(proxy, &method->method, &inner, error);
-}
-
-/// Runs interceptors that are closures.
-__attribute__((noinline)) static fwd_status intercept_by_closures(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                  const fwd_taps *taps,
-                                                                  const fwd_delivery *delivery, fwd_error *error) {
-  emission state;
-  begin(&state, proxy, method, delivery);
-  if (!fwd_nesting_has_room(&state, 0)) return fwd_nesting_fail(method->method.selector, error);
-  void *arguments[method->argument_count];
-  state.arguments = arguments;
-  state.receiver = NULL;
-  find_arguments(&state);
-  fwd_nesting_enter(&state.frame, false);
-  call_taps(&state, taps->taps, taps->before_count);
-  fwd_status status = answer(&state, taps, error);
-  if (status == FWD_OK) {
-    size_t first = taps->before_count + taps->has_stub;
-    call_taps(&state, taps->taps + first, taps->after_count);
-  }
-  fwd_nesting_leave(&state.frame, delivery->is_nested);
-  return status;
+  return fan_out_behind(proxy, method, delivery, error);
 }
 
 /// Runs the method's interceptors, which fan the delivery out or not.
@@ -812,14 +840,24 @@ __attribute__((noinline)) static fwd_status intercept(fwd_proxy *proxy, const fw
     fwd_hazard_leave(guard);
     return intercept_in_swift(proxy, method, delivery, error);
   }
-  fwd_status status = intercept_by_closures(proxy, method, taps, delivery, error);
+  fwd_status status = FWD_OK;
+  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
+  if (status == FWD_OK && !taps->has_stub && taps->after_count == 0) {
+    // Before the fan-out enters the domain, which is dearer for a thread that is there already.
+    fwd_hazard_leave(guard);
+    return fan_out_behind(proxy, method, delivery, error);
+  }
+  if (status == FWD_OK) status = answer(proxy, method, delivery, taps, error);
+  if (status == FWD_OK && taps->after_count > 0) {
+    const fwd_tap *afters = &taps->taps[taps->before_count + taps->has_stub];
+    status = call_taps(proxy, method, delivery, afters, taps->after_count, error);
+  }
   fwd_hazard_leave(guard);
   return status;
 }
 
-// MARK: The way of a fan-out
+// MARK: Entries
 
-/// Chooses the way of a fan-out. Each way is a function of its own, with a stack frame of the size that it needs.
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery, fwd_error *error) {
   uint32_t tables = fwd_list_tables(proxy->list, method->index);
@@ -830,11 +868,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(proxy, method, delivery, error);
     if (!fwd_tables_have_some(tables)) return fan_out_to_nobody(proxy, method, delivery, error);
   }
-  bool by_loop = method->replayers.weak && !delivery->collector &&
-                 !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-  if (__builtin_expect(!by_loop, 0)) return fan_out_deciding(proxy, method, delivery, error);
-  return method->is_narrow ? fan_out_narrow(proxy, method, delivery, error)
-                           : fan_out_wide(proxy, method, delivery, error);
+  return fan_out_to_some(proxy, method, delivery, error);
 }
 
 fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery,
