@@ -720,7 +720,7 @@ static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *me
 // MARK: Interception
 
 /// Has Swift run the method's interceptors, which fan the delivery out or not.
-static fwd_status intercept_in_swift(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+__attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                      fwd_error *error) {
   fwd_nesting_frame frame;
   frame.outer = NULL;
@@ -831,12 +831,12 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
   return fan_out_behind(proxy, method, delivery, error);
 }
 
-/// Runs the method's interceptors, which fan the delivery out or not.
-__attribute__((noinline)) static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                      const fwd_delivery *delivery, fwd_error *error) {
+/// Runs the method's interceptors, if they are closures.
+__attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                              const fwd_delivery *delivery, fwd_error *error) {
   fwd_guard guard = fwd_hazard_enter(&proxy->list->domain);
   const fwd_taps *taps = fwd_list_taps(proxy->list, method->index);
-  if (!taps) {
+  if (__builtin_expect(!taps, 0)) {
     fwd_hazard_leave(guard);
     return intercept_in_swift(proxy, method, delivery, error);
   }
@@ -854,6 +854,13 @@ __attribute__((noinline)) static fwd_status intercept(fwd_proxy *proxy, const fw
   }
   fwd_hazard_leave(guard);
   return status;
+}
+
+/// Runs the method's interceptors, which fan the delivery out or not. What Swift runs needs no more of the stack for this.
+static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                            fwd_error *error) {
+  return fwd_list_taps(proxy->list, method->index) ? intercept_by_taps(proxy, method, delivery, error)
+                                                   : intercept_in_swift(proxy, method, delivery, error);
 }
 
 // MARK: Entries
