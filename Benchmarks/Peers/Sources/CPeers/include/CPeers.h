@@ -31,6 +31,16 @@ const peer_library *FWD_NULLABLE peer_glib_generic(void);
 const peer_library *FWD_NULLABLE peer_glib_generated(void);
 /// Boost.Signals2. Each connection tracks its receiver.
 const peer_library *FWD_NULLABLE peer_signals2(void);
+/// sigslot's thread-safe signal. Each connection tracks its receiver.
+const peer_library *FWD_NULLABLE peer_sigslot_tracked(void);
+/// The same without tracking.
+const peer_library *FWD_NULLABLE peer_sigslot_untracked(void);
+/// nod's thread-safe signal, which cannot track receivers.
+const peer_library *FWD_NULLABLE peer_nod(void);
+/// nano-signal-slot with the policy that is thread-safe and reentrant. Each connection tracks its receiver.
+const peer_library *FWD_NULLABLE peer_nano_tracked(void);
+/// nano-signal-slot with its default policy, for one thread. A receiver disconnects when it dies.
+const peer_library *FWD_NULLABLE peer_nano_plain(void);
 /// Qt, with connections that end with their receiver. It needs the output of moc for qt_emitter.h.
 const peer_library *FWD_NULLABLE peer_qt(void);
 
