@@ -94,6 +94,8 @@ public struct Bound {
 
   /// What was measured; nil if some of it was not.
   private func value(_ measurements: [String: Measurement]) -> Double? {
+    // A row that is wrong was not timed.
+    guard rows.allSatisfy({ measurements[$0]?.isRight ?? false }) else { return nil }
     switch quantity {
     case .ratio(let measured, let base):
       return measurements[measured]?.ratio(to: measurements[base])?.median

@@ -58,7 +58,7 @@ struct Measurement {
     let others = Dictionary(other.times.map { ($0.round, $0.nanoseconds) }) { first, _ in first }
     var ratios: [Int: Double] = [:]
     for (round, nanoseconds) in times {
-      if let other = others[round] { ratios[round] = nanoseconds / other }
+      if let other = others[round], other > 0 { ratios[round] = nanoseconds / other }
     }
     return ratios
   }
