@@ -9,7 +9,8 @@
 
 #include <memory>
 #include <nano_signal_slot.hpp>
-#include <vector>
+
+#include "cpp_library.h"
 
 namespace {
 
@@ -17,8 +18,7 @@ namespace {
 template <typename Policy>
 class observer : public Nano::Observer<Policy> {
  public:
-  explicit observer(const bench_slot &slot)
-      : function(reinterpret_cast<void (*)(void *, int64_t, double)>(slot.function)), receiver(slot.receiver) {}
+  explicit observer(const bench_slot &slot) : function(slot_function(slot)), receiver(slot.receiver) {}
 
   void notify(int64_t count, double scale) { function(receiver, count, scale); }
 
@@ -28,38 +28,27 @@ class observer : public Nano::Observer<Policy> {
 };
 
 template <typename Policy>
-struct fan_out {
-  Nano::Signal<void(int64_t, double), Policy> signal;
-  std::vector<std::unique_ptr<observer<Policy>>> observers;
-};
+struct library {
+  using signal = Nano::Signal<void(int64_t, double), Policy>;
+  using receiver = std::unique_ptr<observer<Policy>>;
+  /// A connection is ended by its receiver.
+  using connection = observer<Policy> *;
 
-template <typename Policy>
-peer_signal *connect(const bench_slot *slots, size_t count) {
-  auto made = std::make_unique<fan_out<Policy>>();
-  for (size_t i = 0; i < count; i++) {
-    auto each = std::make_unique<observer<Policy>>(slots[i]);
-    made->signal.template connect<&observer<Policy>::notify>(each.get());
-    made->observers.push_back(std::move(each));
+  static receiver make_receiver(const bench_slot &slot) { return std::make_unique<observer<Policy>>(slot); }
+  static connection connect(signal &made, const bench_slot &, receiver &receiver) {
+    made.template connect<&observer<Policy>::notify>(receiver.get());
+    return receiver.get();
   }
-  return reinterpret_cast<peer_signal *>(made.release());
-}
-
-template <typename Policy>
-void emit(peer_signal *signal, size_t iterations) {
-  auto made = reinterpret_cast<fan_out<Policy> *>(signal);
-  for (size_t i = 0; i < iterations; i++) made->signal.fire(bench_the_message.count, bench_the_message.scale);
-}
-
-using safe = Nano::TS_Policy_Safe<>;
-using plain = Nano::ST_Policy;
-
-const peer_library tracked_library = {connect<safe>, emit<safe>};
-const peer_library plain_library = {connect<plain>, emit<plain>};
+  static void disconnect(signal &made, connection &connection) {
+    made.template disconnect<&observer<Policy>::notify>(connection);
+  }
+  static void emit(signal &made) { made.fire(bench_the_message.count, bench_the_message.scale); }
+};
 
 }  // namespace
 
-const peer_library *peer_nano_tracked(void) { return &tracked_library; }
-const peer_library *peer_nano_plain(void) { return &plain_library; }
+const peer_library *peer_nano_tracked(void) { return &cpp_library<library<Nano::TS_Policy_Safe<>>>::library; }
+const peer_library *peer_nano_plain(void) { return &cpp_library<library<Nano::ST_Policy>>::library; }
 
 #else
 

@@ -7,34 +7,30 @@
 
 #if __has_include(<nod/nod.hpp>)
 
-#include <memory>
 #include <nod/nod.hpp>
+
+#include "cpp_library.h"
 
 namespace {
 
-using signal_type = nod::signal<void(int64_t, double)>;
+struct library {
+  using signal = nod::signal<void(int64_t, double)>;
+  struct receiver {};
+  using connection = nod::connection;
 
-peer_signal *connect(const bench_slot *slots, size_t count) {
-  auto made = std::make_unique<signal_type>();
-  for (size_t i = 0; i < count; i++) {
-    auto function = reinterpret_cast<void (*)(void *, int64_t, double)>(slots[i].function);
-    made->connect([function, pointer = slots[i].receiver](int64_t count, double scale) {
+  static receiver make_receiver(const bench_slot &) { return {}; }
+  static connection connect(signal &made, const bench_slot &slot, receiver &) {
+    return made.connect([function = slot_function(slot), pointer = slot.receiver](int64_t count, double scale) {
       function(pointer, count, scale);
     });
   }
-  return reinterpret_cast<peer_signal *>(made.release());
-}
-
-void emit(peer_signal *signal, size_t iterations) {
-  auto made = reinterpret_cast<signal_type *>(signal);
-  for (size_t i = 0; i < iterations; i++) (*made)(bench_the_message.count, bench_the_message.scale);
-}
-
-const peer_library library = {connect, emit};
+  static void disconnect(signal &, connection &connection) { connection.disconnect(); }
+  static void emit(signal &made) { made(bench_the_message.count, bench_the_message.scale); }
+};
 
 }  // namespace
 
-const peer_library *peer_nod(void) { return &library; }
+const peer_library *peer_nod(void) { return &cpp_library<library>::library; }
 
 #else
 

@@ -9,49 +9,36 @@
 
 #include <memory>
 #include <sigslot/signal.hpp>
-#include <vector>
+
+#include "cpp_library.h"
 
 namespace {
 
-using signal_type = sigslot::signal<int64_t, double>;
-
-struct fan_out {
-  signal_type signal;
-  // The connections track these owners of the receivers.
-  std::vector<std::shared_ptr<void>> receivers;
-};
-
 template <bool tracks>
-peer_signal *connect(const bench_slot *slots, size_t count) {
-  auto made = std::make_unique<fan_out>();
-  for (size_t i = 0; i < count; i++) {
-    auto function = reinterpret_cast<void (*)(void *, int64_t, double)>(slots[i].function);
-    auto call = [function, pointer = slots[i].receiver](int64_t count, double scale) {
+struct library {
+  using signal = sigslot::signal<int64_t, double>;
+  using receiver = std::shared_ptr<void>;
+  using connection = sigslot::connection;
+
+  static receiver make_receiver(const bench_slot &slot) { return receiver(slot.receiver, [](void *) {}); }
+  static connection connect(signal &made, const bench_slot &slot, receiver &receiver) {
+    auto call = [function = slot_function(slot), pointer = slot.receiver](int64_t count, double scale) {
       function(pointer, count, scale);
     };
     if constexpr (tracks) {
-      auto receiver = std::shared_ptr<void>(slots[i].receiver, [](void *) {});
-      made->signal.connect(call, receiver);
-      made->receivers.push_back(std::move(receiver));
+      return made.connect(call, receiver);
     } else {
-      made->signal.connect(call);
+      return made.connect(call);
     }
   }
-  return reinterpret_cast<peer_signal *>(made.release());
-}
-
-void emit(peer_signal *signal, size_t iterations) {
-  auto made = reinterpret_cast<fan_out *>(signal);
-  for (size_t i = 0; i < iterations; i++) made->signal(bench_the_message.count, bench_the_message.scale);
-}
-
-const peer_library tracked = {connect<true>, emit};
-const peer_library untracked = {connect<false>, emit};
+  static void disconnect(signal &, connection &connection) { connection.disconnect(); }
+  static void emit(signal &made) { made(bench_the_message.count, bench_the_message.scale); }
+};
 
 }  // namespace
 
-const peer_library *peer_sigslot_tracked(void) { return &tracked; }
-const peer_library *peer_sigslot_untracked(void) { return &untracked; }
+const peer_library *peer_sigslot_tracked(void) { return &cpp_library<library<true>>::library; }
+const peer_library *peer_sigslot_untracked(void) { return &cpp_library<library<false>>::library; }
 
 #else
 

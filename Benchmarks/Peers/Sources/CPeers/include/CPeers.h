@@ -21,6 +21,16 @@ typedef struct peer_library {
   peer_signal *FWD_NULLABLE (*FWD_NONNULL connect)(const bench_slot *FWD_NONNULL slots, size_t count);
   /// Emits the current message.
   void (*FWD_NONNULL emit)(peer_signal *FWD_NONNULL signal, size_t iterations);
+
+  // The rest is NULL for libraries in C and for Qt.
+
+  /// Disconnects all slots, then connects all of them again.
+  void (*FWD_NULLABLE reconnect_all)(peer_signal *FWD_NONNULL signal, size_t iterations);
+  /// Disconnects one slot and connects it again: another one each time.
+  void (*FWD_NULLABLE reconnect_one)(peer_signal *FWD_NONNULL signal, size_t iterations);
+  /// Makes another signal, connects the first `count` slots of this one to it, and ends it; before that it emits the
+  /// current message if `emits`.
+  void (*FWD_NULLABLE remake)(peer_signal *FWD_NONNULL signal, size_t count, bool emits, size_t iterations);
 } peer_library;
 
 // Each is NULL if the library's headers were missing when this was compiled.
