@@ -37,6 +37,8 @@ public struct Bound {
     case speedUp(of: String, onOne: String, to: String, toOne: String)
     /// The nanoseconds of a row.
     case time(of: String)
+    /// The nanoseconds by which a row takes longer than another.
+    case excess(of: String, over: String)
     /// What an iteration of a row allocates.
     case allocations(of: String)
     /// The locks that an iteration of a row takes.
@@ -73,7 +75,7 @@ public struct Bound {
 
   var rows: [String] {
     switch quantity {
-    case .ratio(let measured, let base): [measured, base]
+    case .ratio(let measured, let base), .excess(let measured, let base): [measured, base]
     case .speedUp(let measured, let one, let base, let baseOne): [measured, one, base, baseOne]
     case .time(let measured), .allocations(let measured), .locks(let measured),
       .bytes(let measured), .ratioToRecorded(let measured, _):
@@ -87,15 +89,13 @@ public struct Bound {
 
   private var isTime: Bool {
     switch quantity {
-    case .ratio, .ratioToRecorded, .speedUp, .time: true
+    case .ratio, .ratioToRecorded, .speedUp, .time, .excess: true
     case .allocations, .locks, .bytes: false
     }
   }
 
   /// What was measured; nil if some of it was not.
   private func value(_ measurements: [String: Measurement]) -> Double? {
-    // A row that is wrong was not timed.
-    guard rows.allSatisfy({ measurements[$0]?.isRight ?? false }) else { return nil }
     switch quantity {
     case .ratio(let measured, let base):
       return measurements[measured]?.ratio(to: measurements[base])?.median
@@ -110,6 +110,8 @@ public struct Bound {
       let ratios = ours.compactMap { round, ours in theirs[round].map { ours / $0 } }
       return ratios.isEmpty ? nil : Summary(ratios).median
     case .time(let measured): return measurements[measured]?.summary.median
+    case .excess(let measured, let base):
+      return measurements[measured]?.excess(over: measurements[base])?.median
     case .allocations(let measured): return measurements[measured]?.allocations
     case .locks(let measured): return measurements[measured]?.locks
     case .bytes(let measured): return measurements[measured]?.bytes
@@ -118,6 +120,9 @@ public struct Bound {
 
   /// Judges by the measurements, of which some may be missing.
   func judge(_ measurements: [String: Measurement], judgesTimes: Bool) -> Judgement {
+    if rows.contains(where: { measurements[$0]?.isRight == false }) {
+      return Judgement(value: nil, verdict: .wrong)
+    }
     guard let value = value(measurements) else {
       return Judgement(value: nil, verdict: .notMeasured)
     }
@@ -135,6 +140,8 @@ struct Judgement {
     case aimedAt = "aimed at"
     case notJudged = "not judged"
     case notMeasured = "not measured"
+    /// A row failed or has a wrong sum.
+    case wrong
   }
 
   let value: Double?
