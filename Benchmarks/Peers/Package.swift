@@ -22,10 +22,12 @@ let package = Package(
     .systemLibrary(
       name: "CGObject", pkgConfig: "gobject-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CQtCore", pkgConfig: "Qt5Core", providers: [.apt(["qtbase5-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "CPeers",
       dependencies: [
-        "CGObject", "CQtCore", .product(name: "_Benchmarks", package: "swift-forwarding"),
+        "CGObject", "CQtCore", "CSQLite",
+        .product(name: "_Benchmarks", package: "swift-forwarding"),
       ],
       cxxSettings: [.unsafeFlags(headers)]),
     .executableTarget(

@@ -14,6 +14,7 @@ internal import FwdBenchRows
       [
         CallRows.group,
         FanOutRows.group(peers: { stage in SignalRows.rows(stage) + CombineRows.rows(stage) }),
+        HookGoals.group(rows: { HookRows.rows }),
       ],
       help: MissingLibraries.help, missing: MissingLibraries.notes)
   }

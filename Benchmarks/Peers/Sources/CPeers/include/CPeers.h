@@ -8,6 +8,8 @@
 
 #include <bench_fan_out.h>
 
+#include "peer_sqlite.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
