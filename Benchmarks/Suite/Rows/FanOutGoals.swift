@@ -78,7 +78,7 @@ extension FanOutRows {
     }
     return [
       goal(
-        "weak closures beside sigslot's tracked slots",
+        "weak closures beside sigslot's tracked slots, receivers of two classes in turn",
         beside(Way.closures, sigslot, 0.85, 1, "N = 1"),
         beside(Way.closuresByKey, sigslot, 0.85, 1, "N = 1, send by key"),
         beside(Way.closures, sigslot, 1, 64, "N = 64"),

@@ -25,25 +25,25 @@ public enum HookGoals {
   /// A C function.
   public static let byHand = "written by hand"
   /// A proxy with one subscriber.
-  public static let closure = "proxy, a weak closure"
+  public static let closure = "of a proxy with a weak closure"
   /// A proxy with one subscriber.
-  public static let strongClosure = "proxy, a strong closure"
+  public static let strongClosure = "of a proxy with a strong closure"
   /// A proxy with one subscriber.
-  public static let function = "proxy, a weak C function"
+  public static let function = "of a proxy with a weak C function"
   /// A proxy with three subscribers.
-  public static let three = "proxy, two weak closures and a C function"
+  public static let three = "of a proxy with two weak closures and a C function"
 
   /// The row in which a statement of SQLite calls the hook.
   public static func inSQLite(_ hook: String) -> String { "SQLite: hook \(hook)" }
   /// The row in which a loop calls the hook.
-  public static func alone(_ hook: String) -> String { "hook alone: \(hook)" }
+  public static func alone(_ hook: String) -> String { "hook alone, \(hook)" }
 
   // MARK: - Goals
 
   private static var goals: [Goal] {
     [
       Goal(
-        group: name, title: "SQLite's update hook through a proxy, more than one written by hand",
+        group: name, title: "SQLite's update hook, more than one written by hand",
         bounds: [closure, function].map { hook in
           Bound(
             quantity: .excess(of: inSQLite(hook), over: inSQLite(byHand)), limit: 15, unit: "ns",

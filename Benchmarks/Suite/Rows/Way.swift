@@ -46,6 +46,8 @@ public enum Way {
   /// Only in the program of the peers.
   public static let sigslotTracked = "sigslot: tracked slots"
   /// Only in the program of the peers.
+  public static let sigslotLambda = "sigslot: tracked lambda, 2 arguments"
+  /// Only in the program of the peers.
   public static let openCombineWeak = "OpenCombine: PassthroughSubject, weak sinks"
 
   // Rows of a peer that has the one above. They are only in its program.

@@ -14,6 +14,7 @@ internal import FwdBenchRows
       [
         CallRows.group,
         FanOutRows.group(peers: { stage in SignalRows.rows(stage) + CombineRows.rows(stage) }),
+        ClosureRows.group(peers: SignalRows.closures),
         HookGoals.group(rows: { HookRows.rows }),
       ],
       help: MissingLibraries.help, missing: MissingLibraries.notes)

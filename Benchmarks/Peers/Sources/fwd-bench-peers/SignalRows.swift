@@ -65,6 +65,30 @@ enum SignalRows {
     return rows
   }
 
+  // MARK: - Closures
+
+  /// A row of lambdas that do what the Swift closures of `ClosureRows` do.
+  static func closures(_ size: Int) -> [Row] {
+    guard let library = unsafe peer_sigslot_lambda() else { return [] }
+    let signal = Kept { try PeerSignal(unsafe library.pointee, Stage(size)) }
+    let row = Row(
+      group: ClosureRows.name, way: Way.sigslotLambda, size: size, deliveries: size
+    ) { iterations in
+      orWrong {
+        let signal = try signal.get()
+        let before = bench_closures_sum()
+        let start = bench_start()
+        signal.emit(iterations)
+        let sample = bench_finish(start, 0, 0)
+        let message = unsafe bench_current_message().pointee
+        let each = message.count + Int64(message.scale)
+        let added = bench_closures_sum() - before
+        return Sample(sample, isRight: added == each * Int64(iterations * size))
+      }
+    }
+    return [row]
+  }
+
   // MARK: - Connections
 
   /// A row in which slots disconnect and connect again. An emission afterwards

@@ -47,6 +47,8 @@ const peer_library *FWD_NULLABLE peer_signals2(void);
 const peer_library *FWD_NULLABLE peer_sigslot_tracked(void);
 /// The same without tracking.
 const peer_library *FWD_NULLABLE peer_sigslot_untracked(void);
+/// The same as tracked, with lambdas in place of the slots: they add their arguments by `bench_closures_add`.
+const peer_library *FWD_NULLABLE peer_sigslot_lambda(void);
 /// nod's thread-safe signal, which cannot track receivers.
 const peer_library *FWD_NULLABLE peer_nod(void);
 /// nano-signal-slot with the policy that is thread-safe and reentrant. Each connection tracks its receiver.
