@@ -33,6 +33,7 @@ struct Selection {
       if !options.sizes.isEmpty {
         asked.append("for N = \(options.sizes.sorted().map(String.init).joined(separator: ", "))")
       }
+      if let group = options.group { asked.append("in the group \(group) of this program") }
       throw Options.UsageError("there is no row " + asked.joined(separator: " and "))
     }
     if !options.filters.isEmpty { addCompared(candidates) }
