@@ -42,6 +42,7 @@
 #include "fan_out/batch.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
+#include "members/taps.h"
 #include "members/swift_closure.h"
 #include "members/swift_runtime.h"
 
@@ -318,10 +319,11 @@ __attribute__((cold, noinline)) static fwd_status settle_failure(emission *state
 /// Nothing is to be delivered to a record: no subscriber is *owned*.
 static const fwd_taken nobody = {NULL, true};
 
-/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`.
-__attribute__((noinline)) static fwd_taken take_unusual(emission *state, const fwd_record *record, size_t index) {
+/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`. `held` is
+/// the record's word, which had not ended: read again, it could have lost the gate that counts this delivery.
+__attribute__((noinline)) static fwd_taken take_unusual(emission *state, const fwd_record *record, uintptr_t held,
+                                                        size_t index) {
   const fwd_batch *batch = state->delivery->batch;
-  uintptr_t held = fwd_record_held(record);
   if (fwd_held_is_blocked(held)) return nobody;
   fwd_taken taken;
   if (batch) {
@@ -355,7 +357,7 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
       return true;
     }
   } else {
-    taken = take_unusual(state, record, index);
+    taken = take_unusual(state, record, held, index);
     if (taken.is_owned && !taken.object) return true;
   }
   bool goes_on = true;
@@ -691,9 +693,11 @@ __attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, 
   return finish_unhandled(&state, error);
 }
 
-/// Runs the method's interceptors, which fan the delivery out or not.
-__attribute__((cold, noinline)) static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                            const fwd_delivery *delivery, fwd_error *error) {
+// MARK: Interception
+
+/// Has Swift run the method's interceptors, which fan the delivery out or not.
+static fwd_status intercept_in_swift(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                     fwd_error *error) {
   fwd_nesting_frame frame;
   frame.outer = NULL;
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector, error);
@@ -704,6 +708,116 @@ __attribute__((cold, noinline)) static fwd_status intercept(fwd_proxy *proxy, co
   fwd_nesting_leave(&frame, delivery->is_nested);
   return status;
 }
+
+/// Calls an interceptor. If the status is not FWD_OK, its error has been reported.
+static fwd_status call_interceptor(emission *state, const fwd_tap *interceptor, void *result) {
+  const fwd_implementation *implementation = &interceptor->implementation;
+  void *const *arguments = state->arguments + state->method->hidden_count;
+  if (implementation->closure && fwd_swift_closure_takes(implementation->closure, arguments)) {
+    fwd_swift_closure_call(implementation->closure, NULL, arguments, result);
+    return FWD_OK;
+  }
+  fwd_status status = implementation->packed(implementation->context, NULL, state->arguments, result, NULL);
+  if (__builtin_expect(status != FWD_OK, 0)) {
+    fwd_error error;
+    fwd_error_last(&error);
+    state->proxy->operations->report(state->proxy->owner, state->method->method.selector, &error);
+    fwd_error_set(NULL, error.status, error.offset, error.message);
+  }
+  return status;
+}
+
+/// Calls interceptors that see the invocation pass. What they cannot take is reported and stands in nobody's way.
+static void call_taps(emission *state, const fwd_tap *taps, size_t count) {
+  unsigned char nothing;
+  for (size_t i = 0; i < count; i++) {
+    if (fwd_liveness_holds(taps[i].liveness)) (void)call_interceptor(state, &taps[i], &nothing);
+  }
+}
+
+/// Calls the interceptor that stands for the subscribers, and gives the caller its result.
+static fwd_status call_stub(emission *state, const fwd_tap *stub, fwd_error *error) {
+  const fwd_compiled_method *method = state->method;
+  const fwd_delivery *delivery = state->delivery;
+  aligned_bytes room[FWD_STUB_RESULT_SIZE / sizeof(aligned_bytes)];
+  memset(room, 0, sizeof room);
+  if (call_interceptor(state, stub, room) != FWD_OK) {
+    const void *stored = method->method.failure_result;
+    // As for a subscriber, the method's result for failed deliveries is its result then.
+    if (!stored) return fwd_fail(error, FWD_DELIVERY_FAILED, 0, "%s", fwd_error_message());
+    copy_stored_result(method, stored, room);
+  }
+  if (delivery->collector) {
+    (void)delivery->collector(delivery->collector_context, 0, NULL, room);
+  } else if (delivery->result) {
+    memcpy(delivery->result, room, method->result.size);
+  } else {
+    discard(method, room);
+  }
+  return FWD_OK;
+}
+
+/// Calls the interceptor that stands for the subscribers, or the one that has taken its place since the delivery began;
+/// if there is none any more, the subscribers.
+static fwd_status answer(emission *state, const fwd_taps *taps, fwd_error *error) {
+  fwd_proxy *proxy = state->proxy;
+  const fwd_compiled_method *method = state->method;
+  fwd_delivery inner = *state->delivery;
+  // Part of the interception, which is part of what the delivery is part of.
+  inner.is_nested = true;
+  while (taps->has_stub) {
+    const fwd_tap *stub = &taps->taps[taps->before_count];
+    if (fwd_liveness_holds(stub->liveness)) return call_stub(state, stub, error);
+    const fwd_taps *later = fwd_list_taps(proxy->list, method->index);
+    // Cancelled, and about to be taken out.
+    if (later == taps) break;
+    if (!later) {
+      inner.is_tapped = true;
+      return intercept_in_swift(proxy, method, &inner, error);
+    }
+    taps = later;
+  }
+  inner.is_intercepted = true;
+  return fwd_fan_out(proxy, &method->method, &inner, error);
+}
+
+/// Runs interceptors that are closures.
+__attribute__((noinline)) static fwd_status intercept_by_closures(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                  const fwd_taps *taps,
+                                                                  const fwd_delivery *delivery, fwd_error *error) {
+  emission state;
+  begin(&state, proxy, method, delivery);
+  if (!fwd_nesting_has_room(&state, 0)) return fwd_nesting_fail(method->method.selector, error);
+  void *arguments[method->argument_count];
+  state.arguments = arguments;
+  state.receiver = NULL;
+  find_arguments(&state);
+  fwd_nesting_enter(&state.frame, false);
+  call_taps(&state, taps->taps, taps->before_count);
+  fwd_status status = answer(&state, taps, error);
+  if (status == FWD_OK) {
+    size_t first = taps->before_count + taps->has_stub;
+    call_taps(&state, taps->taps + first, taps->after_count);
+  }
+  fwd_nesting_leave(&state.frame, delivery->is_nested);
+  return status;
+}
+
+/// Runs the method's interceptors, which fan the delivery out or not.
+__attribute__((noinline)) static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                      const fwd_delivery *delivery, fwd_error *error) {
+  fwd_guard guard = fwd_hazard_enter(&proxy->list->domain);
+  const fwd_taps *taps = fwd_list_taps(proxy->list, method->index);
+  if (!taps) {
+    fwd_hazard_leave(guard);
+    return intercept_in_swift(proxy, method, delivery, error);
+  }
+  fwd_status status = intercept_by_closures(proxy, method, taps, delivery, error);
+  fwd_hazard_leave(guard);
+  return status;
+}
+
+// MARK: The way of a fan-out
 
 /// Chooses the way of a fan-out. Each way is a function of its own, with a stack frame of the size that it needs.
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,

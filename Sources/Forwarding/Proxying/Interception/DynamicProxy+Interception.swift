@@ -82,8 +82,9 @@ extension DynamicProxy {
     try intercept(selector, .instead, replacing: replacing) { signature throws(ForwardingError) in
       let (coders, result) = try FunctionTable.Builder<Void>.coders(
         selector, signature, Output.self, repeat (each Argument).self)
+      let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
       return .stub(
-        unsafe PackedFunction { _, pointers, room throws(ForwardingError) in
+        unsafe PackedFunction(called) { _, pointers, room throws(ForwardingError) in
           var index = coders.first
           let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
           unsafe result.encodeRetained(output, into: room)
@@ -125,9 +126,11 @@ extension DynamicProxy {
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> InterceptionToken {
     let coders = try leadingCoders(selector, repeat (each Argument).self)
+    let called = CalledClosure(
+      HeldOwnerlessClosure(body), takesReceiver: false, coders, ValueCoder<Void>(.bitwise))
     return try intercept(selector, point) { _ in
       .tap(
-        unsafe PackedFunction { _, pointers, _ throws(ForwardingError) in
+        unsafe PackedFunction(called) { _, pointers, _ throws(ForwardingError) in
           var index = coders.first
           unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
         })

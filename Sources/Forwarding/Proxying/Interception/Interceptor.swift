@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingInternal
+internal import Synchronization
+
+/// One closure that intercepts a method.
+internal struct Interceptor: Sendable {
+  internal enum Body: Sendable {
+    /// Sees the arguments; typed.
+    case tap(PackedFunction)
+    /// Sees the invocation.
+    case observer(@Sendable (Invocation) -> Void)
+    /// Is called instead of everybody.
+    case stub(PackedFunction)
+    /// Is called instead of everybody, and sets the result.
+    case replacement(@Sendable (Invocation) throws(ForwardingError) -> Void)
+    /// Goes on with `proceed`.
+    case around(@Sendable (Invocation, Proceed) throws -> Void)
+  }
+
+  internal let body: Body
+  internal let liveness: Liveness
+  /// Unlike any other of the process, and not 0.
+  internal let identifier: UInt64
+
+  private static let identifiers = Atomic<UInt64>(0)
+
+  /// - Throws: `ForwardingError` with the code `outOfMemory`.
+  internal init(_ body: Body) throws(ForwardingError) {
+    self.body = body
+    liveness = try Liveness()
+    identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
+  }
+
+  /// Whether an interceptor has not ended. It is asked before each call. Its
+  /// identity is that of the interceptor.
+  @safe internal final class Liveness: @unchecked Sendable {
+    // Sendable: what it points to is atomic.
+
+    /// Owned. C reads it too.
+    internal let state: OpaquePointer
+
+    fileprivate init() throws(ForwardingError) {
+      guard let state = unsafe fwd_liveness_create() else {
+        throw ForwardingError(.outOfMemory, "no memory for an interceptor")
+      }
+      unsafe self.state = state
+    }
+
+    deinit {
+      // SAFETY: created in `init`. The taps that C reads keep this object.
+      unsafe fwd_liveness_destroy(state)
+    }
+
+    /// Acquire: a thread that sees the end sees what was done before it.
+    internal var isLive: Bool { unsafe fwd_liveness_holds(state) }
+
+    /// Ends it. Returns whether this call did.
+    internal func end() -> Bool { unsafe fwd_liveness_end(state) }
+  }
+}
