@@ -30,6 +30,8 @@ public struct Bound {
   public enum Quantity {
     /// The time of a row, by that of another.
     case ratio(of: String, to: String)
+    /// The nanoseconds that a row takes more than another, for one delivery.
+    case difference(of: String, from: String)
     /// The time of a row, by nanoseconds that were measured elsewhere.
     case ratioToRecorded(of: String, nanoseconds: Double)
     /// How much faster a row with several threads is than one with one, by how
@@ -37,8 +39,6 @@ public struct Bound {
     case speedUp(of: String, onOne: String, to: String, toOne: String)
     /// The nanoseconds of a row.
     case time(of: String)
-    /// The nanoseconds by which a row takes longer than another.
-    case excess(of: String, over: String)
     /// What an iteration of a row allocates.
     case allocations(of: String)
     /// The locks that an iteration of a row takes.
@@ -75,7 +75,7 @@ public struct Bound {
 
   var rows: [String] {
     switch quantity {
-    case .ratio(let measured, let base), .excess(let measured, let base): [measured, base]
+    case .ratio(let measured, let base), .difference(let measured, let base): [measured, base]
     case .speedUp(let measured, let one, let base, let baseOne): [measured, one, base, baseOne]
     case .time(let measured), .allocations(let measured), .locks(let measured),
       .bytes(let measured), .ratioToRecorded(let measured, _):
@@ -89,7 +89,7 @@ public struct Bound {
 
   private var isTime: Bool {
     switch quantity {
-    case .ratio, .ratioToRecorded, .speedUp, .time, .excess: true
+    case .ratio, .difference, .ratioToRecorded, .speedUp, .time: true
     case .allocations, .locks, .bytes: false
     }
   }
@@ -99,6 +99,8 @@ public struct Bound {
     switch quantity {
     case .ratio(let measured, let base):
       return measurements[measured]?.ratio(to: measurements[base])?.median
+    case .difference(let measured, let base):
+      return measurements[measured]?.difference(from: measurements[base])?.median
     case .ratioToRecorded(let measured, let nanoseconds):
       return (measurements[measured]?.summary.median).map { $0 / nanoseconds }
     case .speedUp(let measured, let one, let base, let baseOne):
@@ -110,8 +112,6 @@ public struct Bound {
       let ratios = ours.compactMap { round, ours in theirs[round].map { ours / $0 } }
       return ratios.isEmpty ? nil : Summary(ratios).median
     case .time(let measured): return measurements[measured]?.summary.median
-    case .excess(let measured, let base):
-      return measurements[measured]?.excess(over: measurements[base])?.median
     case .allocations(let measured): return measurements[measured]?.allocations
     case .locks(let measured): return measurements[measured]?.locks
     case .bytes(let measured): return measurements[measured]?.bytes

@@ -66,7 +66,7 @@ struct Measurement {
   }
 
   /// The spread of the differences to another row; nil if there are none.
-  func excess(over other: Measurement?) -> Summary? {
+  func difference(from other: Measurement?) -> Summary? {
     guard let other else { return nil }
     let differences = rounds(with: other).values.map { own, other in own - other }
     return differences.isEmpty ? nil : Summary(differences)

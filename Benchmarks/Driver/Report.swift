@@ -138,7 +138,7 @@ extension Bound {
     let number = (isAtLeast ? "at least " : "at most ") + limit.inDigits()
     switch quantity {
     case .ratio, .ratioToRecorded, .speedUp: return "\(number) of \(unit)"
-    case .time, .excess, .allocations, .locks, .bytes:
+    case .difference, .time, .allocations, .locks, .bytes:
       return unit.isEmpty ? number : "\(number) \(unit)"
     }
   }
