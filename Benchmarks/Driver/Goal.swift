@@ -30,7 +30,7 @@ public struct Bound {
   public enum Quantity {
     /// The time of a row, by that of another.
     case ratio(of: String, to: String)
-    /// The nanoseconds that a row takes more than another.
+    /// The nanoseconds that a row takes more than another, for one delivery.
     case difference(of: String, from: String)
     /// The time of a row, by nanoseconds that were measured elsewhere.
     case ratioToRecorded(of: String, nanoseconds: Double)
@@ -120,6 +120,9 @@ public struct Bound {
 
   /// Judges by the measurements, of which some may be missing.
   func judge(_ measurements: [String: Measurement], judgesTimes: Bool) -> Judgement {
+    if rows.contains(where: { measurements[$0]?.isRight == false }) {
+      return Judgement(value: nil, verdict: .wrong)
+    }
     guard let value = value(measurements) else {
       return Judgement(value: nil, verdict: .notMeasured)
     }
@@ -137,6 +140,8 @@ struct Judgement {
     case aimedAt = "aimed at"
     case notJudged = "not judged"
     case notMeasured = "not measured"
+    /// A row failed or has a wrong sum.
+    case wrong
   }
 
   let value: Double?

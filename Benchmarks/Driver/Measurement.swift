@@ -54,35 +54,32 @@ struct Measurement {
 
   /// The ratios to another row of the same run, by round. What slows a round
   /// down, slows both of its times down.
-  func ratios(to other: Measurement) -> [Int: Double] { combine(with: other, /) }
+  func ratios(to other: Measurement) -> [Int: Double] {
+    rounds(with: other).compactMapValues { own, other in other > 0 ? own / other : nil }
+  }
 
   /// The spread of the ratios to another row; nil if there are none.
-  func ratio(to other: Measurement?) -> Summary? { other.flatMap { summary(with: $0, /) } }
+  func ratio(to other: Measurement?) -> Summary? {
+    guard let other else { return nil }
+    let ratios = ratios(to: other)
+    return ratios.isEmpty ? nil : Summary(Array(ratios.values))
+  }
 
-  /// The spread of what an iteration takes more than one of another row; nil if
-  /// there is nothing to compare.
+  /// The spread of the differences to another row; nil if there are none.
   func difference(from other: Measurement?) -> Summary? {
     guard let other else { return nil }
-    let count = Double(row.deliveries)
-    let otherCount = Double(other.row.deliveries)
-    return summary(with: other) { $0 * count - $1 * otherCount }
+    let differences = rounds(with: other).values.map { own, other in own - other }
+    return differences.isEmpty ? nil : Summary(differences)
   }
 
-  private func summary(with other: Measurement, _ body: (Double, Double) -> Double) -> Summary? {
-    let numbers = combine(with: other, body)
-    return numbers.isEmpty ? nil : Summary(Array(numbers.values))
-  }
-
-  /// What `body` makes of the times of both rows, by round.
-  private func combine(
-    with other: Measurement, _ body: (Double, Double) -> Double
-  ) -> [Int: Double] {
+  /// The nanoseconds of this row and of another in the rounds that both have.
+  private func rounds(with other: Measurement) -> [Int: (own: Double, other: Double)] {
     let others = Dictionary(other.times.map { ($0.round, $0.nanoseconds) }) { first, _ in first }
-    var numbers: [Int: Double] = [:]
+    var rounds: [Int: (own: Double, other: Double)] = [:]
     for (round, nanoseconds) in times {
-      if let other = others[round] { numbers[round] = body(nanoseconds, other) }
+      if let other = others[round] { rounds[round] = (nanoseconds, other) }
     }
-    return numbers
+    return rounds
   }
 }
 
