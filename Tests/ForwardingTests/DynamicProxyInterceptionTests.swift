@@ -70,7 +70,7 @@ import Testing
     let (proxy, token) = try answering()
     let taps = [
       try proxy.before("add:to:") { [journal] (left: Int32) in journal.note("<\(left)") },
-      try proxy.after("add:to:") { [journal] (invocation: Invocation) in
+      try proxy.observe("add:to:", isAfter: true) { [journal] invocation in
         let result = (try? invocation.result(as: Int32.self)) ?? 0
         let right = (try? invocation.argument(at: 3, as: Int32.self)) ?? 0
         journal.note("\(invocation.selector.name) \(right) \(result)")
@@ -87,11 +87,11 @@ import Testing
   @Test func `what a tap changes in its invocation, nobody sees`() throws {
     let (proxy, token) = try answering()
     let taps = [
-      try proxy.before("add:to:") { (invocation: Invocation) in
+      try proxy.observe("add:to:") { invocation in
         #expect(!invocation.hasResult)
         #expect(throws: Never.self) { try invocation.setArgument(Int32(99), at: 2) }
       },
-      try proxy.after("add:to:") { (invocation: Invocation) in
+      try proxy.observe("add:to:", isAfter: true) { invocation in
         #expect(throws: Never.self) { try invocation.setResult(Int32(99)) }
       },
     ]
@@ -251,7 +251,7 @@ import Testing
         try proceed()
         try invocation.setResult(try invocation.result(as: Int32.self) * 2)
       },
-      try proxy.after("add:to:") { [journal] (invocation: Invocation) in
+      try proxy.observe("add:to:", isAfter: true) { [journal] invocation in
         let right = (try? invocation.argument(at: 3, as: Int32.self)) ?? 0
         journal.note("\(right) \((try? invocation.result(as: Int32.self)) ?? 0)")
       },
@@ -360,7 +360,7 @@ import Testing
           #expect(first is Population.Tracked)
           try invocation.setResult(population.make())
         },
-        try proxy.after("same:") { (invocation: Invocation) in
+        try proxy.observe("same:", isAfter: true) { invocation in
           let invocation = Invocation.Kept(invocation)
           kept.update { $0.append(invocation) }
         },

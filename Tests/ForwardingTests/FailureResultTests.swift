@@ -37,7 +37,7 @@ import Testing
   private func sendNull<Output>(_ proxy: DynamicProxy, _ selector: MethodSelector) throws -> Output
   {
     let null = unsafe UnsafePointer<CChar>?.none
-    return try unsafe proxy.send(selector, null)
+    return try unsafe proxy.send(Method(selector), null)
   }
 
   /// Calls a C function with a null pointer, or with a text.

@@ -410,7 +410,7 @@ import Testing
     check { _ = try proxy.before(unknown) { _ in } }
     check { _ = try proxy.after(unknown) { _ in } }
     check { _ = try proxy.instead(unknown) { _ in } }
-    check { _ = try proxy.around(unknown) { _, proceed in try proceed() } }
+    check { _ = try proxy.around(unknown.selector) { _, proceed in try proceed() } }
     check { _ = try proxy.signal(for: unknown) }
     check { _ = try proxy.signal(for: unknown) { $0 } }
     check { _ = try proxy.signal(for: unknown, of: Int.self) { _, _ in } }
@@ -442,7 +442,6 @@ import Testing
     check(expected) { _ = try proxy.before(double) { _ in } }
     check(expected) { _ = try proxy.after(double) { _ in } }
     check(expected) { _ = try proxy.instead(double) { _ in } }
-    check(expected) { _ = try proxy.around(double) { _, proceed in try proceed() } }
     check(expected) { _ = try proxy.signal(for: double) }
     check(expected) { _ = try proxy.signal(for: double) { $0 } }
     check(expected) { _ = try proxy.feed(double) { _ in } }

@@ -143,6 +143,15 @@ extension DynamicProxy {
   func ping(_ number: Int32 = 1) throws {
     try send("ping:", number)
   }
+
+  /// Calls a closure before or after each invocation of a method, with a copy of
+  /// the invocation, as interceptors in C get it.
+  func observe(
+    _ selector: MethodSelector, isAfter: Bool = false,
+    _ body: @escaping @Sendable (Invocation) -> Void
+  ) throws -> InterceptionToken {
+    try intercept(selector, isAfter ? .after : .before) { _ in .observer(body) }
+  }
 }
 
 /// Runs `body` on as many new threads at a time, with the number of each, and

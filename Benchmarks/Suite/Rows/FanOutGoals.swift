@@ -115,7 +115,7 @@ extension FanOutRows {
   /// or give an array are not among them.
   private static let frugal = [
     Way.resolved, Way.sideTables, Way.strong, Way.batch, Way.selector, Way.name, Way.key,
-    Way.typedSend, Way.functionPointer,
+    Way.literal, Way.functionPointer,
   ]
 
   // MARK: - Making

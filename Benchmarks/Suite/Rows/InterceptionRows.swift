@@ -18,13 +18,10 @@ enum InterceptionRows {
     if stage.size > sizeLimit { return [] }
     return [
       row("before, typed closure", stage) { proxy, seen in
-        try proxy.before(selector) { (count: Int64, _: Double) in seen.add(count) }
+        try proxy.before(Method(selector)) { (count: Int64, _: Double) in seen.add(count) }
       },
       row("after, typed closure", stage) { proxy, seen in
-        try proxy.after(selector) { (count: Int64, _: Double) in seen.add(count) }
-      },
-      row("before, as an object", stage) { proxy, seen in
-        try proxy.before(selector) { (invocation: Invocation) in seen.add(in: invocation) }
+        try proxy.after(Method(selector)) { (count: Int64, _: Double) in seen.add(count) }
       },
       row("around", stage) { proxy, seen in
         try proxy.around(selector) { invocation, proceed in
@@ -33,7 +30,7 @@ enum InterceptionRows {
         }
       },
       row("instead", stage, deliveries: 1, received: 0) { proxy, seen in
-        try proxy.instead(selector) { (count: Int64, _: Double) in seen.add(count) }
+        try proxy.instead(Method(selector)) { (count: Int64, _: Double) in seen.add(count) }
       },
     ]
   }

@@ -17,7 +17,7 @@ public enum Way {
   static let key = "proxy: send by key"
   static let keyResult = "proxy: send by key, result"
   static let resolvedResult = "proxy: all called, last result"
-  static let typedSend = "proxy: typed send"
+  static let literal = "proxy: send by literal"
   /// Only with the trait "Macros".
   static let typedProxy = "typed proxy"
   static let functionPointer = "proxy: C function pointer"

@@ -187,7 +187,7 @@ import Testing
     let title: Title? = try proxy.send("title")
     #expect(title == nil)
     #expect(try proxy.send("unheard of") == UInt64(0))
-    #expect(try proxy.dynamic.unheard(1) == false)
+    #expect(try proxy.send("unheard:", 1) == false)
     // A listener that has died answers no more.
     var a: Player? = Player("a", journal, score: 5)
     try proxy.subscribe(try #require(a))
