@@ -36,6 +36,8 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Forwarding", targets: ["Forwarding"]),
+    // Configurations that do what other multi-delegates do.
+    .library(name: "ForwardingPresets", targets: ["ForwardingPresets"]),
     // Typed proxies for Swift protocols. Empty without the trait "Macros".
     .library(name: "ForwardingMacros", targets: ["ForwardingMacros"]),
     // Signals as publishers. Empty without the trait "OpenCombine".
@@ -76,6 +78,8 @@ let package = Package(
     .target(
       name: "Forwarding", dependencies: ["CForwarding", "CForwardingInternal"],
       cSettings: internalHeaders, swiftSettings: swiftSettings),
+    .target(
+      name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .macro(
       name: "ForwardingMacrosPlugin",
       dependencies: [
@@ -93,7 +97,9 @@ let package = Package(
       name: "CTestFixtures", dependencies: ["CForwarding"], path: "Tests/Support/CTestFixtures"),
     .testTarget(
       name: "ForwardingTests",
-      dependencies: ["Forwarding", "CForwarding", "CForwardingInternal", "CTestFixtures"],
+      dependencies: [
+        "Forwarding", "ForwardingPresets", "CForwarding", "CForwardingInternal", "CTestFixtures",
+      ],
       cSettings: internalHeaders, swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],
@@ -101,7 +107,8 @@ let package = Package(
     .testTarget(
       name: "ForwardingMacrosTests",
       dependencies: [
-        "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "Forwarding", "CForwarding",
+        "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "ForwardingPresets",
+        "Forwarding", "CForwarding",
         swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),

@@ -33,7 +33,7 @@
     public func on<each Argument, Output, Failure: Error>(
       _ requirement: Requirement, at position: DynamicProxy.Position = .last,
       _ body: @escaping @Sendable (repeat each Argument) throws(Failure) -> Output
-    ) throws(ForwardingError) -> SubscriptionToken {
+    ) throws(ForwardingError) -> DynamicProxy.Token {
       let handler = try ForwardedHandler<repeat each Argument, Output>(
         Self._protocol.methods[requirement.rawValue], mayThrow: Failure.self != Never.self)
       // SAFETY: the handler is for the method's types.

@@ -46,7 +46,7 @@
         \(raw: access)func subscribe(
           _ listener: \(raw: source.proxy).Listener?,
           lifetime: \(raw: library)DynamicProxy.Lifetime = .weak
-        ) -> \(raw: library)Subscription? {
+        ) -> \(raw: library)DynamicProxy.Subscription? {
           forwarder.subscribe(listener, lifetime: lifetime)
         }
 

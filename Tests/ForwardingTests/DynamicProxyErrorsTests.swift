@@ -18,7 +18,7 @@ import Testing
 
   private func proxy(
     _ configure: (inout DynamicProxy.Configuration) -> Void = { _ in }
-  ) throws -> (DynamicProxy, SubscriptionToken) {
+  ) throws -> (DynamicProxy, DynamicProxy.Token) {
     var configuration = DynamicProxy.Configuration()
     configure(&configuration)
     let proxy = try DynamicProxy(adopting: Self.table, configuration: configuration)

@@ -36,7 +36,7 @@ import Testing
   /// A proxy with a subscriber that notes its calls.
   private func answering(
     _ errors: Box<[ForwardingError]> = Box([])
-  ) throws -> (DynamicProxy, SubscriptionToken) {
+  ) throws -> (DynamicProxy, DynamicProxy.Token) {
     let proxy = try proxy(errors)
     let token = try proxy.subscribe { [journal] in
       $0.on("ping:") { (number: Int32) in journal.note("ping\(number)") }
@@ -103,7 +103,7 @@ import Testing
   @Test func `closures are checked when they are registered`() throws {
     let proxy = try proxy()
     func fails(
-      _ code: ForwardingError.Code, _ body: () throws -> InterceptionToken
+      _ code: ForwardingError.Code, _ body: () throws -> DynamicProxy.Token
     ) -> String? {
       let error = #expect(throws: ForwardingError.self) { _ = try body() }
       #expect(error?.code == code)
@@ -151,8 +151,8 @@ import Testing
 
   @Test func `nothing slips through to the subscribers while one replaces another`() throws {
     let (proxy, token) = try answering()
-    let stubs = Box<[InterceptionToken]>([])
-    func stub(_ answer: Int32) throws -> InterceptionToken {
+    let stubs = Box<[DynamicProxy.Token]>([])
+    func stub(_ answer: Int32) throws -> DynamicProxy.Token {
       try proxy.instead("add:to:", replacing: true) { (_: Int32, _: Int32) -> Int32 in answer }
     }
     stubs.value = [try stub(100)]
@@ -390,7 +390,7 @@ import Testing
   @Test func `what closures hold is given up with the token, or with the proxy`() throws {
     let population = Population()
     let proxy = try proxy()
-    var token: InterceptionToken? = try proxy.before("ping:") { [tracked = population.make()] in
+    var token: DynamicProxy.Token? = try proxy.before("ping:") { [tracked = population.make()] in
       withExtendedLifetime(tracked) {}
     }
     #expect(population.living == 1 && token?.isLive == true)
@@ -524,7 +524,7 @@ import Testing
     let ping = try proxy.method(for: "ping:")
     var frame = ArgumentFrame(ping.signature)
     try frame.setArgument(Int32(3), at: 2)
-    var late: SubscriptionToken?
+    var late: DynamicProxy.Token?
     try proxy.withBatch { batch in
       late = try proxy.subscribe { [journal] in
         $0.on("ping:") { (_: Int32) in journal.note("late") }
@@ -563,7 +563,7 @@ import Testing
   @Test func `whoever is cancelled inside is not called, whoever joins is from the next on`() throws
   {
     let (proxy, token) = try answering()
-    let tokens = Box<[InterceptionToken]>([])
+    let tokens = Box<[DynamicProxy.Token]>([])
     let journal = journal
     let first = try proxy.before("ping:") {
       journal.note("first")
@@ -591,7 +591,7 @@ import Testing
 
   @Test func `an interceptor may forward, and cancel itself`() throws {
     let (proxy, token) = try answering()
-    let own = Box<InterceptionToken?>(nil)
+    let own = Box<DynamicProxy.Token?>(nil)
     own.value = try proxy.around("ping:") { [journal] invocation, proceed in
       let number = try invocation.argument(at: 2, as: Int32.self)
       journal.note("around\(number)")

@@ -145,7 +145,7 @@ import Testing
     let authors: [AnyObject] = [a, b, bystander]
     #expect(answers.compactMap(\.author).map { ObjectIdentifier($0) } == authors.map { .init($0) })
     #expect(answers.first?.subscription.cancel() == true)
-    let inferred: [Answer<Int32>] = try proxy.collect("score:", Int32(3))
+    let inferred: [DynamicProxy.Answer<Int32>] = try proxy.collect("score:", Int32(3))
     #expect(inferred.map(\.value) == [20, 3])
     withExtendedLifetime(mute) {}
   }
@@ -228,7 +228,7 @@ import Testing
 
   // MARK: Bytes
 
-  private func mixer() throws -> (DynamicProxy, SubscriptionToken) {
+  private func mixer() throws -> (DynamicProxy, DynamicProxy.Token) {
     let proxy = try proxy()
     let token = try proxy.subscribe {
       $0.on("mix:of:") { (number: Int32, factor: Double) in Double(number) * factor }

@@ -224,7 +224,7 @@ import Testing
     try Keyed.functionTable.validate(for: proxy.protocols[0])
   }
 
-  private final class Keyed: Subscriber {
+  private final class Keyed: DynamicProxy.Subscriber {
     static let ping = Method("ping:", ((Int) -> Void).self)
     static let functionTable = FunctionTable(for: Keyed.self) {
       $0.on(ping) { keyed, number in keyed.sum.update { $0 += number } }
@@ -564,7 +564,7 @@ import Testing
         $0.optional("ping:", "v@:i")
       })
     let journal = Journal()
-    var tokens: [SubscriptionToken] = []
+    var tokens: [DynamicProxy.Token] = []
     for (index, proxy) in [first, second, third].enumerated() {
       let token = try proxy.subscribe { $0.on(ping) { journal.note("\(index): \($0)") } }
       tokens.append(token)

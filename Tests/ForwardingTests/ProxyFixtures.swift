@@ -73,7 +73,7 @@ final class Population: Sendable {
 }
 
 /// Notes each call with its name, then does what the test asks for.
-final class Listener: Subscriber {
+final class Listener: DynamicProxy.Subscriber {
   let name: String
   let journal: Journal
   /// Runs in each call, behind the note.
@@ -149,7 +149,7 @@ extension DynamicProxy {
   func observe(
     _ selector: MethodSelector, isAfter: Bool = false,
     _ body: @escaping @Sendable (Invocation) -> Void
-  ) throws -> InterceptionToken {
+  ) throws -> DynamicProxy.Token {
     try intercept(selector, isAfter ? .after : .before) { _ in .observer(body) }
   }
 }

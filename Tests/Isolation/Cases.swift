@@ -17,7 +17,7 @@ final class FetchProxy: FetchDelegate, SlotProxy {
   func subscribeListener(
     _ listener: any FetchDelegate, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     unsafe try forwardingProxy.unsafeSubscribe(
       listener, table: FunctionTable(for: AnyObject.self) { _ in }, at: position,
       lifetime: lifetime)

@@ -40,7 +40,7 @@ enum InterceptionRows {
 
   private static func row(
     _ way: String, _ stage: Stage, deliveries: Int? = nil, received: Int? = nil,
-    register: @escaping (DynamicProxy, Seen) throws -> InterceptionToken
+    register: @escaping (DynamicProxy, Seen) throws -> DynamicProxy.Token
   ) -> Row {
     let count = unsafe bench_current_message().pointee.count
     return .fanOut(

@@ -52,14 +52,16 @@ extension DynamicProxy {
   }
 }
 
-/// One result of a fan-out and who gave it.
-public struct Answer<Value> {
-  /// The subscriber; nil for a C context.
-  public let author: AnyObject?
-  /// Its subscription.
-  public let subscription: Subscription
-  /// The result.
-  public let value: Value
+extension DynamicProxy {
+  /// One result of a fan-out and who gave it.
+  public struct Answer<Value> {
+    /// The subscriber; nil for a C context.
+    public let author: AnyObject?
+    /// Its subscription.
+    public let subscription: Subscription
+    /// The result.
+    public let value: Value
+  }
 }
 
 private class AnyCollector {

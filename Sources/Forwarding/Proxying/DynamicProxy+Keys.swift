@@ -45,7 +45,7 @@ extension DynamicProxy {
 
   /// Whether sending the method of a key would reach a subscriber: by default,
   /// whether some live subscriber or the forward target implements the method.
-  /// See `Configuration.responding`. False if the method has other types than
+  /// False if the method has other types than
   /// the key.
   ///
   /// - Complexity: as ``responds(to:)-(MethodSelector)``; and O(*n*) in the

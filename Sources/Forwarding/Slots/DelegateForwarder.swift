@@ -171,7 +171,7 @@ extension DelegateForwarder {
   @discardableResult
   public func subscribe(
     _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
-  ) -> Subscription? { hub.subscribe(listener, lifetime: lifetime) }
+  ) -> DynamicProxy.Subscription? { hub.subscribe(listener, lifetime: lifetime) }
 
   /// Subscribes a listener at a position; see
   /// ``DelegateHub/subscribe(_:at:lifetime:)``.
@@ -182,7 +182,7 @@ extension DelegateForwarder {
   public func subscribe(
     _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime = .weak
-  ) throws(ForwardingError) -> Subscription? {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     try hub.subscribe(listener, at: position, lifetime: lifetime)
   }
 

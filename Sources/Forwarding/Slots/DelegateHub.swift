@@ -56,7 +56,7 @@ public final class DelegateHub<Proxy: SlotProxy> {
     /// Keeps the delegate alive, if the slot does.
     let keeper: Keeper?
     /// Nil if the delegate is ignored, or has only the subscription of its own.
-    var subscription: Subscription?
+    var subscription: DynamicProxy.Subscription?
     /// Whether the delegate has subscribed too. Where each object is called
     /// once, it has one subscription for both.
     var isSubscriber = false
@@ -70,7 +70,7 @@ public final class DelegateHub<Proxy: SlotProxy> {
 
   /// A listener that subscribed as strong.
   internal struct Kept: Sendable {
-    let subscription: Subscription
+    let subscription: DynamicProxy.Subscription
     let listener: WeakListener<AnyObject>
     /// Nil while there is no forwarder.
     var keeper: Keeper?

@@ -60,7 +60,7 @@ public final class SendableDelegateForwarder<
   @discardableResult
   public func subscribe(
     _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
-  ) -> Subscription? { base.subscribe(listener, lifetime: lifetime) }
+  ) -> DynamicProxy.Subscription? { base.subscribe(listener, lifetime: lifetime) }
 
   /// Subscribes a listener at a position; see
   /// ``DelegateHub/subscribe(_:at:lifetime:)``.
@@ -71,7 +71,7 @@ public final class SendableDelegateForwarder<
   public func subscribe(
     _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime = .weak
-  ) throws(ForwardingError) -> Subscription? {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     try base.subscribe(listener, at: position, lifetime: lifetime)
   }
 

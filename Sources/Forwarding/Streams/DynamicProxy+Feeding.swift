@@ -32,7 +32,7 @@ extension DynamicProxy {
     _ key: Method<Output, repeat each Argument>, replacing: Bool = false,
     at position: Position? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
     let result = try resultCoder(for: key)
     let function = unsafe PackedFunction { _, pointers, room throws(InvocationError) in
@@ -66,7 +66,7 @@ extension DynamicProxy {
   public func feed<Model: AnyObject & Sendable, Value>(
     _ selector: MethodSelector, from model: Model, _ property: any KeyPath<Model, Value> & Sendable,
     replacing: Bool = false, at position: Position? = nil
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     let key = Method<Value>(selector).asLiteral
     return try feed(key, from: model, property, replacing: replacing, at: position) { $0 }
   }
@@ -91,7 +91,7 @@ extension DynamicProxy {
     _ key: Method<Output, repeat each Argument>, from model: Model,
     _ property: any KeyPath<Model, Output> & Sendable, replacing: Bool = false,
     at position: Position? = nil
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     try feed(key.selector, from: model, property, replacing: replacing, at: position)
   }
 
@@ -120,7 +120,7 @@ extension DynamicProxy {
     _ property: any KeyPath<Model, Value> & Sendable, replacing: Bool = false,
     at position: Position? = nil,
     map: @escaping @Sendable (Value, repeat each Argument) -> Output
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
     let result = try resultCoder(for: key)
     let function = unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
@@ -144,7 +144,7 @@ internal final class Feeds: Sendable {
   /// The feeds of one method.
   fileprivate struct Method {
     /// The feed that counts, and the number of the call that made it.
-    var current: Subscription?
+    var current: DynamicProxy.Subscription?
     var currentCall: UInt64 = 0
     var lastCall: UInt64 = 0
     /// How many calls have begun and not ended.
@@ -157,12 +157,12 @@ internal final class Feeds: Sendable {
   fileprivate struct Call {
     let number: UInt64
     /// The feed that counted when the call began.
-    let earlier: Subscription?
+    let earlier: DynamicProxy.Subscription?
   }
 
   /// Begins a call. Nil if it must replace a feed and may not.
   fileprivate func begin(
-    _ selector: MethodSelector, _ replacing: Bool, isLive: (Subscription) -> Bool
+    _ selector: MethodSelector, _ replacing: Bool, isLive: (DynamicProxy.Subscription) -> Bool
   ) -> Call? {
     methods.withLock { methods in
       var method = methods[selector] ?? Method()
@@ -176,7 +176,7 @@ internal final class Feeds: Sendable {
   }
 
   /// The feed that counts.
-  fileprivate func current(_ selector: MethodSelector) -> Subscription? {
+  fileprivate func current(_ selector: MethodSelector) -> DynamicProxy.Subscription? {
     methods.withLock { $0[selector]?.current }
   }
 
@@ -184,8 +184,8 @@ internal final class Feeds: Sendable {
   /// does not count: the earlier one, or that of this call if a later call has
   /// ended already.
   fileprivate func end(
-    _ selector: MethodSelector, _ call: Call, _ subscription: Subscription?
-  ) -> Subscription? {
+    _ selector: MethodSelector, _ call: Call, _ subscription: DynamicProxy.Subscription?
+  ) -> DynamicProxy.Subscription? {
     methods.withLock { methods in
       guard var method = methods[selector] else { return subscription }
       defer { methods[selector] = method }
@@ -206,7 +206,7 @@ extension DynamicProxy {
   internal func feed(
     _ selector: MethodSelector, _ replacing: Bool, _ position: Position?,
     _ function: PackedFunction, from model: (any AnyObject & Sendable)?
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     let dispatch = try DispatchTable(
       FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)
@@ -217,7 +217,7 @@ extension DynamicProxy {
         .duplicate, selector: selector.name,
         "\"\(selector)\" is fed already: end that, or say replacing: true")
     }
-    let token = SubscriptionToken()
+    let token = Token()
     do throws(ForwardingError) {
       let subscription = try attach(
         model ?? token, dispatch, at: position, replacing: call.earlier, selector)

@@ -98,7 +98,7 @@
         public func subscribe(
           _ listener: DownloadDelegateProxy.Listener?,
           lifetime: ForwardingMacros.DynamicProxy.Lifetime = .weak
-        ) -> ForwardingMacros.Subscription? {
+        ) -> ForwardingMacros.DynamicProxy.Subscription? {
           forwarder.subscribe(listener, lifetime: lifetime)
         }
 

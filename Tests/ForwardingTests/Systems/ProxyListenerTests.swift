@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import ForwardingPresets
 import Testing
 
 @testable import Forwarding
@@ -279,7 +280,7 @@ private final class Title: Sendable {
 }
 
 /// Has all that a player must have; all players are equal.
-private final class Player: Subscriber, Hashable {
+private final class Player: DynamicProxy.Subscriber, Hashable {
   let name: String
   let journal: Journal
   let score: Int32
@@ -309,7 +310,7 @@ private final class Player: Subscriber, Hashable {
   }
 }
 
-private final class RewindingPlayer: Subscriber {
+private final class RewindingPlayer: DynamicProxy.Subscriber {
   let name: String
   let journal: Journal
 

@@ -20,7 +20,7 @@ extension DynamicProxy {
   public func before<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     try verify(key)
     return try tap(key, .before, body)
   }
@@ -40,7 +40,7 @@ extension DynamicProxy {
   public func before<each Argument>(
     _ key: Method<Void, repeat each Argument>,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     try tap(key, .before, body)
   }
 
@@ -55,7 +55,7 @@ extension DynamicProxy {
   public func after<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     try verify(key)
     return try tap(key, .after, body)
   }
@@ -76,7 +76,7 @@ extension DynamicProxy {
   public func after<each Argument>(
     _ key: Method<Void, repeat each Argument>,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     try tap(key, .after, body)
   }
 
@@ -98,7 +98,7 @@ extension DynamicProxy {
   public func instead<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, replacing: Bool = false,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key, takesAll: true)
     let result = try resultCoder(for: key)
     return try intercept(key.selector, .instead, replacing: replacing) { _ in
@@ -137,14 +137,14 @@ extension DynamicProxy {
   public func around(
     _ selector: MethodSelector,
     _ body: @escaping @Sendable (_ invocation: Invocation, _ proceed: Proceed) throws -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     try intercept(selector, .around) { _ in .around(body) }
   }
 
   private func tap<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, _ point: InterceptionPoint,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
     return try intercept(key.selector, point) { _ in
       .tap(

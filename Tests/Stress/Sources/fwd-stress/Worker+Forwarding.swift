@@ -117,7 +117,7 @@ extension Worker {
 
   private func collect() {
     fan(.weigh) { fan in
-      let answers: [Answer<Int32>] = try stage.main.collect(
+      let answers: [DynamicProxy.Answer<Int32>] = try stage.main.collect(
         "weigh:fan:", as: Int32.self, fan.ticket, fan.address)
       let sum = answers.reduce(0) { $0 + Int($1.value) }
       violations.check(sum == fan.deliveries, "the answers make \(sum) of \(fan.deliveries)")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+public import Forwarding
+
 extension DynamicProxy {
   /// Makes a proxy that forwards to the objects of a list, the outermost first.
   ///
@@ -27,7 +29,7 @@ extension DynamicProxy {
     do throws(TableError) {
       try self.init(adopting: protocols, configuration: configuration)
     } catch {
-      throw ForwardingError(error)
+      throw ForwardingError(fault: error)
     }
     for subscriber in subscribers { try subscribe(subscriber) }
   }
