@@ -127,7 +127,7 @@
     public var forwardTarget: AnyObject? { _forwarding.proxy.forwardTarget }
 
     /// Sets the object that gets calls which no listener handles. Replaces an
-    /// earlier one. See `DynamicProxy.setForwardTarget(_:for:lifetime:)`.
+    /// earlier one. See `DynamicProxy.setForwardTarget(_:table:for:lifetime:)`.
     ///
     /// - Throws: `ForwardingError` with the code `cycle` if it is a proxy that
     ///   forwards to this one; `dead` if it is being deinitialised.

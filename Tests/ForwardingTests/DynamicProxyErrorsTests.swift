@@ -59,11 +59,6 @@ import Testing
     errors.append(
       #expect(throws: ForwardingError.self) {
         try unsafe proxy.forward(
-          "unknown:", arguments: UnsafeBufferPointer(start: nil, count: 0))
-      })
-    errors.append(
-      #expect(throws: ForwardingError.self) {
-        try unsafe proxy.forward(
           named: "unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
       })
     errors.append(
@@ -103,7 +98,6 @@ import Testing
     try proxy.send("unknown:", Int32(1))
     try proxy.send("unknown")
     try unsafe proxy.forward("unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
-    try unsafe proxy.forward("unknown:", arguments: UnsafeBufferPointer(start: nil, count: 0))
     try unsafe proxy.forward(
       named: "unseen unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
     let invocation = try Invocation("unknown:", try MethodSignature("i@:i"))
@@ -181,7 +175,7 @@ import Testing
               }
             } else {
               try unsafe pointers.withUnsafeBufferPointer {
-                try unsafe proxy.forward("mix:of:", arguments: $0, result: result)
+                try unsafe proxy.method(for: "mix:of:").forward(arguments: $0, result: result)
               }
             }
           }
@@ -223,7 +217,7 @@ import Testing
       let pointers = unsafe Array(repeating: UnsafeMutableRawPointer(value), count: count)
       let error = #expect(throws: ForwardingError.self) {
         try unsafe pointers.withUnsafeBufferPointer {
-          try unsafe proxy.forward("mix:of:", arguments: $0)
+          try unsafe proxy.method(for: "mix:of:").forward(arguments: $0)
         }
       }
       #expect(error?.code == .wrongArgumentCount)

@@ -270,7 +270,7 @@ import Testing
         let pointers = unsafe [UnsafeMutableRawPointer(number), UnsafeMutableRawPointer(factor)]
         try unsafe pointers.withUnsafeBufferPointer { pointers in
           try unsafe withUnsafeMutableBytes(of: &result) { room in
-            try unsafe proxy.forward("mix:of:", arguments: pointers, result: room)
+            try unsafe proxy.method(for: "mix:of:").forward(arguments: pointers, result: room)
           }
           try unsafe proxy.method(for: "mix:of:").forward(arguments: pointers)
         }
@@ -339,7 +339,7 @@ import Testing
     for number in Int32(1)...3 {
       try invocation.setArgument(number, at: 2)
       try invocation.setArgument(0.5, at: 3)
-      try invocation.forward(through: proxy)
+      try proxy.forward(invocation)
       #expect(try invocation.result(as: Double.self) == Double(number) / 2)
     }
     withExtendedLifetime(token) {}

@@ -68,13 +68,6 @@ func requireSendable<Value: Sendable>(_: Value) {}
   Task.detached { forwarder.recheck() }
 }
 
-// CASE a hub of an actor's slot is not sent to another task
-// ERROR passing closure as a 'sending' parameter risks causing data races
-@MainActor func send(_ window: Window) {
-  let hub = DelegateSlots.hub(of: window, \.delegate, proxy: FetchProxy())
-  Task.detached { hub.recheck() }
-}
-
 // CASE a forwarder is not Sendable, whatever its service and proxy are
 // ERROR conformance of 'DelegateForwarder<Service, Proxy>' to 'Sendable' is unavailable
 func require(_ shared: Shared, _ proxy: DynamicProxy) {

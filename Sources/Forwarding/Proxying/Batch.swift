@@ -72,23 +72,6 @@ extension DynamicProxy {
       if status != FWD_OK { throw ForwardingError.last(method.selector) }
     }
 
-    /// Forwards an argument frame; a result is dropped.
-    ///
-    /// - Throws: `ForwardingError`, as `DynamicProxy.forward(_:_:)`, and with
-    ///   the code `unknownSelector` for a method of another proxy.
-    public borrowing func forward(
-      _ method: ResolvedMethod, _ frame: borrowing ArgumentFrame
-    ) throws(ForwardingError) {
-      try check(method)
-      try method.check(frame.signature)
-      // SAFETY: the frame's bytes are valid while it is borrowed, and it keeps
-      // what they refer to.
-      var delivery = unsafe fwd_delivery()
-      unsafe delivery.frame = UnsafeRawPointer(frame.base)
-      unsafe delivery.batch = handle
-      try unsafe method.forward(delivery)
-    }
-
     private borrowing func check(_ method: ResolvedMethod) throws(ForwardingError) {
       guard method.proxy === proxy else {
         throw ForwardingError(

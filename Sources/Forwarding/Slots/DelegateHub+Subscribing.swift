@@ -15,7 +15,7 @@ extension DelegateHub {
   /// - Returns: the subscription, or nil if there is none. If the listener was
   ///   refused, the proxy's error handler is told why.
   @discardableResult
-  public func subscribe(
+  package func subscribe(
     _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
   ) -> DynamicProxy.Subscription? {
     do throws(ForwardingError) {
@@ -33,7 +33,7 @@ extension DelegateHub {
   ///   the position is not subscribed.
   /// - Returns: the subscription, or nil if the listener was ignored.
   @discardableResult
-  public func subscribe(
+  package func subscribe(
     _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime = .weak
   ) throws(ForwardingError) -> DynamicProxy.Subscription? {
@@ -80,7 +80,7 @@ extension DelegateHub {
   ///
   /// - Returns: whether the listener had subscribed.
   @discardableResult
-  public func unsubscribe(_ listener: Proxy.Listener?) -> Bool {
+  package func unsubscribe(_ listener: Proxy.Listener?) -> Bool {
     recheck()
     guard let listener else { return false }
     let hub = current
