@@ -104,9 +104,13 @@
       var frame = ArgumentFrame(moved.signature)
       try frame.setArgument(2.0, at: 1)
       try frame.setArgument(true, at: 2)
-      try observers.proxy.withBatch { batch in
-        try batch.forward(moved, frame)
-        try batch.forward(moved, frame)
+      try frame.withBytes { bytes in
+        try unsafe bytes.withUnsafeBytes { bytes in
+          try observers.proxy.withBatch { batch in
+            try unsafe batch.forward(moved, frame: bytes)
+            try unsafe batch.forward(moved, frame: bytes)
+          }
+        }
       }
       #expect(counter.count.load(ordering: .relaxed) == 2)
     }

@@ -589,6 +589,10 @@ import Testing
       "visit:status:kind:", ((UnsafeRawPointer, UnsafeRawPointer?, Int32) -> Int32).self)
     let visit = try unsafe proxy.method(for: raw)
     #expect(unsafe proxy.core.verifiedKeys.holds(raw.token, visit.entry))
+    #expect(unsafe proxy.core.verifiedKeys.holds(Visitor.visit.token, visit.entry))
+    let other = unsafe Method(
+      "visit:status:kind:", ((UnsafePointer<CChar>, UnsafeRawPointer?, Int32) -> Int32).self)
+    _ = try unsafe proxy.method(for: other)
     #expect(unsafe !proxy.core.verifiedKeys.holds(Visitor.visit.token, visit.entry))
   }
 }

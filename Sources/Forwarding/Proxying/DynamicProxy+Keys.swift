@@ -83,8 +83,8 @@ extension DynamicProxy {
     try verify(key, try method(for: key.selector))
   }
 
-  /// Checks that a method has types that a key's may stand for. The last key that
-  /// did is remembered, so that the next check is one comparison.
+  /// Checks that a method has types that a key's may stand for. The last keys that
+  /// did are remembered, so that the next check is one comparison.
   ///
   /// - Parameter dropsResult: whether a key without a result fits a method with
   ///   one.
