@@ -5,6 +5,9 @@
 import CompilerPluginSupport
 import PackageDescription
 
+/// How deliveries call Swift closures: "packs" or "loads" forces one of the two ways, see ClosureConvention.
+let closures = Context.environment["FWD_CLOSURES"]
+
 let swiftSettings: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatWarning("StrictMemorySafety", as: .error),
@@ -77,7 +80,9 @@ let package = Package(
     .systemLibrary(name: "CForwardingInternal", path: "CShims/internal"),
     .target(
       name: "Forwarding", dependencies: ["CForwarding", "CForwardingInternal"],
-      cSettings: internalHeaders, swiftSettings: swiftSettings),
+      cSettings: internalHeaders,
+      swiftSettings: swiftSettings
+        + (closures.map { [.define("FWD_CLOSURES_\($0.uppercased())")] } ?? [])),
     .target(
       name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .macro(

@@ -7,6 +7,6 @@ internal import FwdBenchRows
 /// Measures what this package does beside what else could be done.
 @main struct FwdBench {
   static func main() {
-    Benchmark.main("fwd-bench", [CallRows.group, FanOutRows.group()])
+    Benchmark.main("fwd-bench", [CallRows.group, FanOutRows.group(), ClosureRows.group])
   }
 }

@@ -25,6 +25,33 @@ typedef fwd_status (*fwd_packed_function)(const void *FWD_NULLABLE context,
                                           void *FWD_NONNULL const *FWD_NONNULL arguments,
                                           void *FWD_NONNULL result, fwd_error *FWD_NULLABLE error);
 
+/// A Swift closure of the type `(Owner, repeat each Argument) -> Output`, or without the owner, as generic Swift code
+/// holds it. Such a closure takes the *addresses* of its arguments, as a packed function does, so that it can be called
+/// from C (members/swift_closure.h).
+///
+/// Unlike a packed function, it does not look whether the arguments are values of its Swift types. The masks say what is
+/// to be looked at first; bit i stands for argument i, the receiver and the selector not counted.
+typedef struct fwd_swift_closure {
+  /// The two words of the closure.
+  void (*FWD_NONNULL function)(void);
+  const void *FWD_NULLABLE context;
+  /// Whether it takes the receiver.
+  bool takes_receiver;
+  /// The arguments that must not be null.
+  uint64_t non_null;
+  /// The arguments that must be 0 or 1.
+  uint64_t bools;
+  /// The arguments that must be null or an object of a class, and these classes, in the order of the arguments.
+  uint64_t objects;
+  const void *FWD_NONNULL const *FWD_NULLABLE classes;
+} fwd_swift_closure;
+
+/// The number of arguments that the masks have room for.
+enum { FWD_SWIFT_CLOSURE_ARGUMENTS = 64 };
+
+/// Whether this library can call Swift closures: whether its compiler knows Swift's calling convention.
+bool fwd_calls_swift_closures(void);
+
 /// The implementation of one method: a C function with the method's signature, or a packed function. If both are NULL
 /// the method is not implemented.
 ///
@@ -35,6 +62,9 @@ typedef struct fwd_implementation {
   fwd_packed_function FWD_NULLABLE packed;
   /// The first argument of `packed`, and the additional argument of a thunk. Valid as long as the table's owner.
   const void *FWD_NULLABLE context;
+  /// A closure that does the same as `packed`, faster, for arguments that are values of its types. NULL if there is
+  /// none. Valid as long as the table's owner.
+  const fwd_swift_closure *FWD_NULLABLE closure;
 } fwd_implementation;
 
 /// The implementations of one function table, by the index of the method in a proxy. A table belongs to one proxy, and

@@ -34,7 +34,18 @@ typedef struct fwd_fold {
   /// to go on. The function owns object references in `result` and in the old `accumulator`: it keeps or releases them.
   bool (*FWD_NULLABLE step)(const void *FWD_NULLABLE context, void *FWD_NONNULL accumulator,
                             void *FWD_NONNULL result, size_t index);
+  /// A closure that does the same as `step`, faster (fwd_dispatch.h says which closures C can call). At most one of the
+  /// two is set, and only if the result is a plain value of at most FWD_FOLDED_SIZE bytes, without references.
+  ///
+  /// `(Value) -> Bool`: the fan-out keeps each result, and ends if the closure returns true for it.
+  void (*FWD_NULLABLE predicate)(void);
+  /// `(Value, Value) -> Value`: returns what the result so far, `initial` at first, and a result are together.
+  void (*FWD_NULLABLE combine)(void);
+  const void *FWD_NULLABLE closure_context;
+  const void *FWD_NULLABLE initial;
 } fwd_fold;
+
+enum { FWD_FOLDED_SIZE = 16 };
 
 /// One method of a proxy.
 typedef struct fwd_proxy_method {
@@ -44,10 +55,10 @@ typedef struct fwd_proxy_method {
   /// Used instead of `policy` if it has a `step`.
   fwd_fold fold;
   fwd_no_responder no_responder;
-  /// The result if no subscriber responds, or NULL for none. The bytes are valid as long as the proxy.
+  /// The result if no subscriber responds, or NULL for none. The bytes are valid as long as the set of methods.
   const void *FWD_NULLABLE default_result;
   /// The result of a delivery that has failed, used as if the subscriber had returned it. NULL if such a delivery has
-  /// no result. The bytes are valid as long as the proxy.
+  /// no result. The bytes are valid as long as the set of methods.
   const void *FWD_NULLABLE failure_result;
 } fwd_proxy_method;
 
@@ -78,10 +89,25 @@ typedef struct fwd_proxy_operations {
                                        fwd_error *FWD_NULLABLE error);
 } fwd_proxy_operations;
 
-/// Creates the C part of a proxy. `methods` is copied and its signatures are retained. `owner` is the Swift object that
-/// owns the C part. It is not retained, and `fwd_proxy_core_adopt` may set it later. Returns NULL if memory is short.
-fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(const fwd_proxy_method *FWD_NULLABLE methods, size_t count,
-                                              bool ignores_unknown_selectors, void *FWD_NULLABLE owner,
+/// The methods of proxies of one kind, compiled for fan-outs. Immutable, with a count of references; proxies share it.
+typedef struct fwd_method_set fwd_method_set;
+
+/// Compiles methods. They are copied, and their signatures retained. Returns NULL if memory is short.
+fwd_method_set *FWD_NULLABLE fwd_method_set_create(const fwd_proxy_method *FWD_NULLABLE methods, size_t count);
+/// Adds a reference, and returns the set.
+fwd_method_set *FWD_NONNULL fwd_method_set_retain(fwd_method_set *FWD_NONNULL set);
+/// Releases a reference. The last one frees the set. NULL is ignored.
+void fwd_method_set_release(fwd_method_set *FWD_NULLABLE set);
+/// Returns the method of a selector, or NULL if the set has none. Valid as long as the set.
+const fwd_proxy_method *FWD_NULLABLE fwd_method_set_method(const fwd_method_set *FWD_NONNULL set,
+                                                           fwd_selector FWD_NULLABLE selector);
+/// Returns the index of a method among those that its set was created with.
+size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
+
+/// Creates the C part of a proxy, which retains its methods. `owner` is the Swift object that owns the C part. It is not
+/// retained, and `fwd_proxy_core_adopt` may set it later. Returns NULL if memory is short.
+fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL methods, bool ignores_unknown_selectors,
+                                              void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
 /// Sets the owner. Must be called before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
@@ -103,8 +129,6 @@ fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL prox
 /// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);
-/// Returns the index of a method among the methods that the proxy was created with.
-size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
 /// Sets whether invocations without a response go to `forward_unhandled`.
 void fwd_proxy_core_set_forwards(fwd_proxy *FWD_NONNULL proxy, bool forwards);
 /// Whether a live subscriber that is not blocked, an interceptor or the forward target responds to the method.

@@ -32,8 +32,8 @@
 
         /// Makes a proxy without listeners.
         ///
-        /// - Throws: `TableError` if a policy of the configuration does not fit its method.
-        \(raw: nonisolated)\(raw: access)init(configuration: \(raw: library)DynamicProxy.Configuration) throws(\(raw: library)TableError) { _forwarding = try \(raw: library)ForwardedCore(\(raw: proxy)._protocol, configuration) }
+        /// - Throws: `ForwardingError` if a policy of the configuration does not fit its method.
+        \(raw: nonisolated)\(raw: access)init(configuration: \(raw: library)DynamicProxy.Configuration) throws(\(raw: library)ForwardingError) { _forwarding = try \(raw: library)ForwardedCore(\(raw: proxy)._protocol, configuration) }
 
       \(raw: members.joined(separator: "\n\n"))
       }

@@ -19,18 +19,13 @@ extension DynamicProxy {
   ///   - subscribers: whom to forward to, in order.
   ///   - configuration: by default that of ``Preset/delegateMatrioska``.
   /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`, if an object is
-  ///   refused, and with the codes `signatureMismatch` and `invalidTable` where
-  ///   `init(adopting:configuration:)` throws a `TableError`.
+  ///   refused, and as `init(adopting:configuration:)`.
   /// - Complexity: O(*n*) in the number of objects.
   public convenience init(
     adopting protocols: [ProtocolTable], forwardingTo subscribers: [any Subscriber],
     configuration: Configuration = Configuration(.delegateMatrioska)
   ) throws(ForwardingError) {
-    do throws(TableError) {
-      try self.init(adopting: protocols, configuration: configuration)
-    } catch {
-      throw ForwardingError(fault: error)
-    }
+    try self.init(adopting: protocols, configuration: configuration)
     for subscriber in subscribers { try subscribe(subscriber) }
   }
 
@@ -56,11 +51,11 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - protocols: one or more.
   ///   - strict: whether subscribers must have all that the protocols require.
-  /// - Throws: `TableError` with the code `wrongProtocolCount` if there is no
+  /// - Throws: `ForwardingError` with the code `wrongProtocolCount` if there is no
   ///   protocol, and as `init(adopting:configuration:)`.
   public static func multiDelegate(
     adopting protocols: ProtocolTable..., strict: Bool = true
-  ) throws(TableError) -> DynamicProxy {
+  ) throws(ForwardingError) -> DynamicProxy {
     try DynamicProxy(
       adopting: protocols, configuration: Configuration(.multiDelegate(strict: strict)))
   }

@@ -57,13 +57,13 @@
       configuration.errors = .collect
       let proxy = try make(configuration)
       let errors = try #require(throws: ForwardedErrors.self) { try proxy.close(1) }
-      #expect(counts == [1, 1, 1, 1] && errors.count == 2 && errors.selector == "close:")
-      #expect(errors.errors.compactMap { $0 as? Failure } == [Failure(1), Failure(2)])
+      #expect(counts == [1, 1, 1, 1] && errors.failures.count == 2 && errors.selector == "close:")
+      #expect(errors.failures.compactMap { $0.error as? Failure } == [Failure(1), Failure(2)])
       #expect(
         errors.failures.map(\.author) == [1, 3].map { ObjectIdentifier(listeners[$0]) })
       #expect(errors.description.contains("2 failed in \"close:\": ClosingOne: Failure(code: 1)"))
       let waited = try await #require(throws: ForwardedErrors.self) { try await proxy.wait(1) }
-      #expect(counts == [2, 2, 2, 2] && waited.count == 2)
+      #expect(counts == [2, 2, 2, 2] && waited.failures.count == 2)
       for listener in listeners { listener.failure = nil }
       try proxy.close(1)
       try await proxy.wait(1)
@@ -124,7 +124,8 @@
       outer.subscribe(inner)
       outer.subscribe(last)
       let errors = try #require(throws: ForwardedErrors.self) { try outer.close(1) }
-      #expect(errors.errors.compactMap { $0 as? Failure } == [Failure(1), Failure(2), Failure(9)])
+      #expect(
+        errors.failures.compactMap { $0.error as? Failure } == [Failure(1), Failure(2), Failure(9)])
     }
 
     @Test func `an untyped subscriber's error is collected, and is the last`() throws {
@@ -143,7 +144,7 @@
         }
       }
       let errors = try #require(throws: ForwardedErrors.self) { try proxy.close(1) }
-      #expect(errors.errors.compactMap { $0 as? Failure } == [Failure(1), Failure(7)])
+      #expect(errors.failures.compactMap { $0.error as? Failure } == [Failure(1), Failure(7)])
       #expect(errors.failures[1].author == nil)
     }
   }

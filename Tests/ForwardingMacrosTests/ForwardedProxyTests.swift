@@ -203,8 +203,8 @@
     @Test(arguments: ["nameOf:", "list:", "shape:"])
     func `results in memory take no policy`(_ selector: String) {
       var configuration = DynamicProxy.Configuration()
-      configuration.results[MethodSelector(selector)] = .callAll(pick: .last)
-      #expect(throws: TableError.self) { try KindsProxy(configuration: configuration) }
+      configuration.results[MethodSelector(stringLiteral: selector)] = .callAll(pick: .last)
+      #expect(throws: ForwardingError.self) { try KindsProxy(configuration: configuration) }
     }
 
     // MARK: Threads

@@ -101,16 +101,12 @@
       let counter = Counter()
       observers.subscribe(counter)
       let moved = try observers.proxy.method(for: "moved::")
-      var frame = ArgumentFrame(moved.signature)
-      try frame.setArgument(2.0, at: 1)
-      try frame.setArgument(true, at: 2)
-      try frame.withBytes { bytes in
-        try unsafe bytes.withUnsafeBytes { bytes in
-          try observers.proxy.withBatch { batch in
-            try unsafe batch.forward(moved, frame: bytes)
-            try unsafe batch.forward(moved, frame: bytes)
-          }
-        }
+      let invocation = try Invocation(moved.selector, moved.signature)
+      try invocation.setArgument(2.0, at: 1)
+      try invocation.setArgument(true, at: 2)
+      try observers.proxy.withBatch { batch in
+        try batch.forward(moved, invocation)
+        try batch.forward(moved, invocation)
       }
       #expect(counter.count.load(ordering: .relaxed) == 2)
     }

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CTestFixtures
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 @Suite struct ArgumentFrameTests {
   private final class Robot {}
@@ -13,7 +14,7 @@ import Testing
 
   @Test func `a new frame is zeroed`() throws {
     let frame = ArgumentFrame(try MethodSignature("v@:idc{P=dd}"))
-    let bytes = frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
+    let bytes = try frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
     #expect(bytes == Array(repeating: 0, count: 40))
     #expect(try frame.argument(at: 2, as: Int32.self) == 0)
     #expect(try frame.argument(at: 3, as: Double.self) == 0)
@@ -38,7 +39,7 @@ import Testing
     var frame = ArgumentFrame(signature)
     try frame.setArgument(Int8(1), at: 0)
     try frame.setArgument(Int16(0x0302), at: 2)
-    let bytes = frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
+    let bytes = try frame.withBytes { span in (0..<span.byteCount).map { span.byte(at: $0) } }
     #expect(bytes.count == 24)
     #expect(bytes[0] == 1)
     #expect(bytes[16...17] == [2, 3])
@@ -61,10 +62,10 @@ import Testing
   @Test("refuses indices that are not in the frame", arguments: [-1, 0, 1, 3, Int.max, Int.min])
   func index(index: Int) throws {
     var frame = ArgumentFrame(try MethodSignature("v@:i"))
-    let error = #expect(throws: InvocationError.self) { try frame.setArgument(Int32(1), at: index) }
+    let error = #expect(throws: ForwardingError.self) { try frame.setArgument(Int32(1), at: index) }
     #expect(error?.code == .indexOutOfRange)
     #expect(error?.argumentIndex == index)
-    let other = #expect(throws: InvocationError.self) {
+    let other = #expect(throws: ForwardingError.self) {
       _ = try frame.argument(at: index, as: Int32.self)
     }
     #expect(other == error)
@@ -72,10 +73,10 @@ import Testing
 
   @Test func `says which type was expected and which was given`() throws {
     var frame = ArgumentFrame(try MethodSignature("v@:d"))
-    let error = #expect(throws: InvocationError.self) { try frame.setArgument(Int32(1), at: 2) }
+    let error = #expect(throws: ForwardingError.self) { try frame.setArgument(Int32(1), at: 2) }
     #expect(error?.code == .typeMismatch)
     #expect(error?.description == #"argument 2 of "v@:d" is 'd' (Double), got Int32"#)
-    let past = #expect(throws: InvocationError.self) { try frame.setArgument(Int32(1), at: 3) }
+    let past = #expect(throws: ForwardingError.self) { try frame.setArgument(Int32(1), at: 3) }
     #expect(past?.description == #"there is no argument 3 of "v@:d": it has 3 arguments"#)
   }
 
@@ -83,28 +84,28 @@ import Testing
     var frame = ArgumentFrame(try MethodSignature("v@:@"))
     let robot = Robot()
     try frame.setArgument(robot, at: 2)
-    #expect(throws: InvocationError.self) { try frame.setArgument(1.0, at: 2) }
+    #expect(throws: ForwardingError.self) { try frame.setArgument(1.0, at: 2) }
     #expect(try frame.argument(at: 2, as: Robot.self) === robot)
   }
 
   @Test func `checks null and classes`() throws {
     var frame = ArgumentFrame(try MethodSignature("v@:@*"))
-    let null = #expect(throws: InvocationError.self) {
+    let null = #expect(throws: ForwardingError.self) {
       _ = try frame.argument(at: 2, as: Robot.self)
     }
     #expect(null?.code == .nullPointer)
     #expect(null?.description == #"argument 2 of "v@:@*" is null, expected Robot"#)
     #expect(try frame.argument(at: 2, as: Robot?.self) == nil)
     try frame.setArgument(Dog(), at: 2)
-    let wrong = #expect(throws: InvocationError.self) {
+    let wrong = #expect(throws: ForwardingError.self) {
       _ = try frame.argument(at: 2, as: Robot.self)
     }
     #expect(wrong?.code == .typeMismatch)
     #expect(
       wrong?.description
         == #"argument 2 of "v@:@*" is an object of class Robot, got one of class Dog"#)
-    #expect(throws: InvocationError.self) { _ = try frame.argument(at: 2, as: Robot?.self) }
-    let pointer = #expect(throws: InvocationError.self) {
+    #expect(throws: ForwardingError.self) { _ = try frame.argument(at: 2, as: Robot?.self) }
+    let pointer = #expect(throws: ForwardingError.self) {
       _ = try unsafe frame.argument(at: 3, as: UnsafePointer<CChar>.self)
     }
     #expect(pointer?.code == .nullPointer)
@@ -123,7 +124,7 @@ import Testing
     #expect(number == 7)
     for count in [0, 15, 17] {
       let wrong = [UInt8](repeating: 0, count: count)
-      let error = #expect(throws: InvocationError.self) {
+      let error = #expect(throws: ForwardingError.self) {
         try unsafe wrong.withUnsafeBytes { bytes in
           _ = try unsafe ArgumentFrame(signature, copying: bytes)
         }
@@ -138,12 +139,12 @@ import Testing
     let bytes: [UInt8] = [1, 0, 0, 0, 0]
     try unsafe frame.setBytes(bytes.span.bytes.extracting(first: 4), at: 2)
     #expect(try frame.argument(at: 2, as: Int32.self) == 1)
-    let error = #expect(throws: InvocationError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try unsafe frame.setBytes(bytes.span.bytes, at: 2)
     }
     #expect(error?.code == .wrongSize)
     #expect(error?.description == #"argument 2 of "v@:i" takes 4 bytes, got 5"#)
-    #expect(throws: InvocationError.self) { try unsafe frame.setBytes(bytes.span.bytes, at: 0) }
+    #expect(throws: ForwardingError.self) { try unsafe frame.setBytes(bytes.span.bytes, at: 0) }
   }
 
   // MARK: Lifetimes

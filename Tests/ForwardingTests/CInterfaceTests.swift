@@ -181,7 +181,7 @@ import Testing
     let table = try #require(ProtocolTable.named("CInterfaceTests.FromC"))
     #expect(table.requirements.map(\.selector) == ["v@:q"])
     #expect(table.requirements.first?.isRequired == true)
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try ProtocolTable("CInterfaceTests.FromC") { $0.optional("v@:q", "v@:q") }.register()
     }
     #expect(error?.code == .conflict)

@@ -114,7 +114,7 @@ import Testing
       #expect(none == nil)
     }
     #expect(tracked == nil)
-    let error = #expect(throws: InvocationError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try unsafe same.unsafeCall(function, Robot?.none, as: Robot.self)
     }
     #expect(error?.code == .nullPointer)
@@ -168,12 +168,12 @@ import Testing
   @Test func `checks the number of arguments`() throws {
     let signature = try MethodSignature("ii")
     let function: @convention(c) (Int32) -> Int32 = fixture_next_int32
-    let none = #expect(throws: InvocationError.self) {
+    let none = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(function, as: Int32.self)
     }
     #expect(none?.code == .wrongArgumentCount)
     #expect(none?.description == #""ii" takes 1 argument, got 0"#)
-    let two = #expect(throws: InvocationError.self) {
+    let two = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(function, Int32(1), Int32(1), as: Int32.self)
     }
     #expect(two?.description == #""ii" takes 1 argument, got 2"#)
@@ -182,11 +182,11 @@ import Testing
   @Test func `checks the types of the arguments and of the result`() throws {
     let signature = try MethodSignature("ii")
     let function: @convention(c) (Int32) -> Int32 = fixture_next_int32
-    let argument = #expect(throws: InvocationError.self) {
+    let argument = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(function, 1.0, as: Int32.self)
     }
     #expect(argument?.description == #"argument 0 of "ii" is 'i' (Int32), got Double"#)
-    let result = #expect(throws: InvocationError.self) {
+    let result = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(function, Int32(1), as: Void.self)
     }
     #expect(result?.description == #"the result of "ii" is 'i' (Int32), got ()"#)
@@ -194,12 +194,12 @@ import Testing
 
   @Test func `checks the function`() throws {
     let signature = try MethodSignature("v")
-    let null = #expect(throws: InvocationError.self) {
+    let null = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(UnsafeRawPointer?.none, as: Void.self)
     }
     #expect(null?.code == .nullPointer)
     #expect(null?.description == #"the function of "v" is null, expected an address"#)
-    let small = #expect(throws: InvocationError.self) {
+    let small = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(Int32(1), as: Void.self)
     }
     #expect(small?.code == .typeMismatch)
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test func `refuses missing argument pointers`() throws {
-    let error = #expect(throws: InvocationError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try unsafe MethodSignature("ii").unsafeCall(
         fixture_next_int32 as @convention(c) (Int32) -> Int32, argumentPointers: nil, result: nil)
     }

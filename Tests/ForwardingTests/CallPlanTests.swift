@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 @Suite struct CallPlanTests {
   /// Each move as "argument:from-to>place", then "=from-to>place" for the
   /// result.
   private func text(_ encoding: String) throws -> String? {
-    guard let plan = try MethodSignature(encoding).callPlan else { return nil }
+    guard let plan = CallPlan(of: try MethodSignature(encoding)) else { return nil }
     func text(_ bytes: Range<Int>) -> String { "\(bytes.lowerBound)-\(bytes.upperBound - 1)" }
     let moves = plan.moves.map { move in
       let source = move.argument.map { "\($0):\(text(move.bytes))" } ?? "&"
@@ -71,26 +72,41 @@ import Testing
     }
 
     @Test func `counts the stack words`() throws {
-      #expect(try MethodSignature("v@:i").callPlan?.stackSize == 0)
-      #expect(try MethodSignature("v{V=[20c]}").callPlan?.stackSize == 24)
-      #expect(try MethodSignature("v{V=[20c]}D").callPlan?.stackSize == 48)
+      #expect(CallPlan(of: try MethodSignature("v@:i"))?.stackSize == 0)
+      #expect(CallPlan(of: try MethodSignature("v{V=[20c]}"))?.stackSize == 24)
+      #expect(CallPlan(of: try MethodSignature("v{V=[20c]}D"))?.stackSize == 48)
     }
 
     @Test func `describes itself as a table`() throws {
       #expect(
-        try MethodSignature("d@:{Vector=ddd}i").callPlan?.description == """
-          argument 0  bytes 0-7   rdi
-          argument 1  bytes 0-7   rsi
-          argument 2  bytes 0-23  stack +0
-          argument 3  bytes 0-3   rdx
-          result      bytes 0-7   xmm0
+        try MethodSignature("d@:{Vector=ddd}i").callPlan == """
+          argument 0  bytes 0-7   rdi       object, the receiver
+          argument 1  bytes 0-7   rsi       selector
+          argument 2  bytes 0-23  stack +0  struct Vector
+          argument 3  bytes 0-3   rdx       Int32
+          result      bytes 0-7   xmm0      Double
+
+          arguments on the stack: 24 bytes
           """)
       #expect(
-        try MethodSignature("{Vector=ddd}").callPlan?.description == """
-          result  address     rdi
-          result  bytes 0-23  memory
+        try MethodSignature("{Vector=ddd}").callPlan == """
+          result  address     rdi     where the function writes its result
+          result  bytes 0-23  memory  struct Vector
           """)
-      #expect(try MethodSignature("v").callPlan?.description == "")
+      #expect(
+        try MethodSignature("v").callPlan == "nothing is passed, and nothing comes back")
+    }
+
+    @Test func `names the fields in a register`() throws {
+      #expect(
+        try MethodSignature(#"{R="p"{P="x"d}"n"i}q{M="a"f"b"f"n"c}{S=cc}"#).callPlan == """
+          argument 0  bytes 0-7   rdi   Int64
+          argument 1  bytes 0-7   xmm0  a: Float, b: Float
+          argument 1  bytes 8-11  rsi   n: Int8
+          argument 2  bytes 0-1   rdx   Int8, Int8
+          result      bytes 0-7   xmm0  p.x: Double
+          result      bytes 8-15  rax   n: Int32
+          """)
     }
   #endif
 
@@ -99,7 +115,7 @@ import Testing
     arguments: ["v@:id", "{V=ddd}@:{P=dd}{Q=cq}", "vqqqqqqqqqqddddddddddd", "i^v{S=[100c]}jdt"])
   func covers(encoding: String) throws {
     let signature = try MethodSignature(encoding)
-    guard let plan = signature.callPlan else { return }
+    guard let plan = CallPlan(of: signature) else { return }
     for argument in signature.arguments {
       let moved = plan.moves.filter { $0.argument == argument.index }.flatMap(\.bytes)
       #expect(moved == Array(0..<argument.layout.size))
@@ -114,7 +130,9 @@ import Testing
   }
 
   @Test func `is the same for the same meaning`() throws {
-    #expect(try MethodSignature("v24@0:8i16").callPlan == MethodSignature("v@:i").callPlan)
-    #expect(try MethodSignature("v@:i").callPlan != MethodSignature("v@:f").callPlan)
+    let plan = CallPlan(of: try MethodSignature("v@:i"))
+    #expect(CallPlan(of: try MethodSignature("v24@0:8i16")) == plan)
+    let other = CallPlan(of: try MethodSignature("v@:f"))
+    #expect(plan == nil || plan != other)
   }
 }

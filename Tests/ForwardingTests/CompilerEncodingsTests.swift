@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `an array is no result`() {
-    let error = #expect(throws: EncodingError.self) { try MethodSignature("[4i]@:") }
+    let error = #expect(throws: ForwardingError.self) { try MethodSignature("[4i]@:") }
     #expect(error?.code == .unsupported && error?.offset == 0)
     #expect(error?.description.contains("'^' returns its address") == true)
   }
@@ -79,10 +79,10 @@ import Testing
       ("{S=b0I31b31I2}", 8, "position"), ("(U=cb8I3)", 4, "position"), ("{S=b3}", 3, "stated"),
     ])
   func contradicting(text: String, offset: Int, reason: String) throws {
-    let error = #expect(throws: EncodingError.self) { try TypeEncoding(text).layout() }
+    let error = #expect(throws: ForwardingError.self) { try TypeEncoding(text).layout() }
     #expect(error?.code == .unsupported && error?.offset == offset)
     #expect(error?.description.contains(reason) == true)
-    let signature = #expect(throws: EncodingError.self) { try MethodSignature("v@:\(text)") }
+    let signature = #expect(throws: ForwardingError.self) { try MethodSignature("v@:\(text)") }
     #expect(signature?.code == .unsupported && signature?.offset == offset + 3)
   }
 
@@ -101,7 +101,7 @@ import Testing
       ("%", 0, "'*'"), ("|@", 0, "leave it out"),
     ])
   func unsupported(text: String, offset: Int, reason: String) {
-    let error = #expect(throws: EncodingError.self) { try TypeEncoding(text) }
+    let error = #expect(throws: ForwardingError.self) { try TypeEncoding(text) }
     #expect(error?.code == .unsupported)
     #expect(error?.offset == offset)
     #expect(error?.description.contains(reason) == true)
@@ -113,7 +113,7 @@ import Testing
       ("v36@0:816i32", 6), ("v32@0:816", 6), ("v24@08", 4), ("v52@0:81632i48", 6), ("16@0:8", 0),
     ])
   func droppedVectors(text: String, offset: Int) {
-    let error = #expect(throws: EncodingError.self) { try MethodSignature(text) }
+    let error = #expect(throws: ForwardingError.self) { try MethodSignature(text) }
     #expect(error?.code == .unsupported && error?.offset == offset)
     #expect(error?.description.contains("vector") == true)
   }

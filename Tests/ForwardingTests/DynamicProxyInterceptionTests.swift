@@ -522,14 +522,14 @@ import Testing
     let (proxy, token) = try answering()
     let tap = try proxy.before("ping:") { [journal] in journal.note("before") }
     let ping = try proxy.method(for: "ping:")
-    var frame = ArgumentFrame(ping.signature)
-    try frame.setArgument(Int32(3), at: 2)
+    let invocation = try Invocation(ping.selector, ping.signature)
+    try invocation.setArgument(Int32(3), at: 2)
     var late: DynamicProxy.Token?
     try proxy.withBatch { batch in
       late = try proxy.subscribe { [journal] in
         $0.on("ping:") { (_: Int32) in journal.note("late") }
       }
-      try batch.forward(ping, frame)
+      try batch.forward(ping, invocation)
     }
     #expect(journal.take() == ["before", "ping3"])
     withExtendedLifetime((token, tap, late)) {}

@@ -246,7 +246,9 @@ import Testing
     defer { unsafe memory.deallocate() }
     let place = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[shift..<(shift + 16)])
     let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(32 + shift)..<(40 + shift)])
-    frame.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) } }
+    try frame.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+    }
     let method = try proxy.method(for: "mix:of:")
     try unsafe method.forward(frame: UnsafeRawBufferPointer(place), result: room)
     #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
@@ -258,7 +260,6 @@ import Testing
     #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
     // Not wanted.
     try unsafe method.forward(frame: UnsafeRawBufferPointer(place))
-    try proxy.forward("mix:of:", frame)
     withExtendedLifetime(token) {}
   }
 
@@ -322,7 +323,9 @@ import Testing
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 48, alignment: 16)
     defer { unsafe memory.deallocate() }
     let place = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[8..<40])
-    frame.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) } }
+    try frame.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+    }
     var result: Int128 = 0
     try unsafe withUnsafeMutableBytes(of: &result) { room in
       try unsafe proxy.forward("wide:", frame: UnsafeRawBufferPointer(place), result: room)

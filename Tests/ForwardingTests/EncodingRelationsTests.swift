@@ -115,7 +115,7 @@ extension EncodingRelationsTests {
     }
     let first = try table("v@:{A=i}").register()
     #expect(try table("v@:{?=i}").register() === first)
-    let error = #expect(throws: TableError.self) { try table("v@:{B=i}").register() }
+    let error = #expect(throws: ForwardingError.self) { try table("v@:{B=i}").register() }
     #expect(error?.code == .conflict)
   }
 
@@ -126,7 +126,7 @@ extension EncodingRelationsTests {
     let tables = try ["v@:{A=i}", "v@:{?=i}", "v@:{B=i}"].enumerated().map { index, encoding in
       try ProtocolTable("Relations \(index)") { $0.required("a:", encoding) }
     }
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try ProtocolTable.merge(order.map { tables[$0] })
     }
     #expect(error?.code == .conflict)

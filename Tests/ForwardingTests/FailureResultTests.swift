@@ -206,7 +206,7 @@ import Testing
 
   @Test func `a result for failures has to fit the method`() {
     for encoding in ["v@:*", "d@:*"] {
-      let error = #expect(throws: TableError.self) {
+      let error = #expect(throws: ForwardingError.self) {
         _ = try ProtocolTable("Wrong") { $0.optional("a:", encoding, onFailure: Int32(1)) }
       }
       #expect(error?.code == .policyMismatch)

@@ -108,22 +108,22 @@ import Testing
   // MARK: Faults
 
   @Test func `a handler's faults are errors`() throws {
-    let errors = Mutex<[InvocationError]>([])
+    let errors = Mutex<[ForwardingError]>([])
     let function = try FunctionPointer(try MethodSignature("ii")) { call in
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         _ = try call.argument(at: 1, as: Int32.self)
       } catch { errors.withLock { $0.append(error) } }
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         _ = try call.argument(at: 0, as: Double.self)
       } catch { errors.withLock { $0.append(error) } }
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         try call.setResult(0.5)
       } catch { errors.withLock { $0.append(error) } }
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         let byte: [UInt8] = [1]
         try unsafe call.setResultBytes(byte.span.bytes)
       } catch { errors.withLock { $0.append(error) } }
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         _ = try call.invocation(of: "run")
       } catch { errors.withLock { $0.append(error) } }
     }

@@ -171,12 +171,13 @@ import Testing
       var result: N = -1
       try unsafe values.withUnsafeBytes { frame in
         try unsafe withUnsafeMutableBytes(of: &result) { room in
-          try unsafe proxy.forward(MethodSelector(name(count)), frame: frame, result: room)
+          try unsafe proxy.forward(
+            MethodSelector(validating: name(count)), frame: frame, result: room)
         }
       }
       #expect(result == Self.alternate(values), "\(count) arguments")
     }
-    let n = MethodSelector(name(12))
+    let n: MethodSelector = try MethodSelector(validating: name(12))
     let sent: N = try proxy.send(
       Method(n), N(9), N(2), N(3), N(4), N(5), N(6), N(7), N(8), N(9), N(10), N(11), N(12))
     #expect(sent == Self.alternate([9, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
@@ -279,7 +280,7 @@ import Testing
     var builder = FunctionTable.Builder<Void>()
     row.build(&builder)
     let functions = FunctionTable(methods: builder.methods, fault: builder.fault)
-    let error = #expect(throws: TableError.self) { try functions.validate(for: table) }
+    let error = #expect(throws: ForwardingError.self) { try functions.validate(for: table) }
     #expect(error?.code == .signatureMismatch)
     #expect(error?.selector == "m")
     for word in row.words {
@@ -309,11 +310,11 @@ import Testing
     try whole.validate(for: Self.visiting)
     #expect(Set(whole.selectors) == ["visit:", "finish", "other:"])
     let lacking = FunctionTable(for: Bystander.self) { $0.on("finish") { (_: Bystander) in } }
-    let missing = #expect(throws: TableError.self) { try lacking.validate(for: Self.visiting) }
+    let missing = #expect(throws: ForwardingError.self) { try lacking.validate(for: Self.visiting) }
     #expect(missing?.code == .missingMethod)
     #expect(missing?.selector == "visit:" && missing?.table == "Visiting")
     let child = try ProtocolTable("Child", inheriting: [Self.visiting]) { _ in }
-    #expect(throws: TableError.self) { try lacking.validate(for: child) }
+    #expect(throws: ForwardingError.self) { try lacking.validate(for: child) }
     #expect(FunctionTable(for: Bystander.self) { _ in }.selectors.isEmpty)
   }
 
@@ -324,22 +325,24 @@ import Testing
       $0.on("") { (_: Bystander) in }
       $0.on("visit:") { (_: Bystander, _: Int32) in }
     }
-    let error = #expect(throws: TableError.self) { try table.validate(for: Self.visiting) }
+    let error = #expect(throws: ForwardingError.self) { try table.validate(for: Self.visiting) }
     #expect(error?.code == .nullPointer)
     #expect(error?.selector == "finish")
     let twice = FunctionTable(for: Bystander.self) {
       $0.on("visit:") { (_: Bystander, _: Int32) in }
       $0.on("visit:") { (_: Bystander, _: Int32) in }
     }
-    let duplicate = #expect(throws: TableError.self) { try twice.validate(for: Self.visiting) }
+    let duplicate = #expect(throws: ForwardingError.self) { try twice.validate(for: Self.visiting) }
     #expect(duplicate?.code == .duplicate)
     #expect(duplicate?.description == #"the function table implements "visit:" twice"#)
     let malformed = FunctionTable(for: Bystander.self) {
       unsafe $0.function("visit:", "v@:{", UnsafeRawPointer(bitPattern: 16))
     }
-    let encoding = #expect(throws: TableError.self) { try malformed.validate(for: Self.visiting) }
-    #expect(encoding?.code == .invalidEncoding)
-    #expect(encoding?.encodingError?.encoding == "v@:{")
+    let encoding = #expect(throws: ForwardingError.self) {
+      try malformed.validate(for: Self.visiting)
+    }
+    #expect(encoding?.code == .malformed)
+    #expect(encoding?.encoding == "v@:{" && encoding?.offset == 4)
   }
 
   // MARK: C functions
@@ -384,7 +387,7 @@ import Testing
       let functions = FunctionTable(for: Bystander.self) {
         unsafe $0.function("m:", encoding, UnsafeRawPointer(bitPattern: 16))
       }
-      #expect(throws: TableError.self, "\(encoding)") { try functions.validate(for: table) }
+      #expect(throws: ForwardingError.self, "\(encoding)") { try functions.validate(for: table) }
     }
   }
 
@@ -419,8 +422,8 @@ import Testing
 
   @Test func `an array with holes is a fault of the table`() throws {
     let table = try ProtocolTable("Array") { $0.optional("m", "v@:") }
-    func fault(_ functions: FunctionTable) -> TableError? {
-      #expect(throws: TableError.self) { try functions.validate(for: table) }
+    func fault(_ functions: FunctionTable) -> ForwardingError? {
+      #expect(throws: ForwardingError.self) { try functions.validate(for: table) }
     }
     #expect(fault(unsafe FunctionTable(unsafeMethods: nil, count: 2))?.code == .nullPointer)
     try unsafe FunctionTable(unsafeMethods: nil, count: 0).validate(for: table)
@@ -437,8 +440,7 @@ import Testing
         #expect(error?.description.contains("method 0") == true)
       }
       let methods = unsafe [fwd_method(selector: text, encoding: text, function: function)]
-      #expect(
-        fault(unsafe FunctionTable(unsafeMethods: methods, count: 1))?.code == .invalidEncoding)
+      #expect(fault(unsafe FunctionTable(unsafeMethods: methods, count: 1))?.code == .malformed)
     }
   }
 
@@ -456,7 +458,7 @@ import Testing
           fwd_requirement(selector: selector, encoding: encoding, required: true),
           fwd_requirement(selector: nil, encoding: encoding, required: false),
         ]
-        let error = #expect(throws: TableError.self) {
+        let error = #expect(throws: ForwardingError.self) {
           _ = try unsafe ProtocolTable("FromC", unsafeRequirements: holes, count: 2)
         }
         #expect(error?.code == .nullPointer)
@@ -465,7 +467,7 @@ import Testing
     }
     let none = try unsafe ProtocolTable("FromC", unsafeRequirements: nil, count: 0)
     #expect(none.requirements.isEmpty)
-    let null = #expect(throws: TableError.self) {
+    let null = #expect(throws: ForwardingError.self) {
       _ = try unsafe ProtocolTable("FromC", unsafeRequirements: nil, count: 1)
     }
     #expect(null?.code == .nullPointer)

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CTestFixtures
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 @Suite struct InvocationTests {
   private final class Robot {
@@ -27,7 +28,7 @@ import Testing
     "needs a receiver",
     arguments: [("vi", "argument 0 is 'i' (Int32)"), ("v", "it has no arguments")])
   func noReceiver(encoding: String, reason: String) throws {
-    let error = #expect(throws: InvocationError.self) { try make(encoding) }
+    let error = #expect(throws: ForwardingError.self) { try make(encoding) }
     #expect(error?.code == .noReceiver)
     #expect(error?.description == "\"move:by:\" cannot take a receiver: \(reason)")
   }
@@ -70,9 +71,9 @@ import Testing
   func index(index: Int) throws {
     let invocation = try make()
     for error in [
-      #expect(throws: InvocationError.self) { try invocation.setArgument(Int32(1), at: index) },
-      #expect(throws: InvocationError.self) { try invocation.argument(at: index, as: Int32.self) },
-      #expect(throws: InvocationError.self) {
+      #expect(throws: ForwardingError.self) { try invocation.setArgument(Int32(1), at: index) },
+      #expect(throws: ForwardingError.self) { try invocation.argument(at: index, as: Int32.self) },
+      #expect(throws: ForwardingError.self) {
         try invocation.withBytes(ofArgumentAt: index) { _ in }
       },
     ] {
@@ -87,16 +88,16 @@ import Testing
   @Test func `says which type was expected and which was given`() throws {
     let invocation = try make()
     let errors = [
-      #expect(throws: InvocationError.self) { try invocation.setArgument(Int32(1), at: 3) },
-      #expect(throws: InvocationError.self) { _ = try invocation.argument(at: 3, as: Int32.self) },
+      #expect(throws: ForwardingError.self) { try invocation.setArgument(Int32(1), at: 3) },
+      #expect(throws: ForwardingError.self) { _ = try invocation.argument(at: 3, as: Int32.self) },
     ]
     for error in errors {
       #expect(error?.code == .typeMismatch)
       #expect(error?.description == #"argument 3 of "move:by:" is 'd' (Double), got Int32"#)
     }
-    let receiver = #expect(throws: InvocationError.self) { try invocation.setArgument(1.0, at: 0) }
+    let receiver = #expect(throws: ForwardingError.self) { try invocation.setArgument(1.0, at: 0) }
     #expect(receiver?.description == #"argument 0 of "move:by:" is '@' (object), got Double"#)
-    let selector = #expect(throws: InvocationError.self) { try invocation.setArgument(1.0, at: 1) }
+    let selector = #expect(throws: ForwardingError.self) { try invocation.setArgument(1.0, at: 1) }
     #expect(selector?.description == #"argument 1 of "move:by:" is ':' (selector), got Double"#)
   }
 
@@ -109,7 +110,7 @@ import Testing
       unsafe span.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
     }
     #expect(first == 9)
-    let error = #expect(throws: InvocationError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try unsafe invocation.setBytes(wrong.span.bytes, at: 2)
     }
     #expect(error?.code == .wrongSize)
@@ -129,8 +130,8 @@ import Testing
     let invocation = try make()
     #expect(!invocation.hasResult)
     let errors = [
-      #expect(throws: InvocationError.self) { _ = try invocation.result(as: Double.self) },
-      #expect(throws: InvocationError.self) { try invocation.withResultBytes { _ in } },
+      #expect(throws: ForwardingError.self) { _ = try invocation.result(as: Double.self) },
+      #expect(throws: ForwardingError.self) { try invocation.withResultBytes { _ in } },
     ]
     for error in errors {
       #expect(error?.code == .noResult)
@@ -147,11 +148,11 @@ import Testing
     let (right, wrong): ([Double], [Float]) = ([4], [4])
     try unsafe invocation.setResultBytes(right.span.bytes)
     #expect(try invocation.result(as: Double.self) == 4)
-    let size = #expect(throws: InvocationError.self) {
+    let size = #expect(throws: ForwardingError.self) {
       try unsafe invocation.setResultBytes(wrong.span.bytes)
     }
     #expect(size?.description == #"the result of "move:by:" takes 8 bytes, got 4"#)
-    let type = #expect(throws: InvocationError.self) { try invocation.setResult(Int32(1)) }
+    let type = #expect(throws: ForwardingError.self) { try invocation.setResult(Int32(1)) }
     #expect(type?.description == #"the result of "move:by:" is 'd' (Double), got Int32"#)
     #expect(try invocation.result(as: Double.self) == 4)
   }
@@ -160,7 +161,7 @@ import Testing
     let invocation = try make("v@:")
     try invocation.setResult(())
     try invocation.result(as: Void.self)
-    #expect(throws: InvocationError.self) { _ = try invocation.result(as: Int32.self) }
+    #expect(throws: ForwardingError.self) { _ = try invocation.result(as: Int32.self) }
   }
 
   @Test func `keeps an object that is its result`() throws {
@@ -173,7 +174,7 @@ import Testing
     }
     #expect(tracked != nil)
     #expect(try invocation.result(as: Robot.self) === tracked)
-    #expect(throws: InvocationError.self) { _ = try invocation.result(as: Dog.self) }
+    #expect(throws: ForwardingError.self) { _ = try invocation.result(as: Dog.self) }
     try invocation.setResult(Robot?.none)
     #expect(tracked == nil)
   }
@@ -242,7 +243,7 @@ import Testing
 
   @Test func `a null function is an error and changes nothing`() throws {
     let invocation = try make(target: Robot())
-    let error = #expect(throws: InvocationError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try unsafe invocation.unsafeInvoke(UnsafeRawPointer?.none)
     }
     #expect(error?.code == .nullPointer)

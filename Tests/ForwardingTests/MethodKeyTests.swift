@@ -294,7 +294,7 @@ import Testing
     _ = try DynamicProxy(adopting: keyed, spelled)
     _ = try DynamicProxy(adopting: spelled, keyed)
     let other = try ProtocolTable("Other") { $0.required("visit:status:kind:", "i@*^{tm=}i") }
-    let error = #expect(throws: TableError.self) { try DynamicProxy(adopting: keyed, other) }
+    let error = #expect(throws: ForwardingError.self) { try DynamicProxy(adopting: keyed, other) }
     #expect(error?.code == .conflict)
     #expect(error?.description.contains("{timespec}") == true)
     #expect(error?.description.contains("{tm=}") == true)
@@ -310,12 +310,14 @@ import Testing
     #expect(try proxy.send(add, 1) == 2)
     let wrong: @convention(c) (Int32) -> Int32 = { $0 }
     let refused = FunctionTable(for: Bystander.self) { unsafe $0.function(add, calling: wrong) }
-    let error = #expect(throws: TableError.self) { try refused.validate(for: proxy.protocols[0]) }
+    let error = #expect(throws: ForwardingError.self) {
+      try refused.validate(for: proxy.protocols[0])
+    }
     #expect(error?.code == .signatureMismatch)
     #expect(error?.description.contains("expected 2 parameters, got 1") == true)
     let none = FunctionTable(for: Bystander.self) { unsafe $0.function(add, calling: 1 as Int) }
     #expect(
-      throws: TableError.self, performing: { try none.validate(for: proxy.protocols[0]) })
+      throws: ForwardingError.self, performing: { try none.validate(for: proxy.protocols[0]) })
   }
 
   @Test func `a C subscriber meets a key by signature`() throws {
@@ -346,7 +348,7 @@ import Testing
 
   @Test func `a key with a type that has no encoding is an error of the table`() {
     let key = Method("log:at:", ((Int32, [Int32]) -> Void).self)
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try DynamicProxy("Logging") { $0.optional(key) }
     }
     #expect(error?.code == .noEncoding && error?.table == "Logging" && error?.selector == "log:at:")
@@ -358,7 +360,7 @@ import Testing
   }
 
   @Test func `two keys of one selector and different types are an error of the table`() {
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try DynamicProxy("Moving") {
         $0.optional(Method("move:by:", ((Int32, Double) -> Void).self))
         $0.optional(Method("move:by:", ((Int32, Float) -> Void).self))
@@ -369,21 +371,21 @@ import Testing
       error?.description
         == "protocol \"Moving\" declares \"move:by:\" twice, as \"v@id\" and as \"v@if\", which differ in argument 2: 'd' (Double) and 'f' (Float)"
     )
-    let same = #expect(throws: TableError.self) {
+    let same = #expect(throws: ForwardingError.self) {
       try DynamicProxy("Moving") {
         $0.optional("finished:", "v@q")
         $0.optional(Visitor.finished)
       }
     }
     #expect(same?.description == "protocol \"Moving\" declares \"finished:\" twice")
-    let results = #expect(throws: TableError.self) {
+    let results = #expect(throws: ForwardingError.self) {
       try DynamicProxy("Moving") {
         $0.optional("finished:", "i@q")
         $0.optional(Visitor.finished)
       }
     }
     #expect(results?.description.contains("the result: 'i' (Int32) and 'v' (void)") == true)
-    let counts = #expect(throws: TableError.self) {
+    let counts = #expect(throws: ForwardingError.self) {
       try DynamicProxy("Moving") {
         $0.optional("finished:", "v@qq")
         $0.optional(Visitor.finished)

@@ -19,7 +19,7 @@ import Testing
     "refuses names that C cannot have",
     arguments: ["", "a\0b", String(repeating: "x", count: 65_536)])
   func invalid(name: String) {
-    let error = #expect(throws: InvocationError.self) { try MethodSelector(validating: name) }
+    let error = #expect(throws: ForwardingError.self) { try MethodSelector(validating: name) }
     #expect(error?.code == .invalidName)
     #expect((error?.description.count ?? 0) < 200)
   }

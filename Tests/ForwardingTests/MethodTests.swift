@@ -38,7 +38,7 @@ import Testing
   private func fault<Output, each Argument>(
     _ key: Forwarding.Method<Output, repeat each Argument>
   ) -> String? {
-    let error = #expect(throws: TableError.self) { try key.signature }
+    let error = #expect(throws: ForwardingError.self) { try key.signature }
     #expect(error?.code == .noEncoding)
     #expect(error?.selector == key.selector.name)
     return error?.description

@@ -67,7 +67,7 @@ import Testing
     let name = "Conflict \(difference.testDescription)"
     let first = try table(name).register()
     let second = try table(name, difference.build)
-    let error = #expect(throws: TableError.self) { try second.register() }
+    let error = #expect(throws: ForwardingError.self) { try second.register() }
     #expect(error?.code == .conflict)
     #expect(error?.table == first.name)
     #expect(error?.description.contains(first.description) == true)
@@ -79,11 +79,11 @@ import Testing
     let (left, right) = (try table("Left") { _ in }, try table("Right") { _ in })
     let first = try table("Child", inheriting: [left]).register()
     #expect(try table("Child", inheriting: [left]).register() === first)
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try table("Child", inheriting: [right]).register()
     }
     #expect(error?.code == .conflict)
-    #expect(throws: TableError.self) { try table("Child").register() }
+    #expect(throws: ForwardingError.self) { try table("Child").register() }
   }
 
   @Test func `threads that register at once agree`() throws {

@@ -34,14 +34,14 @@ import Testing
 
   struct Fault: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let code: TableError.Code
+    let code: ForwardingError.Code
     let selector: String?
     /// What the message must say.
     let words: [String]
     let build: @Sendable (inout ProtocolTable.Builder) -> Void
 
     init(
-      _ name: String, _ code: TableError.Code, _ selector: String?, _ words: String...,
+      _ name: String, _ code: ForwardingError.Code, _ selector: String?, _ words: String...,
       build: @escaping @Sendable (inout ProtocolTable.Builder) -> Void
     ) {
       testDescription = name
@@ -59,12 +59,12 @@ import Testing
     Fault("a NUL in a selector", .invalidName, "a\0b", "1 to 65535 bytes") {
       $0.optional("a\0b", "v@:")
     },
-    Fault("an encoding that cannot be read", .invalidEncoding, "a:", "\"a:\"", "{P=d", "offset") {
+    Fault("an encoding that cannot be read", .malformed, "a:", "\"a:\"", "{P=d", "offset") {
       $0.required("a:", "v@:{P=d")
     },
-    Fault("an empty encoding", .invalidEncoding, "a") { $0.required("a", "") },
-    Fault("a void argument", .invalidEncoding, "a:") { $0.required("a:", "v@:v") },
-    Fault("a bit-field", .invalidEncoding, "a:") { $0.required("a:", "v@:{S=b3}") },
+    Fault("an empty encoding", .malformed, "a") { $0.required("a", "") },
+    Fault("a void argument", .unsupported, "a:") { $0.required("a:", "v@:v") },
+    Fault("a bit-field", .unsupported, "a:") { $0.required("a:", "v@:{S=b3}") },
     Fault("no argument", .noReceiver, "a", "must be an object or a pointer", "\"v\"") {
       $0.required("a", "v")
     },
@@ -90,7 +90,7 @@ import Testing
 
   @Test("a faulty declaration is refused", arguments: faults)
   func fault(_ fault: Fault) {
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       _ = try ProtocolTable("Faulty") {
         $0.required("good", "v@:")
         fault.build(&$0)
@@ -99,7 +99,9 @@ import Testing
     #expect(error?.code == fault.code)
     #expect(error?.selector == fault.selector)
     #expect(error?.table == "Faulty")
-    #expect((error?.encodingError != nil) == (fault.code == .invalidEncoding))
+    let isUnreadable = fault.code == .malformed || fault.code == .unsupported
+    #expect((error?.encoding != nil) == isUnreadable)
+    #expect((error?.offset != nil) == isUnreadable)
     for word in fault.words {
       #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
     }
@@ -107,14 +109,14 @@ import Testing
 
   @Test("a table's name is one", arguments: ["", "a\0b"])
   func name(_ name: String) {
-    let error = #expect(throws: TableError.self) { _ = try ProtocolTable(name) { _ in } }
+    let error = #expect(throws: ForwardingError.self) { _ = try ProtocolTable(name) { _ in } }
     #expect(error?.code == .invalidName)
   }
 
   @Test func `any first argument that is a pointer takes the receiver`() throws {
     for encoding in ["v@", "v^v", "v*", "v#", "v^{S=}i", "v@?", "v@\"Dog\":i"] {
       let table = try ProtocolTable("Receivers") { $0.required("a", encoding) }
-      #expect(table.requirements.first?.signature.hasReceiver == true)
+      #expect(table.requirements.first?.signature.firstArgumentIndex != 0)
     }
   }
 
@@ -176,7 +178,7 @@ import Testing
   }
 
   @Test func `a method inherited with another signature is a conflict`() {
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       _ = try ProtocolTable("Crawling", inheriting: [Self.running]) {
         $0.required("walk:", "v@:d")
       }
@@ -186,7 +188,7 @@ import Testing
     #expect(
       error?.description
         == #""walk:" is "v@:d" in protocol "Crawling", but "v@:i" in protocol "Walking""#)
-    let between = #expect(throws: TableError.self) {
+    let between = #expect(throws: ForwardingError.self) {
       let other = try ProtocolTable("Other") { $0.optional("swim", "v@:i") }
       _ = try ProtocolTable("Both", inheriting: [Self.swimming, other]) { _ in }
     }

@@ -25,7 +25,7 @@ import Testing
       try ValueCoder<Wrapped>(for: TypeEncoding("@"))
     }
     var frame = ArgumentFrame(try MethodSignature("v@:@"))
-    let error = #expect(throws: InvocationError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try frame.setArgument(Wrapped(rawValue: Thing()), at: 2)
     }
     #expect(error?.code == .typeMismatch)
@@ -34,7 +34,7 @@ import Testing
   @Test func `what is set as the selector does not become the target`() throws {
     let thing = Thing()
     let invocation = try Invocation("first", try MethodSignature("v@:"), target: thing)
-    let error = #expect(throws: InvocationError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try invocation.setArgument(MethodSelector?.none, at: 1)
     }
     #expect(error?.code == .nullPointer)
@@ -62,7 +62,7 @@ import Testing
 
   @Test func `a policy takes objects by their class`() throws {
     let policy = unsafe ResultPolicy.until { (_: Unmanaged<Thing>) in false }
-    #expect(throws: TableError.self) {
+    #expect(throws: ForwardingError.self) {
       try ProtocolTable("Unmanaged") { $0.required("ask", "@@:", result: policy) }
     }
   }
@@ -73,7 +73,7 @@ import Testing
     let child = try ProtocolTable("Regression.Child", inheriting: [first]) { _ in }
     let other = try ProtocolTable("Regression.Child", inheriting: [second]) { _ in }
     try child.register()
-    let error = #expect(throws: TableError.self) { try other.register() }
+    let error = #expect(throws: ForwardingError.self) { try other.register() }
     #expect(error?.code == .conflict)
   }
 

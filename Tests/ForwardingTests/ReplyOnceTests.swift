@@ -49,12 +49,12 @@ import Testing
   @Test func `the closure may be called where it is, and handed on`() {
     let log = log
     let pair = ReplyOnce { (text: String, number: Int) in log.append("\(text) \(number)") }
-    pair.closure("a", 1)
+    pair("a", 1)
     let one = ReplyOnce { (number: Int) in log.append("\(number)") }
-    one.closure(2)
-    one.closure(3)
+    one(2)
+    one(3)
     let none = ReplyOnce { log.append("none") }
-    none.closure()
+    none()
     let optional: ((Int) -> Void)?
     do {
       let other = ReplyOnce { (number: Int) in log.append("\(number)") }

@@ -298,7 +298,7 @@ import Testing
 
   @Test("a policy that does not fit is refused", arguments: misfits)
   func misfit(_ row: Misfit) throws {
-    let error = #expect(throws: TableError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       _ = try ProtocolTable("Misfit") { $0.optional("m", row.encoding, result: row.policy) }
     }
     #expect(error?.code == .policyMismatch)
@@ -307,7 +307,7 @@ import Testing
     let table = try ProtocolTable("Fit") { $0.optional("m", row.encoding) }
     var configuration = DynamicProxy.Configuration()
     configuration.results["m"] = row.policy
-    let late = #expect(throws: TableError.self) {
+    let late = #expect(throws: ForwardingError.self) {
       _ = try DynamicProxy(adopting: table, configuration: configuration)
     }
     #expect(late?.code == .policyMismatch)

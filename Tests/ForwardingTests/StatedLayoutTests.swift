@@ -2,8 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CTestFixtures
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 private let packed = fixture_packed.statedLayouts[0]
 private let flags = fixture_flags.statedLayouts[0]
@@ -66,20 +67,20 @@ private let flags = fixture_flags.statedLayouts[0]
       ("{?=ci}", StatedLayout("?", size: 8, alignment: 4), 0),
     ])
   func wrong(text: String, stated: StatedLayout, offset: Int) {
-    let error = #expect(throws: EncodingError.self) { try TypeEncoding(text, stating: [stated]) }
+    let error = #expect(throws: ForwardingError.self) { try TypeEncoding(text, stating: [stated]) }
     #expect(error?.code == .wrongLayout)
     #expect(error?.offset == offset)
-    #expect(throws: EncodingError.self) { try MethodSignature("v" + text, stating: [stated]) }
+    #expect(throws: ForwardingError.self) { try MethodSignature("v" + text, stating: [stated]) }
   }
 
   @Test func `names a statement that is of no type, or made twice`() {
-    let error = #expect(throws: EncodingError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try TypeEncoding("{S=ci}", stating: [StatedLayout("T", size: 8, alignment: 4)])
     }
     #expect(
       error?.description
         == "stated layout of \"T\": expected a type of this name in the encoding")
-    let twice = #expect(throws: EncodingError.self) {
+    let twice = #expect(throws: ForwardingError.self) {
       try MethodSignature("v{fixture_packed=ci}", stating: [packed, packed])
     }
     #expect(
@@ -100,7 +101,7 @@ private let flags = fixture_flags.statedLayouts[0]
       ),
     ])
   func refused(text: String, stated: StatedLayout, reason: String) {
-    let error = #expect(throws: EncodingError.self) {
+    let error = #expect(throws: ForwardingError.self) {
       try MethodSignature(text, stating: [stated])
     }
     #expect(error?.code == .unsupported)
@@ -166,7 +167,7 @@ private let flags = fixture_flags.statedLayouts[0]
 
   @Test func `a value of another layout is a mismatch`() throws {
     let signature = try MethodSignature("{fixture_packed=ci}i{fixture_packed=ci}")
-    #expect(throws: InvocationError.self) {
+    #expect(throws: ForwardingError.self) {
       let _: fixture_packed = try unsafe signature.unsafeCall(
         fixture_turn_packed as @convention(c) (Int32, fixture_packed) -> fixture_packed, Int32(3),
         fixture_packed(kind: 7, length: 1))

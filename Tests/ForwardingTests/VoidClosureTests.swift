@@ -101,7 +101,7 @@ import Testing
     var builder = FunctionTable.Builder<Void>()
     builder.on("count") { () -> ()? in nil }
     let functions = FunctionTable(methods: builder.methods, fault: builder.fault)
-    let error = #expect(throws: TableError.self) { try functions.validate(for: table) }
+    let error = #expect(throws: ForwardingError.self) { try functions.validate(for: table) }
     #expect(error?.code == .signatureMismatch)
     #expect(error?.description.contains("got Optional<()>") == true)
   }

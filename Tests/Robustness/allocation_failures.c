@@ -19,6 +19,7 @@
 #include "fwd_signature.h"
 #include "objects.h"
 #include "members/subscriber_list.h"
+#include "proxies.h"
 
 // MARK: Caches of the library
 
@@ -494,7 +495,7 @@ static fwd_proxy *make_core(void) {
     table[i].selector = selectors[i];
     table[i].signature = signatures[i];
   }
-  return fwd_proxy_core_create(table, method_count, false, proxy_owner, &operations);
+  return new_proxy(table, method_count, proxy_owner, &operations);
 }
 
 /// Creates a proxy with subscribers 1 to `count`, in this order. All have the caller's table.
@@ -1068,7 +1069,7 @@ static void try_forwarding(void) {
 
 static fwd_proxy *droppable_proxy(fwd_signature *signature) {
   fwd_proxy_method method = {.selector = selectors[method_ping], .signature = signature};
-  fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, proxy_owner, &operations);
+  fwd_proxy *proxy = new_proxy(&method, 1, proxy_owner, &operations);
   NEED(proxy);
   return proxy;
 }

@@ -17,6 +17,7 @@
 #include "check.h"
 #include "forwarding.h"
 #include "fwd_fan_out.h"
+#include "proxies.h"
 
 enum {
   stack_size = 512 << 10,
@@ -601,7 +602,7 @@ static void forward_large(void) {
   fwd_proxy_method method = {.selector = fwd_selector_register("large:"), .signature = signature,
                              .policy = FWD_RESULT_ALL_LAST};
   size_t calls = 0;
-  fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, &calls, &operations);
+  fwd_proxy *proxy = new_proxy(&method, 1, &calls, &operations);
   NEED(proxy);
   fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
   NEED(table);
@@ -642,7 +643,7 @@ static void subscribe_at_limits(void) {
   fwd_signature *signature;
   NEED(fwd_signature_create("v@:", 3, &signature, NULL) == FWD_OK);
   fwd_proxy_method method = {.selector = fwd_selector_register("limit"), .signature = signature};
-  fwd_proxy *proxy = fwd_proxy_core_create(&method, 1, false, &method, &operations);
+  fwd_proxy *proxy = new_proxy(&method, 1, &method, &operations);
   NEED(proxy);
   fwd_subscriber_list *list = fwd_proxy_core_list(proxy);
   const fwd_subscription strange[] = {0, 1, 7, 8, UINT32_MAX, (UINT64_C(1) << 28) - 1, UINT64_C(1) << 28,

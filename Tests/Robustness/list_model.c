@@ -14,6 +14,7 @@
 #include "fwd_fan_out.h"
 #include "objects.h"
 #include "members/subscriber_list.h"
+#include "proxies.h"
 
 static unsigned episodes = 250;
 static uint64_t seed, state;
@@ -677,7 +678,7 @@ static void make_proxy(void) {
   }
   methods[method_ask].policy = FWD_RESULT_ALL_LAST;
   methods[method_ask].no_responder = FWD_NO_RESPONDER_IGNORE;
-  proxy = fwd_proxy_core_create(methods, method_count, false, owner, &operations);
+  proxy = new_proxy(methods, method_count, owner, &operations);
   NEED(proxy);
   list = fwd_proxy_core_list(proxy);
 }

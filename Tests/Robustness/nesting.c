@@ -17,6 +17,7 @@
 #include "check.h"
 #include "forwarding.h"
 #include "fwd_fan_out.h"
+#include "proxies.h"
 
 #ifndef FWD_NESTING_STATUS
 #define FWD_NESTING_STATUS FWD_NESTED_TOO_DEEP
@@ -110,7 +111,7 @@ static fwd_proxy *make_proxy(const char *name, const char *encoding, fwd_result_
   *method = (fwd_proxy_method){
       .selector = fwd_selector_register(name), .signature = signature, .policy = policy};
   fwd_proxy *proxy =
-      fwd_proxy_core_create(method, 1, false, (void *)(uintptr_t)&owner_of_all, &operations);
+      new_proxy(method, 1, &owner_of_all, &operations);
   NEED(proxy);
   // The proxy has a reference of its own.
   fwd_signature_release(signature);

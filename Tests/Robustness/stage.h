@@ -15,6 +15,7 @@
 #include "fwd_signature.h"
 #include "members/subscriber_list.h"
 #include "objects.h"
+#include "proxies.h"
 
 typedef struct stage {
   fwd_proxy *proxy;
@@ -53,7 +54,7 @@ static stage *stage_create(void) {
   memset(&method, 0, sizeof method);
   method.selector = stage_note;
   NEED(stage_note && fwd_signature_create("v@:", 3, &method.signature, NULL) == FWD_OK);
-  made->proxy = fwd_proxy_core_create(&method, 1, false, stage_owner, &operations);
+  made->proxy = new_proxy(&method, 1, stage_owner, &operations);
   NEED(made->proxy);
   fwd_signature_release(method.signature);
   made->list = fwd_proxy_core_list(made->proxy);

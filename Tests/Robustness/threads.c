@@ -22,6 +22,7 @@
 #include "objects.h"
 #include "call/signature.h"
 #include "members/subscriber_list.h"
+#include "proxies.h"
 
 enum { thread_count = 8, shared_count = 16 };
 
@@ -699,7 +700,7 @@ static void make_stage(stage *on) {
     NEED(fwd_signature_create(encodings[i], strlen(encodings[i]), &methods[i].signature, NULL) == FWD_OK);
   }
   methods[method_sum].policy = FWD_RESULT_ALL_LAST;
-  on->proxy = fwd_proxy_core_create(methods, method_count, false, proxy_owner, &operations);
+  on->proxy = new_proxy(methods, method_count, proxy_owner, &operations);
   NEED(on->proxy);
   for (size_t i = 0; i < method_count; i++) fwd_signature_release(methods[i].signature);
   on->list = fwd_proxy_core_list(on->proxy);

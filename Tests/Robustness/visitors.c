@@ -11,6 +11,7 @@
 #include "fwd_fan_out.h"
 #include "fwd_options.h"
 #include "objects.h"
+#include "proxies.h"
 
 enum { subscriber_count = 40 };
 
@@ -86,7 +87,7 @@ static void make_proxy(void *owner) {
   fwd_proxy_method methods[2] = {{.selector = ask, .policy = FWD_RESULT_ALL_LAST}, {.selector = make}};
   NEED(fwd_signature_create("i@:i", 4, &methods[0].signature, NULL) == FWD_OK);
   NEED(fwd_signature_create("@@:", 3, &methods[1].signature, NULL) == FWD_OK);
-  proxy = fwd_proxy_core_create(methods, 2, false, owner, &operations);
+  proxy = new_proxy(methods, 2, owner, &operations);
   NEED(proxy);
   list = fwd_proxy_core_list(proxy);
   fwd_signature_release(methods[0].signature);

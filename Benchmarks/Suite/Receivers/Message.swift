@@ -60,8 +60,8 @@ public enum Message: String, CaseIterable, Sendable {
 
   /// The protocol of all messages.
   ///
-  /// - Throws: `TableError` if there is a mistake in it.
-  public static func protocolTable() throws(TableError) -> ProtocolTable {
+  /// - Throws: `ForwardingError` if there is a mistake in it.
+  public static func protocolTable() throws(ForwardingError) -> ProtocolTable {
     try ProtocolTable("Receiver") { table in
       for message in Message.allCases {
         table.optional(message.rawValue, message.encoding, result: message.policy)

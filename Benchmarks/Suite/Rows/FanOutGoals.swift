@@ -60,6 +60,10 @@ extension FanOutRows {
         ratio(Way.key, Way.resolved, 1.05, "a resolved method"),
         ratio(
           Way.keyResult, Way.resolvedResult, 1.1, "a resolved method", detail: "with a result")),
+      goal(
+        "closures that look at results",
+        ratio(Way.until, Way.resolvedResult, 1.3, "all called", detail: "until"),
+        ratio(Way.reduced, Way.resolvedResult, 1.3, "all called", detail: "reduce")),
       goal("by name, N = 1", ratio(Way.name, Way.resolved, 2.5, "by resolved method", size: 1)),
     ]
   }

@@ -116,18 +116,17 @@ enum ProxyRows {
     let count = unsafe bench_current_message().pointee.count
     let total = count * Int64(stage.size)
     let rows: [(String, Message, answer: Int64)] = [
-      ("until handled", .notifyUntilHandled, 0),
-      ("all called, first result", .answerAllFirst, count),
-      ("all called, last result", .answerAllLast, count),
-      ("until nonzero", .answerUntilNonzero, 0),
-      ("until a closure holds", .answerUntil, count),
-      ("reduced by a closure", .answerReduce, total),
-      ("any Bool", .any, 0),
-      ("all Bools", .all, 1),
+      ("proxy: until handled", .notifyUntilHandled, 0),
+      ("proxy: all called, first result", .answerAllFirst, count),
+      (Way.resolvedResult, .answerAllLast, count),
+      ("proxy: until nonzero", .answerUntilNonzero, 0),
+      (Way.until, .answerUntil, count),
+      (Way.reduced, .answerReduce, total),
+      ("proxy: any Bool", .any, 0),
+      ("proxy: all Bools", .all, 1),
     ]
     let policies = rows.map { name, message, answer in
-      resolved(
-        "proxy: \(name)", stage, message, answer: answer, by: stage.weak, to: stage.plain)
+      resolved(name, stage, message, answer: answer, by: stage.weak, to: stage.plain)
     }
     let first = resolved(
       "proxy: result of the first, one delivery", stage, .answer, deliveries: 1, answer: count,

@@ -42,6 +42,8 @@
 #include "fan_out/batch.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
+#include "members/swift_closure.h"
+#include "members/swift_runtime.h"
 
 /// One fan-out under way. Each level of a recursion has one on the stack, so it is kept small;
 /// Tests/Robustness/nesting.c measures what a level takes.
@@ -65,6 +67,11 @@ typedef struct emission {
   /// The hidden first argument of the delivery at hand.
   void *receiver;
 } emission;
+
+/// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
+typedef struct aligned_bytes {
+  _Alignas(max_align_t) unsigned char bytes[_Alignof(max_align_t)];
+} aligned_bytes;
 
 /// A fan-out by a loop.
 typedef struct looped_emission {
@@ -109,12 +116,31 @@ static bool is_zero(const unsigned char *bytes, size_t size) {
   return true;
 }
 
+/// Combines the response in `state->result`, which has been counted, with those before. Returns whether to go on.
+static bool fold(const fwd_compiled_method *method, emission *state) {
+  const fwd_fold *fold = &method->method.fold;
+  if (fold->predicate) {
+    keep(state);
+    return !fwd_swift_predicate_call(fold->predicate, fold->closure_context, state->kept);
+  }
+  if (fold->combine) {
+    // Zeroes for the bytes between the members of a struct.
+    aligned_bytes sum = {{0}};
+    _Static_assert(sizeof sum >= FWD_FOLDED_SIZE, "a result that is folded has room");
+    fwd_swift_combine_call(fold->combine, fold->closure_context, state->responses == 1 ? fold->initial : state->kept,
+                           state->result, &sum);
+    memcpy(state->kept, &sum, method->value_size);
+    return true;
+  }
+  return fold->step(fold->context, state->kept, state->result, state->responses - 1);
+}
+
 /// Counts the response in `state->result` and treats it by the method's policy. Returns whether to go on.
-static bool apply_policy(const fwd_compiled_method *method, emission *state) {
+static inline __attribute__((always_inline)) bool apply_policy_inline(const fwd_compiled_method *method,
+                                                                      emission *state) {
   size_t size = method->result.size;
   bool first = state->responses++ == 0;
-  const fwd_fold *fold = &method->method.fold;
-  if (fold->step) return fold->step(fold->context, state->kept, state->result, state->responses - 1);
+  if (method->method.fold.step) return fold(method, state);
   switch (method->method.policy) {
     case FWD_RESULT_FIRST:
       keep(state);
@@ -148,6 +174,11 @@ static bool apply_policy(const fwd_compiled_method *method, emission *state) {
   if (size == 0) return true;
   keep(state);
   return false;
+}
+
+/// The same as a call, which takes less of the stack.
+__attribute__((noinline)) static bool apply_policy(const fwd_compiled_method *method, emission *state) {
+  return apply_policy_inline(method, state);
 }
 
 // MARK: Failures
@@ -243,6 +274,17 @@ static void find_arguments(emission *state) {
   }
 }
 
+/// Zeroes the room for a result. There is room for whole units of it, so small results need no loop.
+static inline void clear_result(emission *state) {
+  size_t size = state->method->result.size;
+  if (size == 0) return;
+  if (size <= sizeof(aligned_bytes)) {
+    memset(state->result, 0, sizeof(aligned_bytes));
+  } else {
+    memset(state->result, 0, size);
+  }
+}
+
 /// Calls one implementation. If the status is not FWD_OK, the thread's last error says why.
 static fwd_status call(emission *state, const fwd_implementation *implementation) {
   const fwd_compiled_method *method = state->method;
@@ -273,54 +315,126 @@ __attribute__((cold, noinline)) static fwd_status settle_failure(emission *state
   return FWD_OK;
 }
 
-/// Delivers to the subscriber of the record at `index` if it is there and implements the method. Returns whether to go on.
-static bool deliver_to(emission *state, const fwd_record *record, size_t index) {
-  const fwd_compiled_method *method = state->method;
+/// Nothing is to be delivered to a record: no subscriber is *owned*.
+static const fwd_taken nobody = {NULL, true};
+
+/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`.
+__attribute__((noinline)) static fwd_taken take_unusual(emission *state, const fwd_record *record, size_t index) {
   const fwd_batch *batch = state->delivery->batch;
   uintptr_t held = fwd_record_held(record);
-  // First, since the table of a subscription that has ended may be gone.
-  if (fwd_held_has_ended(held)) {
-    state->gone += !batch;
-    return true;
-  }
-  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
-  if (fwd_implementation_is_empty(implementation) || fwd_held_is_blocked(held)) return true;
+  if (fwd_held_is_blocked(held)) return nobody;
   fwd_taken taken;
   if (batch) {
     // The batch holds it.
     taken = (fwd_taken){batch->objects[index], false};
   } else if (!fwd_record_take(record, &taken)) {
     state->gone++;
+    return nobody;
+  }
+  if (fwd_held_count_delivery(held, &state->gone)) return taken;
+  fwd_record_drop(taken);
+  return nobody;
+}
+
+/// Delivers to the subscriber of the record at `index` if it is there and implements the method. Returns whether to go on.
+static bool deliver_to(emission *state, const fwd_record *record, size_t index) {
+  const fwd_compiled_method *method = state->method;
+  uintptr_t held = fwd_record_held(record);
+  // First, since the table of a subscription that has ended may be gone.
+  if (fwd_held_has_ended(held)) {
+    state->gone += !state->delivery->batch;
     return true;
   }
-  if (!fwd_held_count_delivery(held, &state->gone)) {
-    fwd_record_drop(taken);
-    return true;
+  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  if (fwd_implementation_is_empty(implementation)) return true;
+  fwd_taken taken;
+  if (__builtin_expect(!(held & FWD_HELD_BITS) && !state->delivery->batch, 1)) {
+    taken = (fwd_taken){swift_tryRetain((void *)held), true};
+    if (!taken.object) {
+      state->gone++;
+      return true;
+    }
+  } else {
+    taken = take_unusual(state, record, index);
+    if (taken.is_owned && !taken.object) return true;
   }
+  bool goes_on = true;
   state->receiver = record->receiver;
-  memset(state->result, 0, method->result.size);
+  clear_result(state);
   fwd_status status = call(state, implementation);
   if (__builtin_expect(status != FWD_OK, 0)) status = settle_failure(state, status);
-  bool goes_on = true;
-  if (status == FWD_OK && state->delivery->collector) {
+  if (__builtin_expect(status != FWD_OK, 0)) {
+    // The next subscriber may respond.
+  } else if (__builtin_expect(state->delivery->collector != NULL, 0)) {
     state->responses++;
     goes_on = state->delivery->collector(state->delivery->collector_context, record->identifier, taken.object,
                                          state->result);
-  } else if (status == FWD_OK) {
+  } else {
     goes_on = apply_policy(method, state);
   }
-  fwd_record_drop(taken);
+  if (taken.is_owned) swift_release(taken.object);
+  return goes_on;
+}
+
+/// Whether `deliver_by_closure` may be asked about a record.
+static inline bool may_be_by_closure(const emission *state, const fwd_record *record) {
+  uintptr_t held = fwd_record_held(record);
+  // Before the table is read, since the table of a subscription that has ended may be gone.
+  if (held & FWD_HELD_IRREGULAR) return false;
+  const fwd_delivery *delivery = state->delivery;
+  return fwd_record_implementation(record, state->method->index)->closure && !delivery->batch && !delivery->collector;
+}
+
+/// Delivers to the record at `*index` and on, as long as the records are plain ones, held weakly or steadily, that have the
+/// same closure for the method. The arguments are the same for all, so whether the closure takes them is asked once. Leaves
+/// `*index` behind the last, and where it is if there is none. Returns whether to go on.
+__attribute__((noinline)) static bool deliver_by_closure(emission *state, fwd_record *const *records, size_t count,
+                                                         size_t *index) {
+  const fwd_compiled_method *method = state->method;
+  void *const *arguments = state->arguments + method->hidden_count;
+  const fwd_swift_closure *closure = NULL;
+  bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
+  size_t i = *index;
+  for (; i < count && goes_on; i++) {
+    if (prefetches) fwd_prefetch(records, i, count);
+    const fwd_record *record = records[i];
+    uintptr_t held = fwd_record_held(record);
+    bool is_weak = !(held & FWD_HELD_BITS);
+    if (!is_weak && !fwd_held_is_steady(held)) break;
+    const fwd_swift_closure *own = fwd_record_implementation(record, method->index)->closure;
+    if (__builtin_expect(own != closure, 0)) {
+      if (closure || !fwd_swift_closure_takes(own, arguments)) break;
+      closure = own;
+    }
+    void *object = NULL;
+    if (is_weak && !(object = swift_tryRetain((void *)held))) {
+      state->gone++;
+      continue;
+    }
+    clear_result(state);
+    fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
+    goes_on = apply_policy_inline(method, state);
+    if (is_weak) swift_release(object);
+  }
+  *index = i;
   return goes_on;
 }
 
 /// Delivers to some records, one after another, until the policy says to stop. Adds to `*visited` how many it has
 /// visited. Gives whether to go on.
-static bool deliver_to_all(emission *state, fwd_record *const *records, size_t count, size_t *visited) {
+static inline __attribute__((always_inline)) bool deliver_to_all(emission *state, fwd_record *const *records,
+                                                                 size_t count, size_t *visited) {
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
   size_t i = 0;
-  for (; i < count && goes_on; i++) {
-    if (prefetches) fwd_prefetch(records, i, count);
-    goes_on = deliver_to(state, records[i], i);
+  while (i < count && goes_on) {
+    size_t next = i;
+    if (may_be_by_closure(state, records[i])) goes_on = deliver_by_closure(state, records, count, &next);
+    if (next == i) {
+      if (prefetches) fwd_prefetch(records, i, count);
+      goes_on = deliver_to(state, records[i], i);
+      next++;
+    }
+    i = next;
   }
   *visited += i;
   return goes_on;
@@ -337,19 +451,32 @@ __attribute__((noinline)) static size_t deliver_to_spans(emission *state) {
   return visited;
 }
 
-/// Makes a delivery that a loop leaves to the fan-out.
+/// Finds the arguments for a loop, where the words of its registers were.
+static void find_arguments_of_loop(looped_emission *looped) {
+  emission *state = &looped->emission;
+  if (state->arguments) return;
+  state->arguments = &looped->replay.words->address;
+  find_arguments(state);
+}
+
 static void deliver_slowly(fwd_replay *replay, size_t index) {
   looped_emission *looped = (looped_emission *)replay;
   emission *state = &looped->emission;
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   state->result = state->kept = &nothing;
-  if (!state->arguments) {
-    state->arguments = &replay->words->address;
-    find_arguments(state);
-  }
+  find_arguments_of_loop(looped);
   deliver_to(state, replay->records[index], index);
 }
+
+static void *const *arguments_of_closure(fwd_replay *replay) {
+  looped_emission *looped = (looped_emission *)replay;
+  find_arguments_of_loop(looped);
+  return looped->emission.arguments + looped->emission.method->hidden_count;
+}
+
+static const fwd_replay_operations operations_of_loops = {
+    .deliver_slowly = deliver_slowly, .find_arguments = arguments_of_closure};
 
 // MARK: Finishing
 
@@ -422,11 +549,6 @@ static inline void begin(emission *state, fwd_proxy *proxy, const fwd_compiled_m
   state->failure = NULL;
 }
 
-/// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
-typedef struct aligned_bytes {
-  _Alignas(max_align_t) unsigned char bytes[_Alignof(max_align_t)];
-} aligned_bytes;
-
 /// Results of at most this size need no allocation.
 enum { inline_result_size = 64 };
 
@@ -491,13 +613,14 @@ __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
   size_t visited = 0;
   fwd_span span;
   for (bool found = fwd_span_first(state->proxy->list, &span); found; found = fwd_span_next(&span)) {
-    // A slow delivery in the span before has put its arguments where the words of the registers were.
+    // A delivery in the span before has put its arguments where the words of the registers were.
     if (state->arguments) load_words(state, replay->words);
     state->arguments = NULL;
+    replay->arguments = NULL;
     replay->records = span.records;
     replay->count = span.count;
     visited += span.count;
-    (span.has_weak ? state->method->replayers.weak : state->method->replayers.held)(replay);
+    state->responses += (span.has_weak ? state->method->replayers.weak : state->method->replayers.held)(replay);
   }
   return visited;
 }
@@ -516,8 +639,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   state->arguments = NULL;
   replay->words = words;
   replay->gone = 0;
-  replay->delivered = 0;
-  replay->deliver_slowly = deliver_slowly;
+  replay->arguments = NULL;
+  replay->operations = &operations_of_loops;
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
   load_words(state, words);
@@ -527,7 +650,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   if (batch) {
     replay->records = batch->records;
     replay->count = batch->count;
-    method->replayers.held(replay);
+    state->responses += method->replayers.held(replay);
     visited = visited_now(batch->guard, batch->walked);
   } else {
     const fwd_reading reading = fwd_list_enter(proxy->list);
@@ -537,14 +660,14 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     } else {
       replay->records = reading.records;
       replay->count = reading.count;
-      (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
+      state->responses += (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
     }
     visited = visited_now(reading.guard, visited);
     fwd_list_leave(&reading);
   }
   state->gone += replay->gone;
   leave(state, visited);
-  state->responses += replay->delivered - state->withdrawn;
+  state->responses -= state->withdrawn;
   return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : finish(state, error);
 }
 

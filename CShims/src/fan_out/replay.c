@@ -14,9 +14,9 @@
 ///     └───────────────┘          └──────────────┘                   rdx  a, rcx b, ... xmm0 ...      change
 ///
 ///     for each record:   is `held` (held.h) live, without gate, of the loop's kind? --no--> deliver_slowly (fan_out.c)
-///                        table has a function for the method?                        --no--> deliver_slowly
+///                        table has a function or a closure for the method?           --no--> deliver_slowly
 ///                        weak loop: swift_tryRetain fails?  --yes--> count the record as removable, next record
-///                        call function(receiver, selector, a, b, c, ..., context)
+///                        call function(receiver, selector, a, b, c, ..., context), or the closure with pointers
 ///                        weak loop: swift_release
 ///
 /// The loop calls the function through a function-pointer type whose parameters are whole registers.
@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "abi/callers.h"
+#include "members/swift_closure.h"
 #include "members/swift_runtime.h"
 
 #if FWD_HAS_CALL_PLANS
@@ -66,55 +67,130 @@ static inline const fwd_implementation *method_of(const fwd_record *record, size
   return (const fwd_implementation *)(table + implementation);
 }
 
+/// How far a loop has come.
+typedef struct loop_progress {
+  /// The index of the next record.
+  size_t next;
+  /// The deliveries made.
+  size_t delivered;
+} loop_progress;
+
+/// Delivers to the record at `first`, which has a closure, and on to those behind it, up to a record that the loop has to
+/// look at. The arguments are the same for all, so whether a closure takes them is asked once and not for each record.
+static inline __attribute__((always_inline)) loop_progress deliver_by_closures(fwd_replay *replay, size_t first, bool weak) {
+  fwd_record *const *records = replay->records;
+  size_t count = replay->count, implementation = replay->implementation;
+  bool prefetches = count >= FWD_PREFETCHED_COUNT;
+  if (!replay->arguments) replay->arguments = replay->operations->find_arguments(replay);
+  void *const *arguments = replay->arguments;
+  const fwd_swift_closure *closure = NULL;
+  loop_progress progress = {first, 0};
+  // A result of no bytes has an address all the same.
+  unsigned char nothing;
+  for (; progress.next < count; progress.next++) {
+    if (prefetches) fwd_prefetch(records, progress.next, count);
+    fwd_record *record = records[progress.next];
+    uintptr_t held = fwd_record_held(record);
+    bool counts = weak && !(held & FWD_HELD_BITS);
+    if (__builtin_expect(!counts && (weak ? !fwd_held_is_steady(held) : (held & FWD_HELD_IRREGULAR)), 0)) break;
+    const fwd_implementation *method = method_of(record, implementation);
+    if (__builtin_expect(method->closure != closure || !closure, 0)) {
+      if (method->function || !method->closure) break;
+      if (!fwd_swift_closure_takes(method->closure, arguments)) {
+        // The fan-out says why it fails.
+        replay->operations->deliver_slowly(replay, progress.next);
+        continue;
+      }
+      closure = method->closure;
+    }
+    void *object = NULL;
+    if (counts) {
+      object = swift_tryRetain((void *)held);
+      if (__builtin_expect(!object, 0)) {
+        replay->gone++;
+        continue;
+      }
+    }
+    fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
+    if (counts) swift_release(object);
+    progress.delivered++;
+  }
+  return progress;
+}
+
+__attribute__((noinline)) static loop_progress weak_closures(fwd_replay *replay, size_t first) {
+  return deliver_by_closures(replay, first, true);
+}
+
+__attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay, size_t first) {
+  return deliver_by_closures(replay, first, false);
+}
+
 // The receiver is integer_0. The low bits of `held` say how the record holds its object (members/held.h). They are read
 // before the table, since the table may have been freed once the subscription has ended.
-#define LOOP(name, n, m, list, DELIVER)                                          \
-  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static void name##_##n##_##m(fwd_replay *replay) {          \
-    enum { integer_count = n, vector_count = m };                                \
-    LOAD_REGISTERS                                                               \
-    fwd_record *const *records = replay->records;                                \
-    size_t count = replay->count, implementation = replay->implementation;       \
-    size_t delivered = 0;                                                        \
-    bool prefetches = count >= FWD_PREFETCHED_COUNT;                             \
-    for (size_t i = 0; i < count; i++) {                                         \
-      if (prefetches) fwd_prefetch(records, i, count);                           \
-      fwd_record *record = records[i];                                           \
-      uintptr_t held = fwd_record_held(record);                                  \
-      const fwd_implementation *method;                                          \
-      DELIVER(n, m, list)                                                        \
+#define LOOP(name, n, m, list, DELIVER)                                                                    \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name##_##n##_##m(fwd_replay *replay) {      \
+    enum { integer_count = n, vector_count = m };                                                          \
+    LOAD_REGISTERS                                                                                         \
+    fwd_record *const *records = replay->records;                                                          \
+    size_t count = replay->count, implementation = replay->implementation;                                 \
+    size_t delivered = 0;                                                                                  \
+    bool prefetches = count >= FWD_PREFETCHED_COUNT;                                                       \
+    for (size_t i = 0; i < count; i++) {                                                                   \
+      if (prefetches) fwd_prefetch(records, i, count);                                                     \
+      fwd_record *record = records[i];                                                                     \
+      uintptr_t held = fwd_record_held(record);                                                            \
+      const fwd_implementation *method;                                                                    \
+      DELIVER(n, m, list)                                                                                  \
+    }                                                                                                      \
+    return delivered;                                                                                      \
+  }
+
+#define METHOD (method = method_of(record, implementation))
+#define HAS_FUNCTION __builtin_expect(METHOD->function != NULL, 1)
+
+// Goes on behind the records to which it has delivered.
+#define DELIVER_BY_CLOSURES(name)                \
+  loop_progress progress = name##_closures(replay, i); \
+  delivered += progress.delivered;               \
+  i = progress.next - 1;
+
+#define DELIVER_WEAK(n, m, list)                                                 \
+  bool counts = !(held & FWD_HELD_BITS);                                         \
+  /* A record among weak ones may hold its object strongly, or have none. */     \
+  if (__builtin_expect(!counts && !fwd_held_is_steady(held), 0)) {               \
+    replay->operations->deliver_slowly(replay, i);                               \
+  } else if (HAS_FUNCTION) {                                                     \
+    void *object = NULL;                                                         \
+    if (__builtin_expect(counts, 1)) {                                           \
+      object = swift_tryRetain((void *)held);                                    \
+      if (__builtin_expect(!object, 0)) {                                        \
+        replay->gone++;                                                          \
+        continue;                                                                \
+      }                                                                          \
     }                                                                            \
-    replay->delivered += delivered;                                              \
+    integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
+    CALL(n, m, list);                                                            \
+    if (__builtin_expect(counts, 1)) swift_release(object);                      \
+    delivered++;                                                                 \
+  } else if (method->closure) {                                                  \
+    DELIVER_BY_CLOSURES(weak)                                                    \
+  } else {                                                                       \
+    replay->operations->deliver_slowly(replay, i);                               \
   }
 
-#define HAS_FUNCTION ((method = method_of(record, implementation))->function)
-
-#define DELIVER_WEAK(n, m, list)                                               \
-  integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
-  if (__builtin_expect(!(held & FWD_HELD_BITS) && HAS_FUNCTION, 1)) {           \
-    void *object = swift_tryRetain((void *)held);                              \
-    if (__builtin_expect(!object, 0)) {                                        \
-      replay->gone++;                                                          \
-      continue;                                                                \
-    }                                                                          \
-    CALL(n, m, list);                                                          \
-    swift_release(object);                                                     \
-    delivered++;                                                               \
-  } else if (fwd_held_is_steady(held) && HAS_FUNCTION) {                       \
-    /* A record among weak ones that holds its object strongly, or has none. */ \
-    CALL(n, m, list);                                                          \
-    delivered++;                                                               \
-  } else {                                                                     \
-    replay->deliver_slowly(replay, i);                                              \
+#define DELIVER_HELD(n, m, list)                                                 \
+  if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {                   \
+    replay->operations->deliver_slowly(replay, i);                               \
+  } else if (HAS_FUNCTION) {                                                     \
+    integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
+    CALL(n, m, list);                                                            \
+    delivered++;                                                                 \
+  } else if (method->closure) {                                                  \
+    DELIVER_BY_CLOSURES(held)                                                    \
+  } else {                                                                       \
+    replay->operations->deliver_slowly(replay, i);                               \
   }
-
-#define DELIVER_HELD(n, m, list)                                          \
-  if (__builtin_expect((held & FWD_HELD_IRREGULAR) || !HAS_FUNCTION, 0)) { \
-    replay->deliver_slowly(replay, i);                                         \
-    continue;                                                             \
-  }                                                                       \
-  integer_0 = (uint64_t)(uintptr_t)record->receiver;                      \
-  CALL(n, m, list);                                                       \
-  delivered++;
 
 #define BOTH(n, m, list)           \
   LOOP(weak, n, m, list, DELIVER_WEAK) \

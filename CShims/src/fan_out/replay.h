@@ -25,24 +25,36 @@ typedef union fwd_replay_word {
   void *address;
 } fwd_replay_word;
 
+typedef struct fwd_replay fwd_replay;
+
+/// What a loop asks of its fan-out.
+typedef struct fwd_replay_operations {
+  /// Makes a delivery that the loop leaves to the fan-out: the implementation is neither a C function nor a closure that
+  /// takes the arguments, or the subscription has ended or has a gate (blocked, or limited to some deliveries), or its
+  /// reference is not of the loop's kind.
+  void (*deliver_slowly)(fwd_replay *replay, size_t index);
+  /// Returns pointers to the arguments, the hidden ones left out. They stand where the words were: the loop must have
+  /// read these.
+  void *const *(*find_arguments)(fwd_replay *replay);
+} fwd_replay_operations;
+
 /// What a loop reads, and what it tells its fan-out.
-typedef struct fwd_replay {
+struct fwd_replay {
   fwd_record *const *records;
   size_t count;
   /// The offset of the method's implementation in a dispatch table, in bytes.
   size_t implementation;
-  /// Makes a delivery that the loop leaves to the fan-out: the implementation is not a C function, or the subscription
-  /// has ended or has a gate (blocked, or limited to some deliveries), or its reference is not of the loop's kind.
-  void (*deliver_slowly)(struct fwd_replay *replay, size_t index);
-  /// The loop's own deliveries.
-  size_t delivered;
+  const fwd_replay_operations *operations;
+  /// What `find_arguments` gave; NULL before the first closure.
+  void *const *arguments;
   /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
   size_t gone;
   /// The integer registers, of which the first is the receiver's, then the vector registers.
   fwd_replay_word *words;
-} fwd_replay;
+};
 
-typedef void (*fwd_replayer)(fwd_replay *replay);
+/// Returns how many deliveries the loop has made itself.
+typedef size_t (*fwd_replayer)(fwd_replay *replay);
 
 /// The loops for one shape of signature.
 typedef struct fwd_replayers {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fwd_weak.h"
+#include "members/swift_closure.h"
 
 fwd_dispatch_table *fwd_dispatch_table_create(size_t count, const void *key) {
   fwd_dispatch_table *table =
@@ -46,3 +47,5 @@ fwd_implementation *fwd_dispatch_table_entry(fwd_dispatch_table *table, size_t i
 bool fwd_dispatch_table_implements(const fwd_dispatch_table *table, size_t method) {
   return !fwd_implementation_is_empty(fwd_dispatch_table_at(table, method));
 }
+
+bool fwd_calls_swift_closures(void) { return FWD_HAS_SWIFTCALL; }

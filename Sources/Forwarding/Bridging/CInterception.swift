@@ -5,7 +5,7 @@
 
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-public import CForwarding
+package import CForwarding
 internal import CForwardingInternal
 
 // Interception for forwarding.h, which documents these functions. A
@@ -13,7 +13,7 @@ internal import CForwardingInternal
 
 /// Intercepts a method; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_intercept(
+package func fwd_proxy_intercept(
   _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ point: fwd_interception_point,
   _ interceptor: fwd_interceptor?, _ context: UnsafeMutableRawPointer?,
   _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
@@ -44,7 +44,7 @@ public func fwd_proxy_intercept(
 
 /// Ends an interception; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_end_interception(
+package func fwd_proxy_end_interception(
   _ proxy: OpaquePointer?, _ interception: fwd_interception
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -128,8 +128,8 @@ public func fwd_proxy_end_interception(
 extension InterceptionPoint {
   /// The point that a C program names.
   ///
-  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a point that
-  ///   does not exist.
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a point
+  ///   that does not exist.
   fileprivate init(_ point: fwd_interception_point) throws(ForwardingError) {
     switch point {
     case FWD_INTERCEPT_BEFORE: self = .before
@@ -173,21 +173,21 @@ extension InterceptionPoint {
 
 /// Returns the selector; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_selector(_ invocation: OpaquePointer?) -> fwd_selector? {
+package func fwd_invocation_selector(_ invocation: OpaquePointer?) -> fwd_selector? {
   guard let invocation = unsafe invocation else { return nil }
   return unsafe CInvocation.of(invocation).invocation.selector.handle
 }
 
 /// Returns the signature; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_signature(_ invocation: OpaquePointer?) -> OpaquePointer? {
+package func fwd_invocation_signature(_ invocation: OpaquePointer?) -> OpaquePointer? {
   guard let invocation = unsafe invocation else { return nil }
   return unsafe CInvocation.of(invocation).invocation.signature.handle
 }
 
 /// Returns the address of an argument; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_argument(
+package func fwd_invocation_argument(
   _ invocation: OpaquePointer?, _ index: Int
 ) -> UnsafeRawPointer? {
   guard let invocation = unsafe invocation else {
@@ -206,7 +206,7 @@ public func fwd_invocation_argument(
 
 /// Replaces an argument; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_set_argument(
+package func fwd_invocation_set_argument(
   _ invocation: OpaquePointer?, _ index: Int, _ bytes: UnsafeRawPointer?, _ size: Int
 ) -> fwd_status {
   guard let invocation = unsafe invocation, unsafe bytes != nil || size == 0 else {
@@ -234,18 +234,18 @@ public func fwd_invocation_set_argument(
       "argument \(index) of \"\(target.selector)\" has \(expected) bytes, got \(UInt(bitPattern: size))",
       offset: index)
   }
-  do throws(InvocationError) {
+  do throws(ForwardingError) {
     // SAFETY: the caller has `size` bytes there.
     try unsafe target.setBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes, at: index)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, ForwardingError(failure).code.status, failure.description)
+    return unsafe fail(nil, failure.code.status, failure.description)
   }
 }
 
 /// Delivers the invocation; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status {
+package func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status {
   guard let invocation = unsafe invocation else {
     return unsafe fail(nil, FWD_NULL_ARGUMENT, "fwd_invocation_proceed: no invocation")
   }
@@ -263,12 +263,12 @@ public func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status {
 
 /// Returns the address of the result; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_result(_ invocation: OpaquePointer?) -> UnsafeRawPointer? {
+package func fwd_invocation_result(_ invocation: OpaquePointer?) -> UnsafeRawPointer? {
   guard let invocation = unsafe invocation else { return nil }
   let target = unsafe CInvocation.of(invocation).invocation
   // SAFETY: the result stays in place as long as the invocation.
   let bytes: UnsafeRawPointer?? = unsafe try? target.withResultBytes {
-    span throws(InvocationError) in
+    span throws(ForwardingError) in
     unsafe span.withUnsafeBytes { unsafe $0.isEmpty ? nil : $0.baseAddress }
   }
   return unsafe bytes ?? nil
@@ -276,7 +276,7 @@ public func fwd_invocation_result(_ invocation: OpaquePointer?) -> UnsafeRawPoin
 
 /// Sets the result; see `forwarding.h`.
 @c @implementation
-public func fwd_invocation_set_result(
+package func fwd_invocation_set_result(
   _ invocation: OpaquePointer?, _ bytes: UnsafeRawPointer?, _ size: Int
 ) -> fwd_status {
   guard let invocation = unsafe invocation, unsafe bytes != nil || size == 0 else {
@@ -294,12 +294,12 @@ public func fwd_invocation_set_result(
       nil, FWD_WRONG_SIZE,
       "the result of \"\(target.selector)\" has \(expected) bytes, got \(UInt(bitPattern: size))")
   }
-  do throws(InvocationError) {
+  do throws(ForwardingError) {
     // SAFETY: the caller has `size` bytes there.
     try unsafe target.setResultBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, ForwardingError(failure).code.status, failure.description)
+    return unsafe fail(nil, failure.code.status, failure.description)
   }
 }
 

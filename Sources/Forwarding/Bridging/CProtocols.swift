@@ -5,14 +5,14 @@
 
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-public import CForwarding
+package import CForwarding
 internal import CForwardingInternal
 
 // Protocol tables for forwarding.h, which documents these functions.
 
 /// Registers a protocol table by name; see `forwarding.h`.
 @c @implementation
-public func fwd_protocol_register(
+package func fwd_protocol_register(
   _ name: UnsafePointer<CChar>?, _ requirements: UnsafePointer<fwd_requirement>?, _ count: Int,
   _ table: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
@@ -23,7 +23,7 @@ public func fwd_protocol_register(
   guard let name = unsafe String(validatingCString: name) else {
     return unsafe fail(error, FWD_MALFORMED, "fwd_protocol_register: the name is not UTF-8")
   }
-  do throws(TableError) {
+  do throws(ForwardingError) {
     // SAFETY: the caller gives `count` requirements.
     let made = try unsafe ProtocolTable(name, unsafeRequirements: requirements, count: count)
     let registered = try made.register()
@@ -31,7 +31,7 @@ public func fwd_protocol_register(
     unsafe table?.pointee = OpaquePointer(Unmanaged.passUnretained(registered).toOpaque())
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure.code.tableStatus, failure.description)
   }
 }
 
@@ -43,13 +43,13 @@ extension ProtocolTable {
   ///   - name: the protocol's name.
   ///   - requirements: the array, whose strings are copied.
   ///   - count: the number of requirements.
-  /// - Throws: `TableError`, as `init(_:inheriting:_:)`, and `nullPointer` for
-  ///   a selector or an encoding that is null.
-  @unsafe public convenience init(
+  /// - Throws: `ForwardingError`, as `init(_:inheriting:_:)`, and `nullPointer`
+  ///   for a selector or an encoding that is null.
+  @unsafe internal convenience init(
     _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     guard unsafe (requirements != nil || count == 0) && count >= 0 else {
-      throw TableError(
+      throw ForwardingError(
         .nullPointer, table: name,
         "protocol \"\(name)\" has \(UInt(bitPattern: count)) requirements at NULL")
     }
@@ -77,24 +77,24 @@ extension ProtocolTable {
 
 /// The text of a C string.
 ///
-/// - Throws: `TableError` if it is null or not UTF-8: it would not be the name
-///   that C knows.
+/// - Throws: `ForwardingError` if it is null or not UTF-8: it would not be the
+///   name that C knows.
 @unsafe internal func text(
   _ string: UnsafePointer<CChar>?, _ place: String
-) throws(TableError) -> String {
+) throws(ForwardingError) -> String {
   guard let string = unsafe string else {
-    throw TableError(.nullPointer, "\(place) is NULL")
+    throw ForwardingError(.nullPointer, "\(place) is NULL")
   }
   // SAFETY: the caller says that the string ends with a NUL.
   guard let text = unsafe String(validatingCString: string) else {
-    throw TableError(.invalidEncoding, "\(place) is not UTF-8")
+    throw ForwardingError(.malformed, "\(place) is not UTF-8")
   }
   return text
 }
 
 /// Gives a registered protocol table; see `forwarding.h`.
 @c @implementation
-public func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? {
+package func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? {
   // SAFETY: the caller's string ends with a NUL; the registry keeps tables for
   // the life of the process.
   guard let name = unsafe name, let text = unsafe String(validatingCString: name),
@@ -112,34 +112,4 @@ public func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? {
 ) -> fwd_status {
   // SAFETY: the error is the caller's, or nil.
   unsafe fwd_error_set(error, status, offset, message)
-}
-
-extension TableError {
-  /// The status that tells a C caller the same.
-  internal var status: fwd_status {
-    switch code {
-    case .conflict, .duplicate: FWD_CONFLICT
-    case .noReceiver: FWD_NO_RECEIVER
-    case .signatureMismatch: FWD_SIGNATURE_MISMATCH
-    case .policyMismatch: FWD_TYPE_MISMATCH
-    case .missingMethod: FWD_MISSING_METHOD
-    case .unknownMethod: FWD_UNKNOWN_SELECTOR
-    case .nullPointer, .invalidName: FWD_NULL_ARGUMENT
-    case .outOfMemory: FWD_NO_MEMORY
-    default: encodingError?.status ?? FWD_MALFORMED
-    }
-  }
-}
-
-extension EncodingError {
-  /// The status that tells a C caller the same.
-  fileprivate var status: fwd_status {
-    switch code {
-    case .unsupported: FWD_UNSUPPORTED
-    case .overflow: FWD_OVERFLOW
-    case .tooDeep: FWD_TOO_DEEP
-    case .outOfMemory: FWD_NO_MEMORY
-    default: FWD_MALFORMED
-    }
-  }
 }

@@ -5,7 +5,7 @@
 
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-public import CForwarding
+package import CForwarding
 internal import CForwardingInternal
 
 // Proxies and C subscribers for forwarding.h, which documents these functions.
@@ -21,7 +21,7 @@ extension DynamicProxy {
 
 /// Creates a proxy; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_create(
+package func fwd_proxy_create(
   _ protocols: UnsafePointer<OpaquePointer?>?, _ count: Int,
   _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>?,
   _ error: UnsafeMutablePointer<fwd_error>?
@@ -48,7 +48,7 @@ public func fwd_proxy_create(
     let status = unsafe fwd_proxy_options_read(options, &known, error)
     if status != FWD_OK { return status }
   }
-  do throws(TableError) {
+  do throws(ForwardingError) {
     var configuration = DynamicProxy.Configuration()
     let status = try unsafe configuration.apply(known, tables, error)
     if status != FWD_OK { return status }
@@ -59,13 +59,13 @@ public func fwd_proxy_create(
     unsafe proxy.pointee = made.core.handle
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure.code.tableStatus, failure.description)
   }
 }
 
 /// Adds a reference; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
+package func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
   guard let proxy = unsafe proxy else { return nil }
   // A destroy notifier of the last release cannot keep the proxy alive: the
   // reference that it takes, and the one that it releases, are not counted.
@@ -77,7 +77,7 @@ public func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
 
 /// Releases a reference; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_release(_ proxy: OpaquePointer?) {
+package func fwd_proxy_release(_ proxy: OpaquePointer?) {
   guard let proxy = unsafe proxy, unsafe !fwd_proxy_core_is_closing(proxy) else { return }
   // SAFETY: the caller has a reference, which it gives up.
   unsafe Unmanaged.passUnretained(DynamicProxy.of(core: proxy)).release()
@@ -85,7 +85,7 @@ public func fwd_proxy_release(_ proxy: OpaquePointer?) {
 
 /// Subscribes C functions; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_subscribe(
+package func fwd_proxy_subscribe(
   _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
   _ methods: UnsafePointer<fwd_method>?, _ count: Int,
   _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
@@ -104,7 +104,9 @@ public func fwd_proxy_subscribe(
   }
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
-  if let fault = table.fault { return unsafe fail(error, fault.status, fault.description) }
+  if let fault = table.fault {
+    return unsafe fail(error, fault.code.tableStatus, fault.description)
+  }
   // SAFETY: the caller has a reference to the proxy.
   let target = unsafe DynamicProxy.of(core: proxy)
   do throws(ForwardingError) {
@@ -123,7 +125,7 @@ public func fwd_proxy_subscribe(
 
 /// Moves a subscription; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_move(
+package func fwd_proxy_move(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription,
   _ position: UnsafePointer<fwd_position>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
@@ -144,7 +146,7 @@ public func fwd_proxy_move(
 
 /// Ends a subscription; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_unsubscribe(
+package func fwd_proxy_unsubscribe(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -161,7 +163,7 @@ public func fwd_proxy_unsubscribe(
 
 /// Has a subscription passed over; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_block(
+package func fwd_proxy_block(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -182,7 +184,7 @@ public func fwd_proxy_block(
 
 /// Undoes `fwd_proxy_block`; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_unblock(
+package func fwd_proxy_unblock(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription
 ) -> fwd_status {
   guard let proxy = unsafe proxy else {
@@ -202,7 +204,7 @@ public func fwd_proxy_unblock(
 
 /// Makes a C function pointer that forwards; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_function(
+package func fwd_proxy_function(
   _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ form: fwd_function_form,
   _ closure: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
@@ -231,7 +233,7 @@ public func fwd_proxy_function(
 
 /// Calls a visitor with each method; see `forwarding.h`.
 @c @implementation
-public func fwd_proxy_visit_methods(
+package func fwd_proxy_visit_methods(
   _ proxy: OpaquePointer?, _ visit: fwd_method_visitor?, _ context: UnsafeMutableRawPointer?
 ) -> fwd_status {
   guard let proxy = unsafe proxy, let visit = unsafe visit else {
@@ -263,22 +265,22 @@ extension FunctionTable {
   ///   - methods: the array, which is copied. A null one, or null in one, is a
   ///     fault of the table; see `validate(for:)`.
   ///   - count: the number of methods.
-  @unsafe public convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
+  @unsafe internal convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
     var builder = Builder<Void>()
     if unsafe (methods == nil && count != 0) || count < 0 {
       builder.keep(
-        TableError(
+        ForwardingError(
           .nullPointer, "the function table has \(UInt(bitPattern: count)) methods at NULL"))
     }
     for index in 0..<(unsafe methods == nil ? 0 : max(count, 0)) {
       // SAFETY: there are `count` methods; the strings end with NULs, and the
       // caller promises the types.
       let method = unsafe methods![index]
-      do throws(TableError) {
+      do throws(ForwardingError) {
         let selector = try unsafe text(method.selector, "the selector of method \(index)")
         let encoding = try unsafe text(method.encoding, "the encoding of method \(index)")
         guard let function = unsafe method.function else {
-          throw TableError(
+          throw ForwardingError(
             .nullPointer, selector: selector, "the function of method \(index) is NULL")
         }
         unsafe builder.function(selector, encoding, calling: function)
@@ -296,11 +298,11 @@ extension DynamicProxy.Configuration {
   /// Applies the options that a C program passes.
   ///
   /// - Returns: why the options of a method could not be read, else `FWD_OK`.
-  /// - Throws: `TableError` for options that do not fit the protocols.
+  /// - Throws: `ForwardingError` for options that do not fit the protocols.
   @unsafe fileprivate mutating func apply(
     _ options: fwd_proxy_options, _ tables: [ProtocolTable],
     _ error: UnsafeMutablePointer<fwd_error>?
-  ) throws(TableError) -> fwd_status {
+  ) throws(ForwardingError) -> fwd_status {
     if unsafe options.flags & UInt64(FWD_PROXY_IGNORES_UNKNOWN_SELECTORS.rawValue) != 0 {
       unknownSelectors = .ignore
     }
@@ -314,7 +316,8 @@ extension DynamicProxy.Configuration {
     let count = unsafe options.method_count
     guard unsafe options.methods != nil, count >= 0 else {
       if count == 0 { return FWD_OK }
-      throw TableError(.nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")
+      throw ForwardingError(
+        .nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")
     }
     let requirements = try ProtocolTable.merge(tables)
     for index in 0..<count {
@@ -326,12 +329,12 @@ extension DynamicProxy.Configuration {
       if status != FWD_OK { return status }
       let text = try unsafe text(method.selector, "the selector of method \(index) of the options")
       guard let requirement = requirements.first(where: { $0.selector.name == text }) else {
-        throw TableError(
-          .unknownMethod, selector: text,
+        throw ForwardingError(
+          .unknownSelector, selector: text,
           "the options name \"\(text)\", which no protocol of the proxy declares")
       }
       guard let policy = unsafe ResultPolicy(method.policy) else {
-        throw unsafe TableError(
+        throw unsafe ForwardingError(
           .policyMismatch, selector: text,
           "\"\(text)\" has the result policy \(method.policy.rawValue), which is none")
       }
@@ -349,22 +352,22 @@ extension DynamicProxy.Configuration {
   @unsafe private static func value(
     _ name: String, _ bytes: UnsafeRawPointer?, _ count: Int,
     _ requirement: ProtocolTable.Requirement
-  ) throws(TableError) -> StoredValue? {
+  ) throws(ForwardingError) -> StoredValue? {
     let name = "the \(name) of \"\(requirement.selector)\""
     guard let bytes = unsafe bytes else {
       if count == 0 { return nil }
-      throw TableError(
+      throw ForwardingError(
         .nullPointer, selector: requirement.selector.name,
         "\(name) has \(UInt(bitPattern: count)) bytes at NULL")
     }
     let size = requirement.signature.resultLayout.size
     guard count == size else {
-      throw TableError(
+      throw ForwardingError(
         .policyMismatch, selector: requirement.selector.name,
         "\(name) has \(UInt(bitPattern: count)) bytes, expected \(size)")
     }
     guard requirement.signature.result.kind != .object else {
-      throw TableError(
+      throw ForwardingError(
         .policyMismatch, selector: requirement.selector.name,
         "\(name) is an object, which C cannot keep alive")
     }
@@ -376,8 +379,8 @@ extension DynamicProxy.Configuration {
 extension DynamicProxy.Position {
   /// The position that a C program passes.
   ///
-  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind that
-  ///   does not exist.
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind
+  ///   that does not exist.
   fileprivate init(_ position: fwd_position, in proxy: DynamicProxy) throws(ForwardingError) {
     let anchor = DynamicProxy.Subscription(anchor: proxy.anchor, identifier: position.anchor)
     switch position.kind {

@@ -15,11 +15,11 @@
 ///
 /// The frame keeps objects alive that were set as objects. The caller must keep
 /// everything else alive: what pointers and C strings point to, and objects in
-/// arguments that were set as bytes. ``retainArguments()`` lets the frame keep
+/// arguments that were set as bytes. `retainArguments()` lets the frame keep
 /// objects and strings.
-@safe public struct ArgumentFrame: ~Copyable {
+@safe internal struct ArgumentFrame: ~Copyable {
   /// The signature whose arguments are in the frame.
-  public let signature: MethodSignature
+  internal let signature: MethodSignature
 
   /// The bytes: `frameSize` of them, aligned for the signature. They never
   /// move.
@@ -30,7 +30,7 @@
   /// Creates a frame whose bytes are zero.
   ///
   /// - Complexity: O(*n*) in the size of the frame.
-  public init(_ signature: MethodSignature) {
+  internal init(_ signature: MethodSignature) {
     self.signature = signature
     // Not less than malloc gives anyway, which spares the aligned allocator.
     let size = max(signature.frameSize, 1)
@@ -44,17 +44,17 @@
   /// - Parameters:
   ///   - signature: the signature whose arguments are in the frame.
   ///   - bytes: valid values of the argument types. Objects are not retained
-  ///     and strings are not copied: see ``retainArguments()``. The bytes need
+  ///     and strings are not copied: see `retainArguments()`. The bytes need
   ///     not be aligned.
-  /// - Throws: `InvocationError` with the code `wrongSize` if there are not
+  /// - Throws: `ForwardingError` with the code `wrongSize` if there are not
   ///   `frameSize` bytes.
   /// - Complexity: O(*n*) in the size of the frame.
   @unsafe
-  public init(
+  internal init(
     _ signature: MethodSignature, copying bytes: UnsafeRawBufferPointer
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     guard bytes.count == signature.frameSize else {
-      throw InvocationError(
+      throw ForwardingError(
         .wrongSize, encoding: signature.text, expected: "\(signature.frameSize) bytes",
         actual: "\(bytes.count)", subject: "the frame")
     }
@@ -88,7 +88,7 @@
   /// frame keeps alive. Strings that this frame has copied are copied again.
   ///
   /// - Complexity: O(*n*) in the size of the frame and of the strings.
-  public borrowing func copy() -> ArgumentFrame {
+  internal borrowing func copy() -> ArgumentFrame {
     var copy = ArgumentFrame(signature)
     // SAFETY: both frames have the size of the one signature.
     unsafe copy.base.copyMemory(from: base, byteCount: signature.frameSize)
@@ -103,7 +103,7 @@ extension ArgumentFrame {
   /// Sets an argument.
   ///
   /// The frame keeps an object alive, and the copy of a `String`. It does not
-  /// keep alive what a pointer points to: see ``retainArguments()``.
+  /// keep alive what a pointer points to: see `retainArguments()`.
   ///
   /// - Parameters:
   ///   - value: a value of a Swift type that fits the argument's encoding: a
@@ -111,9 +111,9 @@ extension ArgumentFrame {
   ///     `@`, a `TypeEncodable` struct, and so on.
   ///   - index: the index of the argument, the receiver and the selector
   ///     counted.
-  /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`,
   ///   `typeMismatch`; `valueNotRepresentable` for a `String` with a NUL in it.
-  public mutating func setArgument<Value>(_ value: Value, at index: Int) throws(InvocationError) {
+  internal mutating func setArgument<Value>(_ value: Value, at index: Int) throws(ForwardingError) {
     _ = try replaceArgument(value, at: index)
   }
 
@@ -121,7 +121,7 @@ extension ArgumentFrame {
   /// one.
   internal mutating func replaceArgument<Value>(
     _ value: Value, at index: Int
-  ) throws(InvocationError) -> AnyObject? {
+  ) throws(ForwardingError) -> AnyObject? {
     let (argument, offset) = try place(at: index)
     let coder: ValueCoder<Value> = try coder(for: argument)
     let copy: AnyObject?
@@ -129,7 +129,7 @@ extension ArgumentFrame {
       // SAFETY: the coder fits the slot, which lies in the frame.
       copy = try unsafe coder.encodeCopying(value, into: base + offset)
     } catch {
-      throw InvocationError(error, signature: signature, argumentIndex: index)
+      throw ForwardingError(error, signature: signature, argumentIndex: index)
     }
     if let copy {
       return keeper.keep(copy, for: argument, count: signature.arguments.count)
@@ -142,40 +142,40 @@ extension ArgumentFrame {
 
   /// Returns an argument.
   ///
-  /// - Throws: `InvocationError` with the codes `indexOutOfRange`;
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`;
   ///   `typeMismatch` if the type does not fit the encoding, or the object has
   ///   another class; `nullPointer` if the argument is null and the type is not
   ///   optional; `valueNotRepresentable` if the type has no case for the raw
   ///   value.
-  public borrowing func argument<Value>(
+  internal borrowing func argument<Value>(
     at index: Int, as type: Value.Type
-  ) throws(InvocationError) -> Value {
+  ) throws(ForwardingError) -> Value {
     let (argument, offset) = try place(at: index)
     let coder: ValueCoder<Value> = try coder(for: argument)
     do throws(ValueMismatch) {
       // SAFETY: the coder fits the slot, which lies in the frame.
       return try unsafe coder.decode(from: base + offset)
     } catch {
-      throw InvocationError(error, signature: signature, argumentIndex: index)
+      throw ForwardingError(error, signature: signature, argumentIndex: index)
     }
   }
 
   private borrowing func coder<Value>(
     for argument: MethodSignature.Argument
-  ) throws(InvocationError) -> ValueCoder<Value> {
+  ) throws(ForwardingError) -> ValueCoder<Value> {
     do throws(ValueMismatch) {
       return try ValueCoder(for: argument.encoding)
     } catch {
-      throw InvocationError(error, signature: signature, argumentIndex: argument.index)
+      throw ForwardingError(error, signature: signature, argumentIndex: argument.index)
     }
   }
 
   private borrowing func place(
     at index: Int
-  ) throws(InvocationError) -> (MethodSignature.Argument, offset: Int) {
+  ) throws(ForwardingError) -> (MethodSignature.Argument, offset: Int) {
     let argument = try signature.checkedArgument(at: index)
     guard let offset = argument.frameOffset else {
-      throw InvocationError(
+      throw ForwardingError(
         .indexOutOfRange, encoding: signature.text, argumentIndex: index,
         expected: "the frame has no receiver and no selector")
     }
@@ -187,9 +187,9 @@ extension MethodSignature {
   /// Returns the argument at an index that may be wrong.
   internal func checkedArgument(
     at index: Int, selector: MethodSelector? = nil
-  ) throws(InvocationError) -> Argument {
+  ) throws(ForwardingError) -> Argument {
     guard index >= 0 && index < arguments.count else {
-      throw InvocationError(
+      throw ForwardingError(
         .indexOutOfRange, selector: selector?.name, encoding: text, argumentIndex: index,
         expected: arguments.count == 1 ? "it has 1 argument" : "it has \(arguments.count) arguments"
       )
@@ -204,10 +204,10 @@ extension ArgumentFrame {
   /// Sets an argument to bytes. They must be a value of the argument's type: a
   /// live object for `@`, a string that ends with a NUL for `*`.
   ///
-  /// - Throws: `InvocationError` with the codes `indexOutOfRange`; `wrongSize`
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`; `wrongSize`
   ///   if the number of bytes is not the size of the type.
   @unsafe
-  public mutating func setBytes(_ bytes: RawSpan, at index: Int) throws(InvocationError) {
+  internal mutating func setBytes(_ bytes: RawSpan, at index: Int) throws(ForwardingError) {
     // SAFETY: the caller's promise is passed on.
     _ = try unsafe replaceBytes(bytes, at: index)
   }
@@ -216,7 +216,7 @@ extension ArgumentFrame {
   /// the old one.
   @unsafe internal mutating func replaceBytes(
     _ bytes: RawSpan, at index: Int
-  ) throws(InvocationError) -> AnyObject? {
+  ) throws(ForwardingError) -> AnyObject? {
     let (argument, offset) = try place(at: index)
     try argument.checkSize(bytes.byteCount, signature: signature)
     // SAFETY: the sizes agree; a span into this frame may overlap, which
@@ -229,36 +229,32 @@ extension ArgumentFrame {
       base + offset, of: argument, isObject: false, count: signature.arguments.count)
   }
 
-  /// Calls `body` with the bytes of an argument, which are valid during the
-  /// call.
-  ///
-  /// - Throws: `InvocationError` with the code `indexOutOfRange`; what `body`
-  ///   throws.
-  public borrowing func withBytes<Value>(
-    ofArgumentAt index: Int, _ body: (RawSpan) throws(InvocationError) -> Value
-  ) throws(InvocationError) -> Value {
-    let (argument, offset) = try place(at: index)
-    // SAFETY: the slot lies in the frame, which is borrowed.
-    return try body(
-      unsafe UnsafeRawBufferPointer(start: base + offset, count: argument.layout.size).bytes)
-  }
-
-  /// Calls `body` with the bytes of the whole frame, padding included, which
+  /// Calls `body` with the bytes of an argument or of the whole frame, which
   /// are valid during the call.
-  public borrowing func withBytes<Value, Failure: Error>(
-    _ body: (RawSpan) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    // SAFETY: the frame is borrowed.
-    try body(unsafe UnsafeRawBufferPointer(start: base, count: signature.frameSize).bytes)
+  ///
+  /// - Parameter index: The index of the argument; nil for the whole frame,
+  ///   padding included.
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange`; what `body`
+  ///   throws.
+  internal borrowing func withBytes<Value>(
+    ofArgumentAt index: Int? = nil, _ body: (RawSpan) throws(ForwardingError) -> Value
+  ) throws(ForwardingError) -> Value {
+    var (offset, size) = (0, signature.frameSize)
+    if let index {
+      let (argument, start) = try place(at: index)
+      (offset, size) = (start, argument.layout.size)
+    }
+    // SAFETY: the bytes lie in the frame, which is borrowed.
+    return try body(unsafe UnsafeRawBufferPointer(start: base + offset, count: size).bytes)
   }
 }
 
 extension MethodSignature.Argument {
   internal func checkSize(
     _ size: Int, selector: MethodSelector? = nil, signature: MethodSignature
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     guard size == layout.size else {
-      throw InvocationError(
+      throw ForwardingError(
         .wrongSize, selector: selector?.name, encoding: signature.text, argumentIndex: index,
         expected: layout.size == 1 ? "1 byte" : "\(layout.size) bytes", actual: "\(size)")
     }
@@ -277,7 +273,7 @@ extension ArgumentFrame {
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the
   ///   strings.
-  public mutating func retainArguments() {
+  internal mutating func retainArguments() {
     // SAFETY: the slots hold values of their types.
     unsafe keeper.retain(signature, frame: base)
   }
@@ -293,7 +289,7 @@ extension ArgumentFrame {
   }
 
   /// Whether `retainArguments()` was called.
-  public var argumentsRetained: Bool { keeper.retains }
+  internal var argumentsRetained: Bool { keeper.retains }
 
   /// The objects that the frame keeps alive now.
   internal var keptReferences: [AnyObject?] { keeper.contents }

@@ -23,20 +23,20 @@ extension MethodSignature {
   ///     pointer, which the caller promises to have this signature.
   ///   - values: the arguments. Objects are kept alive during the call.
   ///   - result: the type of the result; `Void` for `v`.
-  /// - Throws: `InvocationError` with the codes `wrongArgumentCount`;
+  /// - Throws: `ForwardingError` with the codes `wrongArgumentCount`;
   ///   `typeMismatch` for an argument or a result whose type may not stand for
   ///   its encoding, and for what is no function pointer; `nullPointer` for a
   ///   null function, and `nullPointer` or `valueNotRepresentable` for such a
   ///   result; `outOfMemory`.
   @unsafe public func unsafeCall<Function: BitwiseCopyable, each Argument, Output>(
     _ function: Function, _ values: repeat each Argument, as result: Output.Type = Output.self
-  ) throws(InvocationError) -> Output {
+  ) throws(ForwardingError) -> Output {
     // SAFETY: what `function` is, the caller promises.
     let function = try unsafe CFunction(function, signature: self)
     var count = 0
     repeat MethodSignature.count((each Argument).self, &count)
     guard count == arguments.count else {
-      throw InvocationError(
+      throw ForwardingError(
         .wrongArgumentCount, encoding: text,
         expected: arguments.count == 1 ? "1 argument" : "\(arguments.count) arguments",
         actual: "\(count)")
@@ -45,7 +45,7 @@ extension MethodSignature {
     do throws(ValueMismatch) {
       coder = try ValueCoder(for: self.result)
     } catch {
-      throw InvocationError(error, signature: self)
+      throw ForwardingError(error, signature: self)
     }
     var room = CallRoom(self)
     for value in repeat each values { try room.append(value) }
@@ -58,7 +58,7 @@ extension MethodSignature {
       // SAFETY: the coder fits the result, which the call has written.
       return try unsafe coder.decodeRetained(from: room.result)
     } catch {
-      throw InvocationError(error, signature: self)
+      throw ForwardingError(error, signature: self)
     }
   }
 
@@ -72,13 +72,13 @@ extension MethodSignature {
   ///     are modified.
   ///   - result: room for the result, of which exactly its size is written; nil
   ///     if it is not wanted.
-  /// - Throws: `InvocationError` with the codes `nullPointer` for a null
+  /// - Throws: `ForwardingError` with the codes `nullPointer` for a null
   ///   function, arguments or argument; `typeMismatch` for what is no function
   ///   pointer; `outOfMemory`.
   @unsafe public func unsafeCall<Function: BitwiseCopyable>(
     _ function: Function, argumentPointers arguments: UnsafePointer<UnsafeMutableRawPointer>?,
     result: UnsafeMutableRawPointer?
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     // SAFETY: the caller promises what the function and the pointers are.
     let function = try unsafe CFunction(function, signature: self)
     try unsafe call(function, arguments, result)
@@ -87,12 +87,12 @@ extension MethodSignature {
   @unsafe internal func call(
     _ function: CFunction, _ arguments: UnsafePointer<UnsafeMutableRawPointer>?,
     _ result: UnsafeMutableRawPointer?, selector: MethodSelector? = nil
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     // SAFETY: the caller promises that the function has this signature, and the
     // pointers are what it takes.
     let status = unsafe fwd_call(handle, function.pointer, arguments, result)
     if status == FWD_OK { return }
-    throw InvocationError(
+    throw ForwardingError(
       status == FWD_NO_MEMORY ? .outOfMemory : .nullPointer, selector: selector?.name,
       encoding: text, expected: "an address for each",
       actual: unsafe String(cString: fwd_error_message()), subject: "an argument")
@@ -108,16 +108,16 @@ extension MethodSignature {
   /// Takes the pointer out of a `@convention(c)` value or a raw pointer.
   internal init<Function: BitwiseCopyable>(
     _ function: Function, selector: MethodSelector? = nil, signature: MethodSignature
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     guard MemoryLayout<Function>.size == MemoryLayout<Int>.size else {
-      throw InvocationError(
+      throw ForwardingError(
         .typeMismatch, selector: selector?.name, encoding: signature.text,
         expected: "a C function pointer", actual: String(describing: Function.self),
         subject: "the function")
     }
     // SAFETY: the sizes agree; that it is a function is the caller's promise.
     guard let pointer = unsafe unsafeBitCast(function, to: (@convention(c) () -> Void)?.self) else {
-      throw InvocationError(
+      throw ForwardingError(
         .nullPointer, selector: selector?.name, encoding: signature.text, expected: "an address",
         subject: "the function")
     }
@@ -162,13 +162,13 @@ extension MethodSignature {
   }
 
   /// Adds the next argument; there is one.
-  fileprivate mutating func append<Value>(_ value: Value) throws(InvocationError) {
+  fileprivate mutating func append<Value>(_ value: Value) throws(ForwardingError) {
     let argument = signature.arguments[count]
     let coder: ValueCoder<Value>
     do throws(ValueMismatch) {
       coder = try ValueCoder(for: argument.encoding)
     } catch {
-      throw InvocationError(error, signature: signature, argumentIndex: count)
+      throw ForwardingError(error, signature: signature, argumentIndex: count)
     }
     let offset = aligned(used, argument.layout)
     do throws(ValueMismatch) {
@@ -177,7 +177,7 @@ extension MethodSignature {
         copies.append(copy)
       }
     } catch {
-      throw InvocationError(error, signature: signature, argumentIndex: count)
+      throw ForwardingError(error, signature: signature, argumentIndex: count)
     }
     unsafe pointers.advanced(by: count).initialize(to: bytes + offset)
     used = offset + argument.layout.size

@@ -3,28 +3,44 @@
 
 internal import CForwardingInternal
 
-/// How functions of a signature are called: which byte of which argument goes
-/// to which register or stack word, and where the result comes back.
-///
-/// ```swift
-/// let signature = try MethodSignature("d@:{Vector=ddd}i")
-/// print(signature.callPlan!)
-/// // argument 0   bytes 0-7   rdi
-/// // argument 1   bytes 0-7   rsi
-/// // argument 2   bytes 0-23  stack +0
-/// // argument 3   bytes 0-3   rdx
-/// // result       bytes 0-7   xmm0
-/// ```
-///
-/// A plan is made once, with its signature, by the rules of the platform's C
-/// calling convention; see <doc:CallPlans>. This is a description to look at:
-/// changing how a call is made is not possible with it.
+extension MethodSignature {
+  /// Describes how functions of this signature are called: which byte of which
+  /// argument goes to which register or stack word, and where the result comes
+  /// back. Nil if the package has no plan for the platform or the signature, so
+  /// that libffi makes the calls.
+  ///
+  /// ```swift
+  /// let signature = try MethodSignature("d@:{Vector=ddd}i")
+  /// print(signature.callPlan!)
+  /// // argument 0  bytes 0-7   rdi       object, the receiver
+  /// // argument 1  bytes 0-7   rsi       selector
+  /// // argument 2  bytes 0-23  stack +0  struct Vector
+  /// // argument 3  bytes 0-3   rdx       Int32
+  /// // result      bytes 0-7   xmm0      Double
+  /// //
+  /// // arguments on the stack: 24 bytes
+  /// ```
+  ///
+  /// The text is for people and may change. If the encoding has names of
+  /// fields, the last column contains them. A plan is made once, with its
+  /// signature, by the rules of the platform's C calling convention; see
+  /// <doc:CallPlans>.
+  ///
+  /// Plans exist on x86-64 and AArch64 Linux, and on x86-64 macOS. Forcing all
+  /// calls through libffi (`FWD_CALL=libffi` in the environment) does not
+  /// change the plan.
+  ///
+  /// - Complexity: O(*n* log *n*) in the number of arguments.
+  public var callPlan: String? { CallPlan(of: self)?.text(for: self) }
+}
+
+/// How functions of a signature are called.
 ///
 /// Arguments and results of size 0 (`void`, the empty struct) are not in a
 /// plan: nothing is passed for them.
-public struct CallPlan: Sendable, Hashable {
+internal struct CallPlan: Hashable {
   /// Where bytes are at the moment of the call, or of the return.
-  public enum Place: Sendable, Hashable {
+  internal enum Place: Hashable {
     /// A register, by its name: `rdi`, `xmm0`, `st0`; on AArch64 `x0`, `v0`.
     case register(String)
     /// The stack words of the arguments, with the offset in bytes from the
@@ -35,58 +51,46 @@ public struct CallPlan: Sendable, Hashable {
   }
 
   /// What the call loads into one register, or copies to the stack.
-  public struct Move: Sendable, Hashable {
-    /// The index of the argument, the receiver and the selector counted; nil
-    /// for the address of the memory in which the result comes back, an
-    /// argument that C programmers do not see.
-    public let argument: Int?
+  internal struct Move: Hashable {
+    /// The index of the argument; nil for the address of the memory in which
+    /// the result comes back, an argument that C programmers do not see.
+    internal let argument: Int?
     /// Which bytes of the argument are moved. Those that are left out are
     /// padding.
-    public let bytes: Range<Int>
+    internal let bytes: Range<Int>
     /// Where they go.
-    public let place: Place
+    internal let place: Place
     /// Whether the place gets the address of a copy of the bytes, instead of
     /// the bytes: large structs on AArch64. False for the address of the
-    /// result, which is not a copy's.
-    public let isAddressOfCopy: Bool
+    /// result.
+    internal let isAddressOfCopy: Bool
   }
 
   /// Where a part of the result is after the call.
-  public struct ResultPlace: Sendable, Hashable {
+  internal struct ResultPlace: Hashable {
     /// Which bytes of the result. Those that are left out are padding.
-    public let bytes: Range<Int>
+    internal let bytes: Range<Int>
     /// Where they are.
-    public let place: Place
+    internal let place: Place
   }
 
   /// What is loaded before the call: the address of the result, if it comes
   /// back in memory, then the arguments in order, each by its bytes.
-  public let moves: [Move]
+  internal let moves: [Move]
 
   /// Where the result is after the call, by its bytes; empty for `void`.
-  public let result: [ResultPlace]
+  internal let result: [ResultPlace]
 
   /// The bytes of stack that the arguments take: a multiple of 8, and 0 if all
   /// are in registers.
-  public let stackSize: Int
-}
-
-extension MethodSignature {
-  /// How functions of this signature are called; nil where the package has no
-  /// plan for the platform or the signature, and calls go through libffi.
-  ///
-  /// Plans exist on x86-64 and AArch64 Linux, and on x86-64 macOS. That all
-  /// calls are made through libffi at the moment (`FWD_CALL=libffi` in the
-  /// environment) does not change the plan.
-  ///
-  /// - Complexity: O(*n* log *n*) in the number of arguments.
-  public var callPlan: CallPlan? { CallPlan(of: self) }
+  internal let stackSize: Int
 }
 
 // MARK: - Reading
 
 extension CallPlan {
-  fileprivate init?(of signature: MethodSignature) {
+  /// The plan of a signature; nil if the package has none.
+  internal init?(of signature: MethodSignature) {
     // SAFETY: the signature, and with it the handle, lives during all calls of
     // this function; the arrays have room for as many as the calls are told.
     guard unsafe fwd_plan_exists(signature.handle) else { return nil }
@@ -131,41 +135,78 @@ extension CallPlan.Place {
   }
 }
 
-// MARK: - Conformances
+// MARK: - Text
 
-extension CallPlan: CustomStringConvertible {
-  /// A line for each move and for each place of the result.
-  ///
-  /// - Complexity: O(*n*) in their number.
-  public var description: String {
-    let lines =
-      moves.map { move in
-        guard let argument = move.argument else { return ("result", "address", "\(move.place)") }
-        return (
-          "argument \(argument)", Self.text(move.bytes),
-          (move.isAddressOfCopy ? "address of a copy in " : "") + "\(move.place)"
-        )
-      } + result.map { ("result", Self.text($0.bytes), "\($0.place)") }
-    let first = lines.map(\.0.count).max() ?? 0
-    let second = lines.map(\.1.count).max() ?? 0
-    return lines.map { what, which, place in
-      Self.padded(what, first) + "  " + Self.padded(which, second) + "  " + place
-    }.joined(separator: "\n")
+extension CallPlan {
+  /// A line for each move and for each place of the result, then the size of
+  /// the arguments on the stack.
+  fileprivate func text(for signature: MethodSignature) -> String {
+    var rows = moves.map { move in
+      guard let index = move.argument else {
+        return ["result", "address", "\(move.place)", "where the function writes its result"]
+      }
+      let argument = signature.arguments[index]
+      let contents = argument.encoding.contents(argument.layout.size, move.bytes)
+      return [
+        "argument \(index)", Self.text(move.bytes),
+        (move.isAddressOfCopy ? "address of a copy in " : "") + "\(move.place)",
+        index == 0 && signature.hasReceiver ? contents + ", the receiver" : contents,
+      ]
+    }
+    rows += result.map { part in
+      [
+        "result", Self.text(part.bytes), "\(part.place)",
+        signature.result.contents(signature.resultLayout.size, part.bytes),
+      ]
+    }
+    if rows.isEmpty { return "nothing is passed, and nothing comes back" }
+    let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    var lines = rows.map { row in
+      zip(row, widths).map { cell, width in
+        cell + String(repeating: " ", count: width - cell.count) + "  "
+      }.joined() + row[3]
+    }
+    if stackSize > 0 { lines += ["", "arguments on the stack: \(stackSize) bytes"] }
+    return lines.joined(separator: "\n")
   }
 
   /// `bytes 0-7`
   private static func text(_ bytes: Range<Int>) -> String {
     "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)"
   }
+}
 
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: width - text.count)
+extension TypeEncoding {
+  /// What some bytes of a value are: the type; for a part of a struct, and for
+  /// a struct in one register, the fields in it.
+  fileprivate func contents(_ size: Int, _ bytes: Range<Int>) -> String {
+    if kind == .structure && (bytes.count < size || size <= 8) {
+      let fields = fields(in: bytes, offset: 0, path: "")
+      if !fields.isEmpty { return fields.joined(separator: ", ") }
+    }
+    return typeName
+  }
+
+  /// The fields, down to those that are no structs, of which some byte is in
+  /// the range.
+  private func fields(in bytes: Range<Int>, offset: Int, path: String) -> [String] {
+    fields.flatMap { field -> [String] in
+      guard let layout = try? field.layout() else { return [] }
+      let start = offset + layout.offset
+      guard bytes.overlaps(start..<start + layout.size) else { return [] }
+      let name = path + (field.fieldName ?? "")
+      if field.kind == .structure {
+        return field.fields(in: bytes, offset: start, path: name.isEmpty ? "" : name + ".")
+      }
+      let isNamed = !name.isEmpty && !name.hasSuffix(".")
+      return [isNamed ? "\(name): \(field.typeName)" : field.typeName]
+    }
   }
 }
 
 extension CallPlan.Place: CustomStringConvertible {
   /// The register's name, `stack +16`, or `memory`.
-  public var description: String {
+  internal var description: String {
     switch self {
     case .register(let name): name
     case .stack(let offset): "stack +\(offset)"

@@ -56,7 +56,7 @@ extension DerivedEncoding {
     stating type: any TypeEncodable.Type
   ) throws(ValueMismatch) -> DerivedEncoding {
     let text = type.typeEncoding
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       // Read here, since in a signature another parameter would get the blame.
       _ = try TypeEncoding(text, stating: type.statedLayouts)
     } catch {

@@ -43,11 +43,11 @@ internal import CForwardingInternal
   ///   - handler: runs on the thread of each call. The call that it gets is
   ///     valid until it returns; a result that it does not set is zeroes. It is
   ///     released when no call can use it any more.
-  /// - Throws: `InvocationError` with the codes `noExecutableMemory` if the
+  /// - Throws: `ForwardingError` with the codes `noExecutableMemory` if the
   ///   system refuses such memory; `outOfMemory`.
   public init(
     _ signature: MethodSignature, handler: @escaping @Sendable (borrowing Call) -> Void
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     let context = Context(signature: signature, handler: handler)
     var closure: OpaquePointer?
     var error = fwd_error()
@@ -72,7 +72,7 @@ internal import CForwardingInternal
       // SAFETY: the closure was not made, so nobody has taken the reference
       // over.
       unsafe retained.release()
-      throw InvocationError(
+      throw ForwardingError(
         status == FWD_NO_EXECUTABLE_MEMORY ? .noExecutableMemory : .outOfMemory,
         encoding: signature.text, actual: error.text)
     }
@@ -120,12 +120,12 @@ extension FunctionPointer {
   /// Returns the function as a value of a `@convention(c)` type.
   ///
   /// The caller promises to call it only as long as this object lives, and that
-  /// the types have the same meaning as the signature's. Their shape is checked:
-  /// the number of parameters, and the size and the kind of register (integer
-  /// or floating-point) of each parameter and of the result. Signedness and
-  /// types of pointers are not compared; of unions, bit-fields and packed
-  /// structs only the size is. For C's `void (*)(void)` that stands for a
-  /// function of any type, convert ``unsafePointer``.
+  /// the types have the same meaning as the signature's. Their shape is
+  /// checked: the number of parameters, and the size and the kind of register
+  /// (integer or floating-point) of each parameter and of the result.
+  /// Signedness and types of pointers are not compared; of unions, bit-fields
+  /// and packed structs only the size is. For C's `void (*)(void)` that stands
+  /// for a function of any type, convert ``unsafePointer``.
   ///
   /// - Precondition: `Function` is a C function pointer, or an optional of one,
   ///   of the shape of `signature`. Else the program ends with a message that
@@ -186,30 +186,30 @@ extension FunctionPointer.Call {
   /// - Parameters:
   ///   - index: counts all arguments, the receiver and the selector included.
   ///   - type: a Swift type that may stand for the argument's encoding.
-  /// - Throws: `InvocationError` with the codes `indexOutOfRange`;
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`;
   ///   `typeMismatch` for a type that may not stand for the encoding or an
   ///   object of another class; `nullPointer`, `valueNotRepresentable`.
   public borrowing func argument<Value>(
     at index: Int, as type: Value.Type
-  ) throws(InvocationError) -> Value {
+  ) throws(ForwardingError) -> Value {
     let argument = try signature.checkedArgument(at: index)
     do throws(ValueMismatch) {
       // SAFETY: the coder fits the argument; the pointer is aligned and valid
       // during the call.
       return try unsafe ValueCoder<Value>(for: argument.encoding).decode(from: arguments[index])
     } catch {
-      throw InvocationError(error, signature: signature, argumentIndex: index)
+      throw ForwardingError(error, signature: signature, argumentIndex: index)
     }
   }
 
   /// Calls `body` with the bytes of an argument, which are valid during the
   /// call.
   ///
-  /// - Throws: `InvocationError` with the code `indexOutOfRange`; what `body`
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange`; what `body`
   ///   throws.
   public borrowing func withBytes<Value>(
-    ofArgumentAt index: Int, _ body: (RawSpan) throws(InvocationError) -> Value
-  ) throws(InvocationError) -> Value {
+    ofArgumentAt index: Int, _ body: (RawSpan) throws(ForwardingError) -> Value
+  ) throws(ForwardingError) -> Value {
     let argument = try signature.checkedArgument(at: index)
     // SAFETY: the shim gives as many bytes as the type has, valid during the
     // call.
@@ -219,9 +219,9 @@ extension FunctionPointer.Call {
 
   /// Sets the result. An object is retained for the caller (+1).
   ///
-  /// - Throws: `InvocationError` with the code `typeMismatch` for a type that
+  /// - Throws: `ForwardingError` with the code `typeMismatch` for a type that
   ///   may not stand for the result.
-  public borrowing func setResult<Value>(_ value: Value) throws(InvocationError) {
+  public borrowing func setResult<Value>(_ value: Value) throws(ForwardingError) {
     do throws(ValueMismatch) {
       let coder = try ValueCoder<Value>(storingIn: signature.result)
       // SAFETY: the coder fits the result, for which the shim gives room. An
@@ -230,18 +230,18 @@ extension FunctionPointer.Call {
       unsafe coder.encodeRetained(value, into: room)
       unsafe earlier?.release()
     } catch {
-      throw InvocationError(error, signature: signature)
+      throw ForwardingError(error, signature: signature)
     }
   }
 
   /// Sets the result to bytes. The caller promises that they are a value of the
   /// result's type, an object with a reference for the C caller.
   ///
-  /// - Throws: `InvocationError` with the code `wrongSize`.
-  @unsafe public borrowing func setResultBytes(_ bytes: RawSpan) throws(InvocationError) {
+  /// - Throws: `ForwardingError` with the code `wrongSize`.
+  @unsafe public borrowing func setResultBytes(_ bytes: RawSpan) throws(ForwardingError) {
     let size = signature.resultLayout.size
     guard bytes.byteCount == size else {
-      throw InvocationError(
+      throw ForwardingError(
         .wrongSize, encoding: signature.text, expected: size == 1 ? "1 byte" : "\(size) bytes",
         actual: "\(bytes.byteCount)", subject: "the result")
     }
@@ -252,25 +252,16 @@ extension FunctionPointer.Call {
     }
   }
 
-  /// Pointers to all arguments, the receiver and the selector included, valid
-  /// during the call.
-  @unsafe public var unsafeArguments: UnsafePointer<UnsafeMutableRawPointer> {
-    unsafe arguments
-  }
-
-  /// Room for the result, valid during the call.
-  @unsafe public var unsafeResult: UnsafeMutableRawPointer { unsafe room }
-
   /// Makes an invocation of the arguments, which may outlive the call once its
   /// arguments are retained. The receiver is taken as a pointer, see
   /// `Invocation.unsafeTarget`; it has no result.
   ///
-  /// - Throws: `InvocationError` with the code `noReceiver` if the first
+  /// - Throws: `ForwardingError` with the code `noReceiver` if the first
   ///   argument of the signature is no pointer.
   /// - Complexity: O(*n*) in the size of the arguments.
   public borrowing func invocation(
     of selector: MethodSelector
-  ) throws(InvocationError) -> Invocation {
+  ) throws(ForwardingError) -> Invocation {
     // SAFETY: the shim gives a pointer for each argument, the receiver's word
     // among them.
     let invocation = try unsafe Invocation(

@@ -67,26 +67,26 @@ internal import CForwardingInternal
 
   /// Creates an invocation whose arguments are zero.
   ///
-  /// - Throws: `InvocationError` with the code `noReceiver` if the first
+  /// - Throws: `ForwardingError` with the code `noReceiver` if the first
   ///   argument of the signature is not a pointer.
   public convenience init(
     _ selector: MethodSelector, _ signature: MethodSignature, target: AnyObject? = nil
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     try self.init(selector, ArgumentFrame(signature), target: target)
   }
 
   /// Creates an invocation from its arguments without the receiver and the
   /// selector.
   ///
-  /// - Throws: `InvocationError` with the code `noReceiver` if the first
+  /// - Throws: `ForwardingError` with the code `noReceiver` if the first
   ///   argument of the frame's signature is not a pointer.
-  public convenience init(
+  internal convenience init(
     _ selector: MethodSelector, _ frame: consuming ArgumentFrame, target: AnyObject? = nil
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     let signature = frame.signature
     guard signature.hasReceiver else {
       let first = signature.arguments.first.map { "argument 0 is \($0.encoding.inWords)" }
-      throw InvocationError(
+      throw ForwardingError(
         .noReceiver, selector: selector.name, encoding: signature.text,
         expected: first ?? "it has no arguments")
     }
@@ -206,16 +206,25 @@ extension Invocation {
 // MARK: - Arguments
 
 extension Invocation {
-  /// Sets an argument, as `ArgumentFrame.setArgument(_:at:)` does. An object at
-  /// index 0 becomes the target.
+  /// Sets an argument.
   ///
-  /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
-  ///   `typeMismatch`.
-  public func setArgument<Value>(_ value: Value, at index: Int) throws(InvocationError) {
+  /// The invocation keeps an object alive, and the copy of a `String`. It does
+  /// not keep alive what a pointer points to: see ``retainArguments()``.
+  ///
+  /// - Parameters:
+  ///   - value: A value of a Swift type that fits the argument's encoding: a
+  ///     number of the same size, signedness and kind, a pointer, an object for
+  ///     `@`, a `TypeEncodable` struct, and so on.
+  ///   - index: The index of the argument. An object at index 0 becomes the
+  ///     target.
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`,
+  ///   `typeMismatch`; `nullPointer` for no selector; `valueNotRepresentable`
+  ///   for a `String` with a NUL in it.
+  public func setArgument<Value>(_ value: Value, at index: Int) throws(ForwardingError) {
     guard index >= signature.firstArgumentIndex || index < 0 else {
       return try setHidden(value, at: index)
     }
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       let old = try frame.replaceArgument(value, at: index)
       withExtendedLifetime(old) {}
     } catch {
@@ -223,41 +232,44 @@ extension Invocation {
     }
   }
 
-  /// Returns an argument, as `ArgumentFrame.argument(at:as:)` does.
+  /// Returns an argument.
   ///
-  /// - Throws: `InvocationError` with the codes `indexOutOfRange`,
-  ///   `typeMismatch`, `nullPointer`, `valueNotRepresentable`.
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`;
+  ///   `typeMismatch` if the type does not fit the encoding, or the object has
+  ///   another class; `nullPointer` if the argument is null and the type is not
+  ///   optional; `valueNotRepresentable` if the type has no case for the raw
+  ///   value.
   public func argument<Value>(
     at index: Int, as type: Value.Type
-  ) throws(InvocationError) -> Value {
+  ) throws(ForwardingError) -> Value {
     let argument = try signature.checkedArgument(at: index, selector: selector)
     do throws(ValueMismatch) {
       // SAFETY: the coder fits the slot, which lives as long as the invocation.
       return try unsafe ValueCoder<Value>(for: argument.encoding).decode(from: slots[index])
     } catch {
-      throw InvocationError(
+      throw ForwardingError(
         error, selector: selector, signature: signature, argumentIndex: index)
     }
   }
 
-  private func setHidden<Value>(_ value: Value, at index: Int) throws(InvocationError) {
+  private func setHidden<Value>(_ value: Value, at index: Int) throws(ForwardingError) {
     let coder: ValueCoder<Value>
     do throws(ValueMismatch) {
       coder = try ValueCoder(storingIn: signature.arguments[index].encoding)
     } catch {
-      throw InvocationError(
+      throw ForwardingError(
         error, selector: selector, signature: signature, argumentIndex: index)
     }
     // SAFETY: the coder fits the word, and `value` keeps an object alive until
     // `receiver` does.
-    try withExtendedLifetime(value) { () throws(InvocationError) in
+    try withExtendedLifetime(value) { () throws(ForwardingError) in
       var word: UnsafeRawPointer?
       unsafe withUnsafeMutableBytes(of: &word) { bytes in
         if let start = bytes.baseAddress { unsafe coder.encode(value, into: start) }
       }
       if index == 1 {
         guard let word = unsafe word else {
-          throw InvocationError(
+          throw ForwardingError(
             .nullPointer, selector: selector.name, encoding: signature.text, argumentIndex: 1,
             expected: "MethodSelector", actual: "null")
         }
@@ -273,12 +285,13 @@ extension Invocation {
     }
   }
 
-  /// Sets an argument to bytes, as `ArgumentFrame.setBytes(_:at:)` does. The
-  /// receiver and the selector have properties of their own.
+  /// Sets an argument to bytes. They must be a value of the argument's type: a
+  /// live object for `@`, a string that ends with a NUL for `*`. The receiver
+  /// and the selector have properties of their own.
   ///
-  /// - Throws: `InvocationError` with the codes `indexOutOfRange`, `wrongSize`.
-  @unsafe public func setBytes(_ bytes: RawSpan, at index: Int) throws(InvocationError) {
-    do throws(InvocationError) {
+  /// - Throws: `ForwardingError` with the codes `indexOutOfRange`, `wrongSize`.
+  @unsafe public func setBytes(_ bytes: RawSpan, at index: Int) throws(ForwardingError) {
+    do throws(ForwardingError) {
       // SAFETY: the caller's promise is passed on.
       let old = try unsafe frame.replaceBytes(bytes, at: index)
       withExtendedLifetime(old) {}
@@ -290,25 +303,27 @@ extension Invocation {
   /// Calls `body` with the bytes of an argument, which are valid until the call
   /// returns or the argument is set.
   ///
-  /// - Throws: `InvocationError` with the code `indexOutOfRange`; what `body`
+  /// - Throws: `ForwardingError` with the code `indexOutOfRange`; what `body`
   ///   throws.
   public func withBytes<Value>(
-    ofArgumentAt index: Int, _ body: (RawSpan) throws(InvocationError) -> Value
-  ) throws(InvocationError) -> Value {
+    ofArgumentAt index: Int, _ body: (RawSpan) throws(ForwardingError) -> Value
+  ) throws(ForwardingError) -> Value {
     let argument = try signature.checkedArgument(at: index, selector: selector)
     // SAFETY: the slot has the size of its type and lives as long as the
     // invocation.
-    return try withExtendedLifetime(self) { () throws(InvocationError) in
+    return try withExtendedLifetime(self) { () throws(ForwardingError) in
       try body(
         unsafe UnsafeRawBufferPointer(start: slots[index], count: argument.layout.size).bytes)
     }
   }
 
   /// Makes the invocation keep its objects and strings alive: retains objects
-  /// (`@`) and copies strings (`*`), now and whenever an argument is set. See
-  /// ``ArgumentFrame/retainArguments()``.
+  /// (`@`) and copies strings (`*`), now and whenever an argument is set. They
+  /// are released with the invocation.
   ///
-  /// The target is retained in any case, unless it is a pointer.
+  /// This applies to the arguments themselves, not to members of structs and
+  /// not to what pointers point to. Blocks are not copied. The target is
+  /// retained in any case, unless it is a pointer.
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the
   ///   strings.
@@ -331,42 +346,34 @@ extension Invocation {
   }
 }
 
-extension InvocationError {
-  fileprivate func naming(_ selector: MethodSelector) -> InvocationError {
-    var error = self
-    error.selector = selector.name
-    return error
-  }
-}
-
 // MARK: - Result
 
 extension Invocation {
   /// Returns the result.
   ///
-  /// - Throws: `InvocationError` with the codes `noResult` if there is none
+  /// - Throws: `ForwardingError` with the codes `noResult` if there is none
   ///   yet; `typeMismatch`, `nullPointer`, `valueNotRepresentable` as for
   ///   arguments.
-  public func result<Value>(as type: Value.Type) throws(InvocationError) -> Value {
+  public func result<Value>(as type: Value.Type) throws(ForwardingError) -> Value {
     try checkResult()
     do throws(ValueMismatch) {
       // SAFETY: the coder fits the result's bytes, and `keptResult` keeps an
       // object in them.
       return try unsafe ValueCoder<Value>(for: resultEncoding).decode(from: resultBytes)
     } catch {
-      throw InvocationError(error, selector: selector, signature: signature)
+      throw ForwardingError(error, selector: selector, signature: signature)
     }
   }
 
   /// Sets the result. The invocation keeps an object alive.
   ///
-  /// - Throws: `InvocationError` with the code `typeMismatch`.
-  public func setResult<Value>(_ value: Value) throws(InvocationError) {
+  /// - Throws: `ForwardingError` with the code `typeMismatch`.
+  public func setResult<Value>(_ value: Value) throws(ForwardingError) {
     let coder: ValueCoder<Value>
     do throws(ValueMismatch) {
       coder = try ValueCoder(storingIn: resultEncoding)
     } catch {
-      throw InvocationError(error, selector: selector, signature: signature)
+      throw ForwardingError(error, selector: selector, signature: signature)
     }
     // SAFETY: the coder fits the result's bytes, and `value` keeps an object
     // alive until it is kept.
@@ -379,10 +386,10 @@ extension Invocation {
   /// Sets the result to bytes, which must be a value of the result's type. If
   /// that is an object, it is retained.
   ///
-  /// - Throws: `InvocationError` with the code `wrongSize`.
-  @unsafe public func setResultBytes(_ bytes: RawSpan) throws(InvocationError) {
+  /// - Throws: `ForwardingError` with the code `wrongSize`.
+  @unsafe public func setResultBytes(_ bytes: RawSpan) throws(ForwardingError) {
     guard bytes.byteCount == resultSize else {
-      throw InvocationError(
+      throw ForwardingError(
         .wrongSize, selector: selector.name, encoding: signature.text,
         expected: resultSize == 1 ? "1 byte" : "\(resultSize) bytes", actual: "\(bytes.byteCount)")
     }
@@ -398,13 +405,13 @@ extension Invocation {
   /// Calls `body` with the bytes of the result, which are valid until the call
   /// returns or the result is set.
   ///
-  /// - Throws: `InvocationError` with the code `noResult`; what `body` throws.
+  /// - Throws: `ForwardingError` with the code `noResult`; what `body` throws.
   public func withResultBytes<Value>(
-    _ body: (RawSpan) throws(InvocationError) -> Value
-  ) throws(InvocationError) -> Value {
+    _ body: (RawSpan) throws(ForwardingError) -> Value
+  ) throws(ForwardingError) -> Value {
     try checkResult()
     // SAFETY: the bytes live as long as the invocation.
-    return try withExtendedLifetime(self) { () throws(InvocationError) in
+    return try withExtendedLifetime(self) { () throws(ForwardingError) in
       try body(unsafe UnsafeRawBufferPointer(start: resultBytes, count: resultSize).bytes)
     }
   }
@@ -417,17 +424,17 @@ extension Invocation {
     unsafe resultChanged(isOwned: isOwned)
   }
 
-  /// Copies the bytes of the result. Copies zeroes if no result was set. Retains
-  /// an object for the caller.
+  /// Copies the bytes of the result. Copies zeroes if no result was set.
+  /// Retains an object for the caller.
   @unsafe internal func unsafeCopyRetainedResult(to room: UnsafeMutableRawPointer) {
     // SAFETY: the caller has room for it; `keptResult` keeps the object.
     unsafe room.copyMemory(from: resultBytes, byteCount: resultSize)
     if let keptResult { _ = unsafe Unmanaged.passRetained(keptResult) }
   }
 
-  private func checkResult() throws(InvocationError) {
+  private func checkResult() throws(ForwardingError) {
     guard hasResult else {
-      throw InvocationError(.noResult, selector: selector.name, encoding: signature.text)
+      throw ForwardingError(.noResult, selector: selector.name, encoding: signature.text)
     }
   }
 
@@ -459,12 +466,12 @@ extension Invocation {
   ///
   /// - Parameter function: a C function pointer of this signature, as a
   ///   `@convention(c)` value or a raw pointer.
-  /// - Throws: `InvocationError` with the codes `nullPointer` for a null
+  /// - Throws: `ForwardingError` with the codes `nullPointer` for a null
   ///   function; `typeMismatch` if the value is not a function pointer;
   ///   `outOfMemory`.
   @unsafe public func unsafeInvoke<Function: BitwiseCopyable>(
     _ function: Function
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     guard hasTarget else {
       // SAFETY: zeroes are a value of each type that C returns.
       unsafe resultBytes.initializeMemory(as: UInt8.self, repeating: 0, count: resultSize)
@@ -472,8 +479,8 @@ extension Invocation {
       return
     }
     let function = try unsafe CFunction(function, selector: selector, signature: signature)
-    try unsafe withMutableResult(isOwned: true) { result throws(InvocationError) in
-      try unsafe withArgumentPointers { arguments throws(InvocationError) in
+    try unsafe withMutableResult(isOwned: true) { result throws(ForwardingError) in
+      try unsafe withArgumentPointers { arguments throws(ForwardingError) in
         try unsafe signature.call(function, arguments, result, selector: selector)
       }
     }

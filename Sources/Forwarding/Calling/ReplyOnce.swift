@@ -53,13 +53,10 @@ public final class ReplyOnce<each Argument>: Sendable {
   }
 
   /// The reply as a closure, which keeps this object alive.
+  ///
+  /// To reply, call the object itself: Swift 6.3 cannot call a property whose
+  /// type has a parameter pack.
   public var closure: @Sendable (repeat each Argument) -> Void {
     { (arguments: repeat each Argument) in self(repeat each arguments) }
   }
-
-  /// Replies, as a call of the object does.
-  // This compiler cannot call a property whose type has a pack in it, and cannot
-  // make a closure of a method with one: so there are both.
-  @_disfavoredOverload
-  public func closure(_ arguments: repeat each Argument) { self(repeat each arguments) }
 }

@@ -222,13 +222,13 @@ extension ValueCoder {
   ) throws(ValueMismatch) {
     let own: TypeEncoding
     let layout: TypeLayout
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       own = try TypeEncoding(text, stating: stated)
       layout = try own.layout()
     } catch {
       throw .type(
         Value.self, in: encoding,
-        because: ", whose encoding \"\(text)\" is \(error.code.description)")
+        because: ", whose encoding \"\(text)\" is \(error.code)")
     }
     guard own.isEquivalent(to: encoding) else {
       throw .type(Value.self, in: encoding, because: ", whose encoding is \(own.inWords)")
@@ -265,6 +265,8 @@ extension ValueCoder {
 private final class ClassTranslator<Value, Object: AnyObject>: ValueTranslator<Value>,
   @unchecked Sendable
 {
+  override var requiredClass: AnyClass? { Object.self }
+
   override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
     // SAFETY: an `@` slot holds an object that is alive, or null.
     if let object = unsafe slot.load(as: AnyObject?.self) {

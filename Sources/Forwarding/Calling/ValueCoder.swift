@@ -179,6 +179,10 @@ internal class ValueTranslator<Value>: @unchecked Sendable {
   /// Whether `encodeCopy` is to be called, and keeps a copy alive.
   internal var isCopied: Bool { false }
 
+  /// The class of which the object in a slot must be, if the bytes are the value
+  /// once that holds; nil if they are not.
+  internal var requiredClass: AnyClass? { nil }
+
   @usableFromInline
   internal func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
     throw .null(Value.self)

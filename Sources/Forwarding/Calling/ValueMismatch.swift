@@ -2,11 +2,11 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// Says why a value of a Swift type has no place in a slot, or why a slot holds
-/// no value of it. What is missing for an `InvocationError` is the place, which
+/// no value of it. What is missing for a `ForwardingError` is the place, which
 /// only the caller knows.
 @usableFromInline
 internal struct ValueMismatch: Error, Equatable {
-  internal let code: InvocationError.Code
+  internal let code: ForwardingError.Code
   internal let expected: String
   internal let actual: String
 }
@@ -35,7 +35,7 @@ extension TypeEncoding {
   }
 }
 
-extension InvocationError {
+extension ForwardingError {
   /// Completes a mismatch with its place: an argument, or the result if there
   /// is no index.
   internal init(

@@ -48,29 +48,29 @@ internal import CForwardingInternal
 ///
 /// Protocol tables and function tables cannot use stated layouts.
 public struct StatedLayout: Sendable, Hashable {
-  /// The name of the type: `Header` in `{Header=ci}`.
-  public let name: String
-
-  /// The size in bytes: a multiple of the alignment.
-  public let size: Int
-
-  /// The alignment in bytes: a power of two.
-  public let alignment: Int
-
-  /// The position of each member that the encoding has, in order; nil if the
-  /// positions are not stated.
-  public let members: [Member]?
-
-  /// The largest alignment among the members, with their own attributes and
-  /// without the attribute of the struct; nil if it is not stated.
-  ///
-  /// AArch64 passes arguments by this alignment. It is required there for an
-  /// argument of up to 16 bytes, or of up to four floating-point members, that
-  /// is aligned to 16. It is 16 for `struct { _Alignas(16) long a; long b; }`,
-  /// and 8 if the whole struct has the attribute instead.
-  public let memberAlignment: Int?
+  internal let name: String
+  internal let size: Int
+  internal let alignment: Int
+  internal let members: [Member]?
+  internal let memberAlignment: Int?
 
   /// Creates a stated layout. It is checked when an encoding is read with it.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the type: `Header` in `{Header=ci}`.
+  ///   - size: The size in bytes: a multiple of the alignment.
+  ///   - alignment: The alignment in bytes: a power of two.
+  ///   - members: The position of each member that the encoding has, in order;
+  ///     nil if the positions are not stated.
+  ///   - memberAlignment: The largest alignment among the members, with their
+  ///     own attributes and without the attribute of the struct; nil if it is
+  ///     not stated.
+  ///
+  ///     AArch64 passes arguments by this alignment. It is required there for
+  ///     an argument of up to 16 bytes, or of up to four floating-point
+  ///     members, that is aligned to 16. It is 16 for `struct { _Alignas(16)
+  ///     long a; long b; }`, and 8 if the whole struct has the attribute
+  ///     instead.
   public init(
     _ name: String, size: Int, alignment: Int, members: [Member]? = nil, memberAlignment: Int? = nil
   ) {
@@ -82,16 +82,20 @@ public struct StatedLayout: Sendable, Hashable {
   }
 
   /// The position of one member.
-  public struct Member: Sendable, Hashable {
-    fileprivate let bytes: Int
-    fileprivate let bits: Int
-
+  public enum Member: Sendable, Hashable {
     /// The offset in bytes, as C's `offsetof` gives it. 0 for members of
     /// unions.
-    public static func offset(_ bytes: Int) -> Member { Member(bytes: bytes, bits: 0) }
+    case offset(Int)
 
     /// The first bit of a bit-field, counted from the beginning of the struct.
-    public static func bit(_ bits: Int) -> Member { Member(bytes: 0, bits: bits) }
+    case bit(Int)
+
+    fileprivate var shim: fwd_stated_member {
+      switch self {
+      case .offset(let bytes): fwd_stated_member(offset: bytes, bit_offset: 0)
+      case .bit(let bits): fwd_stated_member(offset: 0, bit_offset: bits)
+      }
+    }
   }
 }
 
@@ -106,9 +110,7 @@ extension StatedLayout {
     // A NUL would end the C string early, so it is replaced by another control
     // character. No name in an encoding has one, so the name is not found.
     let names = stated.flatMap { $0.name.utf8.map { CChar(bitPattern: $0 == 0 ? 1 : $0) } + [0] }
-    let members = stated.flatMap { layout in
-      (layout.members ?? []).map { fwd_stated_member(offset: $0.bytes, bit_offset: $0.bits) }
-    }
+    let members = stated.flatMap { ($0.members ?? []).map(\.shim) }
     // SAFETY: the pointers are into the two arrays, which are alive during the
     // call. The names and members of the layouts are in the arrays in the order
     // of the layouts.

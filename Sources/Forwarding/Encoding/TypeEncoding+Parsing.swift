@@ -25,11 +25,11 @@ extension TypeEncoding {
   /// - Parameters:
   ///   - text: The encoding.
   ///   - stated: Layouts of structs and unions in it, by name.
-  /// - Throws: `EncodingError` if the text is malformed, too long, too deep, or
-  ///   contains an unsupported type; with the code `wrongLayout` if a stated
+  /// - Throws: `ForwardingError` if the text is malformed, too long, too deep,
+  ///   or contains an unsupported type; with the code `wrongLayout` if a stated
   ///   layout contradicts the type, or if no type has its name.
   /// - Complexity: O(*n*) in the length of the text, for each statement.
-  public init(_ text: String, stating stated: [StatedLayout] = []) throws(EncodingError) {
+  public init(_ text: String, stating stated: [StatedLayout] = []) throws(ForwardingError) {
     var handle: OpaquePointer?
     var error = fwd_error()
     var utf8 = text
@@ -44,7 +44,7 @@ extension TypeEncoding {
       }
     }
     guard status == FWD_OK, let handle = unsafe handle else {
-      throw EncodingError(error, encoding: text)
+      throw ForwardingError(error, encoding: text)
     }
     // SAFETY: the handle is a reference that nobody else gives up.
     self.init(storage: unsafe Storage(owning: handle), index: 0)
@@ -53,19 +53,19 @@ extension TypeEncoding {
   /// Returns the size, the alignment and, for a field, the offset of the type,
   /// as in C, or as stated.
   ///
-  /// - Throws: `EncodingError` with the code `unsupported` or `overflow` if the
-  ///   size is unknown: of bit-fields themselves, of structs with Apple's
+  /// - Throws: `ForwardingError` with the code `unsupported` or `overflow` if
+  ///   the size is unknown: of bit-fields themselves, of structs with Apple's
   ///   bit-fields or with GNU ones at other positions than C's, of structs
   ///   known by name only, of functions and unknown types, and of types that
   ///   contain one of these.
-  public func layout() throws(EncodingError) -> TypeLayout {
+  public func layout() throws(ForwardingError) -> TypeLayout {
     // SAFETY: the node belongs to the storage, which this value holds.
     let (status, layout) = unsafe (node.pointee.layout_status, node.pointee.layout)
     if status == FWD_OK { return TypeLayout(layout) }
     throw layoutError
   }
 
-  private var layoutError: EncodingError {
+  private var layoutError: ForwardingError {
     var error = fwd_error()
     // SAFETY: text and reason live as long as the storage, which this value
     // holds; a layout that failed has a reason.
@@ -73,6 +73,6 @@ extension TypeEncoding {
     unsafe fwd_encoding_fail(
       &error, node.pointee.layout_status, "type encoding", fwd_encoding_text(storage.handle),
       fwd_encoding_length(storage.handle), Int(node.pointee.layout_offset), reason)
-    return EncodingError(error, encoding: storage.text)
+    return ForwardingError(error, encoding: storage.text)
   }
 }

@@ -27,7 +27,8 @@ internal import CForwardingInternal
 ///   and ``StatedLayout``s. It is an equivalence relation, so encodings can be
 ///   members of sets and keys of dictionaries.
 /// - ``isEquivalent(to:)`` also accepts what one spelling leaves out.
-/// - ``isCompatible(with:)`` also accepts different types that calls pass alike.
+/// - ``isCompatible(with:)`` also accepts different types that calls pass
+///   alike.
 @safe public struct TypeEncoding: Sendable {
   internal let storage: Storage
   internal let index: Int
@@ -145,37 +146,14 @@ extension TypeEncoding {
     Kind(unsafe node.pointee.kind)
   }
 
-  /// The qualifiers in front of a type. Only `atomic` can change how the type
-  /// is laid out.
-  public struct Qualifiers: OptionSet, Sendable, Hashable {
-    /// The qualifiers as bits.
-    public let rawValue: UInt32
-
-    /// Creates a set from its bits.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-    /// `r`
-    public static let const = Qualifiers(rawValue: 1 << 0)
-    /// `n`
-    public static let `in` = Qualifiers(rawValue: 1 << 1)
-    /// `N`
-    public static let `inout` = Qualifiers(rawValue: 1 << 2)
-    /// `o`
-    public static let out = Qualifiers(rawValue: 1 << 3)
-    /// `O`
-    public static let bycopy = Qualifiers(rawValue: 1 << 4)
-    /// `R`
-    public static let byref = Qualifiers(rawValue: 1 << 5)
-    /// `V`
-    public static let oneway = Qualifiers(rawValue: 1 << 6)
-    /// `A`
-    public static let atomic = Qualifiers(rawValue: 1 << 7)
-  }
-
-  /// The qualifiers of this type, not of what it points to.
-  public var qualifiers: Qualifiers {
+  /// The letters of the qualifiers in front of the type, not of the type that
+  /// it points to, in the order `rnNoORVA`: `r` (const), `n` (in), `N` (inout),
+  /// `o` (out), `O` (bycopy), `R` (byref), `V` (oneway), `A` (atomic). Only `A`
+  /// can change the layout of a type.
+  public var qualifiers: String {
     // SAFETY: the node belongs to the storage, which this value holds.
-    Qualifiers(rawValue: unsafe node.pointee.qualifiers)
+    let bits = unsafe node.pointee.qualifiers
+    return String("rnNoORVA".enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element))
   }
 }
 
@@ -209,7 +187,7 @@ extension TypeEncoding {
   }
 
   /// Whether only the name of this struct or union is known: `{stat}`.
-  public var isOpaque: Bool {
+  internal var isOpaque: Bool {
     // SAFETY: the node belongs to the storage, which this value holds.
     unsafe node.pointee.is_opaque
   }
@@ -280,8 +258,8 @@ extension TypeEncoding {
     var words = ""
     var type = self
     while true {
-      if type.qualifiers.contains(.const) { words += "const " }
-      if type.qualifiers.contains(.atomic) { words += "atomic " }
+      if type.qualifiers.contains("r") { words += "const " }
+      if type.qualifiers.contains("A") { words += "atomic " }
       guard let next = type.appendWords(to: &words) else { return words }
       type = next
     }
@@ -358,8 +336,9 @@ extension TypeEncoding {
   /// Returns whether a value of one type can be passed where the other is
   /// expected.
   ///
-  /// Equivalent types are compatible. Beyond that, `^v` goes with every pointer,
-  /// `*` with pointers to characters, and blocks go with `@`. Not transitive.
+  /// Equivalent types are compatible. Beyond that, `^v` goes with every
+  /// pointer, `*` with pointers to characters, and blocks go with `@`. Not
+  /// transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
   public func isCompatible(with other: TypeEncoding) -> Bool {

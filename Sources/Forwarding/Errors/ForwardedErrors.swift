@@ -27,12 +27,6 @@ public struct ForwardedErrors: Error, Sendable {
   /// The errors in the order of delivery; there is at least one.
   public let failures: [Failure]
 
-  /// The errors without their authors.
-  public var errors: [any Error] { failures.map(\.error) }
-
-  /// The number of errors.
-  public var count: Int { failures.count }
-
   package init(_ selector: MethodSelector, _ failures: [Failure]) {
     self.selector = selector
     self.failures = failures
@@ -43,6 +37,6 @@ extension ForwardedErrors: CustomStringConvertible {
   /// The method, and each error with its author.
   public var description: String {
     let list = failures.map { "\($0.authorClass ?? "a subscriber"): \($0.error)" }
-    return "\(count) failed in \"\(selector)\": \(list.joined(separator: "; "))"
+    return "\(failures.count) failed in \"\(selector)\": \(list.joined(separator: "; "))"
   }
 }

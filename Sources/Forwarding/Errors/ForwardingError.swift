@@ -1,170 +1,270 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import CForwardingInternal
-
-/// Tells why a subscription was refused, or an invocation could not be
-/// forwarded.
+/// The error that every throwing function of this module throws.
+///
+/// `code` says what is wrong, `description` says it in one sentence for people:
+///
+/// ```
+/// argument 2 of "move:by:" is 'd' (Double), got Int32
+/// ```
+///
+/// The other properties name the place. Each is nil if the error has no such
+/// place. An encoding that cannot be read has a caret under the offending byte:
+///
+/// ```
+/// type encoding "{Point=d": expected '}' at offset 8
+///   {Point=d
+///           ^
+/// ```
+///
+/// Errors that listeners of a typed proxy throw are not of this type. See
+/// ``ForwardedErrors``.
 public struct ForwardingError: Error, Equatable, Sendable {
-  /// Classes what can go wrong in a proxy. More may be added.
-  public struct Code: Hashable, Sendable {
-    private let name: String
+  /// What is wrong.
+  ///
+  /// Later versions may add codes, so a `switch` needs an `@unknown default`.
+  @nonexhaustive
+  public enum Code: String, Sendable, CaseIterable {
+    // MARK: Encodings
 
-    private init(_ name: String) { self.name = name }
+    /// The text does not follow the grammar of type encodings, or is not UTF-8.
+    case malformed
+    /// The encoding is well formed, but does not say what a call needs to know.
+    case unsupported
+    /// A size, a count or the text itself exceeds its limit.
+    case overflow
+    /// Types are nested too deep.
+    case tooDeep
+    /// A stated layout contradicts the type, or no type in the encoding has its
+    /// name.
+    case wrongLayout
+    /// A Swift type of a method key has no encoding.
+    case noEncoding
 
-    /// No protocol table of the proxy declares the selector: of an invocation, or
-    /// of a function of a subscriber's table.
-    public static let unknownSelector = Code("unknownSelector")
+    // MARK: Names and tables
+
+    /// The name of a selector or of a protocol is empty, is too long, or
+    /// contains a NUL.
+    case invalidName
+    /// Two declarations of one method, or of one protocol, differ.
+    case conflict
+    /// The first argument of a signature is not a pointer, so it cannot take a
+    /// receiver.
+    case noReceiver
+    /// The types of a function or of a call are not those of the method.
+    case signatureMismatch
+    /// A result policy, a default result or a result for failed deliveries does
+    /// not fit the method's result.
+    case policyMismatch
+    /// A function table lacks a required method.
+    case missingMethod
+    /// A function table has no functions.
+    case emptyTable
+    /// A proxy adopts more or fewer protocols than its configuration asks for.
+    case wrongProtocolCount
+
+    // MARK: Arguments and results
+
+    /// The signature has no argument of this index, or a position or a point of
+    /// interception does not exist.
+    case indexOutOfRange
+    /// A call has more or fewer arguments than its signature.
+    case wrongArgumentCount
+    /// A Swift type cannot stand for the encoding, or an object is of another
+    /// class.
+    case typeMismatch
+    /// A number of bytes is not the one that the signature gives.
+    case wrongSize
+    /// A pointer that must not be null is null.
+    case nullPointer
+    /// The bytes are not a value of the Swift type.
+    case valueNotRepresentable
+    /// The invocation has no target.
+    case receiverMissing
+    /// The invocation has no result yet.
+    case noResult
+
+    // MARK: Sending
+
+    /// No protocol of the proxy declares the selector.
+    case unknownSelector
     /// No live subscriber implements a method whose result has no default.
-    public static let noResponder = Code("noResponder")
-    /// A subscriber was called but could not take its arguments or give its
+    case noResponder
+    /// A subscriber was called, but could not take its arguments or give its
     /// result.
-    public static let deliveryFailed = Code("deliveryFailed")
-    /// An argument frame or a result buffer is not of the size that the
-    /// signature gives.
-    public static let wrongSize = Code("wrongSize")
-    /// Another number of arguments than the signature has.
-    public static let wrongArgumentCount = Code("wrongArgumentCount")
-    /// A value's type is not the one that the signature gives.
-    public static let typeMismatch = Code("typeMismatch")
-    /// A null pointer where none is allowed.
-    public static let nullPointer = Code("nullPointer")
+    case deliveryFailed
     /// Invocations are forwarded inside of one another, and the thread's stack
     /// is nearly used up.
-    public static let nestedTooDeep = Code("nestedTooDeep")
-    /// A function table lacks a required method.
-    public static let missingMethod = Code("missingMethod")
-    /// Two encodings of one selector disagree.
-    public static let signatureMismatch = Code("signatureMismatch")
-    /// A function table has no functions.
-    public static let emptyTable = Code("emptyTable")
-    /// A function table could not be made.
-    public static let invalidTable = Code("invalidTable")
+    case nestedTooDeep
+    /// A reply that may be given once was given again.
+    case repeatedReply
+
+    // MARK: Subscribing
+
     /// The anchor of a position is not subscribed.
-    public static let notSubscribed = Code("notSubscribed")
-    /// The subscriber is in the proxy already, which the proxy refuses.
-    public static let duplicate = Code("duplicate")
-    /// A position is past the end.
-    public static let indexOutOfRange = Code("indexOutOfRange")
+    case notSubscribed
+    /// A table declares or implements a method twice, an object that may
+    /// subscribe once is subscribed already, or a method has a replacement
+    /// already.
+    case duplicate
     /// A subscription was to end after less than one delivery.
-    public static let invalidLimit = Code("invalidLimit")
+    case invalidLimit
     /// The subscription would make a proxy forward to itself.
-    public static let cycle = Code("cycle")
+    case cycle
     /// A delegate slot that should be empty is not.
-    public static let slotTaken = Code("slotTaken")
-    /// The subscriber is being deinitialised.
-    public static let dead = Code("dead")
+    case slotTaken
+    /// The subscriber is being deinitialized, or the proxy is.
+    case dead
+
+    // MARK: Memory
+
     /// An allocation failed.
-    public static let outOfMemory = Code("outOfMemory")
-    /// A reply was given that may be given once, and has been.
-    public static let repeatedReply = Code("repeatedReply")
-    /// The system refused memory for a function pointer made at run time.
-    public static let noExecutableMemory = Code("noExecutableMemory")
+    case outOfMemory
+    /// The system refused executable memory for a function pointer.
+    case noExecutableMemory
   }
 
-  /// What kind of fault it is.
-  public let code: Code
+  // One reference keeps the error in a register when it is thrown. A larger
+  // struct would grow the stack frame of every function that it passes through,
+  // and nested sends have many.
+  private let storage: Storage
 
-  /// The name of the selector, or nil if none is concerned.
-  public let selector: String?
+  private final class Storage: Sendable {
+    let fields: Fields
 
-  /// What was given, what was expected, and where.
-  public let description: String
-
-  package init(_ code: Code, selector: String? = nil, _ description: String) {
-    self.code = code
-    self.selector = selector
-    self.description = description
+    init(_ fields: Fields) { self.fields = fields }
   }
+
+  private struct Fields: Equatable, Sendable {
+    var code: Code
+    var selector: String?
+    var table: String?
+    var encoding: String?
+    var offset: Int?
+    var argumentIndex: Int?
+    var message: Message
+  }
+
+  private enum Message: Equatable, Sendable {
+    /// The whole description.
+    case text(String)
+    /// The parts of a sentence whose pattern the code determines. `subject` is
+    /// the part of the call, if it is neither an argument nor the result.
+    case parts(expected: String?, actual: String?, subject: String?)
+  }
+
+  private init(_ fields: Fields) { storage = Storage(fields) }
 }
 
-// MARK: - From the layers below
+// MARK: - Properties
 
 extension ForwardingError {
-  /// Takes over what the shim said about a selector.
-  internal init(_ error: fwd_error, selector: String?) {
-    self.init(Code(error.status), selector: selector, error.text)
+  /// What is wrong.
+  public var code: Code { storage.fields.code }
+
+  /// The name of the method.
+  public var selector: String? { storage.fields.selector }
+
+  /// The name of the protocol.
+  public var table: String? { storage.fields.table }
+
+  /// The text of the type encoding or of the method signature.
+  public var encoding: String? { storage.fields.encoding }
+
+  /// The byte of `encoding` that could not be read, counted from 0 in UTF-8. It
+  /// is 0 if no type has the name of a stated layout.
+  public var offset: Int? { storage.fields.offset }
+
+  /// The index of the argument. The receiver and the selector count.
+  public var argumentIndex: Int? { storage.fields.argumentIndex }
+}
+
+// MARK: - Making
+
+extension ForwardingError {
+  /// Makes an error from its description.
+  ///
+  /// - Parameter encodingError: An error whose encoding and offset are this
+  ///   error's too.
+  package init(
+    _ code: Code, table: String? = nil, selector: String? = nil, _ description: String,
+    encodingError: ForwardingError? = nil
+  ) {
+    self.init(
+      Fields(
+        code: code, selector: selector, table: table, encoding: encodingError?.encoding,
+        offset: encodingError?.offset, message: .text(description)))
   }
 
-  /// Takes over what is wrong with a table.
-  internal init(_ error: TableError) {
-    switch error.code {
-    case .missingMethod: self.init(.missingMethod, selector: error.selector, error.description)
-    case .signatureMismatch:
-      self.init(.signatureMismatch, selector: error.selector, error.description)
-    case .outOfMemory: self.init(.outOfMemory, selector: error.selector, error.description)
-    default: self.init(.invalidTable, selector: error.selector, error.description)
-    }
+  /// Makes an error whose code determines the description's pattern.
+  internal init(
+    _ code: Code, selector: String? = nil, encoding: String? = nil, argumentIndex: Int? = nil,
+    expected: String? = nil, actual: String? = nil, subject: String? = nil
+  ) {
+    self.init(
+      Fields(
+        code: code, selector: selector, encoding: encoding, argumentIndex: argumentIndex,
+        message: .parts(expected: expected, actual: actual, subject: subject)))
   }
 
-  /// Takes over what is wrong with an argument or a result.
-  internal init(_ error: InvocationError) {
-    let code: Code =
-      switch error.code {
-      case .wrongSize: .wrongSize
-      case .wrongArgumentCount, .indexOutOfRange: .wrongArgumentCount
-      case .nullPointer: .nullPointer
-      case .outOfMemory: .outOfMemory
-      case .noExecutableMemory: .noExecutableMemory
-      default: .typeMismatch
-      }
-    self.init(code, selector: error.selector, error.description)
+  /// Makes an error from the C target's message about a byte of an encoding.
+  internal init(_ code: Code, encoding: String, offset: Int, _ description: String) {
+    self.init(
+      Fields(code: code, encoding: encoding, offset: offset, message: .text(description)))
+  }
+
+  /// Returns the error with the name of the method that it concerns.
+  internal func naming(_ selector: MethodSelector) -> ForwardingError {
+    var fields = storage.fields
+    fields.selector = selector.name
+    return ForwardingError(fields)
   }
 }
 
-extension ForwardingError.Code {
-  /// The code that stands for a status of the shim.
-  fileprivate init(_ status: fwd_status) {
-    self =
-      switch status {
-      case FWD_UNKNOWN_SELECTOR: .unknownSelector
-      case FWD_NO_RESPONDER: .noResponder
-      case FWD_WRONG_SIZE: .wrongSize
-      case FWD_OUT_OF_RANGE: .wrongArgumentCount
-      case FWD_NULL_ARGUMENT: .nullPointer
-      case FWD_TYPE_MISMATCH: .typeMismatch
-      case FWD_NO_MEMORY: .outOfMemory
-      case FWD_NESTED_TOO_DEEP: .nestedTooDeep
-      case FWD_NO_EXECUTABLE_MEMORY: .noExecutableMemory
-      case FWD_SIGNATURE_MISMATCH: .signatureMismatch
-      case FWD_MISSING_METHOD: .missingMethod
-      case FWD_NOT_SUBSCRIBED: .notSubscribed
-      case FWD_DUPLICATE: .duplicate
-      case FWD_CYCLE: .cycle
-      case FWD_DEAD: .dead
-      default: .deliveryFailed
-      }
+// MARK: - Sentences
+
+extension ForwardingError: CustomStringConvertible {
+  /// One sentence that says what was given, what was expected and where. If an
+  /// encoding cannot be read, two more lines show the text with a caret.
+  public var description: String {
+    switch storage.fields.message {
+    case .text(let text): text
+    case .parts(let expected, let actual, let subject): sentence(expected, actual, subject)
+    }
   }
 
-  /// The status that tells a C caller the same.
-  internal var status: fwd_status {
-    switch self {
-    case .unknownSelector: FWD_UNKNOWN_SELECTOR
-    case .noResponder: FWD_NO_RESPONDER
-    case .wrongSize: FWD_WRONG_SIZE
-    case .wrongArgumentCount, .indexOutOfRange, .invalidLimit: FWD_OUT_OF_RANGE
-    case .nullPointer: FWD_NULL_ARGUMENT
-    case .typeMismatch: FWD_TYPE_MISMATCH
-    case .outOfMemory: FWD_NO_MEMORY
-    case .nestedTooDeep: FWD_NESTED_TOO_DEEP
-    case .noExecutableMemory: FWD_NO_EXECUTABLE_MEMORY
-    case .signatureMismatch: FWD_SIGNATURE_MISMATCH
-    case .missingMethod, .emptyTable: FWD_MISSING_METHOD
-    case .notSubscribed: FWD_NOT_SUBSCRIBED
-    case .duplicate: FWD_DUPLICATE
-    case .cycle: FWD_CYCLE
-    case .dead: FWD_DEAD
-    case .invalidTable: FWD_MALFORMED
-    default: FWD_DELIVERY_FAILED
+  private func sentence(_ expected: String?, _ actual: String?, _ subject: String?) -> String {
+    let place = "\(subject ?? argumentIndex.map { "argument \($0)" } ?? "the result") of \(call)"
+    let expected = expected ?? "something else"
+    let actual = actual ?? "nothing"
+    switch code {
+    case .indexOutOfRange: return "there is no \(place): \(expected)"
+    case .wrongArgumentCount: return "\(call) takes \(expected), got \(actual)"
+    case .typeMismatch: return "\(place) is \(expected), got \(actual)"
+    case .wrongSize: return "\(place) takes \(expected), got \(actual)"
+    case .noReceiver: return "\(call) cannot take a receiver: \(expected)"
+    case .receiverMissing: return "\(call) has no target"
+    case .noResult: return "\(call) has no result yet"
+    case .nullPointer: return "\(place) is null, expected \(expected)"
+    case .valueNotRepresentable: return "\(place) has \(actual), which is no \(expected)"
+    case .invalidName: return "a selector's name is \(expected), got \(actual)"
+    default: return "\(call): \(actual)"
     }
+  }
+
+  private var call: String {
+    if let selector { return "\"\(selector)\"" }
+    if let encoding { return "\"\(encoding)\"" }
+    return "the call"
   }
 }
 
-// MARK: - Conformances
+// MARK: - Comparison
 
-extension ForwardingError: CustomStringConvertible {}
-
-extension ForwardingError.Code: CustomStringConvertible {
-  /// The name of the code.
-  public var description: String { name }
+extension ForwardingError {
+  /// Returns whether two errors have the same code, place and description.
+  public static func == (left: ForwardingError, right: ForwardingError) -> Bool {
+    left.storage === right.storage || left.storage.fields == right.storage.fields
+  }
 }

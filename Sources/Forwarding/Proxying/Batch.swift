@@ -72,6 +72,26 @@ extension DynamicProxy {
       if status != FWD_OK { throw ForwardingError.last(method.selector) }
     }
 
+    /// Forwards the arguments of an invocation; a result is dropped. The
+    /// invocation's selector and target do not count.
+    ///
+    /// - Throws: `ForwardingError`, as `DynamicProxy.forward(_:)`, and with
+    ///   the code `unknownSelector` for a method of another proxy.
+    public borrowing func forward(
+      _ method: ResolvedMethod, _ invocation: Invocation
+    ) throws(ForwardingError) {
+      try check(method)
+      try method.check(invocation.signature)
+      // SAFETY: the pointers are to all arguments, of types that the check found
+      // to be the method's.
+      var delivery = unsafe fwd_delivery()
+      unsafe delivery.batch = handle
+      try unsafe invocation.withArgumentPointers { arguments throws(ForwardingError) in
+        unsafe delivery.arguments = arguments + method.signature.firstArgumentIndex
+        try unsafe method.forward(delivery)
+      }
+    }
+
     private borrowing func check(_ method: ResolvedMethod) throws(ForwardingError) {
       guard method.proxy === proxy else {
         throw ForwardingError(

@@ -28,7 +28,7 @@ extension DynamicProxy.Configuration {
     case subscribers
   }
 
-  /// How many protocols a proxy must adopt. Another number is a `TableError`
+  /// How many protocols a proxy must adopt. Another number is a `ForwardingError`
   /// with the code `wrongProtocolCount`.
   package enum Adoption: Sendable, Hashable {
     /// Any number, none too.
@@ -84,7 +84,7 @@ extension DynamicProxy.Configuration {
 
 extension DynamicProxy.Configuration {
   /// Checks the number of the protocols that a proxy is to adopt.
-  internal func check(_ protocols: [ProtocolTable]) throws(TableError) {
+  internal func check(_ protocols: [ProtocolTable]) throws(ForwardingError) {
     let expected: String
     switch adoption {
     case .some where protocols.isEmpty: expected = "at least one"
@@ -92,7 +92,7 @@ extension DynamicProxy.Configuration {
     default: return
     }
     let names = protocols.map { "\"\($0.name)\"" }.joined(separator: ", ")
-    throw TableError(
+    throw ForwardingError(
       .wrongProtocolCount,
       """
       the proxy adopts \(names.isEmpty ? "no protocol" : "\(protocols.count) protocols (\(names))"), \
@@ -108,9 +108,4 @@ extension DynamicProxy.Configuration {
     guard isIgnored else { throw refusal }
     return 0
   }
-}
-
-extension ForwardingError {
-  /// The error of `subscribe` for a fault of a table.
-  package init(fault: TableError) { self.init(fault) }
 }

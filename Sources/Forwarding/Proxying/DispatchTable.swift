@@ -33,18 +33,14 @@ internal import CForwardingInternal
     _ table: FunctionTable, _ requirements: [ProtocolTable.Requirement],
     key: ObjectIdentifier?, isSingle: Bool
   ) throws(ForwardingError) {
-    if let fault = table.fault { throw ForwardingError(fault) }
+    if let fault = table.fault { throw fault }
     var functions: [PackedFunction] = []
     var entries: [(index: Int, implementation: fwd_implementation)] = unsafe []
     var selectors: Set<MethodSelector> = []
     for (index, requirement) in requirements.enumerated() {
       guard let method = table.methods[requirement.selector] else { continue }
-      do throws(TableError) {
-        let implementation = try method.bind(requirement.signature)
-        unsafe entries.append((index, implementation.shim(&functions)))
-      } catch {
-        throw ForwardingError(error)
-      }
+      let implementation = try method.bind(requirement.signature)
+      unsafe entries.append((index, implementation.shim(&functions)))
       selectors.insert(requirement.selector)
     }
     let name = unsafe (key ?? ObjectIdentifier(table)).address
@@ -81,20 +77,22 @@ extension FunctionTable.Implementation {
       // types of the signature.
       return unsafe fwd_implementation(
         function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
-        packed: nil, context: nil)
+        packed: nil, context: nil, closure: nil)
     case .shim(let function):
       return unsafe fwd_implementation(
-        function: nil, packed: function.function, context: function.context)
+        function: nil, packed: function.function, context: function.context,
+        closure: nil)
     case .thunk(let function, let packed):
       // SAFETY: as above; whoever wrote the thunk knows that it gets a context.
       return unsafe fwd_implementation(
         function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
-        packed: packed.function, context: packed.context)
+        packed: packed.function, context: packed.context, closure: nil)
     case .packed(let function):
       functions.append(function)
       return unsafe fwd_implementation(
         function: nil, packed: callPacked,
-        context: UnsafeRawPointer(Unmanaged.passUnretained(function).toOpaque()))
+        context: UnsafeRawPointer(Unmanaged.passUnretained(function).toOpaque()),
+        closure: function.called?.closure)
     }
   }
 }
@@ -105,7 +103,7 @@ private let callPacked: fwd_packed_function = { context, receiver, arguments, re
   // SAFETY: the context is a packed function that the dispatch table keeps
   // alive, and the pointers are what it expects.
   unsafe Unmanaged<PackedFunction>.fromOpaque(context!)._withUnsafeGuaranteedRef { function in
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       try unsafe function.call(receiver, arguments, result)
       return FWD_OK
     } catch let failure {

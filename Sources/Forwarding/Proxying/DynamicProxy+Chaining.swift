@@ -153,9 +153,9 @@ extension DynamicProxy {
         function: fwd_forward_packed,
         context: UnsafeRawPointer(try proxy.method(for: selector).entry))
       methods.append(
-        FunctionTable.Method(selector: selector) { signature throws(TableError) in
+        FunctionTable.Method(selector: selector) { signature throws(ForwardingError) in
           guard own.isCompatible(with: signature) else {
-            throw TableError(
+            throw ForwardingError(
               .signatureMismatch, selector: selector.name,
               """
               "\(selector)" is "\(own)" in the proxy that subscribes, but "\(signature)" in the one \

@@ -41,8 +41,7 @@ extension DynamicProxy {
     }
     for mismatch in collector.mismatches {
       configuration.onError(
-        ForwardingError(
-          InvocationError(mismatch, selector: key.selector, signature: method.signature)))
+        ForwardingError(mismatch, selector: key.selector, signature: method.signature))
     }
     return collector.answers.map {
       Answer(

@@ -32,10 +32,10 @@ extension DynamicProxy {
   ///   - lifetime: whether the proxy keeps it alive; by default it does not.
   /// - Throws: `ForwardingError` if a function of its table has other types
   ///   than the method (`signatureMismatch`), no protocol declares a function
-  ///   (`unknownSelector`), the table is empty (`emptyTable`), for another class
-  ///   (`typeMismatch`), or missing (`invalidTable`), the target is a proxy that
-  ///   forwards to this one, directly or through others (`cycle`), or it is being
-  ///   deinitialised. Then the earlier one stays.
+  ///   (`unknownSelector`), the table is empty (`emptyTable`), or for another
+  ///   class (`typeMismatch`), the target has no table (`typeMismatch`), is a
+  ///   proxy that forwards to this one, directly or through others (`cycle`), or
+  ///   is being deinitialised. Then the earlier one stays.
   /// - Complexity: O(*m*) in the number of methods.
   public func setForwardTarget(
     _ target: some AnyObject & Sendable, table: FunctionTable? = nil,
@@ -50,7 +50,7 @@ extension DynamicProxy {
     }
     guard let subscriber = target as? any Subscriber else {
       throw ForwardingError(
-        .invalidTable,
+        .typeMismatch,
         """
         an object of class \(type(of: target)) has no function table: expected a \
         DynamicProxy.Subscriber
@@ -127,10 +127,6 @@ extension DynamicProxy {
     if configuration.onCapabilityChange != nil {
       annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
     }
-    do throws(TableError) {
-      return try DynamicProxy(adopting: protocols, configuration: annexed)
-    } catch {
-      throw ForwardingError(error)
-    }
+    return try DynamicProxy(adopting: protocols, configuration: annexed)
   }
 }

@@ -40,25 +40,6 @@ extension DynamicProxy {
     try unsafe forward(selector, frame: frame, result: result)
   }
 
-  /// Forwards an argument frame, and gives nothing back: for void methods, or
-  /// where the result is not wanted. The frame's signature is compared with the
-  /// method's at each call.
-  ///
-  /// - Throws: `ForwardingError` with the code `signatureMismatch` if the frame
-  ///   was made for other types than the method's; otherwise as
-  ///   `ResolvedMethod.forward(frame:result:)`.
-  public func forward(
-    _ selector: MethodSelector, _ frame: borrowing ArgumentFrame
-  ) throws(ForwardingError) {
-    guard let method = try knownMethod(for: selector) else { return }
-    try method.check(frame.signature)
-    // SAFETY: the frame's bytes are valid while it is borrowed, and it keeps
-    // what they refer to.
-    var delivery = unsafe fwd_delivery()
-    unsafe delivery.frame = UnsafeRawPointer(frame.base)
-    try unsafe method.forward(delivery)
-  }
-
   /// Forwards an invocation as an object, and puts the result into it. Its
   /// target is not called. If an unknown selector is ignored, the result is zero.
   /// It costs about 27 ns more than a frame: its

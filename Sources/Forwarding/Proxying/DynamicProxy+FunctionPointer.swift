@@ -38,7 +38,7 @@ extension DynamicProxy {
     let method = try method(for: selector)
     let closure = try unsafe method.closure(form)
     let signature: MethodSignature
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       signature = form == .arguments ? try method.signature.withoutReceiver() : method.signature
     } catch {
       unsafe fwd_closure_destroy(closure)

@@ -15,12 +15,12 @@ extension DynamicProxy {
   ///   - name: the name of the protocol, for messages.
   ///   - configuration: options that control the proxy's behavior.
   ///   - build: declares the methods, by keys or by encodings.
-  /// - Throws: `TableError`, as ``ProtocolTable/init(_:inheriting:_:)`` and
+  /// - Throws: `ForwardingError`, as ``ProtocolTable/init(_:inheriting:_:)`` and
   ///   `init(adopting:configuration:)`.
   public convenience init(
     _ name: String = "Anonymous", configuration: Configuration = Configuration(),
     _ build: (inout ProtocolTable.Builder) -> Void
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     try self.init(adopting: [ProtocolTable(name, build)], configuration: configuration)
   }
 }
@@ -97,7 +97,7 @@ extension DynamicProxy {
     // The key may be remembered from a send that drops the result.
     if isKnown && (mayDrop || Output.self != Void.self) { return }
     let signature = method.signature
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       if !isKnown { _ = try ArgumentCoders<repeat each Argument>(method.selector, signature) }
       if !mayDrop { _ = try ValueCoder<Output>(resultOf: method.selector, signature) }
     } catch {
@@ -117,7 +117,7 @@ extension DynamicProxy {
     for key: Method<Output, repeat each Argument>, takesAll: Bool = false
   ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
     let signature = try method(for: key.selector).signature
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       return try ArgumentCoders(key.selector, signature, mayBeFewer: key.isLiteral && !takesAll)
     } catch {
       throw key.mismatch(signature, error)
@@ -130,7 +130,7 @@ extension DynamicProxy {
     for key: Method<Output, repeat each Argument>
   ) throws(ForwardingError) -> ValueCoder<Output> {
     let signature = try method(for: key.selector).signature
-    do throws(InvocationError) {
+    do throws(ForwardingError) {
       return try ValueCoder(ofClosure: key.selector, signature)
     } catch {
       throw key.mismatch(signature, error)
@@ -141,7 +141,7 @@ extension DynamicProxy {
 extension Method {
   /// Says why the key does not fit a method.
   fileprivate func mismatch(
-    _ signature: MethodSignature, _ error: InvocationError
+    _ signature: MethodSignature, _ error: ForwardingError
   ) -> ForwardingError {
     ForwardingError(
       .signatureMismatch, selector: selector.name,

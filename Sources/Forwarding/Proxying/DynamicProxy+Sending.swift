@@ -31,8 +31,9 @@ extension DynamicProxy {
   ///   other types than the key; `noResponder` if no subscriber responds and
   ///   there is no default; `deliveryFailed` if the only responders could not
   ///   take the arguments; `nullPointer` if the result is null and the key's is
-  ///   not optional; `typeMismatch` if the result is an object of another class
-  ///   or a raw value without a case, or a `String` has a NUL in it.
+  ///   not optional; `typeMismatch` if the result is an object of another class;
+  ///   `valueNotRepresentable` if it is a raw value without a case, or a
+  ///   `String` has a NUL in it.
   /// - Complexity: O(*n*) in the number of subscribers.
   // Compiled into the caller, where the types are known. The optimiser does not
   // specialise the body of a loop over a parameter pack: each argument would be
@@ -152,8 +153,7 @@ extension DynamicProxy {
       // caller's.
       return try unsafe result.decodeRetained(from: room.base)
     } catch {
-      throw ForwardingError(
-        InvocationError(error, selector: key.selector, signature: method.signature))
+      throw ForwardingError(error, selector: key.selector, signature: method.signature)
     }
   }
 
@@ -224,8 +224,7 @@ extension Method {
         try unsafe coder.decodeRetained(from: room.baseAddress!)
       }
     } catch {
-      throw ForwardingError(
-        InvocationError(error, selector: selector, signature: try? signature))
+      throw ForwardingError(error, selector: selector, signature: try? signature)
     }
   }
 }
@@ -236,24 +235,16 @@ extension DynamicProxy {
   internal static func coders<each Argument>(
     _ method: ResolvedMethod, _: repeat (each Argument).Type
   ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
-    do throws(InvocationError) {
-      return try ArgumentCoders(method.selector, method.signature)
-    } catch {
-      throw ForwardingError(error)
-    }
+    try ArgumentCoders(method.selector, method.signature)
   }
 
   internal static func coders<each Argument, Output>(
     _ method: ResolvedMethod, _: Output.Type, _: repeat (each Argument).Type
   ) throws(ForwardingError) -> (ArgumentCoders<repeat each Argument>, ValueCoder<Output>) {
-    do throws(InvocationError) {
-      return (
-        try ArgumentCoders(method.selector, method.signature),
-        try ValueCoder(resultOf: method.selector, method.signature)
-      )
-    } catch {
-      throw ForwardingError(error)
-    }
+    (
+      try ArgumentCoders(method.selector, method.signature),
+      try ValueCoder(resultOf: method.selector, method.signature)
+    )
   }
 
   /// Puts the arguments into a frame on the stack and keeps them alive while

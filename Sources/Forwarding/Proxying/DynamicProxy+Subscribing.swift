@@ -182,19 +182,14 @@ extension DynamicProxy {
     var firstFault: ForwardingError?
     var conformsToSome = protocols.isEmpty
     for table in protocols {
-      let methods: [ProtocolTable.Requirement]
-      do throws(TableError) {
-        methods = try ProtocolTable.merge([table])
-      } catch {
-        throw ForwardingError(error)
-      }
+      let methods = try ProtocolTable.merge([table])
       guard
         let missing = methods.first(where: { $0.isRequired && !selectors.contains($0.selector) })
       else {
         conformsToSome = true
         continue
       }
-      let fault = ForwardingError(TableError.missing(missing.selector, of: table))
+      let fault = ForwardingError.missing(missing.selector, of: table)
       firstFault = firstFault ?? fault
       switch configuration.conformance {
       case .all: throw fault

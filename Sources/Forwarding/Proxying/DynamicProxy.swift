@@ -65,22 +65,22 @@ public final class DynamicProxy: Sendable {
 
   /// Makes a proxy for some protocols.
   ///
-  /// - Throws: `TableError` if two protocols declare a method with different
+  /// - Throws: `ForwardingError` if two protocols declare a method with different
   ///   signatures, or a policy of the configuration does not fit its method or
   ///   names a method that no protocol declares, or the configuration asks for
   ///   another number of protocols.
   public convenience init(
     adopting protocols: ProtocolTable..., configuration: Configuration = Configuration()
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     try self.init(adopting: protocols, configuration: configuration)
   }
 
   /// Makes a proxy for some protocols.
   ///
-  /// - Throws: `TableError`, as `init(adopting:configuration:)` with a list.
+  /// - Throws: `ForwardingError`, as `init(adopting:configuration:)` with a list.
   public init(
     adopting protocols: [ProtocolTable], configuration: Configuration = Configuration()
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     try configuration.check(protocols)
     self.protocols = protocols
     self.configuration = configuration

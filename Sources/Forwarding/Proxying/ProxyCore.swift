@@ -18,11 +18,11 @@ internal import CForwardingInternal
 
   internal init(
     _ requirements: [ProtocolTable.Requirement], _ configuration: DynamicProxy.Configuration
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     let known = Set(requirements.map(\.selector))
     for selector in configuration.results.keys where !known.contains(selector) {
-      throw TableError(
-        .unknownMethod, selector: selector.name,
+      throw ForwardingError(
+        .unknownSelector, selector: selector.name,
         "the configuration has a result policy for \"\(selector)\", which no protocol declares")
     }
     var retained: [AnyObject] = []
@@ -47,13 +47,17 @@ internal import CForwardingInternal
     self.retained = retained
     // SAFETY: the array is copied, and its signatures are retained; operations
     // live as long as the process.
-    let handle = unsafe methods.withUnsafeBufferPointer { methods in
+    let set = unsafe methods.withUnsafeBufferPointer { methods in
+      unsafe fwd_method_set_create(methods.baseAddress, methods.count)
+    }
+    // The proxy retains it.
+    defer { unsafe fwd_method_set_release(set) }
+    let handle = unsafe set.flatMap {
       unsafe fwd_proxy_core_create(
-        methods.baseAddress, methods.count, configuration.unknownSelectors == .ignore, nil,
-        ProxyOperations.pointer)
+        $0, configuration.unknownSelectors == .ignore, nil, ProxyOperations.pointer)
     }
     guard let handle = unsafe handle else {
-      throw TableError(.outOfMemory, "no memory for a proxy")
+      throw ForwardingError(.outOfMemory, "no memory for a proxy")
     }
     unsafe self.handle = handle
     unsafe verifiedKeys = VerifiedKeys(requirements) { selector in
@@ -176,16 +180,16 @@ extension DynamicProxy.Configuration {
   /// The policy of a method, the configuration's if it has one.
   fileprivate func fitted(
     _ requirement: ProtocolTable.Requirement
-  ) throws(TableError) -> ResultPolicy.Fitted {
+  ) throws(ForwardingError) -> ResultPolicy.Fitted {
     guard let policy = results[requirement.selector] ?? standardPolicy(of: requirement) else {
       return requirement.fitted
     }
     do throws(ValueMismatch) {
       return try policy.fit(requirement.signature.result)
     } catch {
-      let reason = InvocationError(
+      let reason = ForwardingError(
         error, selector: requirement.selector, signature: requirement.signature)
-      throw TableError(
+      throw ForwardingError(
         .policyMismatch, selector: requirement.selector.name, "the configuration: \(reason)")
     }
   }
@@ -215,13 +219,16 @@ extension DynamicProxy.Configuration.NoResponder {
 
 extension ResultFold? {
   fileprivate var shim: fwd_fold {
-    guard let self else { return unsafe fwd_fold(context: nil, step: nil) }
-    return unsafe fwd_fold(
-      context: Unmanaged.passUnretained(self).toOpaque(),
-      step: { context, accumulator, result, index in
-        // SAFETY: the context is the fold, which the proxy's core keeps alive.
-        let fold = unsafe Unmanaged<ResultFold>.fromOpaque(context!).takeUnretainedValue()
-        return unsafe fold.step(accumulator, result, index)
-      })
+    guard let self else { return unsafe fwd_fold() }
+    // SAFETY: the proxy's core keeps the fold alive, and that what it consists of.
+    var fold = unsafe self.called?.fold ?? fwd_fold()
+    unsafe fold.initial = self.initial.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }
+    unsafe fold.context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    unsafe fold.step = { context, accumulator, result, index in
+      // SAFETY: the context is the fold.
+      let fold = unsafe Unmanaged<ResultFold>.fromOpaque(context!).takeUnretainedValue()
+      return unsafe fold.step(accumulator, result, index)
+    }
+    return unsafe fold
   }
 }

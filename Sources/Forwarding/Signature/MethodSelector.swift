@@ -21,26 +21,13 @@ internal import CForwardingInternal
     unsafe self.handle = handle
   }
 
-  /// Interns a name that the program contains. The name must not be empty,
-  /// contain a NUL, or be longer than 65,535 bytes in UTF-8. For a name from
-  /// outside use ``init(validating:)``.
-  ///
-  /// - Complexity: O(*n*) in the length of the name.
-  public init(_ name: String) {
-    do throws(InvocationError) {
-      try self.init(validating: name)
-    } catch {
-      preconditionFailure(error.description)
-    }
-  }
-
   /// Interns a name.
   ///
-  /// - Throws: `InvocationError` with the code `invalidName` if the name is
+  /// - Throws: `ForwardingError` with the code `invalidName` if the name is
   ///   empty, contains a NUL, or is longer than 65,535 bytes in UTF-8, and with
   ///   the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the name.
-  public init(validating name: String) throws(InvocationError) {
+  public init(validating name: String) throws(ForwardingError) {
     // Most names are interned already. An invalid name never is.
     if let found = MethodSelector(known: name) {
       self = found
@@ -48,13 +35,13 @@ internal import CForwardingInternal
     }
     let length = name.utf8.count
     guard length > 0 && length <= MethodSelector.lengthLimit && !name.utf8.contains(0) else {
-      throw InvocationError(
+      throw ForwardingError(
         .invalidName, expected: "1 to \(MethodSelector.lengthLimit) bytes, none of them zero",
         actual: length > 100 ? "\(length) bytes" : String(reflecting: name))
     }
     // SAFETY: the string ends with a NUL and is copied.
     guard let handle = unsafe fwd_selector_register(name) else {
-      throw InvocationError(.outOfMemory, selector: name, actual: "no memory for a selector")
+      throw ForwardingError(.outOfMemory, selector: name, actual: "no memory for a selector")
     }
     unsafe self.handle = handle
   }
@@ -101,9 +88,17 @@ extension MethodSelector: Hashable {
 }
 
 extension MethodSelector: ExpressibleByStringLiteral {
-  /// Interns a literal, under the conditions of `init(_:)`.
+  /// Interns a literal. It must not be empty, contain a NUL, or be longer than
+  /// 65,535 bytes in UTF-8, or the program ends. For a name from outside use
+  /// ``init(validating:)``.
+  ///
+  /// - Complexity: O(*n*) in the length of the name.
   public init(stringLiteral name: String) {
-    self.init(name)
+    do throws(ForwardingError) {
+      try self.init(validating: name)
+    } catch {
+      preconditionFailure(error.description)
+    }
   }
 }
 

@@ -52,7 +52,7 @@ internal import CForwardingInternal
     // Sendable: the signature is immutable, and its reference count is atomic.
     internal let handle: OpaquePointer
     internal let encoding: TypeEncoding.Storage
-    internal let argumentCount: Int
+    internal let arguments: [Argument]
     internal let hiddenCount: Int
     internal let frameSize: Int
     internal let frameAlignment: Int
@@ -63,10 +63,21 @@ internal import CForwardingInternal
       // SAFETY: the encoding lives as long as the signature, and is retained
       // here. Dropping `const` is sound, since only the reference count
       // changes, which is atomic.
-      unsafe encoding = TypeEncoding.Storage(
+      let encoding = unsafe TypeEncoding.Storage(
         owning: fwd_encoding_retain(fwd_signature_encoding(handle)))
-      unsafe argumentCount = fwd_signature_argument_count(handle)
-      unsafe hiddenCount = fwd_signature_hidden_count(handle)
+      let hiddenCount = unsafe fwd_signature_hidden_count(handle)
+      self.encoding = encoding
+      self.hiddenCount = hiddenCount
+      arguments = (0..<(unsafe fwd_signature_argument_count(handle))).map { index in
+        var layout = fwd_layout()
+        // SAFETY: the index is below the count, and the output a local variable.
+        let type = unsafe fwd_signature_argument_type(handle, index)
+        _ = unsafe fwd_signature_argument(handle, index, &layout)
+        return Argument(
+          encoding: TypeEncoding(storage: encoding, index: Int(type)), index: index,
+          frameOffset: index < hiddenCount ? nil : layout.offset,
+          layout: TypeLayout(size: layout.size, alignment: layout.alignment, offset: 0))
+      }
       unsafe frameSize = fwd_signature_frame_size(handle)
       unsafe frameAlignment = fwd_signature_frame_alignment(handle)
     }
@@ -90,44 +101,22 @@ internal import CForwardingInternal
   /// argument types.
   ///
   /// Stack offsets and frame sizes, which runtimes write (`v24@0:8i16`), are
-  /// ignored. Recently parsed encodings are cached.
-  ///
-  /// - Throws: `EncodingError` if the text is malformed or exceeds a limit, and
-  ///   with the code `unsupported` if the encoding does not say how to call
-  ///   such a function.
-  /// - Complexity: O(*n*) in the length of the text.
-  public init(_ encoding: String) throws(EncodingError) {
-    var handle: OpaquePointer?
-    var error = fwd_error()
-    var utf8 = encoding
-    // SAFETY: the bytes are valid during the call, which copies them; the
-    // outputs are local variables.
-    let status = utf8.withUTF8 { bytes in
-      unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
-        unsafe fwd_signature_create(bytes.baseAddress, bytes.count, &handle, &error)
-      }
-    }
-    guard status == FWD_OK, let handle = unsafe handle else {
-      throw EncodingError(error, encoding: encoding)
-    }
-    // SAFETY: this value takes over the reference.
-    unsafe self.init(owning: handle)
-  }
-}
-
-extension MethodSignature {
-  /// Parses a method encoding with stated layouts for structs or unions in it.
+  /// ignored. Recently parsed encodings are cached, unless a layout is stated.
   ///
   /// ```swift
   /// let header = StatedLayout("Header", size: 5, alignment: 1)
   /// let signature = try MethodSignature("i{Header=ci}", stating: [header])
   /// ```
   ///
-  /// - Throws: `EncodingError` as `init(_:)`, and with the code `wrongLayout` if a
-  ///   stated layout contradicts the type, or if no type has its name.
+  /// - Parameters:
+  ///   - encoding: The encoding.
+  ///   - stated: Layouts of structs and unions in it, by name.
+  /// - Throws: `ForwardingError` if the text is malformed or exceeds a limit;
+  ///   with the code `unsupported` if the encoding does not say how to call
+  ///   such a function; with the code `wrongLayout` if a stated layout
+  ///   contradicts the type, or if no type has its name.
   /// - Complexity: O(*n*) in the length of the text, for each stated layout.
-  ///   The signature is not cached, so create it once.
-  public init(_ encoding: String, stating stated: [StatedLayout]) throws(EncodingError) {
+  public init(_ encoding: String, stating stated: [StatedLayout] = []) throws(ForwardingError) {
     var handle: OpaquePointer?
     var error = fwd_error()
     var utf8 = encoding
@@ -135,14 +124,17 @@ extension MethodSignature {
     // them; the outputs are local variables.
     let status = utf8.withUTF8 { bytes in
       unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
-        unsafe StatedLayout.withShim(stated) { stated, count in
+        if stated.isEmpty {
+          return unsafe fwd_signature_create(bytes.baseAddress, bytes.count, &handle, &error)
+        }
+        return unsafe StatedLayout.withShim(stated) { stated, count in
           unsafe fwd_signature_create_stating(
             bytes.baseAddress, bytes.count, stated, count, &handle, &error)
         }
       }
     }
     guard status == FWD_OK, let handle = unsafe handle else {
-      throw EncodingError(error, encoding: encoding)
+      throw ForwardingError(error, encoding: encoding)
     }
     // SAFETY: this value takes over the reference.
     unsafe self.init(owning: handle)
@@ -165,35 +157,8 @@ extension MethodSignature {
     public let layout: TypeLayout
   }
 
-  /// The arguments of a signature, in order, the receiver and the selector
-  /// included.
-  public struct Arguments: RandomAccessCollection, Sendable {
-    private let storage: Storage
-
-    fileprivate init(_ storage: Storage) { self.storage = storage }
-
-    /// The index of the first argument, 0.
-    public var startIndex: Int { 0 }
-
-    /// The number of arguments.
-    public var endIndex: Int { storage.argumentCount }
-
-    /// The argument at an index, which must be at least 0 and below `count`.
-    public subscript(index: Int) -> Argument {
-      precondition(index >= 0 && index < storage.argumentCount, "argument index out of range")
-      var layout = fwd_layout()
-      // SAFETY: the index is below the count, and the output a local variable.
-      let type = unsafe fwd_signature_argument_type(storage.handle, index)
-      _ = unsafe fwd_signature_argument(storage.handle, index, &layout)
-      return Argument(
-        encoding: TypeEncoding(storage: storage.encoding, index: Int(type)), index: index,
-        frameOffset: index < storage.hiddenCount ? nil : layout.offset,
-        layout: TypeLayout(size: layout.size, alignment: layout.alignment, offset: 0))
-    }
-  }
-
-  /// All arguments, in order.
-  public var arguments: Arguments { Arguments(storage) }
+  /// All arguments, in order, the receiver and the selector included.
+  public var arguments: [Argument] { storage.arguments }
 
   /// The type of the result.
   public var result: TypeEncoding {
@@ -222,28 +187,25 @@ extension MethodSignature {
   public var frameAlignment: Int { storage.frameAlignment }
 
   /// Whether argument 0 is the receiver: an object or a pointer.
-  public var hasReceiver: Bool { storage.hiddenCount > 0 }
-
-  /// Whether argument 1, behind a receiver, is the selector.
-  public var hasSelector: Bool { storage.hiddenCount > 1 }
+  internal var hasReceiver: Bool { storage.hiddenCount > 0 }
 
   /// The index of the first argument that is neither the receiver nor the
-  /// selector: 0, 1 or 2.
+  /// selector: 0 without a receiver, 1 with a receiver, 2 with both.
   public var firstArgumentIndex: Int { storage.hiddenCount }
 
   /// Returns the signature without the receiver and the selector, for a C
   /// callback with the other arguments.
   ///
-  /// - Throws: `EncodingError` with the code `outOfMemory`.
+  /// - Throws: `ForwardingError` with the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the encoding.
-  public func withoutReceiver() throws(EncodingError) -> MethodSignature {
+  public func withoutReceiver() throws(ForwardingError) -> MethodSignature {
     if !hasReceiver { return self }
     var dropped: OpaquePointer?
     var error = fwd_error()
     // SAFETY: the outputs are local variables.
     let status = unsafe fwd_signature_drop_hidden(handle, &dropped, &error)
     guard status == FWD_OK, let dropped = unsafe dropped else {
-      throw EncodingError(error, encoding: text)
+      throw ForwardingError(error, encoding: text)
     }
     // SAFETY: this value takes over the reference.
     return unsafe MethodSignature(owning: dropped)

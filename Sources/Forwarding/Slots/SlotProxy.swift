@@ -77,7 +77,7 @@ extension DynamicProxy: SlotProxy {
   /// Subscribes what an untyped slot holds.
   ///
   /// - Throws: `ForwardingError` as `subscribe(_:at:lifetime:)`; with the code
-  ///   `invalidTable` if the object is neither a `DynamicProxy.Subscriber` nor a proxy.
+  ///   `typeMismatch` if the object is neither a `DynamicProxy.Subscriber` nor a proxy.
   public func subscribeListener(
     _ listener: any AnyObject & Sendable, at position: Position, lifetime: Lifetime
   ) throws(ForwardingError) -> DynamicProxy.Subscription {
@@ -86,7 +86,7 @@ extension DynamicProxy: SlotProxy {
     }
     guard let subscriber = listener as? any DynamicProxy.Subscriber else {
       throw ForwardingError(
-        .invalidTable,
+        .typeMismatch,
         "an object of class \(type(of: listener)) has no function table: expected a DynamicProxy.Subscriber"
       )
     }

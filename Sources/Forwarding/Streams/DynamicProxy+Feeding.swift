@@ -35,7 +35,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
     let result = try resultCoder(for: key)
-    let function = unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+    let function = unsafe PackedFunction { _, pointers, room throws(ForwardingError) in
       var index = coders.first
       let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
       unsafe result.encodeRetained(output, into: room)
@@ -123,7 +123,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
     let result = try resultCoder(for: key)
-    let function = unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+    let function = unsafe PackedFunction { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
       let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))

@@ -26,7 +26,7 @@ extension DynamicProxy {
     _ selector: MethodSelector, _ buffering: SignalBuffering, at position: Position = .last,
     _ body: @escaping @Sendable (SignalEmitter<Element>, RawDelivery) throws(RawMismatch) -> Void
   ) throws(ForwardingError) -> MethodSignal<Element> {
-    let function = unsafe PackedFunction { receiver, arguments, result throws(InvocationError) in
+    let function = unsafe PackedFunction { receiver, arguments, result throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       // SAFETY: the receiver is the registration that the record holds.
       let emitter = unsafe Unmanaged<SignalRegistration<Element>>.fromOpaque(receiver)

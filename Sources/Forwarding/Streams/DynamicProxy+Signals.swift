@@ -36,7 +36,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let coders = try argumentCoders(for: key)
     try checkHasNoResult(key.selector)
-    let function = unsafe PackedFunction { receiver, pointers, _ throws(InvocationError) in
+    let function = unsafe PackedFunction { receiver, pointers, _ throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
       let element = unsafe map(repeat try coders.next(each coders.coders, pointers, &index))
@@ -106,7 +106,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let coders = try argumentCoders(for: key)
     let result = try resultCoder(for: key)
-    let function = unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+    let function = unsafe PackedFunction { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
       let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))

@@ -12,11 +12,11 @@ internal struct ArgumentCoders<each Argument>: Sendable {
 
   /// Finds the coders: of all arguments, or of the first few.
   ///
-  /// - Throws: `InvocationError` if the number of arguments, or the type of
+  /// - Throws: `ForwardingError` if the number of arguments, or the type of
   ///   one, is not the signature's.
   init(
     _ selector: MethodSelector, _ signature: MethodSignature, mayBeFewer: Bool = false
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     self.selector = selector
     self.signature = signature
     first = signature.firstArgumentIndex
@@ -24,7 +24,7 @@ internal struct ArgumentCoders<each Argument>: Sendable {
     repeat Self.count((each Argument).self, &given)
     let expected = signature.arguments.count - signature.firstArgumentIndex
     guard given == expected || (mayBeFewer && given < expected) else {
-      throw InvocationError(
+      throw ForwardingError(
         .wrongArgumentCount, selector: selector.name, encoding: signature.text,
         expected: (mayBeFewer ? "at most " : "")
           + "\(expected) argument\(expected == 1 ? "" : "s") (\(signature))",
@@ -40,12 +40,12 @@ internal struct ArgumentCoders<each Argument>: Sendable {
 
   private static func next<Value>(
     _: Value.Type, _ selector: MethodSelector, _ signature: MethodSignature, _ index: inout Int
-  ) throws(InvocationError) -> ValueCoder<Value> {
+  ) throws(ForwardingError) -> ValueCoder<Value> {
     defer { index += 1 }
     do throws(ValueMismatch) {
       return try ValueCoder<Value>(for: signature.arguments[index].encoding)
     } catch {
-      throw InvocationError(
+      throw ForwardingError(
         error, selector: selector, signature: signature, argumentIndex: index)
     }
   }
@@ -54,14 +54,14 @@ internal struct ArgumentCoders<each Argument>: Sendable {
 extension ValueCoder {
   /// Finds how the result of a Swift function stands in a call of a signature.
   ///
-  /// - Throws: `InvocationError` if the type is not the signature's.
+  /// - Throws: `ForwardingError` if the type is not the signature's.
   init(
     resultOf selector: MethodSelector, _ signature: MethodSignature
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     do throws(ValueMismatch) {
       self = try ValueCoder(for: signature.result)
     } catch {
-      throw InvocationError(error, selector: selector, signature: signature)
+      throw ForwardingError(error, selector: selector, signature: signature)
     }
   }
 
@@ -69,19 +69,19 @@ extension ValueCoder {
   /// closure of a void method may have any result, which is dropped: that of
   /// its last expression often is one by accident, such as `Optional<()>`.
   ///
-  /// - Throws: `InvocationError` if the method has a result, and the type is not
+  /// - Throws: `ForwardingError` if the method has a result, and the type is not
   ///   the signature's.
   @usableFromInline
   init(
     ofClosure selector: MethodSelector, _ signature: MethodSignature
-  ) throws(InvocationError) {
+  ) throws(ForwardingError) {
     if signature.result.kind == .void && Value.self != Void.self {
       self.init(.translated(DroppingTranslator()))
     } else {
       do throws(ValueMismatch) {
         self = try ValueCoder(storingIn: signature.result)
       } catch {
-        throw InvocationError(error, selector: selector, signature: signature)
+        throw ForwardingError(error, selector: selector, signature: signature)
       }
     }
   }
@@ -104,7 +104,7 @@ extension ArgumentCoders {
   @unsafe internal func next<Value>(
     _ coder: ValueCoder<Value>, _ pointers: UnsafePointer<UnsafeMutableRawPointer>,
     _ index: inout Int
-  ) throws(InvocationError) -> Value {
+  ) throws(ForwardingError) -> Value {
     defer { index += 1 }
     do throws(ValueMismatch) {
       // SAFETY: the caller gives as many pointers as the signature has
@@ -116,17 +116,16 @@ extension ArgumentCoders {
   }
 
   @usableFromInline
-  @inline(never) internal func completed(_ error: ValueMismatch, at index: Int) -> InvocationError {
-    InvocationError(error, selector: selector, signature: signature, argumentIndex: index)
+  @inline(never) internal func completed(_ error: ValueMismatch, at index: Int) -> ForwardingError {
+    ForwardingError(error, selector: selector, signature: signature, argumentIndex: index)
   }
 
   /// Writes the arguments to an argument frame, one after another. Objects are
   /// not retained.
   ///
   /// - Returns: the copies of strings, to be kept as long as the frame is read.
-  /// - Throws: `ForwardingError` with the code `typeMismatch` for a string that C
-  ///   cannot have. Not an `InvocationError`: to turn it into this one, the
-  ///   caller's stack frame would have room for both, and sends are nested.
+  /// - Throws: `ForwardingError` with the code `valueNotRepresentable` for a
+  ///   string that C cannot have.
   @unsafe func encode(
     _ values: repeat each Argument, into frame: UnsafeMutableRawPointer
   ) throws(ForwardingError) -> [AnyObject] {
@@ -147,7 +146,7 @@ extension ArgumentCoders {
         value, into: frame + (signature.arguments[index].frameOffset ?? 0))
       if let copy { copies.append(copy) }
     } catch {
-      throw ForwardingError(completed(error, at: index))
+      throw completed(error, at: index)
     }
     index += 1
   }

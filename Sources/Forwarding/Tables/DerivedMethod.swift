@@ -19,7 +19,7 @@ internal class DerivedMethod: @unchecked Sendable {
   internal let nameLength: Int
 
   /// The signature, or why the types have none.
-  internal let signature: Result<MethodSignature, TableError>
+  internal let signature: Result<MethodSignature, ForwardingError>
 
   /// The places of the arguments in a tuple of them, if a send may use such a
   /// tuple as its argument frame; nil if some argument needs more than a copy of
@@ -37,7 +37,7 @@ internal class DerivedMethod: @unchecked Sendable {
   internal let index = Atomic(0)
 
   fileprivate init(
-    _ key: Key, _ signature: Result<MethodSignature, TableError>, _ directPlaces: [Place]?
+    _ key: Key, _ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?
   ) {
     selector = key.selector
     type = key.type
@@ -53,7 +53,7 @@ internal final class TypedDerivedMethod<Output>: DerivedMethod, @unchecked Senda
   internal let result: ValueCoder<Output>?
 
   fileprivate init(
-    _ key: Key, _ signature: Result<MethodSignature, TableError>, _ directPlaces: [Place]?,
+    _ key: Key, _ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?,
     _ result: ValueCoder<Output>?
   ) {
     self.result = result
@@ -186,18 +186,18 @@ extension DerivedMethod {
     _ key: Key, _: Output.Type, _: repeat (each Argument).Type
   ) -> DerivedMethod {
     let selector = key.selector
-    do throws(TableError) {
+    do throws(ForwardingError) {
       let signature = try derive(selector, Output.self, repeat (each Argument).self)
       let coders: ArgumentCoders<repeat each Argument>
       let result: ValueCoder<Output>
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         // Finds types whose stated encoding is not theirs.
         coders = try ArgumentCoders(selector, signature)
         // Unlike `init(resultOf:)`, refuses a String, which a sender could read,
         // but a closure could not give.
         result = try ValueCoder(ofClosure: selector, signature)
       } catch {
-        throw TableError(
+        throw ForwardingError(
           .noEncoding, selector: selector.name, "the method key \"\(selector)\": \(error)")
       }
       return TypedDerivedMethod(key, .success(signature), directPlaces(coders, signature), result)
@@ -208,7 +208,7 @@ extension DerivedMethod {
 
   private static func derive<Output, each Argument>(
     _ selector: MethodSelector, _: Output.Type, _: repeat (each Argument).Type
-  ) throws(TableError) -> MethodSignature {
+  ) throws(ForwardingError) -> MethodSignature {
     var types: [Any.Type] = []
     repeat types.append((each Argument).self)
     let result = try encoding(of: Output.self, selector, "the result")
@@ -221,11 +221,10 @@ extension DerivedMethod {
       text += derived.text
       for layout in derived.statedLayouts where !stated.contains(layout) { stated.append(layout) }
     }
-    do throws(EncodingError) {
-      return try stated.isEmpty
-        ? MethodSignature(text) : MethodSignature(text, stating: stated)
+    do throws(ForwardingError) {
+      return try MethodSignature(text, stating: stated)
     } catch {
-      throw TableError(
+      throw ForwardingError(
         .noEncoding, selector: selector.name,
         "the types of the method key \"\(selector)\" give no signature: \(error)",
         encodingError: error)
@@ -234,11 +233,11 @@ extension DerivedMethod {
 
   private static func encoding(
     of type: Any.Type, _ selector: MethodSelector, _ place: String
-  ) throws(TableError) -> DerivedEncoding {
+  ) throws(ForwardingError) -> DerivedEncoding {
     do throws(ValueMismatch) {
       return try DerivedEncoding(of: type)
     } catch {
-      throw TableError(
+      throw ForwardingError(
         .noEncoding, selector: selector.name,
         "\(place) of the method key \"\(selector)\" is \(error.actual), expected \(error.expected)")
     }

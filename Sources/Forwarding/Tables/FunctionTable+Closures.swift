@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// A function that gets pointers to its arguments. A typed closure is converted
-/// to one.
+/// A function that gets pointers to its arguments, and writes its result. A typed
+/// closure is converted to one.
 @usableFromInline
 @safe internal final class PackedFunction: Sendable {
   @usableFromInline typealias Arguments = UnsafePointer<UnsafeMutableRawPointer>
@@ -12,16 +12,21 @@ internal import CForwardingInternal
   /// The parameters are the receiver, pointers to all arguments (the receiver
   /// and the selector included), and memory for the result.
   internal let call:
-    @Sendable (UnsafeMutableRawPointer?, Arguments, UnsafeMutableRawPointer) throws(InvocationError)
+    @Sendable (UnsafeMutableRawPointer?, Arguments, UnsafeMutableRawPointer) throws(ForwardingError)
       -> Void
+
+  /// A faster way to do the same, for arguments that need no conversion.
+  internal let called: CalledClosure?
 
   @usableFromInline
   internal init(
+    _ called: CalledClosure? = nil,
     _ call:
       @escaping @Sendable (UnsafeMutableRawPointer?, Arguments, UnsafeMutableRawPointer)
-      throws(InvocationError) -> Void
+      throws(ForwardingError) -> Void
   ) {
     unsafe self.call = call
+    self.called = called
   }
 }
 
@@ -48,7 +53,7 @@ extension FunctionTable.Builder where Owner: AnyObject {
     _ selector: String,
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
   ) {
-    addPacked(selector) { selector, signature throws(TableError) in
+    addPacked(selector) { selector, signature throws(ForwardingError) in
       try Self.pack(selector, signature, body)
     }
   }
@@ -58,10 +63,11 @@ extension FunctionTable.Builder where Owner: AnyObject {
   internal static func pack<each Argument, Output>(
     _ selector: MethodSelector, _ signature: MethodSignature,
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
-  ) throws(TableError) -> PackedFunction {
+  ) throws(ForwardingError) -> PackedFunction {
     let (coders, result) = try Self.coders(
       selector, signature, Output.self, repeat (each Argument).self)
-    return unsafe PackedFunction { receiver, pointers, room throws(InvocationError) in
+    let called = CalledClosure(HeldClosure(body), takesReceiver: true, coders, result)
+    return unsafe PackedFunction(called) { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
       let values = unsafe (repeat try coders.next(each coders.coders, pointers, &index))
@@ -84,7 +90,7 @@ extension FunctionTable.Builder where Owner == Void {
     _ selector: String,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) {
-    addPacked(selector) { selector, signature throws(TableError) in
+    addPacked(selector) { selector, signature throws(ForwardingError) in
       try Self.pack(selector, signature, body)
     }
   }
@@ -94,10 +100,11 @@ extension FunctionTable.Builder where Owner == Void {
   internal static func pack<each Argument, Output>(
     _ selector: MethodSelector, _ signature: MethodSignature,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
-  ) throws(TableError) -> PackedFunction {
+  ) throws(ForwardingError) -> PackedFunction {
     let (coders, result) = try Self.coders(
       selector, signature, Output.self, repeat (each Argument).self)
-    return unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+    let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
+    return unsafe PackedFunction(called) { _, pointers, room throws(ForwardingError) in
       var index = coders.first
       let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
       unsafe result.encodeRetained(output, into: room)
@@ -110,10 +117,10 @@ extension FunctionTable.Builder {
   internal mutating func addPacked(
     _ selector: String,
     _ bind:
-      @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
+      @escaping @Sendable (MethodSelector, MethodSignature) throws(ForwardingError) ->
       PackedFunction
   ) {
-    add(selector) { selector, signature throws(TableError) in
+    add(selector) { selector, signature throws(ForwardingError) in
       .packed(try bind(selector, signature))
     }
   }
@@ -122,10 +129,10 @@ extension FunctionTable.Builder {
   internal mutating func addPacked(
     _ selector: MethodSelector,
     _ bind:
-      @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
+      @escaping @Sendable (MethodSelector, MethodSignature) throws(ForwardingError) ->
       PackedFunction
   ) {
-    add(selector) { selector, signature throws(TableError) in
+    add(selector) { selector, signature throws(ForwardingError) in
       .packed(try bind(selector, signature))
     }
   }
@@ -136,14 +143,14 @@ extension FunctionTable.Builder {
   internal static func coders<each Argument, Output>(
     _ selector: MethodSelector, _ signature: MethodSignature, _: Output.Type,
     _: repeat (each Argument).Type
-  ) throws(TableError) -> (ArgumentCoders<repeat each Argument>, ValueCoder<Output>) {
-    do throws(InvocationError) {
+  ) throws(ForwardingError) -> (ArgumentCoders<repeat each Argument>, ValueCoder<Output>) {
+    do throws(ForwardingError) {
       return (
         try ArgumentCoders(selector, signature),
         try ValueCoder(ofClosure: selector, signature)
       )
     } catch {
-      throw TableError(
+      throw ForwardingError(
         .signatureMismatch, selector: selector.name,
         "the closure for \"\(selector)\" does not fit \"\(signature)\": \(error)")
     }

@@ -24,7 +24,7 @@ extension FunctionTable.Builder where Owner: AnyObject {
     _ key: Forwarding.Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
   ) {
-    addPacked(key.selector) { selector, signature throws(TableError) in
+    addPacked(key.selector) { selector, signature throws(ForwardingError) in
       try Self.pack(selector, signature, body)
     }
   }
@@ -38,7 +38,7 @@ extension FunctionTable.Builder where Owner == Void {
     _ key: Forwarding.Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) {
-    addPacked(key.selector) { selector, signature throws(TableError) in
+    addPacked(key.selector) { selector, signature throws(ForwardingError) in
       try Self.pack(selector, signature, body)
     }
   }
@@ -50,7 +50,9 @@ extension FunctionTable.Builder {
   /// one, then the arguments.
   ///
   /// ```swift
-  /// unsafe $0.function(Visitor.finished, calling: counter_finished)
+  /// unsafe $0.function(
+  ///   Visitor.finished,
+  ///   calling: counter_finished as @convention(c) (UnsafeMutableRawPointer?, Int64) -> Void)
   /// ```
   ///
   /// The number of parameters, and the size and the kind of register of each,
@@ -60,7 +62,7 @@ extension FunctionTable.Builder {
     _ key: Forwarding.Method<Output, repeat each Argument>, calling function: CFunctionType
   ) {
     let signature: MethodSignature
-    do throws(TableError) {
+    do throws(ForwardingError) {
       signature = try key.signature
     } catch {
       return keep(error)
@@ -68,14 +70,14 @@ extension FunctionTable.Builder {
     let name = key.selector.name
     guard let type = Forwarding.CFunctionType(CFunctionType.self) else {
       return keep(
-        TableError(
+        ForwardingError(
           .signatureMismatch, selector: name,
           "the function for \"\(name)\" is \(CFunctionType.self), expected a @convention(c) function"
         ))
     }
     if let reason = type.mismatch(with: signature) {
       return keep(
-        TableError(
+        ForwardingError(
           .signatureMismatch, selector: name,
           """
           the function for "\(name)" is \(CFunctionType.self), expected \(signature.inWords): \(reason)

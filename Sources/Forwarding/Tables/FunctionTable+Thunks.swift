@@ -39,18 +39,18 @@ extension FunctionTable.Builder {
     let implementation: FunctionTable.Implementation =
       unsafe function.map { .thunk(unsafe FunctionAddress(pointer: $0), packed) } ?? .shim(packed)
     let own: MethodSignature
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       own = try MethodSignature(encoding)
     } catch {
       keep(
-        TableError(
-          .invalidEncoding, selector: selector, "the function for \"\(selector)\": \(error)",
+        ForwardingError(
+          error.code, selector: selector, "the function for \"\(selector)\": \(error)",
           encodingError: error))
       return
     }
-    add(selector) { selector, signature throws(TableError) in
+    add(selector) { selector, signature throws(ForwardingError) in
       guard own.isCompatible(with: signature) else {
-        throw TableError(
+        throw ForwardingError(
           .signatureMismatch, selector: selector.name,
           """
           the function for "\(selector)" is "\(own)", but the protocol declares "\(signature)"

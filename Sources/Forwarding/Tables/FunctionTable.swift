@@ -34,7 +34,7 @@ public final class FunctionTable: Sendable {
     let selector: MethodSelector
     /// Checks the function against the signature that a protocol declares, and
     /// returns what the C target calls.
-    let bind: @Sendable (MethodSignature) throws(TableError) -> Implementation
+    let bind: @Sendable (MethodSignature) throws(ForwardingError) -> Implementation
   }
 
   /// A function that has been checked against a signature.
@@ -57,7 +57,7 @@ public final class FunctionTable: Sendable {
   public var selectors: [MethodSelector] { Array(methods.keys) }
 
   /// The first mistake in the table; nil if there is none.
-  internal let fault: TableError?
+  internal let fault: ForwardingError?
 
   /// Whether an object has the class that the functions take as their receiver.
   /// It is checked at subscription, since typed closures do not check it.
@@ -65,7 +65,7 @@ public final class FunctionTable: Sendable {
   private let owner: Any.Type
 
   internal init(
-    methods: [Method], fault: TableError?, owner: Any.Type = Void.self,
+    methods: [Method], fault: ForwardingError?, owner: Any.Type = Void.self,
     accepts: @escaping @Sendable (AnyObject) -> Bool = { _ in true }
   ) {
     self.owner = owner
@@ -75,7 +75,7 @@ public final class FunctionTable: Sendable {
     for method in methods where bySelector.updateValue(method, forKey: method.selector) != nil {
       fault =
         fault
-        ?? TableError(
+        ?? ForwardingError(
           .duplicate, selector: method.selector.name,
           "the function table implements \"\(method.selector)\" twice")
     }
@@ -105,9 +105,9 @@ public final class FunctionTable: Sendable {
   /// that no required method is missing. A proxy does the same at subscription.
   /// Call this in tests and at start-up.
   ///
-  /// - Throws: `TableError` for the first method that does not fit. The error
+  /// - Throws: `ForwardingError` for the first method that does not fit. The error
   ///   shows both types.
-  public func validate(for table: ProtocolTable) throws(TableError) {
+  public func validate(for table: ProtocolTable) throws(ForwardingError) {
     if let fault { throw fault }
     for requirement in try ProtocolTable.merge([table]) {
       if let method = methods[requirement.selector] {
@@ -119,9 +119,11 @@ public final class FunctionTable: Sendable {
   }
 }
 
-extension TableError {
-  internal static func missing(_ selector: MethodSelector, of table: ProtocolTable) -> TableError {
-    TableError(
+extension ForwardingError {
+  internal static func missing(_ selector: MethodSelector, of table: ProtocolTable)
+    -> ForwardingError
+  {
+    ForwardingError(
       .missingMethod, table: table.name, selector: selector.name,
       "the function table lacks \"\(selector)\", which protocol \"\(table.name)\" requires")
   }
@@ -134,7 +136,7 @@ extension FunctionTable {
   /// subscribers, or `Void` if the functions have no receiver.
   public struct Builder<Owner> {
     internal private(set) var methods: [Method] = []
-    internal private(set) var fault: TableError?
+    internal private(set) var fault: ForwardingError?
 
     internal init() {}
 
@@ -142,13 +144,13 @@ extension FunctionTable {
     internal mutating func add(
       _ selector: String,
       _ bind:
-        @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
+        @escaping @Sendable (MethodSelector, MethodSignature) throws(ForwardingError) ->
         Implementation
     ) {
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         add(try MethodSelector(validating: selector), bind)
       } catch {
-        keep(TableError(.invalidName, selector: selector, error.description))
+        keep(ForwardingError(.invalidName, selector: selector, error.description))
       }
     }
 
@@ -156,17 +158,17 @@ extension FunctionTable {
     internal mutating func add(
       _ selector: MethodSelector,
       _ bind:
-        @escaping @Sendable (MethodSelector, MethodSignature) throws(TableError) ->
+        @escaping @Sendable (MethodSelector, MethodSignature) throws(ForwardingError) ->
         Implementation
     ) {
       methods.append(
-        Method(selector: selector) { signature throws(TableError) in
+        Method(selector: selector) { signature throws(ForwardingError) in
           try bind(selector, signature)
         })
     }
 
     /// Keeps an error unless there is an earlier one.
-    internal mutating func keep(_ fault: TableError) {
+    internal mutating func keep(_ fault: ForwardingError) {
       self.fault = self.fault ?? fault
     }
   }
@@ -206,24 +208,24 @@ extension FunctionTable.Builder {
   ) {
     guard let function = unsafe function else {
       keep(
-        TableError(
+        ForwardingError(
           .nullPointer, selector: selector, "the function for \"\(selector)\" is a null pointer"))
       return
     }
     let own: MethodSignature
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       own = try MethodSignature(encoding)
     } catch {
       keep(
-        TableError(
-          .invalidEncoding, selector: selector, "the function for \"\(selector)\": \(error)",
+        ForwardingError(
+          error.code, selector: selector, "the function for \"\(selector)\": \(error)",
           encodingError: error))
       return
     }
     let code = unsafe FunctionAddress(pointer: function)
-    add(selector) { selector, signature throws(TableError) in
+    add(selector) { selector, signature throws(ForwardingError) in
       guard own.isCompatible(with: signature) else {
-        throw TableError(
+        throw ForwardingError(
           .signatureMismatch, selector: selector.name,
           """
           the function for "\(selector)" is "\(own)", but the protocol declares "\(signature)"
@@ -245,7 +247,7 @@ extension FunctionTable.Builder {
   ) {
     guard MemoryLayout<CFunctionType>.size == MemoryLayout<UInt>.size else {
       keep(
-        TableError(
+        ForwardingError(
           .signatureMismatch, selector: selector,
           "the function for \"\(selector)\" is \(CFunctionType.self), expected a @convention(c) function"
         ))

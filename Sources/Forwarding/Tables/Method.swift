@@ -69,7 +69,7 @@
   ///
   /// - Parameters:
   ///   - selector: the name. A literal must be a valid name, see
-  ///     ``MethodSelector/init(_:)``; make a name from outside with
+  ///     ``MethodSelector/init(stringLiteral:)``; make a name from outside with
   ///     ``MethodSelector/init(validating:)``.
   ///   - type: the type of a Swift function with the method's parameters and
   ///     result, without the receiver: `((Int64) -> Void).self`. By default the
@@ -106,10 +106,10 @@ extension Method {
   /// Functions take the selector behind the receiver only if the first parameter
   /// is a ``MethodSelector``: the encoding could not tell it from that.
   ///
-  /// - Throws: `TableError` with the code `noEncoding` if a type has no encoding;
+  /// - Throws: `ForwardingError` with the code `noEncoding` if a type has no encoding;
   ///   the message names the parameter.
   public var signature: MethodSignature {
-    get throws(TableError) { try derivation.signature.get() }
+    get throws(ForwardingError) { try derivation.signature.get() }
   }
 
   /// The same key, beside a closure that leaves out the last parameters.
@@ -140,7 +140,7 @@ extension Method: ExpressibleByStringLiteral {
   /// let stop = try proxy.send("visit:kind:", path, Int32(3)) as Int32
   /// ```
   ///
-  /// The literal must be a valid name, see ``MethodSelector/init(_:)``. The key
+  /// The literal must be a valid name, see ``MethodSelector/init(stringLiteral:)``. The key
   /// is looked up each time that the expression is evaluated, which takes some
   /// nanoseconds; a key in a `static let` is not looked up.
   // Inlinable, so that the type is a constant where the caller knows it.
@@ -151,7 +151,7 @@ extension Method: ExpressibleByStringLiteral {
       unsafe self.init(known, isLiteral: true)
     } else {
       let made = unsafe DerivedMethod.interned(
-        MethodSelector(name.description), Output.self, repeat (each Argument).self)
+        MethodSelector(stringLiteral: name.description), Output.self, repeat (each Argument).self)
       unsafe DerivedMethod.remember(name, type, made)
       unsafe self.init(made, isLiteral: true)
     }

@@ -10,17 +10,17 @@ extension ProtocolTable {
   /// first. Use that one. Methods are the same if their signatures are
   /// equivalent.
   ///
-  /// - Throws: `TableError` with the code `conflict` if a table with other
+  /// - Throws: `ForwardingError` with the code `conflict` if a table with other
   ///   methods has the name; the message shows both.
   @discardableResult
-  public func register() throws(TableError) -> ProtocolTable {
+  public func register() throws(ForwardingError) -> ProtocolTable {
     let table = Self.registry.withLock { tables in
       if let first = tables[name] { return first }
       tables[name] = self
       return self
     }
     guard table === self || table.declaresTheSame(as: self) else {
-      throw TableError(
+      throw ForwardingError(
         .conflict, table: name,
         "a protocol \"\(name)\" is registered already: \(table); it differs from \(self)")
     }

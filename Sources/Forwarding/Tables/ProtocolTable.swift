@@ -46,16 +46,16 @@ public final class ProtocolTable: Sendable {
 
   /// Declares a protocol.
   ///
-  /// - Throws: `TableError` if the name or a selector is empty, a method is
+  /// - Throws: `ForwardingError` if the name or a selector is empty, a method is
   ///   declared twice (here, or here and in a parent with another signature),
   ///   an encoding cannot be read or takes no receiver, or a result policy or a
   ///   default result does not fit the method.
   /// - Complexity: O(*n*) in the length of the encodings.
   public init(
     _ name: String, inheriting parents: [ProtocolTable] = [], _ build: (inout Builder) -> Void
-  ) throws(TableError) {
+  ) throws(ForwardingError) {
     guard !name.isEmpty, !name.utf8.contains(0) else {
-      throw TableError(.invalidName, "a protocol's name is not empty and has no NUL in it")
+      throw ForwardingError(.invalidName, "a protocol's name is not empty and has no NUL in it")
     }
     var builder = Builder()
     build(&builder)
@@ -66,7 +66,7 @@ public final class ProtocolTable: Sendable {
     for declaration in builder.declarations {
       let requirement = try declaration.resolve(in: name)
       if let earlier = seen.updateValue(requirement.signature, forKey: requirement.selector) {
-        throw TableError(
+        throw ForwardingError(
           .duplicate, table: name, selector: declaration.selector,
           "protocol \"\(name)\" declares \"\(declaration.selector)\" twice"
             + earlier.difference(from: requirement.signature))
@@ -191,13 +191,13 @@ extension ProtocolTable {
       self.makeFailure = makeFailure
     }
 
-    func resolve(in table: String) throws(TableError) -> Requirement {
+    func resolve(in table: String) throws(ForwardingError) -> Requirement {
       let place = "\"\(selector)\" of protocol \"\(table)\""
       let name: MethodSelector
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         name = try MethodSelector(validating: selector)
       } catch {
-        throw TableError(.invalidName, table: table, selector: selector, "\(place): \(error)")
+        throw ForwardingError(.invalidName, table: table, selector: selector, "\(place): \(error)")
       }
       let signature = try signature(place, in: table)
       do throws(ValueMismatch) {
@@ -207,8 +207,8 @@ extension ProtocolTable {
           defaultResult: try makeDefault?(signature.result),
           failureResult: try makeFailure?(signature.result), key: key)
       } catch {
-        let reason = InvocationError(error, selector: name, signature: signature)
-        throw TableError(
+        let reason = ForwardingError(error, selector: name, signature: signature)
+        throw ForwardingError(
           .policyMismatch, table: table, selector: selector, "protocol \"\(table)\": \(reason)")
       }
     }
@@ -219,29 +219,29 @@ extension ProtocolTable {
 
     private func signature(
       _ place: String, in table: String
-    ) throws(TableError) -> MethodSignature {
+    ) throws(ForwardingError) -> MethodSignature {
       let encoding: String
       switch types {
       case .key(let key):
-        do throws(TableError) {
+        do throws(ForwardingError) {
           return try key.signature.get()
         } catch {
-          throw TableError(
+          throw ForwardingError(
             error.code, table: table, selector: selector, "\(place): \(error)",
-            encodingError: error.encodingError)
+            encodingError: error)
         }
       case .encoding(let text): encoding = text
       }
       let signature: MethodSignature
-      do throws(EncodingError) {
+      do throws(ForwardingError) {
         signature = try MethodSignature(encoding)
       } catch {
-        throw TableError(
-          .invalidEncoding, table: table, selector: selector, "\(place): \(error)",
+        throw ForwardingError(
+          error.code, table: table, selector: selector, "\(place): \(error)",
           encodingError: error)
       }
       guard signature.hasReceiver else {
-        throw TableError(
+        throw ForwardingError(
           .noReceiver, table: table, selector: selector,
           "\(place): the first argument of \"\(encoding)\" must be an object or a pointer, to take the receiver"
         )
@@ -280,11 +280,11 @@ extension ProtocolTable {
   /// several tables declare occurs once: the first declaration decides its
   /// policy, and it is required if one of them requires it.
   ///
-  /// - Throws: `TableError` with the code `conflict` if two signatures are not
+  /// - Throws: `ForwardingError` with the code `conflict` if two signatures are not
   ///   equivalent; the message shows both. All pairs are compared, since
   ///   equivalence is not transitive: else `{A=i}` and `{B=i}` would conflict or
   ///   not depending on where `{?=i}` is declared.
-  internal static func merge(_ tables: [ProtocolTable]) throws(TableError) -> [Requirement] {
+  internal static func merge(_ tables: [ProtocolTable]) throws(ForwardingError) -> [Requirement] {
     var merged: [Requirement] = []
     var places: [MethodSelector: (index: Int, table: ProtocolTable)] = [:]
     // Further declarations of a method that are spelled differently.
@@ -307,7 +307,7 @@ extension ProtocolTable {
           let earlier = spellings[requirement.selector, default: []]
           for (signature, other) in [(merged[index].signature, first)] + earlier
           where !signature.isEquivalent(to: requirement.signature) {
-            throw TableError(
+            throw ForwardingError(
               .conflict, table: table.name, selector: requirement.selector.name,
               """
               "\(requirement.selector)" is "\(signature)" in protocol "\(other.name)", \

@@ -23,8 +23,8 @@ package struct RawMismatch: Error {
     self.actual = actual
   }
 
-  internal func completed(_ selector: MethodSelector) -> InvocationError {
-    InvocationError(
+  internal func completed(_ selector: MethodSelector) -> ForwardingError {
+    ForwardingError(
       .typeMismatch, selector: selector.name, argumentIndex: index, expected: expected,
       actual: actual)
   }
@@ -37,7 +37,7 @@ extension PackedFunction {
     _ selector: MethodSelector,
     _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
   ) {
-    unsafe self.init { _, arguments, result throws(InvocationError) in
+    unsafe self.init { _, arguments, result throws(ForwardingError) in
       do throws(RawMismatch) {
         try unsafe body(RawDelivery(arguments: arguments, result: result))
       } catch {

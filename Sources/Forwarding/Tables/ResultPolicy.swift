@@ -149,10 +149,13 @@ extension ResultPolicy.Fitted {
 
   let step: Step
   let initial: StoredValue?
+  /// A faster way to do the same.
+  let called: CalledFold?
 
-  private init(initial: StoredValue?, step: @escaping Step) {
+  private init(initial: StoredValue?, called: CalledFold?, step: @escaping Step) {
     unsafe self.step = step
     self.initial = initial
+    self.called = called
   }
 
   /// The coder of a fold. An object is taken as such: by a pointer to it, nobody
@@ -172,7 +175,8 @@ extension ResultPolicy.Fitted {
   ) throws(ValueMismatch) -> ResultFold {
     let coder = try foldCoder(Value.self, type)
     let size = try type.resultSize()
-    return unsafe ResultFold(initial: nil) { accumulator, result, index in
+    let called = CalledFold(until: predicate, coder, size)
+    return unsafe ResultFold(initial: nil, called: called) { accumulator, result, index in
       // SAFETY: both have room for a result, which the shim says they hold. The
       // reference in the result moves into the accumulator, which gives up the
       // one that it had.
@@ -188,7 +192,8 @@ extension ResultPolicy.Fitted {
   ) throws(ValueMismatch) -> ResultFold {
     let coder = try foldCoder(Value.self, type)
     let stored = try StoredValue(initial, as: type)
-    return unsafe ResultFold(initial: stored) { accumulator, result, index in
+    let called = CalledFold(reducing: combine, coder, try type.resultSize())
+    return unsafe ResultFold(initial: stored, called: called) { accumulator, result, index in
       // SAFETY: as above; both references are given up, and the accumulator
       // gets a new one.
       let next = try? unsafe coder.decodeRetained(from: result)

@@ -38,7 +38,7 @@ extension TypeEncoding {
   /// The size of a result of this type in bytes. The signature that it is of
   /// has been laid out.
   internal func resultSize() throws(ValueMismatch) -> Int {
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       return try layout().size
     } catch {
       throw ValueMismatch(code: .typeMismatch, expected: error.description, actual: "a result")

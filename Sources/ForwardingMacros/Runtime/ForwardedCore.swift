@@ -25,7 +25,7 @@
 
     /// Creates a proxy with the default configuration.
     public convenience init(_ family: ForwardedFamily) {
-      do throws(TableError) {
+      do throws(ForwardingError) {
         try self.init(family, DynamicProxy.Configuration())
       } catch {
         preconditionFailure("a proxy for \(family.table.name): \(error)")
@@ -34,15 +34,15 @@
 
     /// Creates a proxy.
     ///
-    /// - Throws: `TableError` if the configuration has a policy that does not
-    ///   fit its method, or a policy for a method whose result is not in a
+    /// - Throws: `ForwardingError` if the configuration has a policy that does
+    ///   not fit its method, or a policy for a method whose result is not in a
     ///   register.
     public init(
       _ family: ForwardedFamily, _ configuration: DynamicProxy.Configuration
-    ) throws(TableError) {
+    ) throws(ForwardingError) {
       for method in family.allMethods
       where method.isResultHidden && configuration.results[method.selector] != nil {
-        throw TableError(
+        throw ForwardingError(
           .policyMismatch, table: family.table.name, selector: method.selector.name,
           """
           the configuration: "\(method.selector)" gives its result in memory, or has none and \
@@ -243,7 +243,8 @@
 
     /// The result of a method that has no default.
     ///
-    /// - Throws: `ForwardingError` with the code `noResponder` if there is none.
+    /// - Throws: `ForwardingError` with the code `noResponder` if there is
+    ///   none.
     @inlinable
     public func answer<Value>(_ method: Int, _ value: Value?) throws(ForwardingError) -> Value {
       guard let value else { throw noResponder(method) }

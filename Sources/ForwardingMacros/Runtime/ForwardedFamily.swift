@@ -22,7 +22,7 @@
 
     internal init(_ name: String, _ methods: [ForwardedMethod], _ parents: [ForwardedFamily]) {
       self.methods = methods
-      do throws(TableError) {
+      do throws(ForwardingError) {
         table = try ProtocolTable(name, inheriting: parents.map(\.table)) { builder in
           for method in methods where !method.isAsync { method.declare(in: &builder) }
         }

@@ -107,7 +107,7 @@
       throws isThrowing: Bool, optional optionalIndex: Int?, _ thunk: Thunk, isAsync: Bool = false
     ) {
       self.isAsync = isAsync
-      self.selector = MethodSelector(selector)
+      self.selector = MethodSelector(stringLiteral: selector)
       self.arguments = arguments
       self.result = result
       self.isThrowing = isThrowing

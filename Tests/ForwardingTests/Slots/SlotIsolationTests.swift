@@ -87,7 +87,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
     _ listener: any FetchDelegate, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime
   ) throws(ForwardingError) -> DynamicProxy.Subscription {
-    throw ForwardingError(.invalidTable, "not in this test")
+    throw ForwardingError(.typeMismatch, "not in this test")
   }
   deinit {
     strays.note()

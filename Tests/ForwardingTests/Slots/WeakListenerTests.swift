@@ -44,7 +44,7 @@ private final class ValueProxy: SlotProxy {
   func subscribeListener(
     _ listener: ThreeWords, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
   ) throws(ForwardingError) -> DynamicProxy.Subscription {
-    throw ForwardingError(.invalidTable, "a value is no listener")
+    throw ForwardingError(.typeMismatch, "a value is no listener")
   }
   static func object(of listener: ThreeWords) -> AnyObject { listener.object }
 }

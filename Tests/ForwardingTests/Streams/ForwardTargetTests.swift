@@ -164,8 +164,8 @@ import Testing
     }
     let (ping, finish) = (try proxy.method(for: "ping:"), try proxy.method(for: "finish"))
     try proxy.withBatch { batch in
-      try batch.forward(finish, ArgumentFrame(finish.signature))
-      try batch.forward(ping, ArgumentFrame(ping.signature))
+      try batch.forward(finish, Invocation("finish", finish.signature))
+      try batch.forward(ping, Invocation("ping:", ping.signature))
     }
     #expect(journal.take() == ["finish", "a0"])
   }

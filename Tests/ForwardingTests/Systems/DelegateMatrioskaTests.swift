@@ -35,7 +35,7 @@ import Testing
     let clash = #expect(throws: ForwardingError.self) {
       try DynamicProxy(adopting: .pinging, other, forwardingTo: all)
     }
-    #expect(clash?.code == .invalidTable)
+    #expect(clash?.code == .conflict)
     let misfit = #expect(throws: ForwardingError.self) {
       try DynamicProxy(adopting: other, forwardingTo: all)
     }

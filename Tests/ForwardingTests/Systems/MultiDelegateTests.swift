@@ -42,7 +42,7 @@ import Testing
 
   @Test("1.2.1 there must be a protocol, and it is an error if there is none")
   func protocols() throws {
-    let error = #expect(throws: TableError.self) { try DynamicProxy.multiDelegate() }
+    let error = #expect(throws: ForwardingError.self) { try DynamicProxy.multiDelegate() }
     #expect(error?.code == .wrongProtocolCount)
     #expect(
       error?.description

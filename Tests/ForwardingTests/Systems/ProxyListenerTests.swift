@@ -35,11 +35,11 @@ import Testing
   func oneProtocol() throws {
     #expect(try proxy().protocols.map(\.name) == ["Playing"])
     let configuration = DynamicProxy.Configuration(.proxyListener)
-    let none = #expect(throws: TableError.self) {
+    let none = #expect(throws: ForwardingError.self) {
       try DynamicProxy(adopting: [], configuration: configuration)
     }
     #expect(none?.code == .wrongProtocolCount)
-    let two = #expect(throws: TableError.self) {
+    let two = #expect(throws: ForwardingError.self) {
       try DynamicProxy(adopting: .pinging, Self.playing, configuration: configuration)
     }
     #expect(two?.code == .wrongProtocolCount)
@@ -203,7 +203,7 @@ import Testing
     let proxy = try proxy()
     for _ in 0...1 {
       for selector in ["ping:", "score:", "title", "setTitle:", "finish"] {
-        #expect(proxy.responds(to: MethodSelector(selector)))
+        #expect(try proxy.responds(to: MethodSelector(validating: selector)))
       }
       #expect(!proxy.responds(to: "rewind") && !proxy.responds(to: "unheard of"))
       try proxy.subscribe(RewindingPlayer("r", journal), lifetime: .strong)

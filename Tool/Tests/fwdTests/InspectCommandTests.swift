@@ -118,7 +118,7 @@ import Testing
             argument 5  bytes 0-7   xmm1      Double
             result      bytes 0-23  memory    struct Box
 
-          arguments on the stack: 24 bytes
+            arguments on the stack: 24 bytes
 
           """#)
       let pair = try ToolRun.fwd("inspect", "--plan", #"{R="p"{P="x"d}"n"i}q"#).output

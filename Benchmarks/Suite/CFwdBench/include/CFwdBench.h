@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "CFwdMeasure.h"
+#include "bench_closures.h"
 #include "bench_fan_out.h"
 
 // MARK: Calls

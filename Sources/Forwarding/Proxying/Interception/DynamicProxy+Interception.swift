@@ -103,7 +103,7 @@ extension DynamicProxy {
     let result = try resultCoder(for: key)
     return try intercept(key.selector, .instead, replacing: replacing) { _ in
       .stub(
-        unsafe PackedFunction { _, pointers, room throws(InvocationError) in
+        unsafe PackedFunction { _, pointers, room throws(ForwardingError) in
           var index = coders.first
           let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
           unsafe result.encodeRetained(output, into: room)
@@ -148,7 +148,7 @@ extension DynamicProxy {
     let coders = try argumentCoders(for: key)
     return try intercept(key.selector, point) { _ in
       .tap(
-        unsafe PackedFunction { _, pointers, _ throws(InvocationError) in
+        unsafe PackedFunction { _, pointers, _ throws(ForwardingError) in
           var index = coders.first
           unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
         })

@@ -9,7 +9,7 @@ extension DynamicProxy {
   /// Adds an interceptor, and makes the token that ends it.
   internal func intercept(
     _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
-    bind: (MethodSignature) throws(TableError) -> Interceptor.Body
+    bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
   ) throws(ForwardingError) -> Token {
     let (interceptor, index) = try addInterceptor(selector, point, replacing: replacing, bind: bind)
     return Token(Interception(anchor, method: index, interceptor))
@@ -18,16 +18,11 @@ extension DynamicProxy {
   /// Adds an interceptor. Gives it and the index of the method.
   internal func addInterceptor(
     _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
-    bind: (MethodSignature) throws(TableError) -> Interceptor.Body
+    bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
   ) throws(ForwardingError) -> (Interceptor, Int) {
     try subscribers.failIfClosing()
     let method = try method(for: selector)
-    let interceptor: Interceptor
-    do throws(TableError) {
-      interceptor = Interceptor(try bind(method.signature))
-    } catch {
-      throw ForwardingError(error)
-    }
+    let interceptor = Interceptor(try bind(method.signature))
     let index = unsafe fwd_proxy_method_index(method.entry)
     let replaced = try interceptions.withLock { chains throws(ForwardingError) in
       var chain = chains[index] ?? InterceptionChain()

@@ -94,12 +94,12 @@ extension InterceptedDelivery {
     guard tap.liveness.isLive else { return }
     switch tap.body {
     case .tap(let function):
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         // SAFETY: the function was bound to the signature; its own result is
         // Void.
         try unsafe function.call(nil, UnsafePointer(arguments), UnsafeMutableRawPointer(hidden))
       } catch {
-        report(ForwardingError(error))
+        report(error)
       }
     case .observer(let body):
       let invocation = makeInvocation()
@@ -174,7 +174,7 @@ extension InterceptedDelivery {
       return try unsafe replace(body, pointers, result)
     }
     if case .stub(let function) = stub?.body {
-      do throws(InvocationError) {
+      do throws(ForwardingError) {
         // SAFETY: the function was bound to the signature.
         try unsafe function.call(nil, pointers, result)
       } catch {

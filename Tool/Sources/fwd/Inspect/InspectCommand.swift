@@ -47,10 +47,10 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     try reporting {
       let text: String
-      do throws(EncodingError) {
+      do throws(ForwardingError) {
         text =
           plan
-          ? PlanTable(try MethodSignature(encoding)).text(style: .standard)
+          ? PlanText(try MethodSignature(encoding)).text(style: .standard)
           : try read().text(style: .standard)
       } catch {
         throw Failure(.dataError, error.description)
@@ -61,23 +61,23 @@ struct InspectCommand: ParsableCommand {
 
   /// Reads the encoding in the form that was asked for; without one, as a type
   /// if it is one.
-  private func read() throws(EncodingError) -> InspectTable {
+  private func read() throws(ForwardingError) -> InspectTable {
     switch form {
     case .type: return InspectTable(try TypeEncoding(encoding))
     case .method: return InspectTable(try MethodSignature(encoding))
     case nil: break
     }
-    let typeError: EncodingError
-    do throws(EncodingError) {
+    let typeError: ForwardingError
+    do throws(ForwardingError) {
       return InspectTable(try TypeEncoding(encoding))
     } catch {
       typeError = error
     }
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       return InspectTable(try MethodSignature(encoding))
     } catch {
       // Whoever came further understood more of it.
-      throw error.offset > typeError.offset ? error : typeError
+      throw error.offset ?? 0 > typeError.offset ?? 0 ? error : typeError
     }
   }
 }

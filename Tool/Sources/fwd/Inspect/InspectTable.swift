@@ -26,12 +26,11 @@ struct InspectTable {
     }
 
     /// The qualifiers that `typeName` does not tell.
-    private static func words(for qualifiers: TypeEncoding.Qualifiers) -> String {
-      let words: [(TypeEncoding.Qualifiers, String)] = [
-        (.in, "in"), (.inout, "inout"), (.out, "out"), (.bycopy, "bycopy"), (.byref, "byref"),
-        (.oneway, "oneway"),
+    private static func words(for qualifiers: String) -> String {
+      let words: [Character: String] = [
+        "n": "in", "N": "inout", "o": "out", "O": "bycopy", "R": "byref", "V": "oneway",
       ]
-      let present = words.filter { qualifiers.contains($0.0) }.map(\.1)
+      let present = qualifiers.compactMap { words[$0] }
       return present.isEmpty ? "" : " (\(present.joined(separator: ", ")))"
     }
   }
@@ -52,7 +51,7 @@ struct InspectTable {
     text = type.text
     canonicalText = type.description
     add(type, Row(type))
-    do throws(EncodingError) {
+    do throws(ForwardingError) {
       _ = try type.layout()
     } catch {
       notes.append(error.description)
@@ -70,13 +69,12 @@ struct InspectTable {
     for argument in signature.arguments {
       var row = Row(argument.encoding, offset: argument.frameOffset.map(String.init) ?? "")
       row.index = String(argument.index)
-      if argument.index == 0 && signature.hasReceiver { row.meaning += ", the receiver" }
+      if argument.index == 0 && signature.firstArgumentIndex > 0 { row.meaning += ", the receiver" }
       add(argument.encoding, row)
     }
     let outside =
-      signature.hasSelector
-      ? ", without the receiver and the selector"
-      : signature.hasReceiver ? ", without the receiver" : ""
+      ["", ", without the receiver", ", without the receiver and the selector"][
+        signature.firstArgumentIndex]
     notes.append(
       "argument frame: \(DisplayText.count(UInt64(signature.frameSize), "byte")) "
         + "aligned to \(signature.frameAlignment)\(outside)")

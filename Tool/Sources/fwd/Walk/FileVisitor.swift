@@ -25,7 +25,7 @@ enum FileVisitor {
   static let visitEncoding = "i@:*^{stat=}i^{FTW=ii}"
 
   /// Registers the table by its name, at startup.
-  static func register() throws(TableError) -> ProtocolTable {
+  static func register() throws(ForwardingError) -> ProtocolTable {
     try ProtocolTable("FileVisitor") {
       $0.required(
         visit.name, visitEncoding, result: .until { (code: Int32) in code != 0 },

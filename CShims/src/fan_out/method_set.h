@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The methods of proxies of one kind, with all that a fan-out needs of their signatures, worked out once.
+
+#ifndef FWD_SRC_METHOD_SET_H
+#define FWD_SRC_METHOD_SET_H
+
+#include <stdatomic.h>
+
+#include "call/call_interface.h"
+#include "fan_out/replay.h"
+#include "fwd_proxy.h"
+
+/// A method of a proxy, compiled.
+typedef struct fwd_compiled_method {
+  /// First, so that a pointer to it is one to the compiled method.
+  fwd_proxy_method method;
+  size_t index;
+  /// All arguments, the hidden ones included.
+  uint32_t argument_count;
+  /// The receiver, and the selector if functions take it.
+  uint32_t hidden_count;
+  size_t frame_size;
+  size_t frame_alignment;
+  /// The frame offset of each argument that is not hidden.
+  uint32_t *offsets;
+  fwd_layout result;
+  /// The bytes of the result without padding.
+  size_t value_size;
+  bool returns_object;
+  const fwd_cif *cif;
+  /// NULL if the signature has none: then calls go through `cif`.
+  const fwd_call_plan *plan;
+  /// The loops of a void method that goes to all responders; NULL in both if it has none.
+  fwd_replayers replayers;
+  /// Whether FWD_REPLAY_NARROW words are enough for a loop, and for pointers to all arguments.
+  bool is_narrow;
+  fwd_register_loads loads;
+} fwd_compiled_method;
+
+/// Immutable, so proxies may share it.
+struct fwd_method_set {
+  _Atomic size_t references;
+  size_t count;
+  fwd_compiled_method *methods;
+  /// The memory of all methods' offsets.
+  uint32_t *offsets;
+  /// A hash table from selectors to method indices plus one; 0 is a free slot. The number of slots is a power of two, at
+  /// least twice the number of methods.
+  size_t slot_count;
+  uint32_t slots[];
+};
+
+static inline const fwd_compiled_method *fwd_compiled_method_of(const fwd_proxy_method *method) {
+  return (const fwd_compiled_method *)method;
+}
+
+/// Finds a method; NULL if the set has none with the selector.
+const fwd_compiled_method *fwd_method_set_find(const fwd_method_set *set, fwd_selector selector);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Calls of Swift closures by Swift's calling convention.
+///
+/// A closure `(Owner, repeat each Argument) -> Output` that a generic struct holds has the most general form that its
+/// type allows, whatever the types are: Swift's compiler puts a small function in front of the closure that was written.
+/// That function takes
+///
+///     an address for the result           rax   (x8 on AArch64)
+///     the owner                           rdi   (x0), only if the type has one
+///     an array of argument addresses      rsi   (x1), or the first register if there is no owner
+///     the closure's context               r13   (x20)
+///
+/// so a fan-out's array of argument pointers is what it expects. Clang knows this convention as `swiftcall`; gcc does not.
+/// Swift documents its convention (docs/ABI/CallConvSummary.rst in swiftlang/swift), but not that of packs, so the Swift
+/// side makes a `fwd_swift_closure` only for compilers with which the tests have passed.
+
+#ifndef FWD_SRC_SWIFT_CLOSURE_H
+#define FWD_SRC_SWIFT_CLOSURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fwd_dispatch.h"
+#include "members/swift_runtime.h"
+
+#if defined(__has_attribute)
+#if __has_attribute(swiftcall)
+#define FWD_HAS_SWIFTCALL 1
+#endif
+#endif
+#ifndef FWD_HAS_SWIFTCALL
+#define FWD_HAS_SWIFTCALL 0
+#endif
+
+/// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
+static inline bool fwd_swift_closure_takes(const fwd_swift_closure *closure, void *const *arguments) {
+  for (uint64_t left = closure->non_null; left; left &= left - 1) {
+    if (!*(void *const *)arguments[__builtin_ctzll(left)]) return false;
+  }
+  for (uint64_t left = closure->bools; left; left &= left - 1) {
+    if (*(const unsigned char *)arguments[__builtin_ctzll(left)] > 1) return false;
+  }
+  const void *const *class = closure->classes;
+  for (uint64_t left = closure->objects; left; left &= left - 1, class++) {
+    const void *object = *(const void *const *)arguments[__builtin_ctzll(left)];
+    // Most objects are of the class itself, which is their first word.
+    if (object && *(const void *const *)object != *class && !swift_dynamicCastClass(object, *class)) return false;
+  }
+  return true;
+}
+
+#if FWD_HAS_SWIFTCALL
+
+#define FWD_SWIFT_RESULT __attribute__((swift_indirect_result))
+#define FWD_SWIFT_CONTEXT __attribute__((swift_context))
+
+typedef __attribute__((swiftcall)) void (*fwd_closure_with_receiver)(FWD_SWIFT_RESULT void *result, void *receiver,
+                                                                     void *const *arguments,
+                                                                     FWD_SWIFT_CONTEXT const void *context);
+typedef __attribute__((swiftcall)) void (*fwd_closure_without_receiver)(FWD_SWIFT_RESULT void *result,
+                                                                        void *const *arguments,
+                                                                        FWD_SWIFT_CONTEXT const void *context);
+
+/// Calls a closure. `arguments` does not have the hidden ones; the result's bytes must not hold a value.
+static inline void fwd_swift_closure_call(const fwd_swift_closure *closure, void *receiver, void *const *arguments,
+                                          void *result) {
+  if (closure->takes_receiver) {
+    ((fwd_closure_with_receiver)closure->function)(result, receiver, arguments, closure->context);
+  } else {
+    ((fwd_closure_without_receiver)closure->function)(result, arguments, closure->context);
+  }
+}
+
+/// Calls a closure `(Value) -> Bool`, which takes the address of the value.
+static inline bool fwd_swift_predicate_call(void (*function)(void), const void *context, const void *value) {
+  typedef __attribute__((swiftcall)) bool (*predicate)(const void *value, FWD_SWIFT_CONTEXT const void *context);
+  return ((predicate)function)(value, context);
+}
+
+/// Calls a closure `(Value, Value) -> Value`. The result must not be where one of the values is.
+static inline void fwd_swift_combine_call(void (*function)(void), const void *context, const void *one,
+                                          const void *other, void *result) {
+  typedef __attribute__((swiftcall)) void (*combine)(FWD_SWIFT_RESULT void *result, const void *one, const void *other,
+                                                     FWD_SWIFT_CONTEXT const void *context);
+  ((combine)function)(result, one, other, context);
+}
+
+#else
+
+// Never called: see `fwd_calls_swift_closures`.
+static inline void fwd_swift_closure_call(const fwd_swift_closure *closure, void *receiver, void *const *arguments,
+                                          void *result) {
+  (void)closure, (void)receiver, (void)arguments, (void)result;
+}
+static inline bool fwd_swift_predicate_call(void (*function)(void), const void *context, const void *value) {
+  (void)function, (void)context, (void)value;
+  return false;
+}
+static inline void fwd_swift_combine_call(void (*function)(void), const void *context, const void *one,
+                                          const void *other, void *result) {
+  (void)function, (void)context, (void)one, (void)other, (void)result;
+}
+
+#endif
+
+#endif
