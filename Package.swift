@@ -39,6 +39,8 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Forwarding", targets: ["Forwarding"]),
+    // Configurations that do what other multi-delegates do.
+    .library(name: "ForwardingPresets", targets: ["ForwardingPresets"]),
     // Typed proxies for Swift protocols. Empty without the trait "Macros".
     .library(name: "ForwardingMacros", targets: ["ForwardingMacros"]),
     // Signals as publishers. Empty without the trait "OpenCombine".
@@ -81,6 +83,8 @@ let package = Package(
       cSettings: internalHeaders,
       swiftSettings: swiftSettings
         + (closures.map { [.define("FWD_CLOSURES_\($0.uppercased())")] } ?? [])),
+    .target(
+      name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .macro(
       name: "ForwardingMacrosPlugin",
       dependencies: [
@@ -98,7 +102,9 @@ let package = Package(
       name: "CTestFixtures", dependencies: ["CForwarding"], path: "Tests/Support/CTestFixtures"),
     .testTarget(
       name: "ForwardingTests",
-      dependencies: ["Forwarding", "CForwarding", "CForwardingInternal", "CTestFixtures"],
+      dependencies: [
+        "Forwarding", "ForwardingPresets", "CForwarding", "CForwardingInternal", "CTestFixtures",
+      ],
       cSettings: internalHeaders, swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],
@@ -106,7 +112,8 @@ let package = Package(
     .testTarget(
       name: "ForwardingMacrosTests",
       dependencies: [
-        "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "Forwarding", "CForwarding",
+        "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "ForwardingPresets",
+        "Forwarding", "CForwarding",
         swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),

@@ -46,8 +46,7 @@ LINES = [
 ENTRIES = [
     "proxy: resolved method", "proxy: resolved method, pointer array", "proxy: C function pointer",
     "proxy: fwd_forward", "proxy: fwd_forward_arguments", "proxy: fwd_forward_named", "proxy: selector",
-    "proxy: name", "proxy: Invocation", "proxy: typed send", "proxy: typed send, literal selector",
-    "proxy: dynamic call",
+    "proxy: name", "proxy: Invocation", "proxy: send by key", "proxy: send by literal",
 ]
 WEAK_BOXES = "Swift: loop over [WeakBox<any P>]"
 

@@ -33,7 +33,7 @@
     public func on<each Argument, Output, Failure: Error>(
       _ requirement: Requirement, at position: DynamicProxy.Position = .last,
       _ body: @escaping @Sendable (repeat each Argument) throws(Failure) -> Output
-    ) throws(ForwardingError) -> SubscriptionToken {
+    ) throws(ForwardingError) -> DynamicProxy.Token {
       let handler = try ForwardedHandler<repeat each Argument, Output>(
         Self._protocol.methods[requirement.rawValue], mayThrow: Failure.self != Never.self)
       // SAFETY: the handler is for the method's types.
@@ -127,7 +127,7 @@
     public var forwardTarget: AnyObject? { _forwarding.proxy.forwardTarget }
 
     /// Sets the object that gets calls which no listener handles. Replaces an
-    /// earlier one. See `DynamicProxy.setForwardTarget(_:for:lifetime:)`.
+    /// earlier one. See `DynamicProxy.setForwardTarget(_:table:for:lifetime:)`.
     ///
     /// - Throws: `ForwardingError` with the code `cycle` if it is a proxy that
     ///   forwards to this one; `dead` if it is being deinitialised.

@@ -28,7 +28,7 @@
     ///   both types), or if the method is `async`.
     public func before<each Argument>(
       _ requirement: Requirement, _ body: @escaping @Sendable (repeat each Argument) -> Void
-    ) throws(ForwardingError) -> InterceptionToken {
+    ) throws(ForwardingError) -> DynamicProxy.Token {
       try tap(requirement, isAfter: false, body)
     }
 
@@ -42,7 +42,7 @@
     /// - Throws: `ForwardingError`, as `before`.
     public func after<each Argument>(
       _ requirement: Requirement, _ body: @escaping @Sendable (repeat each Argument) -> Void
-    ) throws(ForwardingError) -> InterceptionToken {
+    ) throws(ForwardingError) -> DynamicProxy.Token {
       try tap(requirement, isAfter: true, body)
     }
 
@@ -69,7 +69,7 @@
     public func instead<each Argument, Output, Failure: Error>(
       _ requirement: Requirement, replacing: Bool = false,
       _ body: @escaping @Sendable (repeat each Argument) throws(Failure) -> Output
-    ) throws(ForwardingError) -> InterceptionToken {
+    ) throws(ForwardingError) -> DynamicProxy.Token {
       let handler = try ForwardedHandler<repeat each Argument, Output>(
         Self._protocol.methods[requirement.rawValue], mayBeFewer: false,
         mayThrow: Failure.self != Never.self)
@@ -107,7 +107,7 @@
     public func around(
       _ requirement: Requirement,
       _ body: @escaping @Sendable (_ invocation: Invocation, _ proceed: Proceed) throws -> Void
-    ) throws(ForwardingError) -> InterceptionToken {
+    ) throws(ForwardingError) -> DynamicProxy.Token {
       let method = Self._protocol.methods[requirement.rawValue]
       try method.checkClosures()
       if !method.isThrowing { return try _forwarding.proxy.around(method.selector, body) }
@@ -142,7 +142,7 @@
     private func tap<each Argument>(
       _ requirement: Requirement, isAfter: Bool,
       _ body: @escaping @Sendable (repeat each Argument) -> Void
-    ) throws(ForwardingError) -> InterceptionToken {
+    ) throws(ForwardingError) -> DynamicProxy.Token {
       let method = Self._protocol.methods[requirement.rawValue]
       try ForwardedParameters<repeat each Argument>.check(method)
       let parameters = ForwardedParameters<repeat each Argument>()

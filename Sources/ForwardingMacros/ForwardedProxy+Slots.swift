@@ -23,7 +23,7 @@
     /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
     public func subscribeListener(
       _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
-    ) throws(ForwardingError) -> Subscription {
+    ) throws(ForwardingError) -> DynamicProxy.Subscription {
       try subscribe(listener, at: position, lifetime: lifetime)
     }
 

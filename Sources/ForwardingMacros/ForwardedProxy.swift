@@ -70,7 +70,7 @@
     @discardableResult
     public func subscribe(
       _ listener: Listener, lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
-    ) -> Subscription? {
+    ) -> DynamicProxy.Subscription? {
       do throws(ForwardingError) {
         return try subscribe(listener, at: .last, lifetime: lifetime, times: times)
       } catch {
@@ -89,7 +89,7 @@
     public func subscribe(
       _ listener: Listener, at position: DynamicProxy.Position,
       lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
-    ) throws(ForwardingError) -> Subscription {
+    ) throws(ForwardingError) -> DynamicProxy.Subscription {
       try _forwarding.subscribe(
         listener, Self._protocol, at: position, lifetime: lifetime, times: times)
     }

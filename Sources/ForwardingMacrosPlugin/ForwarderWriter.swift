@@ -41,16 +41,16 @@
 
       \(raw: initializer)
 
-        /// Subscribes a listener; see `DelegateHub.subscribe(_:lifetime:)`.
+        /// Subscribes a listener; see `DelegateForwarder.subscribe(_:lifetime:)`.
         @discardableResult
         \(raw: access)func subscribe(
           _ listener: \(raw: source.proxy).Listener?,
           lifetime: \(raw: library)DynamicProxy.Lifetime = .weak
-        ) -> \(raw: library)Subscription? {
+        ) -> \(raw: library)DynamicProxy.Subscription? {
           forwarder.subscribe(listener, lifetime: lifetime)
         }
 
-        /// Ends the subscriptions of a listener; see `DelegateHub.unsubscribe(_:)`.
+        /// Ends the subscriptions of a listener; see `DelegateForwarder.unsubscribe(_:)`.
         @discardableResult
         \(raw: access)func unsubscribe(_ listener: \(raw: source.proxy).Listener?) -> Swift.Bool {
           forwarder.unsubscribe(listener)

@@ -55,7 +55,7 @@
     /// `signal(for:at:buffering:_:)`.
     ///
     /// - Parameters:
-    ///   - selector: the method's name.
+    ///   - key: the method.
     ///   - buffering: what is kept for a subscriber beyond its demand.
     ///   - map: makes an element of the arguments, all or the first few, once
     ///     for all subscribers. It is kept as long as the publisher, its copies
@@ -63,17 +63,17 @@
     /// - Throws: `ForwardingError`, as `signal(for:at:buffering:_:)`.
     @inlinable
     public func publisher<each Argument, Element: Sendable>(
-      for selector: MethodSelector, buffering: SignalBuffering = .unbounded,
+      for key: Method<Void, repeat each Argument>, buffering: SignalBuffering = .unbounded,
       _ map: @escaping @Sendable (repeat each Argument) -> Element
     ) throws(ForwardingError) -> MethodPublisher<Element> {
-      MethodPublisher(try signal(for: selector, buffering: buffering, map))
+      MethodPublisher(try signal(for: key, buffering: buffering, map))
     }
 
     /// Makes a publisher of the invocations of a method whose result the closure
     /// gives; see `signal(for:of:at:buffering:_:)`.
     ///
     /// - Parameters:
-    ///   - selector: the method's name.
+    ///   - key: the method.
     ///   - element: the type of the elements.
     ///   - buffering: what is kept for a subscriber beyond its demand.
     ///   - body: gets the emitter and the arguments, all or the first few; gives
@@ -81,12 +81,12 @@
     ///     and its subscriptions are.
     /// - Throws: `ForwardingError`, as `signal(for:of:at:buffering:_:)`.
     @inlinable
-    public func publisher<each Argument, Element: Sendable, Result>(
-      for selector: MethodSelector, of element: Element.Type,
+    public func publisher<Result, each Argument, Element: Sendable>(
+      for key: Method<Result, repeat each Argument>, of element: Element.Type,
       buffering: SignalBuffering = .unbounded,
       _ body: @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) -> Result
     ) throws(ForwardingError) -> MethodPublisher<Element> {
-      MethodPublisher(try signal(for: selector, of: element, buffering: buffering, body))
+      MethodPublisher(try signal(for: key, of: element, buffering: buffering, body))
     }
   }
 #endif

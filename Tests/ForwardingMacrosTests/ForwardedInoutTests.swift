@@ -158,7 +158,7 @@
       #expect(FilterProxy.protocolTable.requirements[0].signature.text == "v@N^q")
       var number = 0
       try unsafe withUnsafeMutablePointer(to: &number) {
-        try unsafe proxy.proxy.send(selector, $0)
+        try unsafe proxy.proxy.send(Method(selector), $0)
       }
       #expect(number == 123)
     }

@@ -71,7 +71,7 @@
 
     @Test func `so do the listeners of a proxy that is kept alive by another`() throws {
       let outer = ReleaseDelegateProxy()
-      let subscription: Subscription
+      let subscription: DynamicProxy.Subscription
       do {
         let inner = ReleaseDelegateProxy()
         inner.subscribe(LocalListener(deaths), lifetime: .strong)

@@ -23,7 +23,7 @@ import Testing
 
   private func subscribe(
     _ owner: Bystander, to proxy: DynamicProxy, _ selectors: String...
-  ) throws -> Subscription {
+  ) throws -> DynamicProxy.Subscription {
     try proxy.subscribe(owner) { builder in
       if selectors.contains("ping:") { builder.on("ping:") { (_: Bystander, _: Int32) in } }
       if selectors.contains("score:") {

@@ -15,7 +15,7 @@ import Testing
   }
 
   /// Counts its calls by the thread that forwards.
-  private final class Counter: Subscriber {
+  private final class Counter: DynamicProxy.Subscriber {
     private let calls: [Atomic64]
     init(_ threads: Int) { calls = (0..<threads).map { _ in Atomic64() } }
 

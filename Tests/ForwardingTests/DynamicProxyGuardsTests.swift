@@ -11,7 +11,7 @@ import Testing
   private let journal = Journal()
 
   /// Counts its calls, which the loop of plain functions makes.
-  private final class Plain: Subscriber {
+  private final class Plain: DynamicProxy.Subscriber {
     let calls = Atomic<Int>(0)
 
     var count: Int { calls.load(ordering: .acquiring) }
@@ -262,7 +262,7 @@ import Testing
   }
 
   /// Counts the calls of all its objects, since a dead one cannot tell.
-  private final class Mortal: Subscriber {
+  private final class Mortal: DynamicProxy.Subscriber {
     static let calls = Atomic<Int>(0)
 
     static let functionTable = FunctionTable(for: Mortal.self) {

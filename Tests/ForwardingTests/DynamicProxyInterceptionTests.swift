@@ -36,7 +36,7 @@ import Testing
   /// A proxy with a subscriber that notes its calls.
   private func answering(
     _ errors: Box<[ForwardingError]> = Box([])
-  ) throws -> (DynamicProxy, SubscriptionToken) {
+  ) throws -> (DynamicProxy, DynamicProxy.Token) {
     let proxy = try proxy(errors)
     let token = try proxy.subscribe { [journal] in
       $0.on("ping:") { (number: Int32) in journal.note("ping\(number)") }
@@ -70,7 +70,7 @@ import Testing
     let (proxy, token) = try answering()
     let taps = [
       try proxy.before("add:to:") { [journal] (left: Int32) in journal.note("<\(left)") },
-      try proxy.after("add:to:") { [journal] (invocation: Invocation) in
+      try proxy.observe("add:to:", isAfter: true) { [journal] invocation in
         let result = (try? invocation.result(as: Int32.self)) ?? 0
         let right = (try? invocation.argument(at: 3, as: Int32.self)) ?? 0
         journal.note("\(invocation.selector.name) \(right) \(result)")
@@ -87,11 +87,11 @@ import Testing
   @Test func `what a tap changes in its invocation, nobody sees`() throws {
     let (proxy, token) = try answering()
     let taps = [
-      try proxy.before("add:to:") { (invocation: Invocation) in
+      try proxy.observe("add:to:") { invocation in
         #expect(!invocation.hasResult)
         #expect(throws: Never.self) { try invocation.setArgument(Int32(99), at: 2) }
       },
-      try proxy.after("add:to:") { (invocation: Invocation) in
+      try proxy.observe("add:to:", isAfter: true) { invocation in
         #expect(throws: Never.self) { try invocation.setResult(Int32(99)) }
       },
     ]
@@ -103,7 +103,7 @@ import Testing
   @Test func `closures are checked when they are registered`() throws {
     let proxy = try proxy()
     func fails(
-      _ code: ForwardingError.Code, _ body: () throws -> InterceptionToken
+      _ code: ForwardingError.Code, _ body: () throws -> DynamicProxy.Token
     ) -> String? {
       let error = #expect(throws: ForwardingError.self) { _ = try body() }
       #expect(error?.code == code)
@@ -144,7 +144,7 @@ import Testing
       try unsafe proxy.before("text:") { (_: UnsafePointer<CChar>) in Issue.record("called") },
       try proxy.before("text:") { [journal] in journal.note("other") },
     ]
-    if byInvocation { taps.append(try proxy.before("text:") { (_: Invocation) in }) }
+    if byInvocation { taps.append(try proxy.around("text:") { _, proceed in try proceed() }) }
     try unsafe proxy.send("text:", nil as UnsafePointer<CChar>?)
     #expect(journal.take() == ["other"])
     #expect(errors.value.map(\.code) == [.deliveryFailed])
@@ -156,7 +156,7 @@ import Testing
   /// called instead of the subscribers is the one of the moment.
   @Test func `one of another kind may take the place of one during an invocation`() throws {
     let proxy = try proxy()
-    let tokens = Box<[InterceptionToken]>([])
+    let tokens = Box<[DynamicProxy.Token]>([])
     tokens.update {
       $0.append(try! proxy.instead("given:") { (_: Int32) -> Int32 in 1 })
     }
@@ -188,8 +188,8 @@ import Testing
 
   @Test func `nothing slips through to the subscribers while one replaces another`() throws {
     let (proxy, token) = try answering()
-    let stubs = Box<[InterceptionToken]>([])
-    func stub(_ answer: Int32) throws -> InterceptionToken {
+    let stubs = Box<[DynamicProxy.Token]>([])
+    func stub(_ answer: Int32) throws -> DynamicProxy.Token {
       try proxy.instead("add:to:", replacing: true) { (_: Int32, _: Int32) -> Int32 in answer }
     }
     stubs.value = [try stub(100)]
@@ -288,7 +288,7 @@ import Testing
         try proceed()
         try invocation.setResult(try invocation.result(as: Int32.self) * 2)
       },
-      try proxy.after("add:to:") { [journal] (invocation: Invocation) in
+      try proxy.observe("add:to:", isAfter: true) { [journal] invocation in
         let right = (try? invocation.argument(at: 3, as: Int32.self)) ?? 0
         journal.note("\(right) \((try? invocation.result(as: Int32.self)) ?? 0)")
       },
@@ -397,7 +397,7 @@ import Testing
           #expect(first is Population.Tracked)
           try invocation.setResult(population.make())
         },
-        try proxy.after("same:") { (invocation: Invocation) in
+        try proxy.observe("same:", isAfter: true) { invocation in
           let invocation = Invocation.Kept(invocation)
           kept.update { $0.append(invocation) }
         },
@@ -427,7 +427,7 @@ import Testing
   @Test func `what closures hold is given up with the token, or with the proxy`() throws {
     let population = Population()
     let proxy = try proxy()
-    var token: InterceptionToken? = try proxy.before("ping:") { [tracked = population.make()] in
+    var token: DynamicProxy.Token? = try proxy.before("ping:") { [tracked = population.make()] in
       withExtendedLifetime(tracked) {}
     }
     #expect(population.living == 1 && token?.isLive == true)
@@ -561,7 +561,7 @@ import Testing
     let ping = try proxy.method(for: "ping:")
     let invocation = try Invocation(ping.selector, ping.signature)
     try invocation.setArgument(Int32(3), at: 2)
-    var late: SubscriptionToken?
+    var late: DynamicProxy.Token?
     try proxy.withBatch { batch in
       late = try proxy.subscribe { [journal] in
         $0.on("ping:") { (_: Int32) in journal.note("late") }
@@ -600,7 +600,7 @@ import Testing
   @Test func `whoever is cancelled inside is not called, whoever joins is from the next on`() throws
   {
     let (proxy, token) = try answering()
-    let tokens = Box<[InterceptionToken]>([])
+    let tokens = Box<[DynamicProxy.Token]>([])
     let journal = journal
     let first = try proxy.before("ping:") {
       journal.note("first")
@@ -628,7 +628,7 @@ import Testing
 
   @Test func `an interceptor may forward, and cancel itself`() throws {
     let (proxy, token) = try answering()
-    let own = Box<InterceptionToken?>(nil)
+    let own = Box<DynamicProxy.Token?>(nil)
     own.value = try proxy.around("ping:") { [journal] invocation, proceed in
       let number = try invocation.argument(at: 2, as: Int32.self)
       journal.note("around\(number)")

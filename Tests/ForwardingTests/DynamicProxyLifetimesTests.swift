@@ -14,7 +14,7 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let b = Listener("b", journal)
     weak var tracked: Listener?
-    let subscription: Subscription
+    let subscription: DynamicProxy.Subscription
     do {
       let a = Listener("a", journal)
       tracked = a
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test func `unsubscribing by object works in the object's deinit`() throws {
-    final class Leaver: Subscriber {
+    final class Leaver: DynamicProxy.Subscriber {
       let proxy: DynamicProxy
       let result: Box<[Bool]>
       init(_ proxy: DynamicProxy, _ result: Box<[Bool]>) {
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test func `a subscription made in deinit is never called`() throws {
-    final class Late: Subscriber {
+    final class Late: DynamicProxy.Subscriber {
       let proxy: DynamicProxy
       let journal: Journal
       init(_ proxy: DynamicProxy, _ journal: Journal) {
@@ -214,7 +214,7 @@ import Testing
   @Test func `a strong subscription keeps its subscriber until it ends`() throws {
     let proxy = try DynamicProxy.pinging()
     weak var tracked: Listener?
-    let subscription: Subscription
+    let subscription: DynamicProxy.Subscription
     do {
       let a = Listener("a", journal)
       tracked = a
@@ -409,7 +409,7 @@ import Testing
   @Test func `a token's closures are called until it dies`() throws {
     let proxy = try DynamicProxy.pinging()
     let (population, journal) = (Population(), journal)
-    weak var tracked: SubscriptionToken?
+    weak var tracked: DynamicProxy.Token?
     do {
       let captured = population.make()
       let token = try proxy.subscribe {
@@ -446,7 +446,7 @@ import Testing
 
   @Test func `a token may die or be cancelled in its own call`() throws {
     let proxy = try DynamicProxy.pinging()
-    let (holder, population, journal) = (Box<SubscriptionToken?>(nil), Population(), journal)
+    let (holder, population, journal) = (Box<DynamicProxy.Token?>(nil), Population(), journal)
     for isCancelled in [true, false] {
       do {
         let captured = population.make()
@@ -468,7 +468,7 @@ import Testing
   }
 
   @Test func `a token that outlives its proxy is harmless`() throws {
-    var token: SubscriptionToken?
+    var token: DynamicProxy.Token?
     let population = Population()
     do {
       let proxy = try DynamicProxy.pinging()
@@ -490,8 +490,8 @@ import Testing
     let owner = Bystander()
     let a = Listener("a", journal)
     weak var tracked: DynamicProxy?
-    let subscription: Subscription
-    let token: SubscriptionToken
+    let subscription: DynamicProxy.Subscription
+    let token: DynamicProxy.Token
     do {
       let proxy = try DynamicProxy.pinging()
       tracked = proxy

@@ -21,11 +21,11 @@ import Testing
   /// Subscribes many objects at the positions that `position` gives. Gives the
   /// seconds that it took, and the order.
   private func subscribe(
-    _ count: Int, _ position: (Int, [Subscription]) -> DynamicProxy.Position
+    _ count: Int, _ position: (Int, [DynamicProxy.Subscription]) -> DynamicProxy.Position
   ) throws -> (seconds: Double, order: [Int]) {
     let proxy = try DynamicProxy.pinging()
     let members = (0..<count).map { _ in Member() }
-    var subscriptions: [Subscription] = []
+    var subscriptions: [DynamicProxy.Subscription] = []
     let start = threadSeconds()
     for (index, member) in members.enumerated() {
       subscriptions.append(
@@ -89,7 +89,7 @@ import Testing
       $0.on("ping:") { (_: Member, _: Int32) in }
       $0.on("score:") { (_: Member, value: Int32) -> Int32 in value }
     }
-    var subscriptions: [Subscription] = []
+    var subscriptions: [DynamicProxy.Subscription] = []
     for member in members { subscriptions.append(try proxy.subscribe(member, table: scoring)) }
     let start = threadSeconds()
     for subscription in subscriptions.dropLast() {

@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test func `equal objects are two subscribers: identity is the pointer`() throws {
-    final class Equal: Subscriber, Equatable {
+    final class Equal: DynamicProxy.Subscriber, Equatable {
       let journal: Journal
       init(_ journal: Journal) { self.journal = journal }
       static func == (left: Equal, right: Equal) -> Bool { true }
@@ -192,7 +192,7 @@ import Testing
 
   private func owner(
     of selectors: [String], in proxy: DynamicProxy
-  ) throws -> (Bystander, Subscription) {
+  ) throws -> (Bystander, DynamicProxy.Subscription) {
     let owner = Bystander()
     let subscription = try proxy.subscribe(owner) { builder in
       for selector in selectors {

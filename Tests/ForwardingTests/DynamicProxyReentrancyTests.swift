@@ -73,7 +73,7 @@ import Testing
   func leaves(how: String) throws {
     let proxy = try DynamicProxy.pinging()
     let (b, c) = (Listener("b", journal), Listener("c", journal))
-    let subscriptions = Box<[Subscription]>([])
+    let subscriptions = Box<[DynamicProxy.Subscription]>([])
     let a = Listener("a", journal) { _ in
       switch how {
       case "cancel": subscriptions.value[0].cancel()

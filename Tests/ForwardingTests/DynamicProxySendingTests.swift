@@ -145,7 +145,7 @@ import Testing
     let authors: [AnyObject] = [a, b, bystander]
     #expect(answers.compactMap(\.author).map { ObjectIdentifier($0) } == authors.map { .init($0) })
     #expect(answers.first?.subscription.cancel() == true)
-    let inferred: [Answer<Int32>] = try proxy.collect("score:", Int32(3))
+    let inferred: [DynamicProxy.Answer<Int32>] = try proxy.collect("score:", Int32(3))
     #expect(inferred.map(\.value) == [20, 3])
     withExtendedLifetime(mute) {}
   }
@@ -228,7 +228,7 @@ import Testing
 
   // MARK: Bytes
 
-  private func mixer() throws -> (DynamicProxy, SubscriptionToken) {
+  private func mixer() throws -> (DynamicProxy, DynamicProxy.Token) {
     let proxy = try proxy()
     let token = try proxy.subscribe {
       $0.on("mix:of:") { (number: Int32, factor: Double) in Double(number) * factor }
@@ -271,7 +271,7 @@ import Testing
         let pointers = unsafe [UnsafeMutableRawPointer(number), UnsafeMutableRawPointer(factor)]
         try unsafe pointers.withUnsafeBufferPointer { pointers in
           try unsafe withUnsafeMutableBytes(of: &result) { room in
-            try unsafe proxy.forward("mix:of:", arguments: pointers, result: room)
+            try unsafe proxy.method(for: "mix:of:").forward(arguments: pointers, result: room)
           }
           try unsafe proxy.method(for: "mix:of:").forward(arguments: pointers)
         }
@@ -342,7 +342,7 @@ import Testing
     for number in Int32(1)...3 {
       try invocation.setArgument(number, at: 2)
       try invocation.setArgument(0.5, at: 3)
-      try invocation.forward(through: proxy)
+      try proxy.forward(invocation)
       #expect(try invocation.result(as: Double.self) == Double(number) / 2)
     }
     withExtendedLifetime(token) {}

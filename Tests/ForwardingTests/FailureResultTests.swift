@@ -21,7 +21,7 @@ import Testing
 
   private func subscribe(
     _ proxy: DynamicProxy, _ selector: String, _ name: String = "a", answering answer: Int32 = 0
-  ) throws -> SubscriptionToken {
+  ) throws -> DynamicProxy.Token {
     let journal = journal
     return try proxy.subscribe {
       unsafe $0.on(selector) { (_: UnsafePointer<CChar>) -> Int32 in
@@ -37,7 +37,7 @@ import Testing
   private func sendNull<Output>(_ proxy: DynamicProxy, _ selector: MethodSelector) throws -> Output
   {
     let null = unsafe UnsafePointer<CChar>?.none
-    return try unsafe proxy.send(selector, null)
+    return try unsafe proxy.send(Method(selector), null)
   }
 
   /// Calls a C function with a null pointer, or with a text.
@@ -54,7 +54,7 @@ import Testing
       $0.required("authorize:", "i@:*", result: .untilNonzero, onFailure: Int32(1))
       $0.required("unsafe:", "i@:*", result: .untilNonzero, default: Int32(0))
     }
-    var configured: [SubscriptionToken] = []
+    var configured: [DynamicProxy.Token] = []
     configured.append(
       try proxy.subscribe { [journal] in
         unsafe $0.on("authorize:") { (_: UnsafePointer<CChar>) -> Int32 in

@@ -179,7 +179,7 @@ import Testing
     }
     let n: MethodSelector = try MethodSelector(validating: name(12))
     let sent: N = try proxy.send(
-      n, N(9), N(2), N(3), N(4), N(5), N(6), N(7), N(8), N(9), N(10), N(11), N(12))
+      Method(n), N(9), N(2), N(3), N(4), N(5), N(6), N(7), N(8), N(9), N(10), N(11), N(12))
     #expect(sent == Self.alternate([9, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
     withExtendedLifetime(token) {}
   }

@@ -224,7 +224,7 @@ import Testing
     try Keyed.functionTable.validate(for: proxy.protocols[0])
   }
 
-  private final class Keyed: Subscriber {
+  private final class Keyed: DynamicProxy.Subscriber {
     static let ping = Method("ping:", ((Int) -> Void).self)
     static let functionTable = FunctionTable(for: Keyed.self) {
       $0.on(ping) { keyed, number in keyed.sum.update { $0 += number } }
@@ -412,7 +412,7 @@ import Testing
     check { _ = try proxy.before(unknown) { _ in } }
     check { _ = try proxy.after(unknown) { _ in } }
     check { _ = try proxy.instead(unknown) { _ in } }
-    check { _ = try proxy.around(unknown) { _, proceed in try proceed() } }
+    check { _ = try proxy.around(unknown.selector) { _, proceed in try proceed() } }
     check { _ = try proxy.signal(for: unknown) }
     check { _ = try proxy.signal(for: unknown) { $0 } }
     check { _ = try proxy.signal(for: unknown, of: Int.self) { _, _ in } }
@@ -444,7 +444,6 @@ import Testing
     check(expected) { _ = try proxy.before(double) { _ in } }
     check(expected) { _ = try proxy.after(double) { _ in } }
     check(expected) { _ = try proxy.instead(double) { _ in } }
-    check(expected) { _ = try proxy.around(double) { _, proceed in try proceed() } }
     check(expected) { _ = try proxy.signal(for: double) }
     check(expected) { _ = try proxy.signal(for: double) { $0 } }
     check(expected) { _ = try proxy.feed(double) { _ in } }
@@ -567,7 +566,7 @@ import Testing
         $0.optional("ping:", "v@:i")
       })
     let journal = Journal()
-    var tokens: [SubscriptionToken] = []
+    var tokens: [DynamicProxy.Token] = []
     for (index, proxy) in [first, second, third].enumerated() {
       let token = try proxy.subscribe { $0.on(ping) { journal.note("\(index): \($0)") } }
       tokens.append(token)
@@ -592,6 +591,10 @@ import Testing
       "visit:status:kind:", ((UnsafeRawPointer, UnsafeRawPointer?, Int32) -> Int32).self)
     let visit = try unsafe proxy.method(for: raw)
     #expect(unsafe proxy.core.verifiedKeys.holds(raw.token, visit.entry))
+    #expect(unsafe proxy.core.verifiedKeys.holds(Visitor.visit.token, visit.entry))
+    let other = unsafe Method(
+      "visit:status:kind:", ((UnsafePointer<CChar>, UnsafeRawPointer?, Int32) -> Int32).self)
+    _ = try unsafe proxy.method(for: other)
     #expect(unsafe !proxy.core.verifiedKeys.holds(Visitor.visit.token, visit.entry))
   }
 }

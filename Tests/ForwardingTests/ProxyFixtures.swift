@@ -73,7 +73,7 @@ final class Population: Sendable {
 }
 
 /// Notes each call with its name, then does what the test asks for.
-final class Listener: Subscriber {
+final class Listener: DynamicProxy.Subscriber {
   let name: String
   let journal: Journal
   /// Runs in each call, behind the note.
@@ -142,6 +142,26 @@ extension DynamicProxy {
 
   func ping(_ number: Int32 = 1) throws {
     try send("ping:", number)
+  }
+
+  /// Calls a closure before or after each invocation of a method, with a copy of
+  /// the invocation, as interceptors in C get it.
+  func observe(
+    _ selector: MethodSelector, isAfter: Bool = false,
+    _ body: @escaping @Sendable (Invocation) -> Void
+  ) throws -> DynamicProxy.Token {
+    try intercept(selector, isAfter ? .after : .before) { _ in .observer(body) }
+  }
+}
+
+extension DynamicProxy.Batch {
+  /// Forwards an argument frame of the method's own signature.
+  borrowing func forward(_ method: ResolvedMethod, _ frame: borrowing ArgumentFrame) throws {
+    precondition(frame.signature == method.signature)
+    // SAFETY: the frame is of the method's types, and is borrowed.
+    try unsafe forward(
+      method,
+      frame: UnsafeRawBufferPointer(start: frame.base, count: method.signature.frameSize))
   }
 }
 

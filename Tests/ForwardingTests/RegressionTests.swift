@@ -112,24 +112,6 @@ import Testing
     #expect(table.lineage.count == 121)
   }
 
-  @Test func `a dynamic call converts numbers whose value allows it, and no others`() throws {
-    let table = try ProtocolTable("Numbers") {
-      $0.required("single:", "f@:f")
-      $0.required("wide:", "t@:t")
-    }
-    let proxy = try DynamicProxy(adopting: table)
-    let owner = Owner()
-    try proxy.subscribe(owner) {
-      $0.on("single:") { (_: Owner, value: Float) -> Float in value }
-      $0.on("wide:") { (_: Owner, value: Int128) -> Int128 in value }
-    }
-    #expect(throws: ForwardingError.self) { let _: Float = try proxy.dynamic.single(1e300) }
-    let half: Float = try proxy.dynamic.single(0.5)
-    #expect(half == 0.5)
-    let wide: Int128 = try proxy.dynamic.wide(-7)
-    #expect(wide == -7)
-  }
-
   @Test func `counts that are none are errors in C`() throws {
     let most = Int(bitPattern: UInt.max)
     var error = fwd_error()

@@ -236,10 +236,10 @@ import Testing
     let result: () throws -> Int32 = {
       switch row.selector.name {
       case "void":
-        try proxy.send(row.selector)
+        try proxy.send(Method(row.selector))
         return 0
-      case "any", "all": return try proxy.send(row.selector) ? 1 : 0
-      default: return try proxy.send(row.selector)
+      case "any", "all": return try proxy.send(Method(row.selector)) ? 1 : 0
+      default: return try proxy.send(Method(row.selector))
       }
     }
     if let expected = row.result {

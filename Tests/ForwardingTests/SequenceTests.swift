@@ -70,7 +70,7 @@ import Testing
   @safe private final class Asker: @unchecked Sendable {
     let errors: Lock<[ForwardingError.Code]>
     let proxy: Unmanaged<DynamicProxy>
-    let subscription = Lock<Subscription?>(nil)
+    let subscription = Lock<DynamicProxy.Subscription?>(nil)
 
     init(_ proxy: DynamicProxy, _ errors: Lock<[ForwardingError.Code]>) {
       unsafe self.proxy = Unmanaged.passUnretained(proxy)

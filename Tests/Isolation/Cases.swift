@@ -17,7 +17,7 @@ final class FetchProxy: FetchDelegate, SlotProxy {
   func subscribeListener(
     _ listener: any FetchDelegate, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     unsafe try forwardingProxy.unsafeSubscribe(
       listener, table: FunctionTable(for: AnyObject.self) { _ in }, at: position,
       lifetime: lifetime)
@@ -66,13 +66,6 @@ func requireSendable<Value: Sendable>(_: Value) {}
 @MainActor func send(_ window: Window, _ proxy: DynamicProxy) {
   let forwarder = DelegateForwarder(window, \.target, proxy: proxy)
   Task.detached { forwarder.recheck() }
-}
-
-// CASE a hub of an actor's slot is not sent to another task
-// ERROR passing closure as a 'sending' parameter risks causing data races
-@MainActor func send(_ window: Window) {
-  let hub = DelegateSlots.hub(of: window, \.delegate, proxy: FetchProxy())
-  Task.detached { hub.recheck() }
 }
 
 // CASE a forwarder is not Sendable, whatever its service and proxy are

@@ -34,26 +34,40 @@ func use(_ proxy: DynamicProxy, _ path: UnsafeMutablePointer<CChar>) throws {
 // CASE a key is constructed where its types are inferred from an annotation
 let move: Forwarding.Method<Double, Int32> = Method("move:", ((Int32) -> Double).self)
 
+// CASE a literal is a key with the types of its context
+func use(_ proxy: DynamicProxy, _ owner: Owner, _ selector: MethodSelector) throws {
+  let stop = try unsafe proxy.send("visit:kind:", UnsafePointer<CChar>?.none, Int32(3)) as Int32
+  let kind: Int32 = try proxy.send(Method(selector), stop)
+  try proxy.send("finished:", Int64(kind))
+  try proxy.send(Method(selector), Int64(12))
+  let tokens = [
+    try proxy.before("visit:kind:") { (path: UnsafePointer<CChar>?) in },
+    try proxy.instead("count:") { (row: Int64) -> Int32 in 3 },
+    try proxy.feed("count:") { (row: Int64) -> Int32 in 3 },
+  ]
+  print(tokens.count, try proxy.collect("count:", as: Int32.self, Int64(1)).count)
+}
+
 // CASE an argument of another type is refused
-// ERROR no exact matches in call to instance method 'send'
+// ERROR cannot convert value of type 'String' to expected argument type 'Int64'
 func use(_ proxy: DynamicProxy) throws {
   try proxy.send(Visitor.finished, "12")
 }
 
 // CASE a variable of another integer type is refused
-// ERROR no exact matches in call to instance method 'send'
+// ERROR cannot convert value of type 'Int' to expected argument type 'Int64'
 func use(_ proxy: DynamicProxy, _ count: Int) throws {
   try proxy.send(Visitor.finished, count)
 }
 
 // CASE too many arguments are refused
-// ERROR no exact matches in call to instance method 'send'
+// ERROR extra argument in call
 func use(_ proxy: DynamicProxy) throws {
   try proxy.send(Visitor.finished, 1, 2)
 }
 
 // CASE too few arguments are refused
-// ERROR no exact matches in call to instance method 'send'
+// ERROR missing argument for parameter #2 in call
 func use(_ proxy: DynamicProxy) throws {
   try proxy.send(Visitor.finished)
 }

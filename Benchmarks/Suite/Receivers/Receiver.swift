@@ -6,7 +6,7 @@ public import Forwarding
 /// Takes deliveries and adds them up. Two classes conform, in a module that the
 /// callers do not see into: of one class that it sees, the compiler calls the
 /// methods directly.
-public protocol Receiver: Subscriber {
+public protocol Receiver: DynamicProxy.Subscriber {
   /// Makes one to which nothing has been delivered.
   init()
 

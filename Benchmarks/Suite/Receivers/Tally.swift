@@ -5,7 +5,7 @@ internal import CFwdBench
 public import Forwarding
 
 /// Counts up.
-public final class Tally: Receiver, Subscriber, @unchecked Sendable {
+public final class Tally: Receiver, DynamicProxy.Subscriber, @unchecked Sendable {
   // Sendable: those who deliver on several threads have receivers of another
   // class.
   private var total: Int64 = 0

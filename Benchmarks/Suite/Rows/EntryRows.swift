@@ -73,30 +73,21 @@ enum EntryRows {
           return 0
         }
       },
-      row(Way.typedSend, stage) { proxy in
+      row("proxy: send by selector at run time", stage) { proxy in
         let selector = try MethodSelector(validating: notify)
         return { iterations in
           for _ in 0..<iterations {
             let (count, scale) = currentMessage()
-            try proxy.send(selector, count, scale)
+            try proxy.send(Method(selector), count, scale)
           }
           return 0
         }
       },
-      row("proxy: typed send, literal selector", stage) { proxy in
+      row(Way.literal, stage) { proxy in
         { iterations in
           for _ in 0..<iterations {
             let (count, scale) = currentMessage()
             try proxy.send("notify:scale:", count, scale)
-          }
-          return 0
-        }
-      },
-      row("proxy: dynamic call", stage) { proxy in
-        { iterations in
-          for _ in 0..<iterations {
-            let (count, scale) = currentMessage()
-            try proxy.dynamic.notify(count, scale: scale)
           }
           return 0
         }
@@ -169,24 +160,12 @@ enum EntryRows {
           return sum
         }
       },
-      row("\(Way.typedSend), result", stage, answer: count) { proxy in
-        let selector = try MethodSelector(validating: answering.rawValue)
-        return { iterations in
-          var sum: Int64 = 0
-          for _ in 0..<iterations {
-            let (count, scale) = currentMessage()
-            let answer: Int64 = try proxy.send(selector, count, scale)
-            sum &+= answer
-          }
-          return sum
-        }
-      },
-      row("proxy: dynamic call, result", stage, answer: count) { proxy in
+      row("\(Way.literal), result", stage, answer: count) { proxy in
         { iterations in
           var sum: Int64 = 0
           for _ in 0..<iterations {
             let (count, scale) = currentMessage()
-            let answer: Int64 = try proxy.dynamic.answerAllLast(count, scale: scale)
+            let answer: Int64 = try proxy.send("answerAllLast:scale:", count, scale)
             sum &+= answer
           }
           return sum

@@ -149,7 +149,7 @@ extension FanOutRows {
   /// or give an array are not among them.
   private static let frugal = [
     Way.resolved, Way.sideTables, Way.strong, Way.batch, Way.selector, Way.name, Way.key,
-    Way.typedSend, Way.functionPointer, Way.before, Way.after, Way.instead,
+    Way.literal, Way.functionPointer, Way.before, Way.after, Way.instead,
   ]
 
   // MARK: - Making

@@ -18,13 +18,10 @@ enum InterceptionRows {
     if stage.size > sizeLimit { return [] }
     return [
       row(Way.before, stage) { proxy, seen in
-        try proxy.before(selector) { (count: Int64, _: Double) in seen.add(count) }
+        try proxy.before(Method(selector)) { (count: Int64, _: Double) in seen.add(count) }
       },
       row(Way.after, stage) { proxy, seen in
-        try proxy.after(selector) { (count: Int64, _: Double) in seen.add(count) }
-      },
-      row("proxy: before, as an object", stage) { proxy, seen in
-        try proxy.before(selector) { (invocation: Invocation) in seen.add(in: invocation) }
+        try proxy.after(Method(selector)) { (count: Int64, _: Double) in seen.add(count) }
       },
       row("proxy: around", stage) { proxy, seen in
         try proxy.around(selector) { invocation, proceed in
@@ -33,7 +30,7 @@ enum InterceptionRows {
         }
       },
       row(Way.instead, stage, deliveries: 1, received: 0) { proxy, seen in
-        try proxy.instead(selector) { (count: Int64, _: Double) in seen.add(count) }
+        try proxy.instead(Method(selector)) { (count: Int64, _: Double) in seen.add(count) }
       },
     ]
   }
@@ -43,7 +40,7 @@ enum InterceptionRows {
 
   private static func row(
     _ way: String, _ stage: Stage, deliveries: Int? = nil, received: Int? = nil,
-    register: @escaping (DynamicProxy, Seen) throws -> InterceptionToken
+    register: @escaping (DynamicProxy, Seen) throws -> DynamicProxy.Token
   ) -> Row {
     let count = unsafe bench_current_message().pointee.count
     return .fanOut(

@@ -74,7 +74,8 @@ enum MembershipRows {
   ) -> Row {
     let state = Kept {
       let proxy = try Stage.emptyProxy()
-      var members: [(subscriber: any Subscriber, subscription: Subscription)] = []
+      var members:
+        [(subscriber: any DynamicProxy.Subscriber, subscription: DynamicProxy.Subscription)] = []
       for receiver in stage.crowd.receivers {
         members.append((receiver, try proxy.subscribe(receiver)))
       }
@@ -102,11 +103,15 @@ enum MembershipRows {
 
   private final class Members {
     let proxy: DynamicProxy
-    private var members: [(subscriber: any Subscriber, subscription: Subscription)]
+    private var members:
+      [(subscriber: any DynamicProxy.Subscriber, subscription: DynamicProxy.Subscription)]
     private var next = 0
 
     init(
-      _ proxy: DynamicProxy, _ members: [(subscriber: any Subscriber, subscription: Subscription)]
+      _ proxy: DynamicProxy,
+      _ members: [(
+        subscriber: any DynamicProxy.Subscriber, subscription: DynamicProxy.Subscription
+      )]
     ) {
       self.proxy = proxy
       self.members = members

@@ -11,7 +11,7 @@ internal import FwdBenchDriver
 enum RemakingRows {
   private static let notify = Method("notify:scale:", ((Int64, Double) -> Void).self)
 
-  private final class Listener: Subscriber {
+  private final class Listener: DynamicProxy.Subscriber {
     static let functionTable = FunctionTable(for: Listener.self) {
       $0.on(RemakingRows.notify) { _, count, scale in bench_closures_add(count + Int64(scale)) }
     }

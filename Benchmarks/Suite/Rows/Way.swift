@@ -17,9 +17,9 @@ public enum Way {
   static let key = "proxy: send by key"
   static let keyResult = "proxy: send by key, result"
   static let resolvedResult = "proxy: all called, last result"
+  static let literal = "proxy: send by literal"
   static let until = "proxy: until a closure holds"
   static let reduced = "proxy: reduced by a closure"
-  static let typedSend = "proxy: typed send"
   /// Only with the trait "Macros".
   static let typedProxy = "typed proxy"
   static let functionPointer = "proxy: C function pointer"

@@ -708,13 +708,32 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                            : fan_out_wide(proxy, method, delivery, error);
 }
 
-/// The fan-out of a delivery whose interceptors have run.
-static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                  fwd_error *error) {
   if (!fwd_tables_have_some(fwd_list_tables(proxy->list, method->index))) {
     return fan_out_to_nobody(proxy, method, delivery, error);
   }
   return fan_out_to_some(proxy, method, delivery, error);
+}
+
+__attribute__((cold, noinline)) static fwd_status fan_out_intercepted(fwd_proxy *proxy,
+                                                                      const fwd_compiled_method *method,
+                                                                      const fwd_delivery *delivery,
+                                                                      fwd_error *error) {
+  fwd_delivery inner = *delivery;
+  inner.is_intercepted = true;
+  return fan_out_to_any(proxy, method, &inner, error);
+}
+
+/// The fan-out of a delivery whose interceptors have run.
+static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                 fwd_error *error) {
+  // Who has the invocation, if no subscriber has, matters only where that would be an error. The copy is dear, since the
+  // caller has only just written the delivery.
+  fwd_no_responder rule = method->method.no_responder;
+  bool matters = method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
+  return matters ? fan_out_intercepted(proxy, method, delivery, error)
+                 : fan_out_to_any(proxy, method, delivery, error);
 }
 
 // MARK: Interception

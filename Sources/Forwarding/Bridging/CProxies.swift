@@ -382,7 +382,7 @@ extension DynamicProxy.Position {
   /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind
   ///   that does not exist.
   fileprivate init(_ position: fwd_position, in proxy: DynamicProxy) throws(ForwardingError) {
-    let anchor = Subscription(anchor: proxy.anchor, identifier: position.anchor)
+    let anchor = DynamicProxy.Subscription(anchor: proxy.anchor, identifier: position.anchor)
     switch position.kind {
     case FWD_POSITION_LAST: self = .last
     case FWD_POSITION_FIRST: self = .first

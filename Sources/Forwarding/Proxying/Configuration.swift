@@ -60,14 +60,6 @@ extension DynamicProxy {
       case fail
     }
 
-    /// What ``DynamicProxy/unsubscribe(_:)`` ends.
-    public enum Removal: Sendable, Hashable {
-      /// All subscriptions of the object.
-      case all
-      /// The oldest of them.
-      case first
-    }
-
     /// What happens when no live subscriber implements a method.
     public enum NoResponder: Sendable, Hashable {
       /// A void method is ignored. One with a result gives its default, else it
@@ -81,64 +73,31 @@ extension DynamicProxy {
       case report
     }
 
-    /// What `responds(to:)` asks.
-    public enum Responding: Sendable, Hashable {
-      /// Whether some live subscriber implements the method.
-      case subscribers
-      /// Whether a protocol declares it.
-      case declared
-    }
-
-    /// What `conforms(to:)` asks.
-    public enum Conforming: Sendable, Hashable {
-      /// Whether the proxy adopts the protocol, or one that inherits from it.
-      case adopted
-      /// Whether some live subscriber has all that the protocol requires.
-      case subscribers
-    }
+    // MARK: What callers get
 
     /// What happens to an invocation that no protocol of the proxy declares.
     public var unknownSelectors = UnknownSelectors.fail
+    /// What happens when no live subscriber implements a method.
+    public var noResponder = NoResponder.standard
+    /// Result policies that override those of the protocols, by selector.
+    public var results: [MethodSelector: ResultPolicy] = [:]
+
+    // MARK: Who may subscribe
+
+    /// Which methods a subscriber must have.
+    public var conformance = Conformance.implemented
     /// What happens when a function table has a function that no protocol
     /// declares, or none at all.
     public var undeclaredFunctions = UndeclaredFunctions.fail
-    /// Which methods a subscriber must have.
-    public var conformance = Conformance.implemented
     /// What happens when an object subscribes again with the same table.
     public var duplicates = Duplicates.once
-    /// What `unsubscribe(_:)` ends.
-    public var removal = Removal.all
-    /// What happens when no live subscriber implements a method.
-    public var noResponder = NoResponder.standard
-    /// What `responds(to:)` asks.
-    public var responding = Responding.subscribers
-    /// What `conforms(to:)` asks.
-    public var conforming = Conforming.adopted
-    /// How many protocols the proxy must adopt.
-    public var adoption = Adoption.any
-    /// What happens to a subscriber that is refused.
-    public var refusals = Refusals.fail
-    /// What happens if the anchor of a position is not subscribed.
-    public var unknownAnchors = UnknownAnchors.fail
-    /// What happens if a subscriber is placed beside itself.
-    public var ownAnchors = OwnAnchors.stay
-    /// Who is called for a method with a result whose protocol names no policy.
-    public var standardResult = StandardResult.first
-    /// Result policies that override those of the protocols, by selector, and
-    /// `standardResult`.
-    public var results: [MethodSelector: ResultPolicy] = [:]
-    /// What happens when a listener of a typed proxy throws from a method that
-    /// has no result.
-    public var errors = Errors.failFast
-    /// What happens then for single methods, by selector.
-    public var errorsByMethod: [MethodSelector: Errors] = [:]
-    /// Told what listeners throw where `errors` says `continue`. Called on the
-    /// thread of the fan-out, under no lock. If it is nil, `onError` is told.
-    public var onThrow: (@Sendable (any Error, MethodSelector) -> Void)?
-    /// Told what a fan-out could not do and no caller can be told: a subscriber
-    /// that could not take its arguments, or a failure behind a C function
-    /// pointer. Called on the thread of the fan-out, under no lock. By default
-    /// a line goes to standard error.
+
+    // MARK: Who is told
+
+    /// Called with each failure of a fan-out that no caller can be told of: a
+    /// subscriber that could not take its arguments, or a failure behind a C
+    /// function pointer. Called on the thread of the fan-out, under no lock. By
+    /// default a line goes to standard error.
     public var onError: @Sendable (ForwardingError) -> Void = { error in
       // Names come from outside: no control characters for the terminal.
       let text = error.description.unicodeScalars.map { scalar in
@@ -149,12 +108,43 @@ extension DynamicProxy {
       // closed is nobody's concern.
       line.withUTF8 { _ = unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
-    /// Told when a method gains its first responder or loses its last, after
-    /// the fact and under no lock. That a weak subscriber has died is noticed
-    /// at the next change of membership that prunes, or by the next fan-out
-    /// that meets it. With an observer each change of membership is O(*m*) in
-    /// the number of methods.
+    /// Called when a method gains its first responder or loses its last, after
+    /// the fact and under no lock. The death of a weak subscriber is noticed at
+    /// the next change of membership that prunes, or by the next fan-out that
+    /// meets it. With an observer each change of membership is O(*m*) in the
+    /// number of methods.
     public var onCapabilityChange: (@Sendable (MethodSelector, _ responds: Bool) -> Void)?
+
+    // MARK: Errors of typed listeners
+
+    /// What happens when a listener of a typed proxy throws from a method that
+    /// has no result.
+    public var errors = Errors.failFast
+    /// What happens then for single methods, by selector.
+    public var errorsByMethod: [MethodSelector: Errors] = [:]
+    /// Called with each error that a listener throws where `errors` says
+    /// `continue`. Called on the thread of the fan-out, under no lock. If it is
+    /// nil, `onError` is called.
+    public var onThrow: (@Sendable (any Error, MethodSelector) -> Void)?
+
+    // MARK: For presets
+
+    /// What `unsubscribe(_:)` ends.
+    package var removal = Removal.all
+    /// What `responds(to:)` asks.
+    package var responding = Responding.subscribers
+    /// What `conforms(to:)` asks.
+    package var conforming = Conforming.adopted
+    /// How many protocols the proxy must adopt.
+    package var adoption = Adoption.any
+    /// What happens to a subscriber that is refused.
+    package var refusals = Refusals.fail
+    /// What happens if the anchor of a position is not subscribed.
+    package var unknownAnchors = UnknownAnchors.fail
+    /// What happens if a subscriber is placed beside itself.
+    package var ownAnchors = OwnAnchors.stay
+    /// Who is called for a method with a result whose protocol names no policy.
+    package var standardResult = StandardResult.first
 
     /// The result of methods without a responder, by selector, as a protocol
     /// declares it.

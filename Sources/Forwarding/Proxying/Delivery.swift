@@ -14,11 +14,11 @@ package enum Delivery {
 
 extension DynamicProxy {
   /// The live subscribers with their subscriptions, in order, but for C contexts.
-  package var liveSubscriptions: [(object: AnyObject, subscription: Subscription)] {
-    var found: [(object: AnyObject, subscription: Subscription)] = []
+  package var liveSubscriptions: [(object: AnyObject, subscription: DynamicProxy.Subscription)] {
+    var found: [(object: AnyObject, subscription: DynamicProxy.Subscription)] = []
     unsafe core.visit { object, identifier, _ in
       if let object {
-        found.append((object, Subscription(anchor: anchor, identifier: identifier)))
+        found.append((object, DynamicProxy.Subscription(anchor: anchor, identifier: identifier)))
       }
       return true
     }
@@ -26,7 +26,7 @@ extension DynamicProxy {
   }
 }
 
-extension Subscription {
+extension DynamicProxy.Subscription {
   /// Whether there may be a delivery: it goes on, and is not blocked.
   package var isOpen: Bool { isLive && !isBlocked }
 

@@ -18,39 +18,4 @@ extension DynamicProxy {
     return Subscription(
       anchor: anchor, identifier: try subscribers.insert(candidate, dispatch))
   }
-
-  /// Finds how the parameters of a closure, which may be fewer than the
-  /// method's, stand in calls of it.
-  @usableFromInline
-  internal func leadingCoders<each Argument>(
-    _ selector: MethodSelector, _: repeat (each Argument).Type
-  ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
-    let signature = try method(for: selector).signature
-    do throws(ForwardingError) {
-      return try ArgumentCoders(selector, signature, mayBeFewer: true)
-    } catch {
-      throw Self.mismatch(selector, signature, error)
-    }
-  }
-
-  /// Finds how the result of a closure stands in calls of a method.
-  @usableFromInline
-  internal func resultCoder<Output>(
-    _ selector: MethodSelector, _: Output.Type
-  ) throws(ForwardingError) -> ValueCoder<Output> {
-    let signature = try method(for: selector).signature
-    do throws(ForwardingError) {
-      return try ValueCoder(ofClosure: selector, signature)
-    } catch {
-      throw Self.mismatch(selector, signature, error)
-    }
-  }
-
-  private static func mismatch(
-    _ selector: MethodSelector, _ signature: MethodSignature, _ error: ForwardingError
-  ) -> ForwardingError {
-    ForwardingError(
-      .signatureMismatch, selector: selector.name,
-      "the closure for \"\(selector)\" does not fit \"\(signature)\": \(error)")
-  }
 }

@@ -20,9 +20,8 @@ extension DynamicProxy {
   ///   - lifetime: whether this proxy keeps the other one alive.
   ///   - times: after how many invocations the subscription ends.
   /// - Throws: `ForwardingError` with the code `cycle` if this proxy would,
-  ///   directly or through others, forward to itself, unless
-  ///   `Configuration.refusals` says that it is ignored; otherwise as for other
-  ///   subscribers.
+  ///   directly or through others, forward to itself;
+  ///   otherwise as for other subscribers.
   /// - Complexity: that of the position, plus O(*l*) in the number of proxies
   ///   that are subscribed to `proxy`, directly or through others.
   @discardableResult

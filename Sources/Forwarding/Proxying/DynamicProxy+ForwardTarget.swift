@@ -2,53 +2,68 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// Who gets what no subscriber handles; nil if there is nobody, or it has
-  /// died.
+  /// The object that gets each invocation that no subscriber handles; nil if
+  /// there is none, or it has died.
   public var forwardTarget: AnyObject? { forwardSlot.object }
 
-  /// Sets who gets what no subscriber handles, in the place of an earlier one.
+  /// Sets the object that gets each invocation that no subscriber handles. It
+  /// replaces an earlier one.
+  ///
+  /// ```swift
+  /// try proxy.setForwardTarget(controller)                   // a DynamicProxy.Subscriber
+  /// try proxy.setForwardTarget(otherProxy)                   // whose subscribers get them
+  /// try proxy.setForwardTarget(controller, table: handlers)
+  /// ```
   ///
   /// A subscriber that is itself a proxy handles all methods that it declares.
   ///
-  /// The target need not have all methods: one that neither a subscriber nor the target
-  /// implements is unanswered, as without a target. So is each if the target
-  /// has died. It is not counted among the subscribers, and `unsubscribe(_:)`
-  /// and `unsubscribeAll()` leave it alone, but with the scope `everything`
-  /// it is a subscriber like others. `responds(to:)` tells of its methods, and
+  /// The target need not have all methods. A method that neither a subscriber nor
+  /// the target implements, or whose target has died, has no responder. The
+  /// target is not counted among the subscribers, and `unsubscribe(_:)` and
+  /// `unsubscribeAll()` leave it alone, but with the scope `everything` it is a
+  /// subscriber like others. `responds(to:)` tells of its methods, and
   /// `Configuration.onCapabilityChange` when they come and go.
   ///
   /// - Parameters:
-  ///   - target: who is to be delivered to.
-  ///   - scope: what it gets.
+  ///   - target: the object to be called: with a table any object, without one a
+  ///     `DynamicProxy.Subscriber` or another proxy.
+  ///   - table: the functions of the target; by default those of its class.
+  ///   - scope: the invocations that the target gets.
   ///   - lifetime: whether the proxy keeps it alive; by default it does not.
   /// - Throws: `ForwardingError` if a function of its table has other types
   ///   than the method (`signatureMismatch`), no protocol declares a function
-  ///   (`unknownSelector`), the table is empty (`emptyTable`), or the target is
-  ///   being deinitialised.
-  ///   Then the earlier one stays.
+  ///   (`unknownSelector`), the table is empty (`emptyTable`), or for another
+  ///   class (`typeMismatch`), the target has no table (`typeMismatch`), is a
+  ///   proxy that forwards to this one, directly or through others (`cycle`), or
+  ///   is being deinitialised. Then the earlier one stays.
   /// - Complexity: O(*m*) in the number of methods.
   public func setForwardTarget(
-    _ target: some Subscriber, for scope: ForwardScope = .unhandled, lifetime: Lifetime = .weak
+    _ target: some AnyObject & Sendable, table: FunctionTable? = nil,
+    for scope: ForwardScope = .unhandled, lifetime: Lifetime = .weak
   ) throws(ForwardingError) {
+    if let table {
+      return try unsafe unsafeSetForwardTarget(
+        target, table: table, for: scope, lifetime: lifetime)
+    }
+    if let proxy = target as? DynamicProxy {
+      return try forwardUnhandled(to: proxy, for: scope, lifetime: lifetime)
+    }
+    guard let subscriber = target as? any Subscriber else {
+      throw ForwardingError(
+        .typeMismatch,
+        """
+        an object of class \(type(of: target)) has no function table: expected a \
+        DynamicProxy.Subscriber
+        """)
+    }
     try unsafe unsafeSetForwardTarget(
-      target, table: type(of: target).functionTable, for: scope, lifetime: lifetime)
+      target, table: type(of: subscriber).functionTable, for: scope, lifetime: lifetime)
   }
 
-  /// Sets who gets what no subscriber handles, with a table of one's own.
+  /// Sets the object that gets each invocation that no subscriber handles, by
+  /// closures that get the object as their first parameter.
   ///
-  /// - Throws: `ForwardingError`, as `setForwardTarget(_:for:lifetime:)`, and
-  ///   `typeMismatch` if the table is for another class.
-  public func setForwardTarget<Owner: AnyObject & Sendable>(
-    _ target: Owner, table: FunctionTable, for scope: ForwardScope = .unhandled,
-    lifetime: Lifetime = .weak
-  ) throws(ForwardingError) {
-    try unsafe unsafeSetForwardTarget(target, table: table, for: scope, lifetime: lifetime)
-  }
-
-  /// Sets who gets what no subscriber handles, by closures that get it as their
-  /// first parameter.
-  ///
-  /// - Throws: `ForwardingError`, as `setForwardTarget(_:for:lifetime:)`.
+  /// - Throws: `ForwardingError`, as `setForwardTarget(_:table:for:lifetime:)`.
   public func setForwardTarget<Owner: AnyObject & Sendable>(
     _ target: Owner, for scope: ForwardScope = .unhandled, lifetime: Lifetime = .weak,
     _ build: (inout FunctionTable.Builder<Owner>) -> Void
@@ -59,12 +74,8 @@ extension DynamicProxy {
 
   /// Sets another proxy, whose subscribers get what none of this one's handles,
   /// by its own policies.
-  ///
-  /// - Throws: `ForwardingError` with the code `cycle` if this proxy would,
-  ///   directly or through others, forward to itself; otherwise as
-  ///   `setForwardTarget(_:for:lifetime:)`.
-  public func setForwardTarget(
-    _ proxy: DynamicProxy, for scope: ForwardScope = .unhandled, lifetime: Lifetime = .weak
+  private func forwardUnhandled(
+    to proxy: DynamicProxy, for scope: ForwardScope, lifetime: Lifetime
   ) throws(ForwardingError) {
     let annex = try makeAnnex()
     // First: whoever makes this proxy a subscriber of the other meanwhile finds
@@ -82,8 +93,8 @@ extension DynamicProxy {
   /// Sets a target that is not `Sendable`. The caller promises that the proxy
   /// is used on one thread at a time while it is set.
   ///
-  /// - Throws: `ForwardingError`, as `setForwardTarget(_:for:lifetime:)`.
-  @unsafe public func unsafeSetForwardTarget(
+  /// - Throws: `ForwardingError`, as `setForwardTarget(_:table:for:lifetime:)`.
+  @unsafe package func unsafeSetForwardTarget(
     _ target: AnyObject, table: FunctionTable, for scope: ForwardScope = .unhandled,
     lifetime: Lifetime = .weak
   ) throws(ForwardingError) {

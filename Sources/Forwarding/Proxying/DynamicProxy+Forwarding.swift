@@ -23,26 +23,13 @@ extension DynamicProxy {
     if status != FWD_OK { throw ForwardingError.last(selector) }
   }
 
-  /// Forwards an invocation whose arguments stand behind pointers; see
-  /// `ResolvedMethod.forward(arguments:result:)`. If an unknown selector is
-  /// ignored, the result is filled with zeros.
-  @unsafe public func forward(
-    _ selector: MethodSelector, arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>,
-    result: UnsafeMutableRawBufferPointer? = nil
-  ) throws(ForwardingError) {
-    guard let method = try knownMethod(for: selector) else {
-      return try unsafe ignore(selector.name, result)
-    }
-    try unsafe method.forward(arguments: arguments, result: result)
-  }
-
   /// Forwards an invocation by the method's name, which may come from outside:
   /// an unknown one is an error and is not interned. See
   /// `ResolvedMethod.forward(frame:result:)`.
   ///
   /// This is slower than a selector: the bytes of the name are hashed and
-  /// looked up at each call, about 17 ns for a short one. If an unknown name is
-  /// ignored, the result is filled with zeros.
+  /// looked up at each call. If an unknown name is ignored, the result is filled
+  /// with zeros.
   @unsafe public func forward(
     named name: String, frame: UnsafeRawBufferPointer,
     result: UnsafeMutableRawBufferPointer? = nil
@@ -102,13 +89,5 @@ extension Invocation {
       // SAFETY: there is room for a result of the signature.
       _ = unsafe result.initializeMemory(as: UInt8.self, repeating: 0, count: size)
     }
-  }
-}
-
-extension Invocation {
-  /// Replays the invocation to a proxy's subscribers; see
-  /// `DynamicProxy.forward(_:)`.
-  public func forward(through proxy: DynamicProxy) throws(ForwardingError) {
-    try proxy.forward(self)
   }
 }

@@ -45,7 +45,7 @@ extension DynamicProxy {
 
   /// Whether sending the method of a key would reach a subscriber: by default,
   /// whether some live subscriber or the forward target implements the method.
-  /// See `Configuration.responding`. False if the method has other types than
+  /// False if the method has other types than
   /// the key.
   ///
   /// - Complexity: as ``responds(to:)-(MethodSelector)``; and O(*n*) in the
@@ -83,26 +83,70 @@ extension DynamicProxy {
     try verify(key, try method(for: key.selector))
   }
 
-  /// Checks that a method has types that a key's may stand for. The last key that
-  /// did is remembered, so that the next check is one comparison.
+  /// Checks that a method has types that a key's may stand for. The last keys that
+  /// did are remembered, so that the next check is one comparison.
+  ///
+  /// - Parameter dropsResult: whether a key without a result fits a method with
+  ///   one.
   internal func verify<Output, each Argument>(
-    _ key: Method<Output, repeat each Argument>, _ method: ResolvedMethod
+    _ key: Method<Output, repeat each Argument>, _ method: ResolvedMethod,
+    dropsResult: Bool = false
   ) throws(ForwardingError) {
-    if unsafe core.verifiedKeys.holds(key.token, method.entry) { return }
+    let mayDrop = dropsResult && Output.self == Void.self
+    let isKnown = unsafe core.verifiedKeys.holds(key.token, method.entry)
+    // The key may be remembered from a send that drops the result.
+    if isKnown && (mayDrop || Output.self != Void.self) { return }
     let signature = method.signature
     do throws(ForwardingError) {
-      _ = try ArgumentCoders<repeat each Argument>(method.selector, signature)
-      _ = try ValueCoder<Output>(resultOf: method.selector, signature)
+      if !isKnown { _ = try ArgumentCoders<repeat each Argument>(method.selector, signature) }
+      if !mayDrop { _ = try ValueCoder<Output>(resultOf: method.selector, signature) }
     } catch {
-      throw ForwardingError(
-        .signatureMismatch, selector: key.selector.name,
-        """
-        the method key "\(key.selector)" of type \(key.typeName) does not fit "\(signature)": \
-        \(error)
-        """)
+      throw key.mismatch(signature, error)
     }
     // The frame of a direct send is not checked again.
-    guard !key.isDirect || key.derivation.isDirect(for: signature) else { return }
+    guard !isKnown, !key.isDirect || key.derivation.isDirect(for: signature) else { return }
     unsafe core.verifiedKeys.remember(key.token, method.entry)
+  }
+
+  /// Makes the coders of the parameters of a closure for the method of a key.
+  ///
+  /// - Parameter takesAll: whether the closure must have all of the method's
+  ///   parameters. Otherwise that of a literal may have the first few.
+  @usableFromInline
+  internal func argumentCoders<Output, each Argument>(
+    for key: Method<Output, repeat each Argument>, takesAll: Bool = false
+  ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
+    let signature = try method(for: key.selector).signature
+    do throws(ForwardingError) {
+      return try ArgumentCoders(key.selector, signature, mayBeFewer: key.isLiteral && !takesAll)
+    } catch {
+      throw key.mismatch(signature, error)
+    }
+  }
+
+  /// Makes the coder of the result of a closure for the method of a key.
+  @usableFromInline
+  internal func resultCoder<Output, each Argument>(
+    for key: Method<Output, repeat each Argument>
+  ) throws(ForwardingError) -> ValueCoder<Output> {
+    let signature = try method(for: key.selector).signature
+    do throws(ForwardingError) {
+      return try ValueCoder(ofClosure: key.selector, signature)
+    } catch {
+      throw key.mismatch(signature, error)
+    }
+  }
+}
+
+extension Method {
+  /// Says why the key does not fit a method.
+  fileprivate func mismatch(
+    _ signature: MethodSignature, _ error: ForwardingError
+  ) -> ForwardingError {
+    ForwardingError(
+      .signatureMismatch, selector: selector.name,
+      """
+      the method key "\(selector)" of type \(typeName) does not fit "\(signature)": \(error)
+      """)
   }
 }

@@ -2,73 +2,146 @@
 // Copyright (c) 2026 the Forwarding authors
 
 internal import CForwardingInternal
+internal import Synchronization
 
 extension DynamicProxy {
-  /// Forwards a method with typed arguments and gives its result.
+  /// Forwards a method and gives its result.
   ///
   /// ```swift
+  /// let stop = try proxy.send(Visitor.visit, path, status, 3)   // an Int32
   /// let keep: Bool = try proxy.send("visit:kind:", path, Int32(3))
-  /// try proxy.send("finished:", Int64(12))
+  /// let kind = try proxy.send(Method(selector), path) as Int32
   /// ```
   ///
-  /// The types are checked against the signature at each call. Where all are
-  /// numbers, that costs about 20 ns; where pointers, objects, structs or raw
-  /// values are among them, some hundreds: more than the rest of a small
-  /// fan-out. Where that matters, resolve the method once (`method(for:)`) and
-  /// forward a frame. A selector that is written as a literal is looked up at
-  /// each call, about 20 ns; one in a `let` is not.
+  /// The compiler checks the arguments of a declared key. Those of a literal, or
+  /// of a key without a type, are the key's types. A `String` is copied to a C
+  /// string for the call. Pointers and objects are the caller's to keep during
+  /// the call.
   ///
-  /// If the configuration ignores unknown selectors, such a one gives zero: the
-  /// number 0, false, nil, or a struct of zeros.
+  /// The key's types are compared with the method's when the key is first used
+  /// with the proxy; not even then if the method was declared with the key. A
+  /// literal is looked up at each call, which takes some nanoseconds.
   ///
-  /// - Throws: `ForwardingError`: `unknownSelector`, also if it is to be ignored
-  ///   and the result's type has no zero; `wrongArgumentCount` and
-  ///   `typeMismatch` if the arguments or the result are not the signature's, or
-  ///   `valueNotRepresentable` if a string cannot be one in C,
-  ///   before anybody is called; `noResponder` if nobody responds and there is
-  ///   no default; `deliveryFailed` if those who did could not take the
-  ///   arguments.
+  /// If the configuration ignores unknown selectors, a method that no protocol
+  /// declares gives zero: the number 0, false, nil, or a struct of zeros.
+  ///
+  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
+  ///   method, with similar names in the message, also if that is ignored and
+  ///   the result's type has no zero; `signatureMismatch` if the method has
+  ///   other types than the key; `noResponder` if no subscriber responds and
+  ///   there is no default; `deliveryFailed` if the only responders could not
+  ///   take the arguments; `nullPointer` if the result is null and the key's is
+  ///   not optional; `typeMismatch` if the result is an object of another class;
+  ///   `valueNotRepresentable` if it is a raw value without a case, or a
+  ///   `String` has a NUL in it.
   /// - Complexity: O(*n*) in the number of subscribers.
-  // Where both overloads give Void, the other one is meant.
+  // Compiled into the caller, where the types are known. The optimiser does not
+  // specialise the body of a loop over a parameter pack: each argument would be
+  // copied by its type's value witness. A tuple of the arguments is specialised,
+  // and has the layout of an argument frame.
+  // Disfavored: a call that uses no result is meant for the other overload.
   @_disfavoredOverload
   @inlinable
-  public func send<each Argument, Output>(
-    _ selector: MethodSelector, _ arguments: repeat each Argument
+  public func send<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Output {
-    guard let target = sendTarget(selector), target.takes(repeat (each Argument).self),
-      let kinds = scalarKinds(of: Output.self),
-      target.result == kinds.0 || target.result == kinds.1
-    else { return try sendChecking(selector, repeat each arguments) }
-    var frame = SendFrame()
-    var room: (UInt64, UInt64) = (0, 0)
-    // SAFETY: the arguments have the types of their slots, and the room is at
-    // least as large and as aligned as any number.
-    let isDone = unsafe withUnsafeMutableBytes(of: &frame) { frame in
-      let base = frame.baseAddress!
-      var index = 0
-      repeat unsafe target.write(each arguments, to: base, at: &index)
-      return unsafe withUnsafeMutableBytes(of: &room) { room in
-        unsafe target.forward(base, room.baseAddress!)
+    guard key.isDirect else { return try sendIndirect(key, repeat each arguments) }
+    let frame = (repeat each arguments)
+    var room = SendResult()
+    // SAFETY: the method has the arguments where a direct key's tuple has them,
+    // which `sendDirect` knows or does nothing.
+    let status = unsafe withUnsafePointer(to: frame) { arguments in
+      unsafe withUnsafeMutablePointer(to: &room) { result in
+        // A key without a result fits a method with a result of any size.
+        unsafe sendDirect(
+          key.selector, key.derived, UnsafeRawPointer(arguments),
+          Output.self == Void.self ? nil : UnsafeMutableRawPointer(result))
       }
     }
-    if !isDone { throw ForwardingError.last(selector) }
-    return unsafe withUnsafeBytes(of: &room) { room in
-      // Any byte but 0 is true.
-      if Output.self == Bool.self {
-        return unsafe unsafeBitCast(room.load(as: UInt8.self) != 0, to: Output.self)
-      }
-      return unsafe room.loadUnaligned(as: Output.self)
+    switch status {
+    case .done: return try key.result(in: &room)
+    case .failed: throw ForwardingError.last(key.selector)
+    case .unverified: return try sendIndirect(key, repeat each arguments)
     }
   }
 
-  /// Forwards arguments of any types.
-  @usableFromInline
-  internal func sendChecking<each Argument, Output>(
-    _ selector: MethodSelector, _ arguments: repeat each Argument
-  ) throws(ForwardingError) -> Output {
-    guard let method = try knownMethod(for: selector) else {
-      return try Self.zero(selector)
+  /// Forwards a method and drops its result, if it has one.
+  ///
+  /// ```swift
+  /// try proxy.send(Visitor.finished, 12)
+  /// try proxy.send("finished:", Int64(12))
+  /// ```
+  ///
+  /// - Throws: `ForwardingError`, as with a result. An unknown selector is
+  ///   ignored if the configuration says so.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  @inlinable
+  public func send<each Argument>(
+    _ key: Method<Void, repeat each Argument>, _ arguments: repeat each Argument
+  ) throws(ForwardingError) {
+    guard key.isDirect else { return try sendDropping(key, repeat each arguments) }
+    let frame = (repeat each arguments)
+    // SAFETY: as above.
+    let status = unsafe withUnsafePointer(to: frame) { arguments in
+      unsafe sendDirect(key.selector, key.derived, UnsafeRawPointer(arguments), nil)
     }
+    switch status {
+    case .done: return
+    case .failed: throw ForwardingError.last(key.selector)
+    case .unverified: return try sendDropping(key, repeat each arguments)
+    }
+  }
+
+  /// Forwards a tuple of a direct key's arguments, if the key is known to fit the
+  /// method.
+  @usableFromInline
+  @unsafe internal func sendDirect(
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ frame: UnsafeRawPointer,
+    _ result: UnsafeMutableRawPointer?
+  ) -> SendStatus {
+    guard let entry = unsafe verifiedEntry(selector, derived) else { return .unverified }
+    var delivery = unsafe fwd_delivery()
+    unsafe delivery.frame = frame
+    unsafe delivery.result = result
+    // SAFETY: the frame and the room are those of the key, whose types fit the
+    // method.
+    let status = unsafe withUnsafePointer(to: delivery) {
+      unsafe fwd_fan_out(core.handle, entry, $0, nil)
+    }
+    return status == FWD_OK ? .done : .failed
+  }
+
+  /// The shim's entry of a method that a key is known to fit.
+  private func verifiedEntry(
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>
+  ) -> UnsafePointer<fwd_proxy_method>? {
+    let token = unsafe UInt(bitPattern: derived.toOpaque())
+    let keys = core.verifiedKeys
+    // SAFETY: the process never frees what it has derived from a key.
+    let index = unsafe derived._withUnsafeGuaranteedRef { $0.index.load(ordering: .relaxed) }
+    if let entry = unsafe keys.entry(at: index, for: token) { return unsafe entry }
+    guard let entry = unsafe core.method(selector), unsafe keys.holds(token, entry) else {
+      return nil
+    }
+    unsafe derived._withUnsafeGuaranteedRef {
+      $0.index.store(unsafe fwd_proxy_method_index(entry), ordering: .relaxed)
+    }
+    return unsafe entry
+  }
+
+  /// Forwards arguments of any types, or with a key that is new to the method.
+  @usableFromInline
+  internal func sendIndirect<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
+  ) throws(ForwardingError) -> Output {
+    if let key = key as? Method<Void, repeat each Argument> {
+      try sendDropping(key, repeat each arguments)
+      return unsafe unsafeBitCast((), to: Output.self)
+    }
+    guard let method = try knownMethod(for: key.selector) else {
+      return try Self.zero(key.selector)
+    }
+    try verify(key, method)
     let (coders, result) = try Self.coders(method, Output.self, repeat (each Argument).self)
     let room = ResultRoom(size: method.signature.resultLayout.size)
     // SAFETY: the frame is of the signature, and the room of the result's size.
@@ -80,12 +153,26 @@ extension DynamicProxy {
       // caller's.
       return try unsafe result.decodeRetained(from: room.base)
     } catch {
-      throw ForwardingError(error, selector: selector, signature: method.signature)
+      throw ForwardingError(error, selector: key.selector, signature: method.signature)
+    }
+  }
+
+  /// The same, without the result.
+  @usableFromInline
+  internal func sendDropping<each Argument>(
+    _ key: Method<Void, repeat each Argument>, _ arguments: repeat each Argument
+  ) throws(ForwardingError) {
+    guard let method = try knownMethod(for: key.selector) else { return }
+    try verify(key, method, dropsResult: true)
+    let coders = try Self.coders(method, repeat (each Argument).self)
+    // SAFETY: the frame is of the signature.
+    try unsafe Self.withFrame(coders, repeat each arguments) { frame throws(ForwardingError) in
+      try unsafe method.forward(frame: frame)
     }
   }
 
   /// What an unknown selector that is ignored gives.
-  internal static func zero<Output>(_ selector: MethodSelector) throws(ForwardingError) -> Output {
+  private static func zero<Output>(_ selector: MethodSelector) throws(ForwardingError) -> Output {
     if let zero = zeroValue(of: Output.self) { return zero }
     throw ForwardingError(
       .unknownSelector, selector: selector.name,
@@ -94,108 +181,64 @@ extension DynamicProxy {
       of type \(Output.self) to give
       """)
   }
-
-  /// Forwards a method with typed arguments; a result is dropped.
-  ///
-  /// - Throws: `ForwardingError`, as with a result. An unknown selector is
-  ///   ignored if the configuration says so.
-  /// - Complexity: O(*n*) in the number of subscribers.
-  @inlinable
-  public func send<each Argument>(
-    _ selector: MethodSelector, _ arguments: repeat each Argument
-  ) throws(ForwardingError) {
-    guard let target = sendTarget(selector), target.takes(repeat (each Argument).self)
-    else { return try sendDropping(selector, repeat each arguments) }
-    var frame = SendFrame()
-    // SAFETY: the arguments have the types of their slots.
-    let isDone = unsafe withUnsafeMutableBytes(of: &frame) { frame in
-      let base = frame.baseAddress!
-      var index = 0
-      repeat unsafe target.write(each arguments, to: base, at: &index)
-      return unsafe target.forward(base, nil)
-    }
-    if !isDone { throw ForwardingError.last(selector) }
-  }
-
-  /// Forwards arguments of any types.
-  @usableFromInline
-  internal func sendDropping<each Argument>(
-    _ selector: MethodSelector, _ arguments: repeat each Argument
-  ) throws(ForwardingError) {
-    guard let method = try knownMethod(for: selector) else { return }
-    let coders = try Self.coders(method, repeat (each Argument).self)
-    // SAFETY: the frame is of the signature.
-    try unsafe Self.withFrame(coders, repeat each arguments) { frame throws(ForwardingError) in
-      try unsafe method.forward(frame: frame)
-    }
-  }
-
-  /// Forwards a method to all responders, whatever its policy, and gives every
-  /// result with its author. This is slow, about 1,500 ns for one subscriber
-  /// and 270 ns a delivery for 64: each result is decoded and kept.
-  ///
-  /// ```swift
-  /// for answer in try proxy.collect("height:", as: Double.self, Int64(row)) { … answer.author, answer.value }
-  /// ```
-  ///
-  /// - Returns: the results in order of delivery; none if nobody responds. A
-  ///   result that is no `Output` (null, a raw value without a case) is left
-  ///   out and reported to the error handler.
-  /// - Throws: `ForwardingError`, as `send`, but not for want of a responder.
-  /// - Complexity: O(*n*) in the number of subscribers.
-  public func collect<each Argument, Output>(
-    _ selector: MethodSelector, as type: Output.Type = Output.self,
-    _ arguments: repeat each Argument
-  ) throws(ForwardingError) -> [Answer<Output>] {
-    let method = try method(for: selector)
-    let (coders, result) = try Self.coders(method, Output.self, repeat (each Argument).self)
-    let collector = Collector<Output>(result)
-    // SAFETY: the frame is of the signature, and aligned for it.
-    try unsafe Self.withFrame(coders, repeat each arguments) { frame throws(ForwardingError) in
-      var delivery = unsafe fwd_delivery()
-      unsafe delivery.frame = frame.baseAddress
-      unsafe delivery.collector_context = Unmanaged.passUnretained(collector).toOpaque()
-      unsafe delivery.collector = { context, identifier, object, result in
-        // SAFETY: the context is the collector, alive during the call; the
-        // object is held for its delivery.
-        let collector = unsafe Unmanaged<AnyCollector>.fromOpaque(context!).takeUnretainedValue()
-        unsafe collector.take(identifier, object, result)
-        return true
-      }
-      try unsafe method.forward(delivery)
-    }
-    for mismatch in collector.mismatches {
-      configuration.onError(
-        ForwardingError(mismatch, selector: selector, signature: method.signature))
-    }
-    return collector.answers.map {
-      Answer(
-        author: $0.author, subscription: Subscription(anchor: anchor, identifier: $0.identifier),
-        value: $0.value)
-    }
-  }
 }
 
-/// One result of a fan-out and who gave it.
-public struct Answer<Value> {
-  /// The subscriber; nil for a C context.
-  public let author: AnyObject?
-  /// Its subscription.
-  public let subscription: Subscription
-  /// The result.
-  public let value: Value
+/// What became of a direct send.
+@usableFromInline
+internal enum SendStatus {
+  case done
+  /// The error is the thread's last.
+  case failed
+  /// Nobody was called: the key is not known to fit the method.
+  case unverified
+}
+
+// MARK: - Results
+
+extension Method {
+  /// Reads the result of a direct send.
+  @inlinable
+  internal func result(in room: inout SendResult) throws(ForwardingError) -> Output {
+    if Output.self == Void.self { return unsafe unsafeBitCast((), to: Output.self) }
+    guard scalarKinds(of: Output.self) != nil else { return try decodedResult(in: &room) }
+    return unsafe withUnsafeBytes(of: &room) { room in
+      // Any byte but 0 is true.
+      if Output.self == Bool.self {
+        return unsafe unsafeBitCast(room.load(as: UInt8.self) != 0, to: Output.self)
+      }
+      // SAFETY: the room is larger than a direct key's result.
+      return unsafe room.load(as: Output.self)
+    }
+  }
+
+  @usableFromInline
+  internal func decodedResult(in room: inout SendResult) throws(ForwardingError) -> Output {
+    do throws(ValueMismatch) {
+      // SAFETY: the object was made for the key's types.
+      let typed = unsafe unsafeDowncast(derivation, to: TypedDerivedMethod<Output>.self)
+      // Direct keys have a signature, and so a coder.
+      guard let coder = typed.result else { throw .null(Output.self) }
+      // SAFETY: the fan-out has put a result there, whose reference is the
+      // caller's.
+      return try unsafe withUnsafeBytes(of: &room) { room throws(ValueMismatch) in
+        try unsafe coder.decodeRetained(from: room.baseAddress!)
+      }
+    } catch {
+      throw ForwardingError(error, selector: selector, signature: try? signature)
+    }
+  }
 }
 
 // MARK: - Frames
 
 extension DynamicProxy {
-  private static func coders<each Argument>(
+  internal static func coders<each Argument>(
     _ method: ResolvedMethod, _: repeat (each Argument).Type
   ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
     try ArgumentCoders(method.selector, method.signature)
   }
 
-  private static func coders<each Argument, Output>(
+  internal static func coders<each Argument, Output>(
     _ method: ResolvedMethod, _: Output.Type, _: repeat (each Argument).Type
   ) throws(ForwardingError) -> (ArgumentCoders<repeat each Argument>, ValueCoder<Output>) {
     (
@@ -206,7 +249,7 @@ extension DynamicProxy {
 
   /// Puts the arguments into a frame on the stack and keeps them alive while
   /// `body` uses it.
-  @unsafe private static func withFrame<each Argument>(
+  @unsafe internal static func withFrame<each Argument>(
     _ coders: ArgumentCoders<repeat each Argument>, _ arguments: repeat each Argument,
     body: (UnsafeRawBufferPointer) throws(ForwardingError) -> Void
   ) throws(ForwardingError) {
@@ -248,35 +291,4 @@ extension DynamicProxy {
   var base: UnsafeRawPointer { unsafe UnsafeRawPointer(memory.baseAddress!) }
   /// At least a word, so that there is an address for results of no bytes.
   var start: UnsafeMutableRawPointer { unsafe memory.baseAddress! }
-}
-
-// MARK: - Collecting
-
-private class AnyCollector {
-  @unsafe func take(
-    _ identifier: UInt64, _ object: UnsafeMutableRawPointer?, _ result: UnsafeMutableRawPointer
-  ) {}
-}
-
-private final class Collector<Value>: AnyCollector {
-  let coder: ValueCoder<Value>
-  var answers: [(author: AnyObject?, identifier: UInt64, value: Value)] = []
-  var mismatches: [ValueMismatch] = []
-
-  init(_ coder: ValueCoder<Value>) { self.coder = coder }
-
-  @unsafe override func take(
-    _ identifier: UInt64, _ object: UnsafeMutableRawPointer?, _ result: UnsafeMutableRawPointer
-  ) {
-    // SAFETY: the shim gives the object of a record that holds one, and a
-    // result whose reference is ours.
-    let author = unsafe object.map {
-      unsafe Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
-    }
-    do throws(ValueMismatch) {
-      answers.append((author, identifier, try unsafe coder.decodeRetained(from: result)))
-    } catch {
-      mismatches.append(error)
-    }
-  }
 }

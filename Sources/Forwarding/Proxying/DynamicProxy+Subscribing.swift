@@ -23,8 +23,8 @@ extension DynamicProxy {
   ///   (`unknownSelector`, `emptyTable`; see
   ///   `Configuration.undeclaredFunctions`), if the
   ///   anchor of the position is not subscribed, if the configuration refuses
-  ///   duplicates, or if `times` is less than 1 (`invalidLimit`). What
-  ///   `Configuration.refusals` and `unknownAnchors` say is no error is none.
+  ///   duplicates, or if `times` is less than 1 (`invalidLimit`). Some
+  ///   presets ignore such subscribers instead.
   /// - Complexity: that of the position; see ``DynamicProxy/Position``.
   @discardableResult
   public func subscribe(
@@ -71,10 +71,10 @@ extension DynamicProxy {
   public func subscribe(
     at position: Position = .last, times: Int? = nil,
     _ build: (inout FunctionTable.Builder<Void>) -> Void
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     var builder = FunctionTable.Builder<Void>()
     build(&builder)
-    let token = SubscriptionToken()
+    let token = Token()
     let table = FunctionTable(methods: builder.methods, fault: builder.fault)
     // The token is the subscriber: with it the subscription dies.
     token.adopt(

@@ -127,8 +127,7 @@ extension DynamicProxy {
   public func contains(_ object: AnyObject) -> Bool { subscribers.contains(object) }
 
   /// Whether a forwarded invocation would reach someone: by default, whether
-  /// some live subscriber or the forward target implements the method. See
-  /// `Configuration.responding`.
+  /// some live subscriber or the forward target implements the method.
   ///
   /// - Complexity: O(1) if no subscription has the method. Otherwise it looks
   ///   for the first one that lives: O(*n*) in the number of subscribers, but
@@ -141,11 +140,9 @@ extension DynamicProxy {
     }
   }
 
-  /// Whether the proxy adopts the protocol or one that inherits from it; see
-  /// `Configuration.conforming`.
+  /// Whether the proxy adopts the protocol or one that inherits from it.
   ///
-  /// - Complexity: O(*p*) in the number of protocols, or, where the
-  ///   configuration asks the subscribers, O(*n*) in their number.
+  /// - Complexity: O(*p*) in the number of protocols.
   public func conforms(to table: ProtocolTable) -> Bool {
     switch configuration.conforming {
     case .adopted: return protocols.contains { $0.inherits(from: table) }
@@ -179,7 +176,7 @@ extension DynamicProxy {
 
 extension DynamicProxy {
   /// Ends all subscriptions of an object: those of its table, and the closures
-  /// that are tied to it. Where `Configuration.removal` says so, only the oldest.
+  /// that are tied to it.
   ///
   /// - Returns: whether there was one.
   /// - Complexity: amortised O(*k*) in the number of the object's own

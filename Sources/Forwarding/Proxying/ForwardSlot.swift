@@ -28,11 +28,11 @@ extension DynamicProxy {
     /// For targets that stand in an annex.
     fileprivate let annex: DynamicProxy?
     /// Where it is subscribed: to the annex, or to the proxy itself.
-    fileprivate let subscription: Subscription
+    fileprivate let subscription: DynamicProxy.Subscription
     fileprivate let scope: DynamicProxy.ForwardScope
 
     internal init(
-      _ object: AnyObject, annex: DynamicProxy?, _ subscription: Subscription,
+      _ object: AnyObject, annex: DynamicProxy?, _ subscription: DynamicProxy.Subscription,
       _ scope: DynamicProxy.ForwardScope
     ) {
       self.object = object

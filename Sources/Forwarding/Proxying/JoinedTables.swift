@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Joined tables by the address of the table. Those of `Subscriber` classes live
+/// Joined tables by the address of the table. Those of `DynamicProxy.Subscriber` classes live
 /// as long as the process and stay; others are forgotten with their last
 /// subscriber, since what their closures capture may be large.
 internal struct JoinedTables {

@@ -57,7 +57,7 @@ extension DynamicProxy {
   @unsafe package func unsafeSubscribe(
     _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime,
     times: Int?, _ parking: ListenerParking
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     let subscription = try unsafe unsafeSubscribe(
       object, table: table, at: position, lifetime: lifetime, times: times, .generated)
     return lifetime == .weak ? subscription : subscription.keeping(object, parking)
@@ -67,15 +67,18 @@ extension DynamicProxy {
   package func subscribe(
     _ proxy: DynamicProxy, at position: Position, lifetime: Lifetime, times: Int?,
     _ parking: ListenerParking
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     let subscription = try subscribe(proxy, at: position, lifetime: lifetime, times: times)
     return lifetime == .weak ? subscription : subscription.keeping(proxy, parking)
   }
 }
 
-extension Subscription {
+extension DynamicProxy.Subscription {
   /// This subscription, which a typed proxy's listener is kept alive by.
-  fileprivate func keeping(_ listener: AnyObject, _ parking: ListenerParking) -> Subscription {
-    Subscription(anchor: anchor, identifier: identifier, kept: KeptListener(listener, parking))
+  fileprivate func keeping(_ listener: AnyObject, _ parking: ListenerParking)
+    -> DynamicProxy.Subscription
+  {
+    DynamicProxy.Subscription(
+      anchor: anchor, identifier: identifier, kept: KeptListener(listener, parking))
   }
 }

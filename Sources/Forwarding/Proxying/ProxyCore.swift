@@ -10,9 +10,6 @@ internal import CForwardingInternal
   internal let handle: OpaquePointer
   /// What subscriptions know the proxy by.
   internal let anchor = ProxyAnchor()
-  /// What typed sends need, by the shim's index of the method.
-  internal let shapes: UnsafeMutablePointer<SendShape>
-  private let slots: UnsafeMutablePointer<SendSlot>
   /// The keys that fit the methods.
   internal let verifiedKeys: VerifiedKeys
   /// Objects that the shim refers to without a reference: folds, default results
@@ -63,7 +60,6 @@ internal import CForwardingInternal
       throw ForwardingError(.outOfMemory, "no memory for a proxy")
     }
     unsafe self.handle = handle
-    unsafe (shapes, slots) = SendShape.make(requirements)
     unsafe verifiedKeys = VerifiedKeys(requirements) { selector in
       unsafe fwd_proxy_core_method(handle, selector.handle)
     }
@@ -81,8 +77,6 @@ internal import CForwardingInternal
   deinit {
     // SAFETY: nobody has the proxy any more, so no fan-out runs.
     unsafe fwd_proxy_core_destroy(handle)
-    unsafe shapes.deallocate()
-    unsafe slots.deallocate()
     unsafe verifiedKeys.deallocate()
   }
 

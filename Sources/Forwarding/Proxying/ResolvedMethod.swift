@@ -107,9 +107,8 @@ extension ResolvedMethod {
   ///   - arguments: a pointer to each argument, aligned for its type.
   ///   - result: as for a frame.
   /// - Throws: `ForwardingError`, as for a frame, and `wrongArgumentCount`.
-  /// - Complexity: O(*n*) in the number of subscribers. It costs about 2 ns
-  ///   more than a frame.
-  @unsafe public func forward(
+  /// - Complexity: O(*n*) in the number of subscribers.
+  @unsafe package func forward(
     arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>,
     result: UnsafeMutableRawBufferPointer? = nil
   ) throws(ForwardingError) {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A class whose objects subscribe with the functions of one table.
-///
-/// ```swift
-/// final class Logger: Subscriber {
-///   static let functionTable = FunctionTable(for: Logger.self) {
-///     $0.on("log:") { (self: Logger, text: UnsafePointer<CChar>) in self.log(text) }
-///   }
-/// }
-/// ```
-///
-/// The table must be stored, in a `static let`: a proxy joins it to its
-/// protocols once for all subscribers of the class and keeps it, and knows a
-/// subscriber again by object and table.
-public protocol Subscriber: AnyObject, Sendable {
-  /// What objects of the class implement.
-  static var functionTable: FunctionTable { get }
+extension DynamicProxy {
+  /// A class whose objects subscribe with the functions of one table.
+  ///
+  /// ```swift
+  /// final class Logger: DynamicProxy.Subscriber {
+  ///   static let functionTable = FunctionTable(for: Logger.self) {
+  ///     $0.on("log:") { (self: Logger, text: UnsafePointer<CChar>) in self.log(text) }
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// The table must be stored, in a `static let`: a proxy joins it to its
+  /// protocols once for all subscribers of the class and keeps it, and knows a
+  /// subscriber again by object and table.
+  public protocol Subscriber: AnyObject, Sendable {
+    /// What objects of the class implement.
+    static var functionTable: FunctionTable { get }
+  }
 }

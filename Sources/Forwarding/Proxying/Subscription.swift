@@ -1,55 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Identifies one subscription of one proxy.
-///
-/// The subscription goes on when this value is dropped, until it is cancelled or
-/// its subscriber dies. A `SubscriptionToken` ends its subscription when it dies.
-public struct Subscription: Sendable {
-  internal let anchor: ProxyAnchor
-  internal let identifier: UInt64
-  /// The listener, if a typed proxy keeps it alive.
-  private let kept: KeptListener?
-
-  internal init(anchor: ProxyAnchor, identifier: UInt64, kept: KeptListener? = nil) {
-    self.anchor = anchor
-    self.identifier = identifier
-    self.kept = kept
-  }
-
-  internal var proxy: DynamicProxy? { anchor.proxy }
-
-  /// Ends the subscription. A fan-out under way does not call the subscriber any
-  /// more, unless another thread is about to at this moment. Nothing happens if
-  /// the subscription has ended.
+extension DynamicProxy {
+  /// Identifies one subscription of one proxy.
   ///
-  /// Any thread may call this. A subscriber that the subscription kept alive may
-  /// be released here. A listener of a typed proxy is not: the typed proxy
-  /// releases it when it is next changed or asked, since the listener may belong
-  /// to another thread.
-  ///
-  /// - Returns: whether this call ended the subscription.
-  /// - Complexity: amortised O(1). When more than half of the subscriptions have
-  ///   ended, their records are removed, which copies pointers to the others.
-  @discardableResult
-  public func cancel() -> Bool {
-    guard let proxy else { return false }
-    kept?.park()
-    return proxy.subscribers.remove(identifier)
-  }
+  /// The subscription goes on when this value is dropped, until it is cancelled or
+  /// its subscriber dies. A `Token` ends its subscription when it dies.
+  public struct Subscription: Sendable {
+    internal let anchor: ProxyAnchor
+    internal let identifier: UInt64
+    /// The listener, if a typed proxy keeps it alive.
+    private let kept: KeptListener?
 
-  /// Whether the proxy and the subscriber live, and the subscription has neither
-  /// been cancelled nor had as many deliveries as it was made for.
-  ///
-  /// - Complexity: O(1).
-  public var isLive: Bool {
-    proxy?.subscribers.isLive(identifier) ?? false
+    internal init(anchor: ProxyAnchor, identifier: UInt64, kept: KeptListener? = nil) {
+      self.anchor = anchor
+      self.identifier = identifier
+      self.kept = kept
+    }
+
+    internal var proxy: DynamicProxy? { anchor.proxy }
+
+    /// Ends the subscription. A fan-out under way does not call the subscriber any
+    /// more, unless another thread is about to at this moment. Nothing happens if
+    /// the subscription has ended.
+    ///
+    /// Any thread may call this. A subscriber that the subscription kept alive may
+    /// be released here. A listener of a typed proxy is not: the typed proxy
+    /// releases it when it is next changed or asked, since the listener may belong
+    /// to another thread.
+    ///
+    /// - Returns: whether this call ended the subscription.
+    /// - Complexity: amortised O(1). When more than half of the subscriptions have
+    ///   ended, their records are removed, which copies pointers to the others.
+    @discardableResult
+    public func cancel() -> Bool {
+      guard let proxy else { return false }
+      kept?.park()
+      return proxy.subscribers.remove(identifier)
+    }
+
+    /// Whether the proxy and the subscriber live, and the subscription has neither
+    /// been cancelled nor had as many deliveries as it was made for.
+    ///
+    /// - Complexity: O(1).
+    public var isLive: Bool {
+      proxy?.subscribers.isLive(identifier) ?? false
+    }
   }
 }
 
 // MARK: - Blocking
 
-extension Subscription {
+extension DynamicProxy.Subscription {
   /// Stops deliveries to the subscriber until `unblock()` has been called as often
   /// as this. The subscriber stays a member at its position, but does not respond:
   /// `responds(to:)` and the observer of capabilities report that.
@@ -86,42 +88,14 @@ extension Subscription {
 
 // MARK: - Conformances
 
-extension Subscription: Hashable {
+extension DynamicProxy.Subscription: Hashable {
   /// Whether both name the same subscription.
-  public static func == (left: Subscription, right: Subscription) -> Bool {
+  public static func == (left: Self, right: Self) -> Bool {
     left.identifier == right.identifier
   }
 
   /// Feeds the identity of the subscription into the hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(identifier)
-  }
-}
-
-/// Owns a subscription of closures, which ends when it is cancelled or the token
-/// dies.
-public final class SubscriptionToken: Sendable {
-  private let state = Lock<Subscription?>(nil)
-
-  internal init() {}
-
-  internal func adopt(_ subscription: Subscription) {
-    state.withLock { $0 = subscription }
-  }
-
-  /// The subscription.
-  public var subscription: Subscription? {
-    state.withLock { $0 }
-  }
-
-  /// Whether the proxy lives and the subscription has not been cancelled.
-  public var isLive: Bool { subscription?.isLive ?? false }
-
-  /// Ends the subscription; see `Subscription.cancel()`.
-  @discardableResult
-  public func cancel() -> Bool { subscription?.cancel() ?? false }
-
-  deinit {
-    subscription?.cancel()
   }
 }

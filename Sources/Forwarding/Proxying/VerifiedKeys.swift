@@ -4,8 +4,9 @@
 internal import CForwardingInternal
 internal import Synchronization
 
-/// For each method of a proxy, the key that was last found to fit: at first the
-/// key that the method was declared with.
+/// For each method of a proxy, the two keys that were last found to fit: at first
+/// the key that the method was declared with. Two, since a program may send a
+/// method both with its result and without.
 ///
 /// A struct, since reading through an object would count a reference in each
 /// send. Its owner calls `deallocate`.
@@ -18,6 +19,12 @@ internal import Synchronization
     /// The token of a key, or 0. Relaxed suffices: nothing else is read because
     /// of it but what was immutable before the proxy was shared.
     let token: Atomic<UInt>
+    /// The token of the key before that, or 0.
+    let earlier = Atomic<UInt>(0)
+
+    func holds(_ token: UInt) -> Bool {
+      self.token.load(ordering: .relaxed) == token || earlier.load(ordering: .relaxed) == token
+    }
   }
 
   /// By the shim's index of the method.
@@ -48,23 +55,24 @@ internal import Synchronization
     unsafe slots.deallocate()
   }
 
-  /// Whether a key is the one that fits.
+  /// Whether a key is known to fit.
   @unsafe internal func holds(_ token: UInt, _ entry: UnsafePointer<fwd_proxy_method>) -> Bool {
-    unsafe slots[fwd_proxy_method_index(entry)].token.load(ordering: .relaxed) == token
+    unsafe slots[fwd_proxy_method_index(entry)].holds(token)
   }
 
   /// Remembers a key that fits.
   @unsafe internal func remember(_ token: UInt, _ entry: UnsafePointer<fwd_proxy_method>) {
-    unsafe slots[fwd_proxy_method_index(entry)].token.store(token, ordering: .relaxed)
+    let index = unsafe fwd_proxy_method_index(entry)
+    // Each word always is the token of a key that fits, whatever other threads do.
+    let last = unsafe slots[index].token.exchange(token, ordering: .relaxed)
+    unsafe slots[index].earlier.store(last, ordering: .relaxed)
   }
 
   /// The entry of a method at an index, if that is the method that a key fits:
   /// keys guess their index.
   @unsafe internal func entry(at index: Int, for token: UInt) -> UnsafePointer<fwd_proxy_method>? {
     // SAFETY: the index is below the count.
-    guard index < count, unsafe slots[index].token.load(ordering: .relaxed) == token else {
-      return nil
-    }
+    guard index < count, unsafe slots[index].holds(token) else { return nil }
     return unsafe slots[index].entry
   }
 }

@@ -10,9 +10,11 @@
 /// download.delegate = controller          // adopted: all three are called
 /// ```
 ///
-/// A slot may have any number of forwarders. They share its ``DelegateHub``, so
-/// each listener is called once, and the order in which forwarders end does not
-/// matter. The last one gives the slot back to the delegate.
+/// A slot may have any number of forwarders. They share one proxy and one list
+/// of listeners, so each listener is called once, and the order in which
+/// forwarders end does not matter. The last one gives the slot back to the
+/// delegate. The listeners stay subscribed, and are called again when there is
+/// another forwarder.
 ///
 /// A forwarder keeps its object alive. It belongs to the actor on which it was
 /// made, and is not `Sendable`, since it reads and sets the slot. If the last
@@ -81,7 +83,10 @@ public final class DelegateForwarder<Service: AnyObject, Proxy: SlotProxy> {
   }
 
   /// The hub, which all forwarders of the slot share.
-  public var hub: DelegateHub<Proxy> { ownHub.current }
+  package var hub: DelegateHub<Proxy> { ownHub.current }
+
+  /// The proxy that stands in the slot. All forwarders of the slot have the same.
+  public var proxy: Proxy { hub.proxy }
 
   /// The object that has the slot.
   public var service: Service {
@@ -167,14 +172,25 @@ extension DelegateForwarder {
 // MARK: - Listening
 
 extension DelegateForwarder {
-  /// Subscribes a listener; see ``DelegateHub/subscribe(_:lifetime:)``.
+  /// Subscribes a listener behind all others. Nil and the slot's own proxy are
+  /// ignored. The slot's delegate may subscribe too, and is called once, unless
+  /// the proxy's configuration allows duplicates.
+  ///
+  /// - Parameters:
+  ///   - listener: the object to be called, whatever the slot holds.
+  ///   - lifetime: whether the listener is kept alive while there is a forwarder
+  ///     and the subscription is live; by default it is not. The reference is
+  ///     released where the forwarder is used: when a subscription is cancelled
+  ///     elsewhere, at the forwarder's next change.
+  /// - Returns: the subscription, or nil if there is none. If the listener was
+  ///   refused, the proxy's error handler is told why.
   @discardableResult
   public func subscribe(
     _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
-  ) -> Subscription? { hub.subscribe(listener, lifetime: lifetime) }
+  ) -> DynamicProxy.Subscription? { hub.subscribe(listener, lifetime: lifetime) }
 
-  /// Subscribes a listener at a position; see
-  /// ``DelegateHub/subscribe(_:at:lifetime:)``.
+  /// Subscribes a listener at a position. Nil and the slot's own proxy are
+  /// ignored.
   ///
   /// - Throws: `ForwardingError` if the listener is refused, or the anchor of
   ///   the position is not subscribed.
@@ -182,17 +198,24 @@ extension DelegateForwarder {
   public func subscribe(
     _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime = .weak
-  ) throws(ForwardingError) -> Subscription? {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     try hub.subscribe(listener, at: position, lifetime: lifetime)
   }
 
-  /// Ends the subscriptions of a listener; see ``DelegateHub/unsubscribe(_:)``.
+  /// Ends the subscriptions of a listener. If the listener is the slot's delegate,
+  /// it is still called as such: set the slot to nil to end that.
+  ///
+  /// - Returns: whether the listener had subscribed.
   @discardableResult
   public func unsubscribe(_ listener: Proxy.Listener?) -> Bool { hub.unsubscribe(listener) }
 
-  /// Looks at the slot; see ``DelegateHub/recheck()``.
+  /// Looks at the slot. If it holds another delegate, that is adopted, and the
+  /// proxy is put back.
+  ///
+  /// - Complexity: O(1): it reads the slot and compares. O(*m*) in the number of
+  ///   methods with ``DelegateSlotOptions/reassignsSlot``.
   public func recheck() { hub.recheck() }
 
-  /// The delegate that the slot would have; see ``DelegateHub/original``.
+  /// The delegate that the slot would have without forwarders.
   public var original: Proxy.Listener? { hub.original }
 }

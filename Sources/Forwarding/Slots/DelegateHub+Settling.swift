@@ -28,7 +28,7 @@ extension DelegateHub {
   ///
   /// - Complexity: O(1): it reads the slot and compares. O(*m*) in the number of
   ///   methods with `reassignsSlot`.
-  public func recheck() {
+  package func recheck() {
     let hub = current
     guard hub.state.withLock({ $0.forwarders }) > 0 else { return }
     if !hub.holdsSlot || hub.hasOtherCapabilities { hub.settle() }
@@ -36,7 +36,7 @@ extension DelegateHub {
 
   /// Sets the slot to nil and to the proxy again, for services that ask once
   /// what their delegate responds to. Nothing happens without a forwarder.
-  public func reassignSlot() {
+  package func reassignSlot() {
     let hub = current
     hub.state.withLock { $0.reassigns = true }
     hub.settle()

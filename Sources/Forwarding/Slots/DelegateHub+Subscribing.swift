@@ -15,9 +15,9 @@ extension DelegateHub {
   /// - Returns: the subscription, or nil if there is none. If the listener was
   ///   refused, the proxy's error handler is told why.
   @discardableResult
-  public func subscribe(
+  package func subscribe(
     _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
-  ) -> Subscription? {
+  ) -> DynamicProxy.Subscription? {
     do throws(ForwardingError) {
       return try subscribe(listener, at: .last, lifetime: lifetime)
     } catch {
@@ -33,10 +33,10 @@ extension DelegateHub {
   ///   the position is not subscribed.
   /// - Returns: the subscription, or nil if the listener was ignored.
   @discardableResult
-  public func subscribe(
+  package func subscribe(
     _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime = .weak
-  ) throws(ForwardingError) -> Subscription? {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     recheck()
     guard let listener else { return nil }
     let hub = current
@@ -52,7 +52,7 @@ extension DelegateHub {
   /// Subscribes a listener, which may be the slot's delegate.
   private func subscribe(
     _ listener: Proxy.Listener, _ object: AnyObject, at position: DynamicProxy.Position
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     while isDeliveringOnce, let adopted = adopted(object), !adopted.isSubscriber,
       let own = adopted.subscription, own.isLive
     {
@@ -80,7 +80,7 @@ extension DelegateHub {
   ///
   /// - Returns: whether the listener had subscribed.
   @discardableResult
-  public func unsubscribe(_ listener: Proxy.Listener?) -> Bool {
+  package func unsubscribe(_ listener: Proxy.Listener?) -> Bool {
     recheck()
     guard let listener else { return false }
     let hub = current
@@ -146,7 +146,7 @@ extension DelegateHub {
 
   /// Subscribes the delegate before all others, as a delegate only.
   private func readopt(_ listener: Proxy.Listener, _ adopted: Adopted) {
-    var subscription: Subscription?
+    var subscription: DynamicProxy.Subscription?
     do throws(ForwardingError) {
       subscription = try proxy.subscribeListener(listener, at: .first, lifetime: .weak)
     } catch {
@@ -165,7 +165,7 @@ extension DelegateHub {
 // where the hub is used.
 extension DelegateHub {
   /// Keeps a listener alive while there is a forwarder.
-  private func keep(_ object: AnyObject, _ subscription: Subscription) {
+  private func keep(_ object: AnyObject, _ subscription: DynamicProxy.Subscription) {
     state.withLock { state in
       state.kept[subscription.identifier] = Kept(
         subscription: subscription, listener: WeakListener(object, object),

@@ -14,11 +14,11 @@
 ///
 /// <doc:SharingDelegateSlots> says how a hub notices that the slot has been set,
 /// and on which threads it may be used.
-public final class DelegateHub<Proxy: SlotProxy> {
+package final class DelegateHub<Proxy: SlotProxy> {
   /// The proxy that the hub puts into the slot.
-  public let proxy: Proxy
+  package let proxy: Proxy
   /// What the hub does with the delegate that it finds.
-  public let options: DelegateSlotOptions
+  package let options: DelegateSlotOptions
 
   internal let slot: SlotAccess<Proxy.Listener>
   internal let home: SlotHome
@@ -56,7 +56,7 @@ public final class DelegateHub<Proxy: SlotProxy> {
     /// Keeps the delegate alive, if the slot does.
     let keeper: Keeper?
     /// Nil if the delegate is ignored, or has only the subscription of its own.
-    var subscription: Subscription?
+    var subscription: DynamicProxy.Subscription?
     /// Whether the delegate has subscribed too. Where each object is called
     /// once, it has one subscription for both.
     var isSubscriber = false
@@ -70,7 +70,7 @@ public final class DelegateHub<Proxy: SlotProxy> {
 
   /// A listener that subscribed as strong.
   internal struct Kept: Sendable {
-    let subscription: Subscription
+    let subscription: DynamicProxy.Subscription
     let listener: WeakListener<AnyObject>
     /// Nil while there is no forwarder.
     var keeper: Keeper?
@@ -145,21 +145,21 @@ extension DelegateHub: SettlingHub {}
 extension DelegateHub {
   /// The delegate that the slot would have without the hub, while there is a
   /// forwarder; nil if there is none, or it has died.
-  public var original: Proxy.Listener? {
+  package var original: Proxy.Listener? {
     current.state.withLock { $0.adopted }?.listener.listener
   }
 
   /// The number of forwarders.
-  public var forwarders: Int { current.state.withLock { $0.forwarders } }
+  package var forwarders: Int { current.state.withLock { $0.forwarders } }
 
   /// Whether the proxy is in the slot.
-  public var isInstalled: Bool { current.holdsSlot }
+  package var isInstalled: Bool { current.holdsSlot }
 
   /// Whether this hub's own proxy is in the slot.
   internal var holdsSlot: Bool { slot.read().map { Proxy.object(of: $0) === proxy } ?? false }
 
   /// Whether a listener is subscribed, or is the slot's delegate and is called.
-  public func contains(_ listener: Proxy.Listener) -> Bool {
+  package func contains(_ listener: Proxy.Listener) -> Bool {
     let subscriber = Proxy.subscriber(for: listener)
     return list.contains(subscriber) || current.list.contains(subscriber)
   }

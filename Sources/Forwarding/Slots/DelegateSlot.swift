@@ -72,7 +72,7 @@ public final class DelegateSlot<Proxy: SlotProxy> {
 
   /// The hub of the slot, the same each time. It takes the slot when there is a
   /// ``DelegateForwarder``.
-  public var hub: DelegateHub<Proxy> {
+  package var hub: DelegateHub<Proxy> {
     if let made { return made }
     let hub = DelegateHub(
       makeProxy(),

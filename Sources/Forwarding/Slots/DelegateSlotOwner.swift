@@ -45,7 +45,7 @@ extension DelegateSlotOwner {
   ///
   /// - Parameter isolation: the actor that the object belongs to; by default the
   ///   caller's.
-  public func delegateHub(
+  package func delegateHub(
     isolation: isolated (any Actor)? = #isolation
   ) -> DelegateHub<DelegateProxy> {
     HubRegistry.hub(

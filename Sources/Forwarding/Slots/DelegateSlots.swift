@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// Finds the hub of a delegate slot.
-public enum DelegateSlots {
+package enum DelegateSlots {
   /// The hub of the slot at a key path, the same each time. It takes the slot
   /// when there is a ``DelegateForwarder``.
   ///
@@ -20,7 +20,7 @@ public enum DelegateSlots {
   ///     caller's. The hub's listeners are released there.
   ///   - proxy: makes the proxy for the slot, if there is no hub yet.
   /// - Complexity: O(1) in the number of objects with hubs, amortised.
-  public static func hub<Service: AnyObject, Proxy: SlotProxy>(
+  package static func hub<Service: AnyObject, Proxy: SlotProxy>(
     of service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
     options: DelegateSlotOptions = DelegateSlotOptions(),
     isolation: isolated (any Actor)? = #isolation, proxy: @autoclosure () -> Proxy
@@ -33,7 +33,7 @@ public enum DelegateSlots {
   }
 
   /// The hub of the slot at a key path, or nil if nobody has asked for it yet.
-  public static func existingHub<Service: AnyObject, Proxy: SlotProxy>(
+  package static func existingHub<Service: AnyObject, Proxy: SlotProxy>(
     of service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
     as proxy: Proxy.Type = Proxy.self, isolation: isolated (any Actor)? = #isolation
   ) -> DelegateHub<Proxy>? {
@@ -49,5 +49,5 @@ public enum DelegateSlots {
   /// - Returns: the number of hubs.
   /// - Complexity: O(*n*) in the number of hubs.
   @discardableResult
-  public static func collect() -> Int { HubRegistry.collect() }
+  package static func collect() -> Int { HubRegistry.collect() }
 }

@@ -56,14 +56,25 @@ public final class SendableDelegateForwarder<
   /// Gives the slot up, as `deinit` does. Nothing happens the second time.
   public func stop() { base.stop() }
 
-  /// Subscribes a listener; see ``DelegateHub/subscribe(_:lifetime:)``.
+  /// Subscribes a listener behind all others. Nil and the slot's own proxy are
+  /// ignored. The slot's delegate may subscribe too, and is called once, unless
+  /// the proxy's configuration allows duplicates.
+  ///
+  /// - Parameters:
+  ///   - listener: the object to be called, whatever the slot holds.
+  ///   - lifetime: whether the listener is kept alive while there is a forwarder
+  ///     and the subscription is live; by default it is not. The reference is
+  ///     released where the forwarder is used: when a subscription is cancelled
+  ///     elsewhere, at the forwarder's next change.
+  /// - Returns: the subscription, or nil if there is none. If the listener was
+  ///   refused, the proxy's error handler is told why.
   @discardableResult
   public func subscribe(
     _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
-  ) -> Subscription? { base.subscribe(listener, lifetime: lifetime) }
+  ) -> DynamicProxy.Subscription? { base.subscribe(listener, lifetime: lifetime) }
 
-  /// Subscribes a listener at a position; see
-  /// ``DelegateHub/subscribe(_:at:lifetime:)``.
+  /// Subscribes a listener at a position. Nil and the slot's own proxy are
+  /// ignored.
   ///
   /// - Throws: `ForwardingError` if the listener is refused, or the anchor of
   ///   the position is not subscribed.
@@ -71,18 +82,25 @@ public final class SendableDelegateForwarder<
   public func subscribe(
     _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime = .weak
-  ) throws(ForwardingError) -> Subscription? {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     try base.subscribe(listener, at: position, lifetime: lifetime)
   }
 
-  /// Ends the subscriptions of a listener; see ``DelegateHub/unsubscribe(_:)``.
+  /// Ends the subscriptions of a listener. If the listener is the slot's delegate,
+  /// it is still called as such: set the slot to nil to end that.
+  ///
+  /// - Returns: whether the listener had subscribed.
   @discardableResult
   public func unsubscribe(_ listener: Proxy.Listener?) -> Bool { base.unsubscribe(listener) }
 
-  /// Looks at the slot; see ``DelegateHub/recheck()``.
+  /// Looks at the slot. If it holds another delegate, that is adopted, and the
+  /// proxy is put back.
+  ///
+  /// - Complexity: O(1): it reads the slot and compares. O(*m*) in the number of
+  ///   methods with ``DelegateSlotOptions/reassignsSlot``.
   public func recheck() { base.recheck() }
 
-  /// The delegate that the slot would have; see ``DelegateHub/original``.
+  /// The delegate that the slot would have without forwarders.
   public var original: Proxy.Listener? { base.original }
 
   /// The proxy that stands in the slot.

@@ -17,11 +17,11 @@
 ///   func subscribeListener(
 ///     _ listener: any FetchDelegate, at position: DynamicProxy.Position,
 ///     lifetime: DynamicProxy.Lifetime
-///   ) throws(ForwardingError) -> Subscription { … }
+///   ) throws(ForwardingError) -> DynamicProxy.Subscription { … }
 /// }
 /// ```
 ///
-/// An untyped slot, which holds any `Subscriber` or proxy, takes a
+/// An untyped slot, which holds any `DynamicProxy.Subscriber` or proxy, takes a
 /// `DynamicProxy` itself.
 ///
 /// A proxy may be released on any thread after its service has died, unless a
@@ -44,7 +44,7 @@ public protocol SlotProxy: AnyObject {
   /// - Throws: `ForwardingError` if the listener is refused.
   func subscribeListener(
     _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
-  ) throws(ForwardingError) -> Subscription
+  ) throws(ForwardingError) -> DynamicProxy.Subscription
 
   /// The object that a listener is.
   static func object(of listener: Listener) -> AnyObject
@@ -65,7 +65,7 @@ extension SlotProxy {
 // MARK: - Untyped slots
 
 extension DynamicProxy: SlotProxy {
-  /// What an untyped slot holds: a `Subscriber`, or another proxy.
+  /// What an untyped slot holds: a `DynamicProxy.Subscriber`, or another proxy.
   public typealias Listener = any AnyObject & Sendable
 
   /// This proxy.
@@ -77,17 +77,18 @@ extension DynamicProxy: SlotProxy {
   /// Subscribes what an untyped slot holds.
   ///
   /// - Throws: `ForwardingError` as `subscribe(_:at:lifetime:)`; with the code
-  ///   `typeMismatch` if the object is neither a `Subscriber` nor a proxy.
+  ///   `typeMismatch` if the object is neither a `DynamicProxy.Subscriber` nor a proxy.
   public func subscribeListener(
     _ listener: any AnyObject & Sendable, at position: Position, lifetime: Lifetime
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     if let proxy = listener as? DynamicProxy {
       return try subscribe(proxy, at: position, lifetime: lifetime)
     }
-    guard let subscriber = listener as? any Subscriber else {
+    guard let subscriber = listener as? any DynamicProxy.Subscriber else {
       throw ForwardingError(
         .typeMismatch,
-        "an object of class \(type(of: listener)) has no function table: expected a Subscriber")
+        "an object of class \(type(of: listener)) has no function table: expected a DynamicProxy.Subscriber"
+      )
     }
     return try subscribe(subscriber, at: position, lifetime: lifetime)
   }

@@ -6,38 +6,41 @@ extension DynamicProxy {
   /// or dies. Keep the token.
   ///
   /// ```swift
-  /// let token = try proxy.feed("heightOfRow:") { (row: Int64) -> Double in row == 0 ? 30 : 20 }
+  /// let token = try proxy.feed(Table.height) { row in row == 0 ? 30 : 20 }
+  /// let token = try proxy.feed("heightOfRow:") { (row: Int64) -> Double in 20 }
   /// ```
   ///
   /// The closure is one of the method's responders. By the default policy it is
   /// called only if it is the first.
   ///
   /// - Parameters:
-  ///   - selector: the method's name.
+  ///   - key: the method.
   ///   - replacing: whether an earlier feed of the method is ended. If not,
   ///     the method must have no feed. If several threads replace the feed at
   ///     once, each call returns a token, and the feed of the last call stays.
   ///   - position: the position in the order of delivery. By default that of
   ///     the feed that is replaced, else the end.
-  ///   - body: gets the arguments, all or the first few, and returns the result.
+  ///   - body: gets the arguments and returns the result. With a literal its
+  ///     parameters may be the first few of the method's.
   ///     Pointers are valid during the call only. The closure is kept until the
   ///     feed ends.
   /// - Throws: `ForwardingError`: `unknownSelector`; `signatureMismatch` if the
   ///   parameters or the result are not the method's; `duplicate` if the method
   ///   is fed already; `notSubscribed` if the position's anchor is not there.
   @inlinable
-  public func feed<each Argument, Output>(
-    _ selector: MethodSelector, replacing: Bool = false, at position: Position? = nil,
+  public func feed<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, replacing: Bool = false,
+    at position: Position? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
-  ) throws(ForwardingError) -> SubscriptionToken {
-    let coders = try leadingCoders(selector, repeat (each Argument).self)
-    let result = try resultCoder(selector, Output.self)
+  ) throws(ForwardingError) -> Token {
+    let coders = try argumentCoders(for: key)
+    let result = try resultCoder(for: key)
     let function = unsafe PackedFunction { _, pointers, room throws(ForwardingError) in
       var index = coders.first
       let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
       unsafe result.encodeRetained(output, into: room)
     }
-    return try feed(selector, replacing, position, function, from: nil)
+    return try feed(key.selector, replacing, position, function, from: nil)
   }
 
   /// Answers a method with a property's current value, until the token is
@@ -63,8 +66,33 @@ extension DynamicProxy {
   public func feed<Model: AnyObject & Sendable, Value>(
     _ selector: MethodSelector, from model: Model, _ property: any KeyPath<Model, Value> & Sendable,
     replacing: Bool = false, at position: Position? = nil
-  ) throws(ForwardingError) -> SubscriptionToken {
-    try feed(selector, from: model, property, replacing: replacing, at: position) { $0 }
+  ) throws(ForwardingError) -> Token {
+    let key = Method<Value>(selector).asLiteral
+    return try feed(key, from: model, property, replacing: replacing, at: position) { $0 }
+  }
+
+  /// Answers the method of a key with a property's current value, until the token
+  /// is cancelled or dies. Keep the token.
+  ///
+  /// ```swift
+  /// let token = try proxy.feed(Table.numberOfRows, from: model, \.count)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: the method.
+  ///   - model: the object that has the property. It is not kept alive: the feed
+  ///     ends when the model dies.
+  ///   - property: the property with the result, read as for a selector.
+  ///   - replacing: whether an earlier feed of the method is ended.
+  ///   - position: the position in the order of delivery.
+  /// - Throws: `ForwardingError`, as `feed(_:replacing:at:_:)`.
+  @inlinable
+  public func feed<Model: AnyObject & Sendable, Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, from model: Model,
+    _ property: any KeyPath<Model, Output> & Sendable, replacing: Bool = false,
+    at position: Position? = nil
+  ) throws(ForwardingError) -> Token {
+    try feed(key.selector, from: model, property, replacing: replacing, at: position)
   }
 
   /// Answers a method with what a closure makes of a property's current value
@@ -77,23 +105,24 @@ extension DynamicProxy {
   /// ```
   ///
   /// - Parameters:
-  ///   - selector: the method's name.
+  ///   - key: the method.
   ///   - model: the object that has the property. It is not kept alive: the feed
   ///     ends when the model dies.
   ///   - property: the property that is read at each call.
   ///   - replacing: whether an earlier feed of the method is ended.
   ///   - position: the position in the order of delivery.
-  ///   - map: gets the property's value and the arguments, all or the first
-  ///     few, and returns the result. It is kept until the feed ends.
+  ///   - map: gets the property's value and the arguments, and returns the
+  ///     result. It is kept until the feed ends.
   /// - Throws: `ForwardingError`, as `feed(_:replacing:at:_:)`.
   @inlinable
-  public func feed<Model: AnyObject & Sendable, Value, each Argument, Output>(
-    _ selector: MethodSelector, from model: Model, _ property: any KeyPath<Model, Value> & Sendable,
-    replacing: Bool = false, at position: Position? = nil,
+  public func feed<Model: AnyObject & Sendable, Value, Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, from model: Model,
+    _ property: any KeyPath<Model, Value> & Sendable, replacing: Bool = false,
+    at position: Position? = nil,
     map: @escaping @Sendable (Value, repeat each Argument) -> Output
-  ) throws(ForwardingError) -> SubscriptionToken {
-    let coders = try leadingCoders(selector, repeat (each Argument).self)
-    let result = try resultCoder(selector, Output.self)
+  ) throws(ForwardingError) -> Token {
+    let coders = try argumentCoders(for: key)
+    let result = try resultCoder(for: key)
     let function = unsafe PackedFunction { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
@@ -104,7 +133,7 @@ extension DynamicProxy {
       }
       unsafe result.encodeRetained(output, into: room)
     }
-    return try feed(selector, replacing, position, function, from: model)
+    return try feed(key.selector, replacing, position, function, from: model)
   }
 }
 
@@ -115,7 +144,7 @@ internal final class Feeds: Sendable {
   /// The feeds of one method.
   fileprivate struct Method {
     /// The feed that counts, and the number of the call that made it.
-    var current: Subscription?
+    var current: DynamicProxy.Subscription?
     var currentCall: UInt64 = 0
     var lastCall: UInt64 = 0
     /// How many calls have begun and not ended.
@@ -128,12 +157,12 @@ internal final class Feeds: Sendable {
   fileprivate struct Call {
     let number: UInt64
     /// The feed that counted when the call began.
-    let earlier: Subscription?
+    let earlier: DynamicProxy.Subscription?
   }
 
   /// Begins a call. Nil if it must replace a feed and may not.
   fileprivate func begin(
-    _ selector: MethodSelector, _ replacing: Bool, isLive: (Subscription) -> Bool
+    _ selector: MethodSelector, _ replacing: Bool, isLive: (DynamicProxy.Subscription) -> Bool
   ) -> Call? {
     methods.withLock { methods in
       var method = methods[selector] ?? Method()
@@ -147,7 +176,7 @@ internal final class Feeds: Sendable {
   }
 
   /// The feed that counts.
-  fileprivate func current(_ selector: MethodSelector) -> Subscription? {
+  fileprivate func current(_ selector: MethodSelector) -> DynamicProxy.Subscription? {
     methods.withLock { $0[selector]?.current }
   }
 
@@ -155,8 +184,8 @@ internal final class Feeds: Sendable {
   /// does not count: the earlier one, or that of this call if a later call has
   /// ended already.
   fileprivate func end(
-    _ selector: MethodSelector, _ call: Call, _ subscription: Subscription?
-  ) -> Subscription? {
+    _ selector: MethodSelector, _ call: Call, _ subscription: DynamicProxy.Subscription?
+  ) -> DynamicProxy.Subscription? {
     methods.withLock { methods in
       guard var method = methods[selector] else { return subscription }
       defer { methods[selector] = method }
@@ -177,7 +206,7 @@ extension DynamicProxy {
   internal func feed(
     _ selector: MethodSelector, _ replacing: Bool, _ position: Position?,
     _ function: PackedFunction, from model: (any AnyObject & Sendable)?
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     let dispatch = try DispatchTable(
       FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)
@@ -188,7 +217,7 @@ extension DynamicProxy {
         .duplicate, selector: selector.name,
         "\"\(selector)\" is fed already: end that, or say replacing: true")
     }
-    let token = SubscriptionToken()
+    let token = Token()
     do throws(ForwardingError) {
       let subscription = try attach(
         model ?? token, dispatch, at: position, replacing: call.earlier, selector)

@@ -9,12 +9,12 @@ extension DynamicProxy {
   @unsafe package func unsafeHandle(
     _ selector: MethodSelector, at position: Position,
     _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
-  ) throws(ForwardingError) -> SubscriptionToken {
+  ) throws(ForwardingError) -> Token {
     let function = unsafe PackedFunction(selector, body)
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     let dispatch = try DispatchTable(
       FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)
-    let token = SubscriptionToken()
+    let token = Token()
     token.adopt(try attach(token, dispatch, at: position, lifetime: .weak))
     return token
   }

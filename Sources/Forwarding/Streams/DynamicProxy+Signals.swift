@@ -4,6 +4,10 @@
 extension DynamicProxy {
   /// Makes a signal of the invocations of a method without a result.
   ///
+  /// ```swift
+  /// let paths = try proxy.signal(for: Visitor.entered) { path, depth in String(cString: path) }
+  /// ```
+  ///
   /// Each signal has its own subscription and closure, also if the method has
   /// another signal.
   ///
@@ -11,14 +15,14 @@ extension DynamicProxy {
   /// before that, use ``MethodSignal/subscribed()``.
   ///
   /// - Parameters:
-  ///   - selector: the method's name.
+  ///   - key: the method.
   ///   - position: the position in the order of delivery, which is looked for
   ///     when the signal subscribes. If its anchor is not subscribed then, the
   ///     error handler is told, and the iterator has no elements.
   ///   - buffering: what each iterator keeps while it does not wait.
   ///   - map: makes an element of the arguments, on the thread of the
-  ///     invocation, once for all iterators. It may have fewer parameters than
-  ///     the method. Pointers are valid during the call only. The closure is
+  ///     invocation, once for all iterators. With a literal its parameters may be
+  ///     the first few of the method's. Pointers are valid during the call only. The closure is
   ///     kept as long as the signal, its copies and its iterators.
   /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
   ///   the parameters are not the method's, or it has a result.
@@ -26,12 +30,12 @@ extension DynamicProxy {
   // function tables are.
   @inlinable
   public func signal<each Argument, Element: Sendable>(
-    for selector: MethodSelector, at position: Position = .last,
+    for key: Method<Void, repeat each Argument>, at position: Position = .last,
     buffering: SignalBuffering = .unbounded,
     _ map: @escaping @Sendable (repeat each Argument) -> Element
   ) throws(ForwardingError) -> MethodSignal<Element> {
-    let coders = try leadingCoders(selector, repeat (each Argument).self)
-    try checkHasNoResult(selector)
+    let coders = try argumentCoders(for: key)
+    try checkHasNoResult(key.selector)
     let function = unsafe PackedFunction { receiver, pointers, _ throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
@@ -40,7 +44,34 @@ extension DynamicProxy {
       unsafe Unmanaged<SignalRegistration<Element>>.fromOpaque(receiver)
         ._withUnsafeGuaranteedRef { $0.emitter(element) }
     }
-    return try signal(selector, position, buffering, function)
+    return try signal(key.selector, position, buffering, function)
+  }
+
+  /// Makes a signal of the arguments of a method without a result: tuples, or the
+  /// argument itself if there is one.
+  ///
+  /// ```swift
+  /// for await (price, symbol) in try proxy.signal(for: Feed.tick) { … }
+  /// ```
+  ///
+  /// The compiler accepts only keys whose arguments are `Sendable`. Pointers are
+  /// not: for them make elements with a closure.
+  ///
+  /// - Parameters:
+  ///   - key: the method.
+  ///   - position: the position in the order of delivery, which is looked for
+  ///     when the signal subscribes.
+  ///   - buffering: the elements that each iterator keeps while it does not wait.
+  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
+  ///   method; `signatureMismatch` if it has other types than the key.
+  @inlinable
+  public func signal<each Argument: Sendable>(
+    for key: Method<Void, repeat each Argument>, at position: Position = .last,
+    buffering: SignalBuffering = .unbounded
+  ) throws(ForwardingError) -> MethodSignal<(repeat each Argument)> {
+    try signal(for: key, at: position, buffering: buffering) {
+      (arguments: repeat each Argument) in (repeat each arguments)
+    }
   }
 
   /// Makes a signal of the invocations of a method whose result the closure
@@ -57,24 +88,24 @@ extension DynamicProxy {
   /// ```
   ///
   /// - Parameters:
-  ///   - selector: the method's name.
+  ///   - key: the method.
   ///   - element: the type of the elements.
   ///   - position: the position in the order of delivery, as above.
   ///   - buffering: what each iterator keeps while it does not wait.
   ///   - body: gets the emitter, for any number of elements, and the arguments,
-  ///     all or the first few, and returns the method's result. Pointers are
+  ///     and returns the method's result. Pointers are
   ///     valid during the call only. The closure is kept as long as the signal,
   ///     its copies and its iterators.
   /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
   ///   the parameters or the result are not the method's.
   @inlinable
-  public func signal<each Argument, Element: Sendable, Output>(
-    for selector: MethodSelector, of element: Element.Type, at position: Position = .last,
-    buffering: SignalBuffering = .unbounded,
+  public func signal<Output, each Argument, Element: Sendable>(
+    for key: Method<Output, repeat each Argument>, of element: Element.Type,
+    at position: Position = .last, buffering: SignalBuffering = .unbounded,
     _ body: @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) -> Output
   ) throws(ForwardingError) -> MethodSignal<Element> {
-    let coders = try leadingCoders(selector, repeat (each Argument).self)
-    let result = try resultCoder(selector, Output.self)
+    let coders = try argumentCoders(for: key)
+    let result = try resultCoder(for: key)
     let function = unsafe PackedFunction { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
       var index = coders.first
@@ -84,7 +115,7 @@ extension DynamicProxy {
         ._withUnsafeGuaranteedRef { body($0.emitter, repeat each values) }
       unsafe result.encodeRetained(output, into: room)
     }
-    return try signal(selector, position, buffering, function)
+    return try signal(key.selector, position, buffering, function)
   }
 
   @usableFromInline

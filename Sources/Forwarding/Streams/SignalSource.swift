@@ -35,10 +35,10 @@ package final class SignalSource<Element: Sendable>: Sendable {
     /// reference to it.
     var emitter: SignalEmitter<Element>?
     /// The registration's subscription; nil until it has been made.
-    var subscription: Subscription?
+    var subscription: DynamicProxy.Subscription?
     /// A subscription that the last sink has left, and that may not have been
     /// cancelled yet.
-    var retired: Subscription?
+    var retired: DynamicProxy.Subscription?
   }
 
   private let anchor: ProxyAnchor
@@ -122,7 +122,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
 
   /// Removes a sink, once. The last one ends the registration.
   fileprivate func leave(_ sink: any SignalSink<Element>, _ emitter: SignalEmitter<Element>) {
-    let ended = state.withLock { state -> Subscription? in
+    let ended = state.withLock { state -> DynamicProxy.Subscription? in
       guard emitter.remove(sink), state.emitter === emitter else { return nil }
       let subscription = state.subscription
       state.retired = subscription

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwardingInternal
 internal import Synchronization
 
 /// What is derived from the selector and the Swift types of a method key, once.
 @usableFromInline
 internal class DerivedMethod: @unchecked Sendable {
   // Sendable: immutable, but for an atomic.
+
+  /// The name of the method.
+  internal let selector: MethodSelector
+
+  /// The type of a Swift function with the key's types.
+  internal let type: ObjectIdentifier
+
+  /// The length of the name in UTF-8.
+  internal let nameLength: Int
 
   /// The signature, or why the types have none.
   internal let signature: Result<MethodSignature, ForwardingError>
@@ -26,8 +36,12 @@ internal class DerivedMethod: @unchecked Sendable {
   /// Most keys are used with proxies of one protocol, where it saves the look-up.
   internal let index = Atomic(0)
 
-  fileprivate init(_ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?)
-  {
+  fileprivate init(
+    _ key: Key, _ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?
+  ) {
+    selector = key.selector
+    type = key.type
+    nameLength = key.selector.name.utf8.count
     self.signature = signature
     self.directPlaces = directPlaces
   }
@@ -39,18 +53,18 @@ internal final class TypedDerivedMethod<Output>: DerivedMethod, @unchecked Senda
   internal let result: ValueCoder<Output>?
 
   fileprivate init(
-    _ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?,
+    _ key: Key, _ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?,
     _ result: ValueCoder<Output>?
   ) {
     self.result = result
-    super.init(signature, directPlaces)
+    super.init(key, signature, directPlaces)
   }
 }
 
 // MARK: - Interning
 
 extension DerivedMethod {
-  private struct Key: Hashable {
+  fileprivate struct Key: Hashable {
     let selector: MethodSelector
     let type: ObjectIdentifier
   }
@@ -60,19 +74,108 @@ extension DerivedMethod {
   private static let all = Lock<[Key: DerivedMethod]>([:])
 
   /// The object of a selector and types.
+  @usableFromInline
   internal static func interned<Output, each Argument>(
     _ selector: MethodSelector, _: Output.Type, _: repeat (each Argument).Type
-  ) -> DerivedMethod {
+  ) -> Unmanaged<DerivedMethod> {
     let key = Key(
       selector: selector, type: ObjectIdentifier(((repeat each Argument) -> Output).self))
-    if let found = all.withLock({ $0[key] }) { return found }
+    if let found = all.withLock({ $0[key] }) { return unsafe .passUnretained(found) }
     // Not under the lock: `TypeEncodable` is foreign code.
-    let made = make(selector, Output.self, repeat (each Argument).self)
-    return all.withLock { all in
+    let made = make(key, Output.self, repeat (each Argument).self)
+    let kept = all.withLock { all in
       if let found = all[key] { return found }
       all[key] = made
       return made
     }
+    return unsafe .passUnretained(kept)
+  }
+}
+
+// MARK: - Literals
+
+/// The objects that literals have found, by the addresses of the literal and of
+/// the type. A literal is looked up at each use, without a lock. Two literals of
+/// one slot take turns, and look in the table of all keys each time.
+@safe private struct LiteralCache: ~Copyable, @unchecked Sendable {
+  // Sendable: the slots are atomic.
+
+  private static let bits = 10
+
+  private let slots: UnsafeMutablePointer<Atomic<UInt>>
+
+  fileprivate init() {
+    // Kept as long as the process, as what the slots refer to.
+    unsafe slots = .allocate(capacity: 1 << Self.bits)
+    for index in 0..<(1 << Self.bits) { unsafe (slots + index).initialize(to: Atomic(0)) }
+  }
+
+  fileprivate func slot(
+    _ name: StaticString, _ type: ObjectIdentifier
+  ) -> UnsafeMutablePointer<Atomic<UInt>> {
+    // SAFETY: the address is mixed, not read.
+    let addresses = unsafe UInt(bitPattern: name.utf8Start) ^ UInt(bitPattern: type).byteSwapped
+    let mixed = addresses &* UInt(truncatingIfNeeded: 0x9E37_79B9_7F4A_7C15 as UInt64)
+    return unsafe slots + Int(mixed >> UInt(UInt.bitWidth - Self.bits))
+  }
+}
+
+extension DerivedMethod {
+  private static let literals = LiteralCache()
+
+  /// The object that a literal and a type have found before.
+  ///
+  /// The addresses only choose the slot. The name is compared, since a library
+  /// that is loaded in the place of another one has other literals.
+  @usableFromInline
+  internal static func known(
+    _ name: StaticString, _ type: ObjectIdentifier
+  ) -> Unmanaged<DerivedMethod>? {
+    guard name.hasPointerRepresentation else { return nil }
+    // Acquire: the object was made by another thread.
+    let address = unsafe literals.slot(name, type).pointee.load(ordering: .acquiring)
+    // SAFETY: interned objects are never freed.
+    guard let known = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+    let derived = unsafe Unmanaged<DerivedMethod>.fromOpaque(known)
+    let fits = unsafe derived._withUnsafeGuaranteedRef { derived in
+      if derived.type != type || derived.nameLength != name.utf8CodeUnitCount { return false }
+      let interned = unsafe UnsafeRawPointer(fwd_selector_name(derived.selector.handle))
+      return unsafe areEqual(interned, UnsafeRawPointer(name.utf8Start), derived.nameLength)
+    }
+    return unsafe fits ? derived : nil
+  }
+
+  private static func areEqual(
+    _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int
+  ) -> Bool {
+    var offset = 0
+    while offset + 8 <= count {
+      let words = unsafe (
+        left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+        right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      )
+      if words.0 != words.1 { return false }
+      offset += 8
+    }
+    while offset < count {
+      let bytes = unsafe (
+        left.load(fromByteOffset: offset, as: UInt8.self),
+        right.load(fromByteOffset: offset, as: UInt8.self)
+      )
+      if bytes.0 != bytes.1 { return false }
+      offset += 1
+    }
+    return true
+  }
+
+  /// Keeps the object that a literal and a type have found.
+  @usableFromInline
+  internal static func remember(
+    _ name: StaticString, _ type: ObjectIdentifier, _ derived: Unmanaged<DerivedMethod>
+  ) {
+    guard name.hasPointerRepresentation else { return }
+    unsafe literals.slot(name, type).pointee.store(
+      UInt(bitPattern: derived.toOpaque()), ordering: .releasing)
   }
 }
 
@@ -80,8 +183,9 @@ extension DerivedMethod {
 
 extension DerivedMethod {
   private static func make<Output, each Argument>(
-    _ selector: MethodSelector, _: Output.Type, _: repeat (each Argument).Type
+    _ key: Key, _: Output.Type, _: repeat (each Argument).Type
   ) -> DerivedMethod {
+    let selector = key.selector
     do throws(ForwardingError) {
       let signature = try derive(selector, Output.self, repeat (each Argument).self)
       let coders: ArgumentCoders<repeat each Argument>
@@ -96,9 +200,9 @@ extension DerivedMethod {
         throw ForwardingError(
           .noEncoding, selector: selector.name, "the method key \"\(selector)\": \(error)")
       }
-      return TypedDerivedMethod(.success(signature), directPlaces(coders, signature), result)
+      return TypedDerivedMethod(key, .success(signature), directPlaces(coders, signature), result)
     } catch {
-      return TypedDerivedMethod<Output>(.failure(error), nil, nil)
+      return TypedDerivedMethod<Output>(key, .failure(error), nil, nil)
     }
   }
 

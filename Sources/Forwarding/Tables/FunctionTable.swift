@@ -9,7 +9,7 @@ internal import CForwardingInternal
 /// or a C function pointer with its encoding:
 ///
 /// ```swift
-/// final class LargestFiles: Subscriber {
+/// final class LargestFiles: DynamicProxy.Subscriber {
 ///   static let functionTable = FunctionTable(for: LargestFiles.self) {
 ///     $0.on("visit:kind:") { (self: LargestFiles, path: UnsafePointer<CChar>, kind: Int32) -> Int32 in
 ///       self.visit(path, kind)
@@ -23,7 +23,7 @@ internal import CForwardingInternal
 ///
 /// A proxy refuses a table with a function that none of its protocols declares,
 /// since that is most often a misspelt selector. A table for several proxies,
-/// such as the one of a ``Subscriber`` class, may have functions that a proxy
+/// such as the one of a ``DynamicProxy/Subscriber`` class, may have functions that a proxy
 /// does not declare. To allow this, set `undeclaredFunctions` of the proxy's
 /// configuration to `.ignore`.
 ///

@@ -23,6 +23,15 @@
 /// let stop = try proxy.send(Visitor.visit, path, status, 3)   // an Int32
 /// ```
 ///
+/// A string literal is a key, too. The compiler takes its types from the
+/// context: the arguments and the result of a send, or the parameters of a
+/// closure. They must be exactly the method's, so numbers often need their type:
+///
+/// ```swift
+/// let stop = try proxy.send("visit:status:kind:", path, status, Int32(3)) as Int32
+/// try proxy.send("finished:", Int64(12))
+/// ```
+///
 /// The key's ``signature`` is derived from the types, as <doc:SwiftTypes> lists
 /// them. A key fits each method of its name whose signature has types that its
 /// Swift types may stand for, also if the protocol was declared with encodings
@@ -47,21 +56,43 @@
   /// Whether a tuple of the arguments can be the frame of a send.
   @usableFromInline internal let isDirect: Bool
 
+  /// Whether the key is a string literal, whose types are those of the closure
+  /// that it stands beside: a closure may leave out the last parameters.
+  internal private(set) var isLiteral: Bool
+
   /// Creates a key.
+  ///
+  /// ```swift
+  /// static let finished = Method("finished:", ((Int64) -> Void).self)
+  /// let stop = try proxy.send(Method(selector), path, 3) as Int32   // types from the context
+  /// ```
   ///
   /// - Parameters:
   ///   - selector: the name. A literal must be a valid name, see
   ///     ``MethodSelector/init(stringLiteral:)``; make a name from outside with
   ///     ``MethodSelector/init(validating:)``.
   ///   - type: the type of a Swift function with the method's parameters and
-  ///     result, without the receiver: `((Int64) -> Void).self`.
+  ///     result, without the receiver: `((Int64) -> Void).self`. By default the
+  ///     type that the context gives.
   /// - Complexity: O(*n*) in the number of parameters. What is derived from the
   ///   types is kept for the life of the process.
-  public init(_ selector: MethodSelector, _ type: ((repeat each Argument) -> Output).Type) {
-    self.selector = selector
-    let derived = DerivedMethod.interned(selector, Output.self, repeat (each Argument).self)
-    unsafe self.derived = .passUnretained(derived)
-    isDirect = derived.directPlaces != nil
+  @inlinable
+  public init(
+    _ selector: MethodSelector,
+    _ type: ((repeat each Argument) -> Output).Type = ((repeat each Argument) -> Output).self
+  ) {
+    unsafe self.init(
+      DerivedMethod.interned(selector, Output.self, repeat (each Argument).self))
+  }
+
+  @usableFromInline
+  internal init(_ derived: Unmanaged<DerivedMethod>, isLiteral: Bool = false) {
+    self.isLiteral = isLiteral
+    unsafe self.derived = derived
+    // SAFETY: interned objects are never freed.
+    (selector, isDirect) = unsafe derived._withUnsafeGuaranteedRef {
+      ($0.selector, $0.directPlaces != nil)
+    }
   }
 }
 
@@ -81,6 +112,13 @@ extension Method {
     get throws(ForwardingError) { try derivation.signature.get() }
   }
 
+  /// The same key, beside a closure that leaves out the last parameters.
+  @usableFromInline internal var asLiteral: Method {
+    var key = self
+    key.isLiteral = true
+    return key
+  }
+
   /// Names the selector and the types.
   @usableFromInline internal var token: UInt { unsafe UInt(bitPattern: derived.toOpaque()) }
 
@@ -94,6 +132,31 @@ extension Method {
 }
 
 // MARK: - Conformances
+
+extension Method: ExpressibleByStringLiteral {
+  /// Creates a key from a literal, with the types that the context gives.
+  ///
+  /// ```swift
+  /// let stop = try proxy.send("visit:kind:", path, Int32(3)) as Int32
+  /// ```
+  ///
+  /// The literal must be a valid name, see ``MethodSelector/init(stringLiteral:)``. The key
+  /// is looked up each time that the expression is evaluated, which takes some
+  /// nanoseconds; a key in a `static let` is not looked up.
+  // Inlinable, so that the type is a constant where the caller knows it.
+  @inlinable
+  public init(stringLiteral name: StaticString) {
+    let type = ObjectIdentifier(((repeat each Argument) -> Output).self)
+    if let known = unsafe DerivedMethod.known(name, type) {
+      unsafe self.init(known, isLiteral: true)
+    } else {
+      let made = unsafe DerivedMethod.interned(
+        MethodSelector(stringLiteral: name.description), Output.self, repeat (each Argument).self)
+      unsafe DerivedMethod.remember(name, type, made)
+      unsafe self.init(made, isLiteral: true)
+    }
+  }
+}
 
 extension Method: CustomStringConvertible {
   /// The selector and the Swift types.

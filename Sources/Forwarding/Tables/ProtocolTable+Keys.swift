@@ -24,32 +24,32 @@ extension ProtocolTable.Builder {
     add(key, isRequired: true, result)
   }
 
-  /// Declares a method that every subscriber must implement, with the result if
-  /// no subscriber responds.
+  /// Declares a method that every subscriber must implement, with the result if no
+  /// subscriber responds, or that of a delivery that fails, or both.
+  ///
+  /// ```swift
+  /// $0.required(Gate.authorize, result: .untilNonzero, default: 0, onFailure: 1)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: the method.
+  ///   - result: as above.
+  ///   - value: the result if no subscriber responds. If it is left out, there is
+  ///     none.
+  ///   - failure: the result of a subscriber that could not take its arguments;
+  ///     see `required(_:_:result:default:onFailure:)`. If it is left out, such a
+  ///     subscriber does not count as a responder.
+  // Closures, which say by their error that an argument is left out: nil may be a
+  // result.
+  @_disfavoredOverload
   public mutating func required<Output: Sendable, each Argument>(
     _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    default value: Output
-  ) {
-    add(key, isRequired: true, result, default: Self.store(value))
-  }
-
-  /// Declares a method that every subscriber must implement, with the result of a
-  /// delivery that fails; see `required(_:_:result:onFailure:)`.
-  public mutating func required<Output: Sendable, each Argument>(
-    _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    onFailure failure: Output
-  ) {
-    add(key, isRequired: true, result, onFailure: Self.store(failure))
-  }
-
-  /// Declares a method that every subscriber must implement, with the result if
-  /// no subscriber responds, and that of a delivery that fails.
-  public mutating func required<Output: Sendable, each Argument>(
-    _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    default value: Output, onFailure failure: Output
+    default value: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value(),
+    onFailure failure: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value()
   ) {
     add(
-      key, isRequired: true, result, default: Self.store(value), onFailure: Self.store(failure))
+      key, isRequired: true, result, default: (try? value()).map(Self.store),
+      onFailure: (try? failure()).map(Self.store))
   }
 
   /// Declares a method that subscribers may implement.
@@ -60,31 +60,18 @@ extension ProtocolTable.Builder {
   }
 
   /// Declares a method that subscribers may implement, with the result if no
-  /// subscriber responds.
+  /// subscriber responds, or that of a delivery that fails, or both.
+  // Closures, which say by their error that an argument is left out: nil may be a
+  // result.
+  @_disfavoredOverload
   public mutating func optional<Output: Sendable, each Argument>(
     _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    default value: Output
-  ) {
-    add(key, isRequired: false, result, default: Self.store(value))
-  }
-
-  /// Declares a method that subscribers may implement, with the result of a
-  /// delivery that fails; see `required(_:_:result:onFailure:)`.
-  public mutating func optional<Output: Sendable, each Argument>(
-    _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    onFailure failure: Output
-  ) {
-    add(key, isRequired: false, result, onFailure: Self.store(failure))
-  }
-
-  /// Declares a method that subscribers may implement, with the result if no
-  /// subscriber responds, and that of a delivery that fails.
-  public mutating func optional<Output: Sendable, each Argument>(
-    _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    default value: Output, onFailure failure: Output
+    default value: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value(),
+    onFailure failure: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value()
   ) {
     add(
-      key, isRequired: false, result, default: Self.store(value), onFailure: Self.store(failure))
+      key, isRequired: false, result, default: (try? value()).map(Self.store),
+      onFailure: (try? failure()).map(Self.store))
   }
 
   private mutating func add<Output, each Argument>(
@@ -96,5 +83,15 @@ extension ProtocolTable.Builder {
       ProtocolTable.Declaration(
         key.selector, key.derivation, isRequired, result, default: makeDefault,
         onFailure: makeFailure))
+  }
+}
+
+extension ProtocolTable.Builder {
+  /// Stands for an argument that is left out. It has no values for programs.
+  public struct LeftOut: Error {
+    @usableFromInline internal init() {}
+
+    @usableFromInline
+    internal static func value<Value>() throws(LeftOut) -> Value { throw LeftOut() }
   }
 }

@@ -88,102 +88,45 @@ extension ProtocolTable {
 
     /// Declares a method that every subscriber must implement.
     ///
-    /// - Parameters:
-    ///   - selector: the name, such as `visit:kind:`.
-    ///   - encoding: the types: the result, a receiver (`@`, or a pointer),
-    ///     then `:` if functions also take the selector, then the arguments.
-    ///   - result: who is called, and what becomes of the results.
-    public mutating func required(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard
-    ) {
-      declarations.append(Declaration(selector, encoding, true, result))
-    }
-
-    /// Declares a method that every subscriber must implement, with the result
-    /// if nobody responds.
-    public mutating func required(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      default value: some Sendable
-    ) {
-      declarations.append(
-        Declaration(selector, encoding, true, result, default: Self.store(value)))
-    }
-
-    /// Declares a method that every subscriber must implement, with the result
-    /// of a delivery that fails.
-    ///
     /// ```swift
     /// // A hook that answers 0 to allow and 1 to deny.
     /// $0.required("authorize:table:", "i^vi*", result: .untilNonzero, onFailure: Int32(1))
     /// ```
     ///
     /// - Parameters:
-    ///   - selector: the name.
-    ///   - encoding: the types.
-    ///   - result: who is called, and what becomes of the results.
+    ///   - selector: the name, such as `visit:kind:`.
+    ///   - encoding: the types: the result, a receiver (`@`, or a pointer),
+    ///     then `:` if functions also take the selector, then the arguments.
+    ///   - result: the subscribers that are called, and what becomes of their
+    ///     results.
+    ///   - value: the result if no subscriber responds. If it is left out, there
+    ///     is none.
     ///   - failure: counts as the result of a subscriber that was called but
     ///     could not take its arguments: the policy treats it as if the
     ///     subscriber had returned it. The failure is reported to the error
-    ///     handler all the same. Without it, such a subscriber does not count as
-    ///     a responder. The caller of a C function pointer gets it whenever the
-    ///     forwarding fails.
-    public mutating func required(
+    ///     handler all the same. If it is left out, such a subscriber does not
+    ///     count as a responder. The caller of a C function pointer gets it
+    ///     whenever the forwarding fails.
+    public mutating func required<Default: Sendable, Failure: Sendable>(
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      onFailure failure: some Sendable
-    ) {
-      declarations.append(
-        Declaration(selector, encoding, true, result, onFailure: Self.store(failure)))
-    }
-
-    /// Declares a method that every subscriber must implement, with the result
-    /// if nobody responds, and that of a delivery that fails.
-    public mutating func required(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      default value: some Sendable, onFailure failure: some Sendable
+      default value: Default = LeftOut(), onFailure failure: Failure = LeftOut()
     ) {
       declarations.append(
         Declaration(
-          selector, encoding, true, result, default: Self.store(value),
-          onFailure: Self.store(failure)))
+          selector, encoding, true, result, default: Self.stored(value),
+          onFailure: Self.stored(failure)))
     }
 
-    /// Declares a method that subscribers may implement.
-    public mutating func optional(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard
-    ) {
-      declarations.append(Declaration(selector, encoding, false, result))
-    }
-
-    /// Declares a method that subscribers may implement, with the result if
-    /// nobody responds.
-    public mutating func optional(
+    /// Declares a method that subscribers may implement; the parameters are those
+    /// of ``required(_:_:result:default:onFailure:)``.
+    public mutating func optional<Default: Sendable, Failure: Sendable>(
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      default value: some Sendable
-    ) {
-      declarations.append(
-        Declaration(selector, encoding, false, result, default: Self.store(value)))
-    }
-
-    /// Declares a method that subscribers may implement, with the result of a
-    /// delivery that fails; see `required(_:_:result:onFailure:)`.
-    public mutating func optional(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      onFailure failure: some Sendable
-    ) {
-      declarations.append(
-        Declaration(selector, encoding, false, result, onFailure: Self.store(failure)))
-    }
-
-    /// Declares a method that subscribers may implement, with the result if
-    /// nobody responds, and that of a delivery that fails.
-    public mutating func optional(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      default value: some Sendable, onFailure failure: some Sendable
+      default value: Default = LeftOut(), onFailure failure: Failure = LeftOut()
     ) {
       declarations.append(
         Declaration(
-          selector, encoding, false, result, default: Self.store(value),
-          onFailure: Self.store(failure)))
+          selector, encoding, false, result, default: Self.stored(value),
+          onFailure: Self.stored(failure)))
     }
 
     /// Declares what a C program gave.
@@ -196,6 +139,11 @@ extension ProtocolTable {
     /// Declares what a key says.
     internal mutating func declare(_ declaration: Declaration) {
       declarations.append(declaration)
+    }
+
+    /// The maker of a result; nil if the argument was left out.
+    private static func stored(_ value: some Sendable) -> Declaration.MakeResult? {
+      value is LeftOut ? nil : store(value)
     }
 
     internal static func store(_ value: some Sendable) -> Declaration.MakeResult {

@@ -74,7 +74,7 @@
     internal func subscribe<Listener, Conformer>(
       _ listener: Listener, _ family: ForwardedProtocol<Listener, Conformer>,
       at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime, times: Int?
-    ) throws(ForwardingError) -> Subscription {
+    ) throws(ForwardingError) -> DynamicProxy.Subscription {
       parking.release()
       guard let table = family.functionTable(for: listener) else {
         guard let other = family.subscriber(listener) as? DynamicProxy else {

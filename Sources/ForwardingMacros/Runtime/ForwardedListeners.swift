@@ -13,18 +13,18 @@
     /// which the call reaches it.
     private struct Entry {
       weak var object: AnyObject?
-      let subscription: Subscription
+      let subscription: DynamicProxy.Subscription
       let hops: [Hop]
     }
 
     /// A proxy that is subscribed to another one. The call counts as one
     /// delivery to it, however many listeners it has.
     private final class Hop {
-      let subscription: Subscription
+      let subscription: DynamicProxy.Subscription
       private var hasBegun = false
       private var isLast = false
 
-      init(_ subscription: Subscription) { self.subscription = subscription }
+      init(_ subscription: DynamicProxy.Subscription) { self.subscription = subscription }
 
       /// Whether the delivery to the proxy has begun, or may begin.
       var isOpen: Bool { hasBegun && isLast || subscription.isOpen }

@@ -93,16 +93,16 @@
             service, \Download.delegate, options: .init(), proxy: proxy())
         }
 
-        /// Subscribes a listener; see `DelegateHub.subscribe(_:lifetime:)`.
+        /// Subscribes a listener; see `DelegateForwarder.subscribe(_:lifetime:)`.
         @discardableResult
         public func subscribe(
           _ listener: DownloadDelegateProxy.Listener?,
           lifetime: ForwardingMacros.DynamicProxy.Lifetime = .weak
-        ) -> ForwardingMacros.Subscription? {
+        ) -> ForwardingMacros.DynamicProxy.Subscription? {
           forwarder.subscribe(listener, lifetime: lifetime)
         }
 
-        /// Ends the subscriptions of a listener; see `DelegateHub.unsubscribe(_:)`.
+        /// Ends the subscriptions of a listener; see `DelegateForwarder.unsubscribe(_:)`.
         @discardableResult
         public func unsubscribe(_ listener: DownloadDelegateProxy.Listener?) -> Swift.Bool {
           forwarder.unsubscribe(listener)

@@ -3,6 +3,7 @@
 
 #if Macros
   import ForwardingMacros
+  import ForwardingPresets
   import Testing
 
   /// What KSDelegateForwarding does by a class that a macro makes.

@@ -3,6 +3,7 @@
 
 #if Macros
   import ForwardingMacros
+  import ForwardingPresets
   import Testing
 
   @Forwarded

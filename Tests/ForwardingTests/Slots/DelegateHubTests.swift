@@ -251,7 +251,7 @@ import Testing
     #expect(target.target === bystander)
     #expect(
       errors.take() == [
-        "an object of class Bystander has no function table: expected a Subscriber"
+        "an object of class Bystander has no function table: expected a DynamicProxy.Subscriber"
       ])
     let journal = Journal()
     target.target = Listener("a", journal)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import Foundation
+
 @testable import Forwarding
 
 // A service with a delegate as Swift programs have them: not Sendable, weak, and
@@ -110,7 +111,7 @@ final class FetchProxy: FinishDelegate, SlotProxy {
   func subscribeListener(
     _ listener: any FetchDelegate, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     if let proxy = listener as? FetchProxy {
       return try forwardingProxy.subscribe(
         proxy.forwardingProxy, at: position, lifetime: lifetime)

@@ -86,7 +86,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
   func subscribeListener(
     _ listener: any FetchDelegate, at position: DynamicProxy.Position,
     lifetime: DynamicProxy.Lifetime
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     throw ForwardingError(.typeMismatch, "not in this test")
   }
   deinit {

@@ -43,7 +43,7 @@ private final class ValueProxy: SlotProxy {
   var asListener: ThreeWords { fatalError("a value is no proxy") }
   func subscribeListener(
     _ listener: ThreeWords, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
-  ) throws(ForwardingError) -> Subscription {
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
     throw ForwardingError(.typeMismatch, "a value is no listener")
   }
   static func object(of listener: ThreeWords) -> AnyObject { listener.object }

@@ -111,7 +111,7 @@ private final class Model: Sendable {
   @Test func `a feed that is refused leaves the earlier one`() throws {
     let proxy = try dataSource()
     let first = try proxy.feed("numberOfRows:") { Int64(1) }
-    let stranger = Subscription(anchor: ProxyAnchor(), identifier: .max)
+    let stranger = DynamicProxy.Subscription(anchor: ProxyAnchor(), identifier: .max)
     #expect(throws: ForwardingError.self) {
       _ = try proxy.feed("numberOfRows:", replacing: true, at: .after(stranger)) { Int64(2) }
     }
@@ -155,7 +155,7 @@ private final class Model: Sendable {
 
   @Test func `the model is not kept alive, and its death ends the feed`() throws {
     let (proxy, population) = (try dataSource(), Population())
-    let token: SubscriptionToken
+    let token: DynamicProxy.Token
     do {
       let model = Model([1], population.make())
       token = try proxy.feed("numberOfRows:", from: model, \.count)
@@ -225,7 +225,7 @@ private final class Model: Sendable {
   @Test func `one of the threads that feed a method at a time is let in`() throws {
     let proxy = try dataSource()
     for _ in 0..<20 {
-      let tokens = Box<[SubscriptionToken]>([])
+      let tokens = Box<[DynamicProxy.Token]>([])
       let refused = Box(0)
       onThreads(4) { number in
         do throws(ForwardingError) {
@@ -243,7 +243,7 @@ private final class Model: Sendable {
   @Test func `of the threads that replace a feed the last one feeds, and none is refused`() throws {
     let proxy = try dataSource()
     let refused = Box(0)
-    let tokens = Box<[SubscriptionToken]>([])
+    let tokens = Box<[DynamicProxy.Token]>([])
     onThreads(4) { number in
       for round in 0..<300 {
         do throws(ForwardingError) {
@@ -268,7 +268,7 @@ private final class Model: Sendable {
     let proxy = try dataSource()
     let first = try proxy.feed("numberOfRows:") { Int64(1) }
     let other = try proxy.subscribe { $0.on("numberOfRows:") { (_: Int64) in Int64(9) } as Void }
-    let tokens = Box<[SubscriptionToken]>([])
+    let tokens = Box<[DynamicProxy.Token]>([])
     onThreads(4) { _ in
       for _ in 0..<100 {
         guard let token = try? proxy.feed("numberOfRows:", replacing: true, { Int64(2) }) else {

@@ -264,7 +264,7 @@ import Testing
   }
 
   @Test func `a target with wrong types is refused, and the earlier one stays`() throws {
-    final class Wrong: Subscriber {
+    final class Wrong: DynamicProxy.Subscriber {
       static let functionTable = FunctionTable(for: Wrong.self) {
         $0.on("ping:") { (_: Wrong, number: Double) in }
       }

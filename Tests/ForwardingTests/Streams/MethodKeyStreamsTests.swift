@@ -44,7 +44,7 @@ import Testing
       journal.note("before \(joint) \(angle)")
     }
     let after = try proxy.after(Robot.move) { joint, _ in journal.note("after \(joint)") }
-    let around = try proxy.around(Robot.move) { invocation, proceed in
+    let around = try proxy.around(Robot.move.selector) { invocation, proceed in
       try invocation.setArgument(0.25, at: 2)
       try proceed()
     }

@@ -131,8 +131,8 @@ import Testing
     #expect(
       wrongType?.description
         == """
-        the closure for "ping:" does not fit "v@:i": argument 2 of "ping:" is 'i' (Int32), got \
-        Double
+        the method key "ping:" of type (Double) -> () does not fit "v@:i": argument 2 of "ping:" \
+        is 'i' (Int32), got Double
         """)
     let tooMany = error {
       _ = try proxy.signal(for: "ping:") { (number: Int32, other: Int32) in number }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import ForwardingPresets
 import Testing
 
 @testable import Forwarding
@@ -147,7 +148,7 @@ import Testing
   }
 }
 
-private final class Opener: Subscriber {
+private final class Opener: DynamicProxy.Subscriber {
   static let functionTable = FunctionTable(for: Opener.self) {
     $0.on("open") { (_: Opener) in }
   }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CTestFixtures
+import ForwardingPresets
 import Testing
 
 @testable import Forwarding

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import ForwardingPresets
 import Testing
 
 @testable import Forwarding

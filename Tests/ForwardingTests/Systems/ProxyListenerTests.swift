@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import ForwardingPresets
 import Testing
 
 @testable import Forwarding
@@ -187,7 +188,7 @@ import Testing
     let title: Title? = try proxy.send("title")
     #expect(title == nil)
     #expect(try proxy.send("unheard of") == UInt64(0))
-    #expect(try proxy.dynamic.unheard(1) == false)
+    #expect(try proxy.send("unheard:", 1) == false)
     // A listener that has died answers no more.
     var a: Player? = Player("a", journal, score: 5)
     try proxy.subscribe(try #require(a))
@@ -279,7 +280,7 @@ private final class Title: Sendable {
 }
 
 /// Has all that a player must have; all players are equal.
-private final class Player: Subscriber, Hashable {
+private final class Player: DynamicProxy.Subscriber, Hashable {
   let name: String
   let journal: Journal
   let score: Int32
@@ -309,7 +310,7 @@ private final class Player: Subscriber, Hashable {
   }
 }
 
-private final class RewindingPlayer: Subscriber {
+private final class RewindingPlayer: DynamicProxy.Subscriber {
   let name: String
   let journal: Journal
 

@@ -121,7 +121,7 @@ enum HookRows {
 
   /// Subscribes a closure.
   // Sendable: only one thread delivers.
-  private final class Watch: Subscriber, @unchecked Sendable {
+  private final class Watch: DynamicProxy.Subscriber, @unchecked Sendable {
     private(set) var sum: Int64 = 0
 
     static let functionTable = FunctionTable(for: Watch.self) {
@@ -130,7 +130,7 @@ enum HookRows {
   }
 
   /// Subscribes a C function.
-  private final class Observer: Subscriber {
+  private final class Observer: DynamicProxy.Subscriber {
     static let functionTable = FunctionTable(for: Observer.self) {
       // SAFETY: the function has the types of the key.
       unsafe $0.function(

@@ -1,89 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// In which order they are called, and who sees what: <doc:Interception>.
+// The order of the calls, and what each interceptor sees: <doc:Interception>.
 extension DynamicProxy {
-  /// Has a closure called before each invocation of a method, void or not.
+  /// Calls a closure before each invocation of a method.
+  ///
+  /// ```swift
+  /// let token = try proxy.before(Visitor.visit) { path, status, kind in log(kind) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: the method.
+  ///   - body: gets the arguments. Pointers are valid during the call. Arguments
+  ///     that are not values of its types at run time are reported to the
+  ///     configuration's error handler instead.
+  /// - Returns: a token that ends the interception. Keep it.
+  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
+  ///   method, `signatureMismatch` if it has other types than the key.
+  public func before<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>,
+    _ body: @escaping @Sendable (repeat each Argument) -> Void
+  ) throws(ForwardingError) -> Token {
+    try verify(key)
+    return try tap(key, .before, body)
+  }
+
+  /// Calls a closure before each invocation of a method, whatever its result.
   ///
   /// ```swift
   /// let token = try proxy.before("move:by:") { (joint: Int32) in log(joint) }
   /// ```
   ///
   /// - Parameters:
-  ///   - selector: the method.
-  ///   - body: gets the arguments, or the first few of them: it may have fewer
-  ///     parameters. Pointers are valid during the call. Arguments that are no
-  ///     values of its types at run time are reported to the configuration's
-  ///     error handler instead.
-  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
-  ///   method, `signatureMismatch` if the parameters are not the method's.
+  ///   - key: the method, which may have a result. A literal has the types of the
+  ///     closure's parameters, which may be the first few of the method's.
+  ///   - body: as for a key with a result.
+  /// - Returns: a token that ends the interception. Keep it.
+  /// - Throws: `ForwardingError`, as for a key with a result.
   public func before<each Argument>(
-    _ selector: MethodSelector, _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
-    try tap(selector, .before, body)
+    _ key: Method<Void, repeat each Argument>,
+    _ body: @escaping @Sendable (repeat each Argument) -> Void
+  ) throws(ForwardingError) -> Token {
+    try tap(key, .before, body)
   }
 
-  /// Has a closure called before each invocation of a method, with the
-  /// invocation as an object. It is a copy: nobody sees what is changed in it.
-  ///
-  /// - Throws: `ForwardingError` with the code `unknownSelector`.
-  public func before(
-    _ selector: MethodSelector, _ body: @escaping @Sendable (Invocation) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
-    try intercept(selector, .before) { _ in .observer(body) }
-  }
-
-  /// Has a closure called after each invocation of a method that went without an
-  /// error, be it that nobody responded.
+  /// Calls a closure after each invocation of a method that had no
+  /// error, also if no subscriber responded.
   ///
   /// - Parameters:
-  ///   - selector: the method.
+  ///   - key: the method.
   ///   - body: as for `before`.
+  /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`, as `before`.
-  public func after<each Argument>(
-    _ selector: MethodSelector, _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
-    try tap(selector, .after, body)
+  public func after<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>,
+    _ body: @escaping @Sendable (repeat each Argument) -> Void
+  ) throws(ForwardingError) -> Token {
+    try verify(key)
+    return try tap(key, .after, body)
   }
 
-  /// Has a closure called after each invocation of a method that went without an
-  /// error, with the invocation as an object, which has the result. It is a
-  /// copy: nobody sees what is changed in it. There is no result in it for
-  /// `collect`, where each answer has its author.
+  /// Calls a closure after each invocation of a method that had no error, whatever
+  /// its result.
   ///
   /// ```swift
-  /// let token = try proxy.after("height:") { (invocation: Invocation) in
-  ///   log(try? invocation.result(as: Double.self))
-  /// }
+  /// let token = try proxy.after("move:by:") { (joint: Int32) in log(joint) }
   /// ```
   ///
-  /// - Throws: `ForwardingError` with the code `unknownSelector`.
-  public func after(
-    _ selector: MethodSelector, _ body: @escaping @Sendable (Invocation) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
-    try intercept(selector, .after) { _ in .observer(body) }
+  /// - Parameters:
+  ///   - key: the method, which may have a result. A literal has the types of the
+  ///     closure's parameters, which may be the first few of the method's.
+  ///   - body: as for a key with a result.
+  /// - Returns: a token that ends the interception. Keep it.
+  /// - Throws: `ForwardingError`, as for a key with a result.
+  public func after<each Argument>(
+    _ key: Method<Void, repeat each Argument>,
+    _ body: @escaping @Sendable (repeat each Argument) -> Void
+  ) throws(ForwardingError) -> Token {
+    try tap(key, .after, body)
   }
 
-  /// Has a closure called instead of the subscribers. There can be one for each
-  /// method. To `collect` it gives one answer, without an author.
+  /// Calls a closure instead of the subscribers. There can be one for each
+  /// method. `collect` gets one answer from it, without an author.
+  ///
+  /// ```swift
+  /// let token = try proxy.instead("height:") { (row: Int64) -> Double in row == 0 ? 30 : 20 }
+  /// ```
   ///
   /// - Parameters:
-  ///   - selector: the method.
-  ///   - replacing: whether it is to replace the one that there may be.
-  ///   - body: gets the arguments, all of them, and gives the result. Arguments
-  ///     that are no values of its types at run time are an error,
-  ///     `deliveryFailed`.
+  ///   - key: the method.
+  ///   - replacing: whether the closure replaces the one that there may be.
+  ///   - body: gets the arguments, all of them, and gives the result. Arguments that are not
+  ///     values of its types at run time are an error, `deliveryFailed`.
+  /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`: `duplicate` if there is one already;
-  ///   `unknownSelector`, `signatureMismatch`.
-  public func instead<each Argument, Output>(
-    _ selector: MethodSelector, replacing: Bool = false,
+  ///   `unknownSelector`, `signatureMismatch`, as `before`.
+  public func instead<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, replacing: Bool = false,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
-  ) throws(ForwardingError) -> InterceptionToken {
-    try intercept(selector, .instead, replacing: replacing) { signature throws(ForwardingError) in
-      let (coders, result) = try FunctionTable.Builder<Void>.coders(
-        selector, signature, Output.self, repeat (each Argument).self)
-      let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
-      return .stub(
+  ) throws(ForwardingError) -> Token {
+    let coders = try argumentCoders(for: key, takesAll: true)
+    let result = try resultCoder(for: key)
+    let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
+    return try intercept(key.selector, .instead, replacing: replacing) { _ in
+      .stub(
         unsafe PackedFunction(called) { _, pointers, room throws(ForwardingError) in
           var index = coders.first
           let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
@@ -92,9 +112,9 @@ extension DynamicProxy {
     }
   }
 
-  /// Has a closure called around each invocation of a method: it goes on by
-  /// calling `proceed`, or not. Before that it may change the arguments, and
-  /// afterwards the result, in the invocation.
+  /// Calls a closure around each invocation of a method. The closure makes the
+  /// invocation by calling `proceed`, or omits it. Before that it may change the
+  /// arguments, and afterwards the result, in the invocation.
   ///
   /// ```swift
   /// let token = try proxy.around("move:by:") { invocation, proceed in
@@ -103,32 +123,33 @@ extension DynamicProxy {
   /// }
   /// ```
   ///
-  /// One that does not proceed leaves a method with a result to what it sets as
-  /// that, or else to the method's default, without which it is an error
-  /// (`noResponder`). In `collect` each answer goes to who collects, and not into
-  /// the invocation; a result that is set without proceeding is one answer.
+  /// If the closure does not proceed, the result is the one that it has set in the
+  /// invocation, or else the method's default; without a default it is an error
+  /// (`noResponder`). `collect` gets each answer directly, so the invocation has
+  /// no result then; a result that is set without proceeding is one answer.
   ///
   /// - Parameters:
-  ///   - selector: the method.
-  ///   - body: gets the invocation, without a target, and what lets it go on.
-  ///     What it throws goes to the caller, and to the configuration's error
-  ///     handler unless it came from `proceed`.
+  ///   - selector: the method; of a key, its ``Method/selector``.
+  ///   - body: gets the invocation, without a target, and `proceed`. An error that
+  ///     it throws goes to the caller, and to the configuration's error handler
+  ///     unless it came from `proceed`.
+  /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError` with the code `unknownSelector`.
   public func around(
     _ selector: MethodSelector,
     _ body: @escaping @Sendable (_ invocation: Invocation, _ proceed: Proceed) throws -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     try intercept(selector, .around) { _ in .around(body) }
   }
 
-  private func tap<each Argument>(
-    _ selector: MethodSelector, _ point: InterceptionPoint,
+  private func tap<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ point: InterceptionPoint,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
-    let coders = try leadingCoders(selector, repeat (each Argument).self)
+  ) throws(ForwardingError) -> Token {
+    let coders = try argumentCoders(for: key)
     let called = CalledClosure(
       HeldOwnerlessClosure(body), takesReceiver: false, coders, ValueCoder<Void>(.bitwise))
-    return try intercept(selector, point) { _ in
+    return try intercept(key.selector, point) { _ in
       .tap(
         unsafe PackedFunction(called) { _, pointers, _ throws(ForwardingError) in
           var index = coders.first

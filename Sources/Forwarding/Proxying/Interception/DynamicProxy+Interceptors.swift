@@ -10,9 +10,9 @@ extension DynamicProxy {
   internal func intercept(
     _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
     bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     let (interceptor, index) = try addInterceptor(selector, point, replacing: replacing, bind: bind)
-    return InterceptionToken(anchor, method: index, interceptor)
+    return Token(Interception(anchor, method: index, interceptor))
   }
 
   /// Adds an interceptor. Gives it and the index of the method.

@@ -10,7 +10,7 @@ extension DynamicProxy {
   @unsafe package func unsafeTap(
     _ selector: MethodSelector, isAfter: Bool,
     _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     let function = unsafe PackedFunction(selector, body)
     return try intercept(selector, isAfter ? .after : .before) { _ in .tap(function) }
   }
@@ -21,7 +21,7 @@ extension DynamicProxy {
   @unsafe package func unsafeInstead(
     _ selector: MethodSelector, replacing: Bool,
     _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
-  ) throws(ForwardingError) -> InterceptionToken {
+  ) throws(ForwardingError) -> Token {
     let function = unsafe PackedFunction(selector, body)
     return try intercept(selector, .instead, replacing: replacing) { _ in .stub(function) }
   }

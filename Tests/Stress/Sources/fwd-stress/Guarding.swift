@@ -11,11 +11,11 @@ final class Guarding: Sendable {
   static let count = 8
 
   /// Each lets invocations of the main proxy through, once.
-  let letting: [PosixLock<InterceptionToken?>]
+  let letting: [PosixLock<DynamicProxy.Token?>]
   /// Those of the loose proxy do what they like.
-  let wild: [PosixLock<InterceptionToken?>]
+  let wild: [PosixLock<DynamicProxy.Token?>]
   /// Of the loose proxy.
-  let subscriptions: [PosixLock<Subscription?>]
+  let subscriptions: [PosixLock<DynamicProxy.Subscription?>]
 
   init() {
     letting = (0..<Self.count).map { _ in PosixLock(nil) }

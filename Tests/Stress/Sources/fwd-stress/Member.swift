@@ -6,7 +6,7 @@ internal import Forwarding
 internal import Synchronization
 
 /// A subscriber that checks its deliveries, in whatever way it is subscribed.
-@safe final class Member: Subscriber, @unchecked Sendable {
+@safe final class Member: DynamicProxy.Subscriber, @unchecked Sendable {
   // Sendable: what changes is atomic, or of one thread.
 
   /// Its number among those that stay.

@@ -16,8 +16,8 @@ internal import Synchronization
   let member: Member
   let kind: Kind
   private let proxy: DynamicProxy
-  private var subscription: Subscription?
-  private var token: SubscriptionToken?
+  private var subscription: DynamicProxy.Subscription?
+  private var token: DynamicProxy.Token?
   private var identifier: fwd_subscription = 0
   /// Between the proxy and the member.
   private var child: DynamicProxy?

@@ -48,7 +48,9 @@ extension Worker {
     case 9: forwardByFunction()
     case 10: fan(.strike) { try stage.main.send("strike:fan:", $0.ticket, $0.address) }
     case 11: collect()
-    case 12: fan(.strike) { try stage.main.dynamic.strike($0.ticket, fan: $0.address) }
+    case 12:
+      let strike = MethodSelector("strike:fan:")
+      fan(.strike) { try stage.main.send(Method(strike), $0.ticket, $0.address) }
     case 13: forwardLoose()
     case 14: followOne(Membership.Kind.allCases.randomElement(using: &random)!)
     case 15: followBlocked()
@@ -115,7 +117,7 @@ extension Worker {
 
   private func collect() {
     fan(.weigh) { fan in
-      let answers: [Answer<Int32>] = try stage.main.collect(
+      let answers: [DynamicProxy.Answer<Int32>] = try stage.main.collect(
         "weigh:fan:", as: Int32.self, fan.ticket, fan.address)
       let sum = answers.reduce(0) { $0 + Int($1.value) }
       violations.check(sum == fan.deliveries, "the answers make \(sum) of \(fan.deliveries)")

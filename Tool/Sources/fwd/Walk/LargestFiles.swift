@@ -15,7 +15,7 @@ import Synchronization
 
 /// Keeps the largest files. Its function table is one for the class, and holds
 /// a C function.
-final class LargestFiles: Subscriber {
+final class LargestFiles: DynamicProxy.Subscriber {
   struct File: Sendable {
     let path: [UInt8]
     let size: UInt64

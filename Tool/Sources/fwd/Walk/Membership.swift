@@ -10,7 +10,7 @@ final class Membership: Sendable {
   private struct State: Sendable {
     var files: UInt64 = 0
     var hasLeft = false
-    var subscription: Subscription?
+    var subscription: DynamicProxy.Subscription?
   }
 
   private let fileLimit: UInt64?
@@ -21,14 +21,14 @@ final class Membership: Sendable {
     self.fileLimit = fileLimit
   }
 
-  func begin(_ subscription: Subscription) {
+  func begin(_ subscription: DynamicProxy.Subscription) {
     state.withLock { $0.subscription = subscription }
   }
 
   /// Counts a file that has been seen. The last one ends the subscription,
   /// inside its own delivery.
   func sawFile() {
-    let ended = state.withLock { state -> Subscription? in
+    let ended = state.withLock { state -> DynamicProxy.Subscription? in
       state.files += 1
       guard state.files == fileLimit else { return nil }
       state.hasLeft = true

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// Questions that systems to be replaced answer in another way: see `Preset`.
+// Options for the configurations of other systems; see the module
+// ForwardingPresets.
 extension DynamicProxy.Configuration {
+  /// What ``DynamicProxy/unsubscribe(_:)`` ends.
+  package enum Removal: Sendable, Hashable {
+    /// All subscriptions of the object.
+    case all
+    /// The oldest of them.
+    case first
+  }
+
+  /// What `responds(to:)` asks.
+  package enum Responding: Sendable, Hashable {
+    /// Whether some live subscriber implements the method.
+    case subscribers
+    /// Whether a protocol declares it.
+    case declared
+  }
+
+  /// What `conforms(to:)` asks.
+  package enum Conforming: Sendable, Hashable {
+    /// Whether the proxy adopts the protocol, or one that inherits from it.
+    case adopted
+    /// Whether some live subscriber has all that the protocol requires.
+    case subscribers
+  }
+
   /// How many protocols a proxy must adopt. Another number is a `ForwardingError`
   /// with the code `wrongProtocolCount`.
-  public enum Adoption: Sendable, Hashable {
+  package enum Adoption: Sendable, Hashable {
     /// Any number, none too.
     case any
     /// At least one.
@@ -21,7 +46,7 @@ extension DynamicProxy.Configuration {
   /// Other faults are mistakes in the program, and are always errors: types that
   /// are not the protocol's, an object of another class than the table's, one
   /// that is being deinitialised, a position that does not exist.
-  public enum Refusals: Sendable, Hashable {
+  package enum Refusals: Sendable, Hashable {
     /// `subscribe` throws.
     case fail
     /// Nothing: `subscribe` returns a subscription that is not live.
@@ -30,7 +55,7 @@ extension DynamicProxy.Configuration {
 
   /// What happens if a subscriber is placed before or behind another that is not
   /// subscribed, or has died.
-  public enum UnknownAnchors: Sendable, Hashable {
+  package enum UnknownAnchors: Sendable, Hashable {
     /// `subscribe` throws.
     case fail
     /// Before such a one is the end, as `Position.last`; behind it is the front,
@@ -39,7 +64,7 @@ extension DynamicProxy.Configuration {
   }
 
   /// What happens if a subscriber is placed directly before or behind itself.
-  public enum OwnAnchors: Sendable, Hashable {
+  package enum OwnAnchors: Sendable, Hashable {
     /// It stays where it is.
     case stay
     /// As if it had left before it comes back: before itself is the end, behind
@@ -49,7 +74,7 @@ extension DynamicProxy.Configuration {
 
   /// Who is called for a method with a result whose policy is
   /// `ResultPolicy.standard`.
-  public enum StandardResult: Sendable, Hashable {
+  package enum StandardResult: Sendable, Hashable {
     /// The first responder, alone.
     case first
     /// All responders, in order; the last one's result is given.

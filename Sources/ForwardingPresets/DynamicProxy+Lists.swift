@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+public import Forwarding
+
 extension DynamicProxy {
   /// Makes a proxy that forwards to the objects of a list, the outermost first.
   ///

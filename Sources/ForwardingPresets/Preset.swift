@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+public import Forwarding
+
 extension DynamicProxy {
-  /// Answers to all questions of a ``Configuration`` as another system gave
-  /// them, for programs that are moved from it.
+  /// The configuration of another system, for programs that are moved from it.
   ///
   /// ```swift
+  /// import Forwarding
+  /// import ForwardingPresets
+  ///
   /// var configuration = DynamicProxy.Configuration(.proxyListener)
   /// configuration.onError = { log("\($0)") }
   /// let proxy = try DynamicProxy(adopting: playerDelegate, configuration: configuration)
@@ -15,19 +19,19 @@ extension DynamicProxy {
   ///
   /// | question | KSDelegateForwarding | MultiDelegate | ProxyListener | Matrioska | ProtocolProxy |
   /// |---|---|---|---|---|---|
-  /// | `adoption` | | `.some` | `.one` | | |
+  /// | protocols that a proxy adopts | | at least one | exactly one | | |
   /// | `undeclaredFunctions` | `.ignore` | `.ignore` | `.ignore` | `.ignore` | `.ignore` |
   /// | `conformance` | `.lenient` | strict: `.all`, else `.lenient` | `.all` | `.lenient` | `.lenient` |
   /// | `duplicates` | `.allow` | | | `.allow` | |
-  /// | `removal` | `.first` | | | | |
-  /// | `refusals` | `.ignore` | | `.ignore` | | |
-  /// | `unknownAnchors` | | `.ends` | | | |
-  /// | `ownAnchors` | | `.ends` | | | |
+  /// | `unsubscribe(_:)` ends | the oldest subscription | | | | |
+  /// | a subscriber that is refused | is ignored | | is ignored | | |
+  /// | a position beside a stranger | | an end of the list | | | |
+  /// | a position beside itself | | an end of the list | | | |
   /// | `unknownSelectors` | | `.ignore` | `.ignore` | | |
   /// | `noResponder` | | `.ignore` | `.ignore` | | |
-  /// | `responding` | | | `.declared` | | |
-  /// | `conforming` | | | | `.subscribers` | |
-  /// | `standardResult` | | | `.last` | | |
+  /// | `responds(to:)` asks | | | the protocols | | |
+  /// | `conforms(to:)` asks | | | | the subscribers | |
+  /// | a method with a result and no policy | | | all are called, the last counts | | |
   ///
   /// A preset does what its system does, but not what was a defect there: no
   /// preset crashes, skips a subscriber, calls one that has left, or gives a
