@@ -9,7 +9,7 @@
 /// }
 ///
 /// let forwarder = DelegateForwarder(download, \.$delegate)
-/// forwarder.subscribe(progressBar)
+/// try forwarder.subscribe(progressBar)
 /// download.delegate = controller     // adopted at once
 /// download.delegate                  // the proxy, while there is a forwarder
 /// download.$delegate.original        // the controller
@@ -28,7 +28,7 @@
 @propertyWrapper
 public final class DelegateSlot<Proxy: SlotProxy> {
   /// What becomes of delegates that are assigned while there is a forwarder.
-  public let options: DelegateSlotOptions
+  private let options: DelegateSlotOptions
   private let makeProxy: () -> Proxy
   private var made: DelegateHub<Proxy>?
   private var weakContent: WeakListener<Proxy.Listener>?

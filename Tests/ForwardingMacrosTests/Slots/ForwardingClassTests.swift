@@ -11,7 +11,7 @@
       let (ignored, listener) = (LegacyListener(), LegacyListener())
       legacy.delegate = ignored
       var wrapper: LegacyInterfaceForwarder? = LegacyInterfaceForwarder(legacy)
-      wrapper?.subscribe(listener)
+      try wrapper?.subscribe(listener)
       #expect(await wrapper?.run(2) == 2)
       wrapper?.runNow(3)
       #expect(ignored.counts == [] && listener.counts == [2, 3])
@@ -23,7 +23,7 @@
       let slotted = Slotted()
       let wrapper = SlottedForwarder(slotted)
       let (delegate, listener) = (LegacyListener(), LegacyListener())
-      wrapper.subscribe(listener)
+      try wrapper.subscribe(listener)
       slotted.delegate = delegate
       slotted.run(1)
       wrapper.run(2)
@@ -38,7 +38,7 @@
       let telling = Telling()
       let wrapper = TellingForwarder(telling)
       let (delegate, listener) = (LegacyListener(), LegacyListener())
-      wrapper.subscribe(listener)
+      try wrapper.subscribe(listener)
       telling.delegate = delegate
       telling.runNow(1)
       #expect(delegate.counts == [1] && listener.counts == [1])
@@ -50,8 +50,8 @@
       let second = DelegateForwarder(
         telling as Legacy, \.delegate, proxy: LegacyDelegateProxy())
       let listener = LegacyListener()
-      first.subscribe(listener)
-      second.subscribe(listener)
+      try first.subscribe(listener)
+      try second.subscribe(listener)
       telling.runNow(1)
       #expect(listener.counts == [1])
       #expect(first.forwarder.hub === second.hub)
