@@ -43,9 +43,6 @@ public final class ReplyOnce<each Argument>: Sendable {
     }
   }
 
-  /// Whether the reply has been given.
-  public var isReplied: Bool { isUsed.load(ordering: .acquiring) }
-
   /// Replies, unless somebody has done so before.
   public func callAsFunction(_ arguments: repeat each Argument) {
     if isUsed.exchange(true, ordering: .acquiringAndReleasing) { return onRepeat() }

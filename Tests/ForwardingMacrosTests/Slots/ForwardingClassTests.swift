@@ -6,7 +6,7 @@
   import Testing
 
   @Suite struct ForwardingClassTests {
-    @Test func `a class of others is wrapped by a protocol, with options`() async {
+    @Test func `a class of others is wrapped by a protocol, with options`() async throws {
       let legacy = Legacy()
       let (ignored, listener) = (LegacyListener(), LegacyListener())
       legacy.delegate = ignored
@@ -19,7 +19,7 @@
       #expect(legacy.delegate === ignored)
     }
 
-    @Test func `a slot that is a DelegateSlot tells at once`() {
+    @Test func `a slot that is a DelegateSlot tells at once`() throws {
       let slotted = Slotted()
       let wrapper = SlottedForwarder(slotted)
       let (delegate, listener) = (LegacyListener(), LegacyListener())
@@ -34,7 +34,7 @@
       #expect(delegate.counts == [1, 2] && listener.counts == [1, 2, 3])
     }
 
-    @Test func `a class that tells its slot needs no key path`() {
+    @Test func `a class that tells its slot needs no key path`() throws {
       let telling = Telling()
       let wrapper = TellingForwarder(telling)
       let (delegate, listener) = (LegacyListener(), LegacyListener())
@@ -44,7 +44,7 @@
       #expect(delegate.counts == [1] && listener.counts == [1])
     }
 
-    @Test func `wrappers of different kinds share the slot`() {
+    @Test func `wrappers of different kinds share the slot`() throws {
       let telling = Telling()
       let first = LegacyInterfaceForwarder(telling)
       let second = DelegateForwarder(

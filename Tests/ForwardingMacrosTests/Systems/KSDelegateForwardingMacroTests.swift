@@ -79,7 +79,7 @@
     }
 
     @Test("1.1.3 a wrapper's own proxy and nil are ignored")
-    func itself() {
+    func itself() throws {
       let wrapper = CopierForwarder(Copier("a"))
       #expect(try wrapper.subscribe(wrapper.forwarder.hub.proxy) == nil)
       #expect(try wrapper.subscribe(nil) == nil)
@@ -102,15 +102,15 @@
     }
 
     @Test("1.1.7, 1.1.8, 1.1.10 wrappers share their listeners, and survive each other")
-    func several() {
+    func several() throws {
       let copier = Copier("a")
       let (delegate, first, second) = (CopierListener(), CopierListener(), CopierListener())
       copier.delegate = delegate
       var wrapper: CopierForwarder? = CopierForwarder(copier)
       var other: CopierForwarder? = CopierForwarder(copier)
       try wrapper?.subscribe(first)
-      other?.subscribe(first)
-      other?.subscribe(second)
+      try other?.subscribe(first)
+      try other?.subscribe(second)
       copier.copy(1)
       wrapper = nil
       copier.copy(2)
@@ -152,7 +152,7 @@
     }
 
     @Test("1.1.15, 1.1.16 optional methods, results, and arguments of any type and number")
-    func arguments() {
+    func arguments() throws {
       let copier = Copier("a")
       let wrapper = CopierForwarder(copier)
       let (plain, finishing) = (CopierListener(), FinishingListener())
@@ -183,7 +183,7 @@
     }
 
     @Test("1.1.21 a wrapper keeps its service, and lets it go")
-    func retention() {
+    func retention() throws {
       weak var copier: Copier?
       weak var proxy: CopierDelegateProxy?
       weak var listener: CopierListener?
@@ -197,7 +197,7 @@
       #expect(copier == nil && proxy == nil && listener == nil)
     }
 
-    @Test("1.1.21 a wrapper may be shared by all threads") func shared() async {
+    @Test("1.1.21 a wrapper may be shared by all threads") func shared() async throws {
       let listener = SensorListener()
       try SensorForwarder.shared.subscribe(listener)
       await withTaskGroup(of: Void.self) { group in
@@ -208,7 +208,7 @@
       #expect(listener.sum == 400)
     }
 
-    @Test("1.1.21 a wrapper may be shared on the main actor") @MainActor func main() {
+    @Test("1.1.21 a wrapper may be shared on the main actor") @MainActor func main() throws {
       let listener = LegacyListener()
       try PanelForwarder.shared.subscribe(listener)
       PanelForwarder.shared.press(2)
