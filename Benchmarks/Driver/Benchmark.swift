@@ -6,7 +6,16 @@ internal import Foundation
 /// A program that measures.
 public enum Benchmark {
   /// Does what the command line asks for with these rows, and ends the process.
-  public static func main(_ program: String, _ groups: [RowGroup]) -> Never {
+  ///
+  /// - Parameters:
+  ///   - program: the program's name.
+  ///   - groups: all rows and goals.
+  ///   - help: what `--help` prints besides the options.
+  ///   - missing: a line for each library whose rows are left out. The lines are
+  ///     printed below the tables, or with JSON on standard error.
+  public static func main(
+    _ program: String, _ groups: [RowGroup], help: String? = nil, missing: [String] = []
+  ) -> Never {
     let complain = { (message: String) in
       FileHandle.standardError.write(Data("\(program): \(message)\n".utf8))
     }
@@ -15,13 +24,20 @@ public enum Benchmark {
       let options = try Options(Array(CommandLine.arguments.dropFirst()), groups: names)
       if options.printsHelp {
         print(Options.help(program, groups: names))
+        if let help { print("\n\(help)") }
         exit(0)
       }
       let selection = try Selection(options, from: groups)
       #if DEBUG
         complain("built for debugging: the times mean nothing; use -c release")
       #endif
-      exit(run(selection, options, complain) ? 0 : 1)
+      let isRight = run(selection, options, complain)
+      if options.printsJSON {
+        missing.forEach(complain)
+      } else if !missing.isEmpty {
+        print("\n" + missing.joined(separator: "\n"))
+      }
+      exit(isRight ? 0 : 1)
     } catch {
       complain("\(error.message); see --help")
       exit(64)

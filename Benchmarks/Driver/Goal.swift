@@ -30,6 +30,8 @@ public struct Bound {
   public enum Quantity {
     /// The time of a row, by that of another.
     case ratio(of: String, to: String)
+    /// The nanoseconds that a row takes more than another, for one delivery.
+    case difference(of: String, from: String)
     /// The time of a row, by nanoseconds that were measured elsewhere.
     case ratioToRecorded(of: String, nanoseconds: Double)
     /// How much faster a row with several threads is than one with one, by how
@@ -73,7 +75,7 @@ public struct Bound {
 
   var rows: [String] {
     switch quantity {
-    case .ratio(let measured, let base): [measured, base]
+    case .ratio(let measured, let base), .difference(let measured, let base): [measured, base]
     case .speedUp(let measured, let one, let base, let baseOne): [measured, one, base, baseOne]
     case .time(let measured), .allocations(let measured), .locks(let measured),
       .bytes(let measured), .ratioToRecorded(let measured, _):
@@ -87,7 +89,7 @@ public struct Bound {
 
   private var isTime: Bool {
     switch quantity {
-    case .ratio, .ratioToRecorded, .speedUp, .time: true
+    case .ratio, .difference, .ratioToRecorded, .speedUp, .time: true
     case .allocations, .locks, .bytes: false
     }
   }
@@ -97,6 +99,8 @@ public struct Bound {
     switch quantity {
     case .ratio(let measured, let base):
       return measurements[measured]?.ratio(to: measurements[base])?.median
+    case .difference(let measured, let base):
+      return measurements[measured]?.difference(from: measurements[base])?.median
     case .ratioToRecorded(let measured, let nanoseconds):
       return (measurements[measured]?.summary.median).map { $0 / nanoseconds }
     case .speedUp(let measured, let one, let base, let baseOne):
@@ -116,6 +120,9 @@ public struct Bound {
 
   /// Judges by the measurements, of which some may be missing.
   func judge(_ measurements: [String: Measurement], judgesTimes: Bool) -> Judgement {
+    if rows.contains(where: { measurements[$0]?.isRight == false }) {
+      return Judgement(value: nil, verdict: .wrong)
+    }
     guard let value = value(measurements) else {
       return Judgement(value: nil, verdict: .notMeasured)
     }
@@ -133,6 +140,8 @@ struct Judgement {
     case aimedAt = "aimed at"
     case notJudged = "not judged"
     case notMeasured = "not measured"
+    /// A row failed or has a wrong sum.
+    case wrong
   }
 
   let value: Double?

@@ -55,12 +55,7 @@ struct Measurement {
   /// The ratios to another row of the same run, by round. What slows a round
   /// down, slows both of its times down.
   func ratios(to other: Measurement) -> [Int: Double] {
-    let others = Dictionary(other.times.map { ($0.round, $0.nanoseconds) }) { first, _ in first }
-    var ratios: [Int: Double] = [:]
-    for (round, nanoseconds) in times {
-      if let other = others[round] { ratios[round] = nanoseconds / other }
-    }
-    return ratios
+    rounds(with: other).compactMapValues { own, other in other > 0 ? own / other : nil }
   }
 
   /// The spread of the ratios to another row; nil if there are none.
@@ -68,6 +63,23 @@ struct Measurement {
     guard let other else { return nil }
     let ratios = ratios(to: other)
     return ratios.isEmpty ? nil : Summary(Array(ratios.values))
+  }
+
+  /// The spread of the differences to another row; nil if there are none.
+  func difference(from other: Measurement?) -> Summary? {
+    guard let other else { return nil }
+    let differences = rounds(with: other).values.map { own, other in own - other }
+    return differences.isEmpty ? nil : Summary(differences)
+  }
+
+  /// The nanoseconds of this row and of another in the rounds that both have.
+  private func rounds(with other: Measurement) -> [Int: (own: Double, other: Double)] {
+    let others = Dictionary(other.times.map { ($0.round, $0.nanoseconds) }) { first, _ in first }
+    var rounds: [Int: (own: Double, other: Double)] = [:]
+    for (round, nanoseconds) in times {
+      if let other = others[round] { rounds[round] = (nanoseconds, other) }
+    }
+    return rounds
   }
 }
 

@@ -108,7 +108,9 @@ extension Report {
   private func goalLines(_ goal: Goal, _ judgements: [Judgement]) -> [[String]] {
     let lines = zip(goal.bounds, judgements).map { bound, judgement in
       var verdict = judgement.verdict.rawValue
-      if judgement.value == nil, let program = bound.measuredBy { verdict += " (\(program))" }
+      if judgement.verdict == .notMeasured, let program = bound.measuredBy {
+        verdict += " (\(program))"
+      }
       return [
         "  " + (bound.detail.isEmpty ? goal.title : bound.detail),
         judgement.value.map { $0.inDigits() } ?? "-",
@@ -136,7 +138,8 @@ extension Bound {
     let number = (isAtLeast ? "at least " : "at most ") + limit.inDigits()
     switch quantity {
     case .ratio, .ratioToRecorded, .speedUp: return "\(number) of \(unit)"
-    case .time, .allocations, .locks, .bytes: return unit.isEmpty ? number : "\(number) \(unit)"
+    case .difference, .time, .allocations, .locks, .bytes:
+      return unit.isEmpty ? number : "\(number) \(unit)"
     }
   }
 }

@@ -20,7 +20,8 @@ struct Runner {
       calibrate(&measurements[index])
     }
     for round in 0..<rounds {
-      for index in measurements.indices where round % measurements[index].stride == 0 {
+      for index in measurements.indices
+      where measurements[index].isRight && round % measurements[index].stride == 0 {
         let stage = "round \(round + 1) of \(rounds)"
         progress.show(stage, index, measurements.count, rows[index].name)
         measurements[index].add(rows[index].run(measurements[index].iterations), round: round)
@@ -31,6 +32,7 @@ struct Runner {
   }
 
   /// Finds how often a row is repeated, warms it up, and looks that it is right.
+  /// A row that is wrong is not run again: its times would mean nothing.
   private func calibrate(_ measurement: inout Measurement) {
     let deliveries = measurement.row.deliveries
     measurement.check(measurement.row.verify(min(max(20_000 / deliveries, 1), 100)))
@@ -39,6 +41,7 @@ struct Runner {
     while true {
       let sample = measurement.row.run(iterations)
       measurement.check(sample)
+      guard measurement.isRight else { return }
       let spent = max(Double(sample.nanoseconds), 1)
       if spent >= nanoseconds / 4 || iterations >= iterationLimit {
         let scaled = Double(iterations) * nanoseconds / spent

@@ -28,11 +28,12 @@ struct Selection {
     for size in options.sizes.sorted() where !candidates.contains(where: { $0.size == size }) {
       throw Options.UsageError("there is no row for N = \(size)")
     }
-    if rows.isEmpty {
+    if rows.isEmpty && goals.isEmpty {
       var asked = options.filters.map { "whose name contains \"\($0)\"" }
       if !options.sizes.isEmpty {
         asked.append("for N = \(options.sizes.sorted().map(String.init).joined(separator: ", "))")
       }
+      if let group = options.group { asked.append("in the group \(group) of this program") }
       throw Options.UsageError("there is no row " + asked.joined(separator: " and "))
     }
     if !options.filters.isEmpty { addCompared(candidates) }

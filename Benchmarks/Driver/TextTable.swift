@@ -27,15 +27,17 @@ struct TextTable {
 }
 
 extension Double {
-  /// Three significant digits, as far as they are to be had behind the point.
+  /// Returns three significant digits, but at most three behind the point, and
+  /// "-" if the number is not finite or is too large for an `Int`.
   func inDigits() -> String {
-    let digits = self == 0 || self >= 100 ? 0 : self >= 10 ? 1 : self >= 1 ? 2 : 3
+    let digits = self == 0 || magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }
-    let number = Int((self * scale).rounded())
-    guard digits > 0 else { return String(number) }
+    guard let number = Int(exactly: (magnitude * scale).rounded()) else { return "-" }
+    let sign = self < 0 && number > 0 ? "-" : ""
+    guard digits > 0 else { return sign + String(number) }
     let whole = String(number / Int(scale))
     let fraction = String(number % Int(scale))
-    return whole + "." + String(repeating: "0", count: digits - fraction.count) + fraction
+    return sign + whole + "." + String(repeating: "0", count: digits - fraction.count) + fraction
   }
 }

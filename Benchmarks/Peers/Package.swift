@@ -7,6 +7,11 @@ import PackageDescription
 // A package of its own, so that nobody who uses the library resolves what it is compared with. What is not
 // installed is left out: the C and C++ files look for the headers. scripts/bench installs it all.
 
+/// The flags that find the header-only libraries; see scripts/bench.
+let headers = ["sigslot/include", "nod/include", "nano-signal-slot"].flatMap { directory in
+  Context.environment["FWD_BENCH_HEADERS"].map { ["-isystem", "\($0)/\(directory)"] } ?? []
+}
+
 let package = Package(
   name: "fwd-bench-peers",
   dependencies: [
@@ -17,11 +22,14 @@ let package = Package(
     .systemLibrary(
       name: "CGObject", pkgConfig: "gobject-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CQtCore", pkgConfig: "Qt5Core", providers: [.apt(["qtbase5-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "CPeers",
       dependencies: [
-        "CGObject", "CQtCore", .product(name: "_Benchmarks", package: "swift-forwarding"),
-      ]),
+        "CGObject", "CQtCore", "CSQLite",
+        .product(name: "_Benchmarks", package: "swift-forwarding"),
+      ],
+      cxxSettings: [.unsafeFlags(headers)]),
     .executableTarget(
       name: "fwd-bench-peers",
       dependencies: [

@@ -7,6 +7,7 @@ internal import FwdBenchRows
 /// Measures what this package does beside what else could be done.
 @main struct FwdBench {
   static func main() {
-    Benchmark.main("fwd-bench", [CallRows.group, FanOutRows.group(), ClosureRows.group])
+    Benchmark.main(
+      "fwd-bench", [CallRows.group, FanOutRows.group(), ClosureRows.group(), HookGoals.group()])
   }
 }

@@ -45,6 +45,8 @@ typedef struct fwd_delivery {
   bool is_nested;
   /// Whether the method's interceptors have run already.
   bool is_intercepted;
+  /// Whether the caller runs them, except for the one that is called instead of the subscribers.
+  bool is_tapped;
   /// The subscribers to deliver to; NULL for the proxy's current ones.
   fwd_batch *FWD_NULLABLE batch;
   /// If it is not NULL, it receives each result, and the method's policy is not applied.

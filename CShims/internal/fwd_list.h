@@ -11,6 +11,7 @@
 
 #include "fwd_dispatch.h"
 #include "fwd_garbage.h"
+#include "fwd_taps.h"
 #include "fwd_weak.h"
 
 #if defined(__clang__)
@@ -146,10 +147,11 @@ fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NON
                                               const void *FWD_NONNULL object,
                                               const void *FWD_NULLABLE key);
 
-/// Sets whether a method is intercepted (see `fwd_proxy_operations.intercept`), and whether its interceptors respond to
-/// it. O(1).
-void fwd_list_intercept(fwd_subscriber_list *FWD_NONNULL list, size_t method, bool is_intercepted,
-                        bool responds);
+/// Sets whether a method is intercepted, and whether its interceptors respond to it. Takes `taps`, which is NULL
+/// if they are to be called by `fwd_proxy_operations.intercept`. The garbage has the one that was there before. O(1).
+void fwd_list_intercept(fwd_subscriber_list *FWD_NONNULL list, size_t method,
+                        fwd_taps *FWD_NULLABLE taps, bool is_intercepted, bool responds,
+                        fwd_garbage *FWD_NONNULL garbage);
 
 /// Whether some subscription that is not blocked implements a method, or an interceptor responds to it. The object of
 /// the subscription may be dead. May be called on any thread without the lock. O(1).

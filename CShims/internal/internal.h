@@ -31,6 +31,7 @@
 #include "fwd_proxy.h"
 #include "fwd_selector.h"
 #include "fwd_signature.h"
+#include "fwd_taps.h"
 #include "fwd_weak.h"
 
 #ifndef FWD_INTERNAL

@@ -134,17 +134,54 @@ import Testing
     withExtendedLifetime(tap) {}
   }
 
-  @Test func `a tap that cannot take its argument is in nobody's way`() throws {
+  /// C calls interceptors that are all closures; Swift does if one gets an
+  /// invocation.
+  @Test(arguments: [false, true])
+  func `a tap that cannot take its argument is in nobody's way`(byInvocation: Bool) throws {
     let errors = Box<[ForwardingError]>([])
     let proxy = try proxy(errors)
-    let taps = [
+    var taps = [
       try unsafe proxy.before("text:") { (_: UnsafePointer<CChar>) in Issue.record("called") },
       try proxy.before("text:") { [journal] in journal.note("other") },
     ]
+    if byInvocation { taps.append(try proxy.around("text:") { _, proceed in try proceed() }) }
     try unsafe proxy.send("text:", nil as UnsafePointer<CChar>?)
     #expect(journal.take() == ["other"])
-    #expect(errors.value.map(\.code) == [.nullPointer])
+    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    #expect(errors.value.map(\.selector) == ["text:"])
     withExtendedLifetime(taps) {}
+  }
+
+  /// What joins during an invocation has no part in it, but the one that is
+  /// called instead of the subscribers is the one of the moment.
+  @Test func `one of another kind may take the place of one during an invocation`() throws {
+    let proxy = try proxy()
+    let tokens = Box<[DynamicProxy.Token]>([])
+    tokens.update {
+      $0.append(try! proxy.instead("given:") { (_: Int32) -> Int32 in 1 })
+    }
+    let taps = [
+      try proxy.before("given:") { [unowned proxy, journal] in
+        journal.note("before")
+        guard let old = tokens.value.first, tokens.value.count == 1 else { return }
+        old.cancel()
+        tokens.update {
+          $0.append(
+            try! proxy.around("given:") { _, proceed in
+              journal.note("around")
+              try proceed()
+            })
+          $0.append(try! proxy.instead("given:") { (_: Int32) -> Int32 in 2 })
+        }
+      },
+      try proxy.after("given:") { [journal] in journal.note("after") },
+    ]
+    #expect(try proxy.send("given:", Int32(0)) == Int32(2))
+    #expect(journal.take() == ["before", "after"])
+    #expect(try proxy.send("given:", Int32(0)) == Int32(2))
+    #expect(journal.take() == ["before", "around", "after"])
+    withExtendedLifetime(taps) {}
+    tokens.update { $0 = [] }
   }
 
   // MARK: Instead

@@ -9,14 +9,17 @@ public import FwdBenchDriver
 /// Swift closures beside C functions that do the same: subscribers of one proxy
 /// each, called by resolved method.
 public enum ClosureRows {
-  static let name = "closure"
+  /// The group's name.
+  public static let name = "closure"
 
   /// The rows and goals.
-  public static var group: RowGroup {
+  ///
+  /// - Parameter peers: rows of other libraries, for a number of subscribers.
+  public static func group(peers: @escaping (Int) -> [Row] = { _ in [] }) -> RowGroup {
     RowGroup(
       name: name,
       comparisons: [Comparison(title: "/ C function", way: way("C function", .two, .weak))],
-      rows: { [1, 64].flatMap { Scene($0).rows } },
+      rows: { [1, 64].flatMap { Scene($0).rows + peers($0) } },
       goals: { goals })
   }
 
@@ -74,7 +77,18 @@ public enum ClosureRows {
       Goal(
         group: name, title: "closure at N = 1",
         bounds: [ratio(.weak, .two, to: .two, 1.25, size: 1)]),
+      Goal(
+        group: name, title: "closure, weak, beside sigslot's tracked slot",
+        bounds: [besideSigslot(0.85, size: 1), besideSigslot(1, size: 64)]),
     ]
+  }
+
+  private static func besideSigslot(_ limit: Double, size: Int) -> Bound {
+    Bound(
+      quantity: .ratio(
+        of: Row.name(way("closure", .two, .weak), size),
+        to: Row.name(Way.sigslotLambda, size)),
+      limit: limit, unit: "sigslot", detail: "N = \(size)", measuredBy: "scripts/bench")
   }
 
   private static func ratio(

@@ -66,6 +66,16 @@ enum EntryRows {
           return 0
         }
       },
+      .fanOut(Way.closuresByKey, stage.size, stage.plain) {
+        let proxy = try stage.closures.get()
+        return { iterations in
+          for _ in 0..<iterations {
+            let (count, scale) = currentMessage()
+            try proxy.send(Keys.notify, count, scale)
+          }
+          return 0
+        }
+      },
       row("proxy: send by selector at run time", stage) { proxy in
         let selector = try MethodSelector(validating: notify)
         return { iterations in

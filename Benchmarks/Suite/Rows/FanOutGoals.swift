@@ -7,7 +7,7 @@ extension FanOutRows {
   /// The table of goals. Where it names no number, 64 subscribers are
   /// meant.
   static var goals: [Goal] {
-    timeGoals + typedGoals + sizeGoals + [
+    timeGoals + typedGoals + sizeGoals + peerGoals + [
       Goal(
         group: name, title: "two threads, disjoint subscribers: speed-up",
         bounds: [
@@ -64,7 +64,37 @@ extension FanOutRows {
         "closures that look at results",
         ratio(Way.until, Way.resolvedResult, 1.3, "all called", detail: "until"),
         ratio(Way.reduced, Way.resolvedResult, 1.3, "all called", detail: "reduce")),
+      goal(
+        "an interceptor, on top of an emission at N = 1", onTop(Way.before), onTop(Way.after),
+        onTop(Way.instead)),
       goal("by name, N = 1", ratio(Way.name, Way.resolved, 2.5, "by resolved method", size: 1)),
+    ]
+  }
+
+  /// Beside C++ libraries, so only in the program that has their rows.
+  private static var peerGoals: [Goal] {
+    let sigslot = Way.sigslotTracked
+    let beside = { (way: String, base: String, limit: Double, size: Int, detail: String) in
+      ratio(
+        way, base, limit, base.hasPrefix(sigslot) ? "sigslot" : "Boost.Signals2", size: size,
+        detail: detail, measuredBy: "scripts/bench")
+    }
+    return [
+      goal(
+        "weak closures beside sigslot's tracked slots, receivers of two classes in turn",
+        beside(Way.closures, sigslot, 0.85, 1, "N = 1"),
+        beside(Way.closuresByKey, sigslot, 0.85, 1, "N = 1, send by key"),
+        beside(Way.closures, sigslot, 1, 64, "N = 64"),
+        beside(Way.closuresByKey, sigslot, 1, 64, "N = 64, send by key")),
+      goal(
+        "subscribing and cancelling beside sigslot's tracked slots",
+        beside(Way.replacing, Way.replacing(sigslot), 1.1, 64, "one of 64"),
+        beside(Way.rejoining, Way.rejoining(sigslot), 1.1, 64, "64 at a time")),
+      goal(
+        "making and ending a proxy beside a Boost signal",
+        beside(
+          Way.remakingWithOne, Way.remakingWithOne(Way.signals2), 1.2, 1, "with a subscriber"),
+        beside(Way.remaking, Way.remaking(Way.signals2), 1.2, 1, "empty")),
     ]
   }
 
@@ -119,7 +149,7 @@ extension FanOutRows {
   /// or give an array are not among them.
   private static let frugal = [
     Way.resolved, Way.sideTables, Way.strong, Way.batch, Way.selector, Way.name, Way.key,
-    Way.literal, Way.functionPointer,
+    Way.literal, Way.functionPointer, Way.before, Way.after, Way.instead,
   ]
 
   // MARK: - Making
@@ -135,6 +165,12 @@ extension FanOutRows {
     Bound(
       quantity: .ratio(of: Row.name(way, size), to: Row.name(base, size)), limit: limit,
       unit: unit, detail: detail, measuredBy: measuredBy)
+  }
+
+  private static func onTop(_ way: String) -> Bound {
+    Bound(
+      quantity: .difference(of: Row.name(way, 1), from: Row.name(Way.resolved, 1)), limit: 15,
+      unit: "ns", detail: way)
   }
 
   private static func speedUp(_ way: String, _ detail: String) -> Bound {

@@ -77,7 +77,7 @@ extension Sample {
 }
 
 /// What failed has the wrong sum.
-func orWrong(_ body: () throws -> Sample) -> Sample {
+public func orWrong(_ body: () throws -> Sample) -> Sample {
   do {
     return try body()
   } catch {

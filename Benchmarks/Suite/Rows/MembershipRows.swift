@@ -13,6 +13,8 @@ enum MembershipRows {
     var rows: [Row] = []
     if stage.size >= 64 { rows += [subscribing(stage), appending(stage)] }
     if stage.size >= 64 && stage.size <= 100_000 { rows.append(leaving(stage)) }
+    if stage.size == 64 { rows.append(rejoining(stage)) }
+    if stage.size == 1 { rows += RemakingRows.rows }
     if stage.size >= 8 { rows.append(withDead(stage)) }
     return rows
   }
@@ -57,6 +59,19 @@ enum MembershipRows {
 
   /// A row in which one leaves by token, and joins again at the end.
   private static func leaving(_ stage: Stage) -> Row {
+    changing(Way.replacing, stage, deliveries: 1) { try $0.replaceNext() }
+  }
+
+  /// A row in which all leave by token, and then join again.
+  private static func rejoining(_ stage: Stage) -> Row {
+    changing(Way.rejoining, stage, deliveries: stage.size) { try $0.replaceAll() }
+  }
+
+  /// A row in which members leave and join. An emission afterwards has to reach
+  /// each of them once.
+  private static func changing(
+    _ way: String, _ stage: Stage, deliveries: Int, _ change: @escaping (Members) throws -> Void
+  ) -> Row {
     let state = Kept {
       let proxy = try Stage.emptyProxy()
       var members:
@@ -66,14 +81,22 @@ enum MembershipRows {
       }
       return Members(proxy, members)
     }
-    let way = "proxy: leaving by token, and joining again"
-    return Row(group: FanOutRows.name, way: way, size: stage.size) { iterations in
+    return Row(group: FanOutRows.name, way: way, size: stage.size, deliveries: deliveries) {
+      iterations in
       orWrong {
         let members = try state.get()
         let start = bench_start()
-        for _ in 0..<iterations { try members.replaceNext() }
+        for _ in 0..<iterations { try change(members) }
         let sample = bench_finish(start, 0, 0)
-        return Sample(sample, isRight: members.proxy.count == stage.size)
+        let before = stage.crowd.sum
+        let arguments = Arguments(.notify)
+        // SAFETY: the frame is that of the message.
+        try unsafe members.proxy.forward(
+          named: Message.notify.rawValue, frame: arguments.frame)
+        let expected = Int64(stage.size) * Int64(BENCH_MESSAGE_SUM)
+        return Sample(
+          sample,
+          isRight: members.proxy.count == stage.size && stage.crowd.sum &- before == expected)
       }
     }
   }
@@ -100,6 +123,14 @@ enum MembershipRows {
       members[next].subscription.cancel()
       let subscriber = members[next].subscriber
       members[next].subscription = try proxy.subscribe(subscriber)
+    }
+
+    func replaceAll() throws {
+      for member in members { member.subscription.cancel() }
+      for index in members.indices {
+        let subscriber = members[index].subscriber
+        members[index].subscription = try proxy.subscribe(subscriber)
+      }
     }
   }
 

@@ -53,7 +53,7 @@ enum ProxyRows {
         Way.sideTables, stage, .notify, by: stage.withSideTables, to: stage.sideTabled),
       resolved(Way.strong, stage, .notify, by: stage.strong, to: stage.plain),
       resolved(Way.shuffled, stage, .notify, by: stage.shuffled, to: stage.plain),
-      resolved("proxy: typed closures", stage, .notify, by: stage.closures, to: stage.plain),
+      resolved(Way.closures, stage, .notify, by: stage.closures, to: stage.plain),
       resolved("proxy: C subscribers", stage, .notify, by: stage.cSubscribers, to: stage.inC),
       resolved("proxy: 24-byte struct", stage, .large, by: stage.weak, to: stage.plain),
       resolved("proxy: {double, int64}", stage, .mixed, by: stage.weak, to: stage.plain),

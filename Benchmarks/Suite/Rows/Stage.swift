@@ -16,7 +16,8 @@ public final class Stage {
   /// How many receivers there are.
   public let size: Int
 
-  init(_ size: Int) {
+  /// Makes a stage without its parts.
+  public init(_ size: Int) {
     self.size = size
   }
 

@@ -20,7 +20,6 @@ public enum Way {
   static let literal = "proxy: send by literal"
   static let until = "proxy: until a closure holds"
   static let reduced = "proxy: reduced by a closure"
-  static let typedSend = "proxy: typed send"
   /// Only with the trait "Macros".
   static let typedProxy = "typed proxy"
   static let functionPointer = "proxy: C function pointer"
@@ -29,6 +28,16 @@ public enum Way {
   static let batch = "proxy: batch"
   static let shuffled = "proxy: shuffled in memory"
   static let subscribing = "proxy: subscribing"
+  static let closures = "proxy: typed closures"
+  static let closuresByKey = "proxy: typed closures, send by key"
+  static let replacing = "proxy: leaving by token, and joining again"
+  static let rejoining = "proxy: all leave by token, and join again"
+  static let remaking = "proxy: made and ended"
+  static let remakingWithOne = "proxy: made and ended, a weak closure"
+
+  static let before = "proxy: before, typed closure"
+  static let after = "proxy: after, typed closure"
+  static let instead = "proxy: instead"
 
   static let disjointThreads = "two threads, proxy: different subscribers of one"
   static let twoProxies = "two threads, proxy: one each"
@@ -37,5 +46,24 @@ public enum Way {
   /// Only in the program of the peers.
   public static let glibGeneric = "GLib: g_signal_emit, generic marshaller"
   /// Only in the program of the peers.
+  public static let signals2 = "Boost.Signals2: tracked slots"
+  /// Only in the program of the peers.
+  public static let sigslotTracked = "sigslot: tracked slots"
+  /// Only in the program of the peers.
+  public static let sigslotLambda = "sigslot: tracked lambda, 2 arguments"
+  /// Only in the program of the peers.
   public static let openCombineWeak = "OpenCombine: PassthroughSubject, weak sinks"
+
+  // Rows of a peer that has the one above. They are only in its program.
+
+  /// One slot disconnects and connects again.
+  public static func replacing(_ peer: String) -> String { "\(peer), one leaves and joins again" }
+  /// All slots disconnect, then connect again.
+  public static func rejoining(_ peer: String) -> String { "\(peer), all leave and join again" }
+  /// A signal without slots is made and ended.
+  public static func remaking(_ peer: String) -> String { "\(peer), signal made and ended" }
+  /// A signal is made, connected to a slot and ended.
+  public static func remakingWithOne(_ peer: String) -> String {
+    "\(peer), signal with a slot made and ended"
+  }
 }

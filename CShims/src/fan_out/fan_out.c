@@ -42,6 +42,7 @@
 #include "fan_out/batch.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
+#include "members/taps.h"
 #include "members/swift_closure.h"
 #include "members/swift_runtime.h"
 
@@ -318,10 +319,11 @@ __attribute__((cold, noinline)) static fwd_status settle_failure(emission *state
 /// Nothing is to be delivered to a record: no subscriber is *owned*.
 static const fwd_taken nobody = {NULL, true};
 
-/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`.
-__attribute__((noinline)) static fwd_taken take_unusual(emission *state, const fwd_record *record, size_t index) {
+/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`. `held` is
+/// the record's word, which had not ended: read again, it could have lost the gate that counts this delivery.
+__attribute__((noinline)) static fwd_taken take_unusual(emission *state, const fwd_record *record, uintptr_t held,
+                                                        size_t index) {
   const fwd_batch *batch = state->delivery->batch;
-  uintptr_t held = fwd_record_held(record);
   if (fwd_held_is_blocked(held)) return nobody;
   fwd_taken taken;
   if (batch) {
@@ -355,7 +357,7 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
       return true;
     }
   } else {
-    taken = take_unusual(state, record, index);
+    taken = take_unusual(state, record, held, index);
     if (taken.is_owned && !taken.object) return true;
   }
   bool goes_on = true;
@@ -691,9 +693,54 @@ __attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, 
   return finish_unhandled(&state, error);
 }
 
-/// Runs the method's interceptors, which fan the delivery out or not.
-__attribute__((cold, noinline)) static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                            const fwd_delivery *delivery, fwd_error *error) {
+// MARK: The way of a fan-out
+
+/// Chooses the way of a fan-out to subscribers. Each way is a function of its own, with a stack frame of the size that it
+/// needs.
+static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_proxy *proxy,
+                                                                        const fwd_compiled_method *method,
+                                                                        const fwd_delivery *delivery,
+                                                                        fwd_error *error) {
+  bool by_loop = method->replayers.weak && !delivery->collector &&
+                 !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  if (__builtin_expect(!by_loop, 0)) return fan_out_deciding(proxy, method, delivery, error);
+  return method->is_narrow ? fan_out_narrow(proxy, method, delivery, error)
+                           : fan_out_wide(proxy, method, delivery, error);
+}
+
+static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                 fwd_error *error) {
+  if (!fwd_tables_have_some(fwd_list_tables(proxy->list, method->index))) {
+    return fan_out_to_nobody(proxy, method, delivery, error);
+  }
+  return fan_out_to_some(proxy, method, delivery, error);
+}
+
+__attribute__((cold, noinline)) static fwd_status fan_out_intercepted(fwd_proxy *proxy,
+                                                                      const fwd_compiled_method *method,
+                                                                      const fwd_delivery *delivery,
+                                                                      fwd_error *error) {
+  fwd_delivery inner = *delivery;
+  inner.is_intercepted = true;
+  return fan_out_to_any(proxy, method, &inner, error);
+}
+
+/// The fan-out of a delivery whose interceptors have run.
+static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                 fwd_error *error) {
+  // Who has the invocation, if no subscriber has, matters only where that would be an error. The copy is dear, since the
+  // caller has only just written the delivery.
+  fwd_no_responder rule = method->method.no_responder;
+  bool matters = method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
+  return matters ? fan_out_intercepted(proxy, method, delivery, error)
+                 : fan_out_to_any(proxy, method, delivery, error);
+}
+
+// MARK: Interception
+
+/// Has Swift run the method's interceptors, which fan the delivery out or not.
+__attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                     fwd_error *error) {
   fwd_nesting_frame frame;
   frame.outer = NULL;
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector, error);
@@ -705,7 +752,138 @@ __attribute__((cold, noinline)) static fwd_status intercept(fwd_proxy *proxy, co
   return status;
 }
 
-/// Chooses the way of a fan-out. Each way is a function of its own, with a stack frame of the size that it needs.
+/// Calls an interceptor. If the status is not FWD_OK, its error has been reported.
+static fwd_status call_interceptor(emission *state, const fwd_tap *interceptor, void *result) {
+  const fwd_implementation *implementation = &interceptor->implementation;
+  void *const *arguments = state->arguments + state->method->hidden_count;
+  if (implementation->closure && fwd_swift_closure_takes(implementation->closure, arguments)) {
+    fwd_swift_closure_call(implementation->closure, NULL, arguments, result);
+    return FWD_OK;
+  }
+  fwd_status status = implementation->packed(implementation->context, NULL, state->arguments, result, NULL);
+  if (__builtin_expect(status != FWD_OK, 0)) {
+    fwd_error error;
+    fwd_error_last(&error);
+    state->proxy->operations->report(state->proxy->owner, state->method->method.selector, &error);
+    fwd_error_set(NULL, error.status, error.offset, error.message);
+  }
+  return status;
+}
+
+/// Begins to call interceptors: `arguments` has room for all. Returns false if the stack is nearly used up.
+static inline bool begin_interception(emission *state, fwd_proxy *proxy, const fwd_compiled_method *method,
+                                      const fwd_delivery *delivery, void **arguments) {
+  begin(state, proxy, method, delivery);
+  if (__builtin_expect(!fwd_nesting_has_room(state, 0), 0)) return false;
+  state->arguments = arguments;
+  state->receiver = NULL;
+  find_arguments(state);
+  // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run inside of.
+  fwd_nesting_enter(&state->frame, false);
+  return true;
+}
+
+/// Calls interceptors that see the invocation pass. What they cannot take is reported and stands in nobody's way.
+__attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                      const fwd_delivery *delivery, const fwd_tap *taps, size_t count,
+                                                      fwd_error *error) {
+  emission state;
+  void *arguments[method->argument_count];
+  if (!begin_interception(&state, proxy, method, delivery, arguments)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
+  unsigned char nothing;
+  for (size_t i = 0; i < count; i++) {
+    if (fwd_liveness_holds(taps[i].liveness)) (void)call_interceptor(&state, &taps[i], &nothing);
+  }
+  fwd_nesting_leave(&state.frame, delivery->is_nested);
+  return FWD_OK;
+}
+
+/// Calls the interceptor that stands for the subscribers, and gives the caller its result.
+__attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                      const fwd_delivery *delivery, const fwd_tap *stub,
+                                                      fwd_error *error) {
+  emission state;
+  void *arguments[method->argument_count];
+  if (!begin_interception(&state, proxy, method, delivery, arguments)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
+  aligned_bytes room[FWD_STUB_RESULT_SIZE / sizeof(aligned_bytes)];
+  memset(room, 0, sizeof room);
+  fwd_status status = call_interceptor(&state, stub, room);
+  fwd_nesting_leave(&state.frame, delivery->is_nested);
+  if (__builtin_expect(status != FWD_OK, 0)) {
+    const void *stored = method->method.failure_result;
+    // As for a subscriber, the method's result for failed deliveries is its result then.
+    if (!stored) return fwd_fail(error, FWD_DELIVERY_FAILED, 0, "%s", fwd_error_message());
+    copy_stored_result(method, stored, room);
+  }
+  if (delivery->collector) {
+    (void)delivery->collector(delivery->collector_context, 0, NULL, room);
+  } else if (delivery->result) {
+    memcpy(delivery->result, room, method->result.size);
+  } else {
+    discard(method, room);
+  }
+  return FWD_OK;
+}
+
+/// Calls the interceptor that stands for the subscribers, or the one that has taken its place since the delivery began;
+/// if there is none any more, the subscribers.
+__attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                   const fwd_delivery *delivery, const fwd_taps *taps,
+                                                   fwd_error *error) {
+  while (taps->has_stub) {
+    const fwd_tap *stub = &taps->taps[taps->before_count];
+    if (fwd_liveness_holds(stub->liveness)) return call_stub(proxy, method, delivery, stub, error);
+    const fwd_taps *later = fwd_list_taps(proxy->list, method->index);
+    // Cancelled, and about to be taken out.
+    if (later == taps) break;
+    if (!later) {
+      fwd_delivery inner = *delivery;
+      inner.is_tapped = true;
+      return intercept_in_swift(proxy, method, &inner, error);
+    }
+    taps = later;
+  }
+  return fan_out_behind(proxy, method, delivery, error);
+}
+
+/// Runs the method's interceptors, if they are closures.
+__attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                              const fwd_delivery *delivery, fwd_error *error) {
+  fwd_guard guard = fwd_hazard_enter(&proxy->list->domain);
+  const fwd_taps *taps = fwd_list_taps(proxy->list, method->index);
+  if (__builtin_expect(!taps, 0)) {
+    fwd_hazard_leave(guard);
+    return intercept_in_swift(proxy, method, delivery, error);
+  }
+  fwd_status status = FWD_OK;
+  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
+  if (status == FWD_OK && !taps->has_stub && taps->after_count == 0) {
+    // Before the fan-out enters the domain, which is dearer for a thread that is there already.
+    fwd_hazard_leave(guard);
+    return fan_out_behind(proxy, method, delivery, error);
+  }
+  if (status == FWD_OK) status = answer(proxy, method, delivery, taps, error);
+  if (status == FWD_OK && taps->after_count > 0) {
+    const fwd_tap *afters = &taps->taps[taps->before_count + taps->has_stub];
+    status = call_taps(proxy, method, delivery, afters, taps->after_count, error);
+  }
+  fwd_hazard_leave(guard);
+  return status;
+}
+
+/// Runs the method's interceptors, which fan the delivery out or not. What Swift runs needs no more of the stack for this.
+static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                            fwd_error *error) {
+  return fwd_list_taps(proxy->list, method->index) ? intercept_by_taps(proxy, method, delivery, error)
+                                                   : intercept_in_swift(proxy, method, delivery, error);
+}
+
+// MARK: Entries
+
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery, fwd_error *error) {
   uint32_t tables = fwd_list_tables(proxy->list, method->index);
@@ -716,11 +894,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(proxy, method, delivery, error);
     if (!fwd_tables_have_some(tables)) return fan_out_to_nobody(proxy, method, delivery, error);
   }
-  bool by_loop = method->replayers.weak && !delivery->collector &&
-                 !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-  if (__builtin_expect(!by_loop, 0)) return fan_out_deciding(proxy, method, delivery, error);
-  return method->is_narrow ? fan_out_narrow(proxy, method, delivery, error)
-                           : fan_out_wide(proxy, method, delivery, error);
+  return fan_out_to_some(proxy, method, delivery, error);
 }
 
 fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery,

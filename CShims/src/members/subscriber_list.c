@@ -27,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "members/taps.h"
+
 // MARK: Records
 
 static _Atomic uint64_t subscriptions;
@@ -354,7 +356,9 @@ bool fwd_list_may_respond(const fwd_subscriber_list *list, size_t method) {
   return (fwd_list_tables(list, method) & ~FWD_INTERCEPTED) != 0;
 }
 
-void fwd_list_intercept(fwd_subscriber_list *list, size_t method, bool is_intercepted, bool responds) {
+void fwd_list_intercept(fwd_subscriber_list *list, size_t method, fwd_taps *taps, bool is_intercepted, bool responds,
+                        fwd_garbage *garbage) {
+  fwd_list_set_taps(list, method, taps, garbage);
   uint32_t flags = is_intercepted ? FWD_INTERCEPTED | (responds ? FWD_ANSWERED : 0) : 0;
   uint32_t kept = ~(FWD_INTERCEPTED | FWD_ANSWERED), old = fwd_list_tables(list, method);
   // Only the writer changes the word. Release: see `fwd_list_tables`.
@@ -384,11 +388,13 @@ void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) {
       if (!fwd_record_has_ended(segment->records[i])) end(list, segment->records[i], garbage);
     }
   }
+  fwd_list_end_taps(list, garbage);
 }
 
 void fwd_list_destroy(fwd_subscriber_list *list) {
   if (!list) return;
   // Where the system refuses heavy fences, retired objects may still wait, though no reader is left.
   fwd_domain_drain(&list->domain);
+  fwd_list_free_taps(list);
   fwd_segments_destroy(list);
 }

@@ -89,11 +89,18 @@ extension FunctionTable.Implementation {
         packed: packed.function, context: packed.context, closure: nil)
     case .packed(let function):
       functions.append(function)
-      return unsafe fwd_implementation(
-        function: nil, packed: callPacked,
-        context: UnsafeRawPointer(Unmanaged.passUnretained(function).toOpaque()),
-        closure: function.called?.closure)
+      return unsafe function.implementation
     }
+  }
+}
+
+extension PackedFunction {
+  /// The implementation as the shim takes it. It points to this object.
+  internal var implementation: fwd_implementation {
+    unsafe fwd_implementation(
+      function: nil, packed: callPacked,
+      context: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()),
+      closure: called?.closure)
   }
 }
 

@@ -82,8 +82,8 @@ static void emit(peer_signal *signal, size_t iterations) {
   }
 }
 
-static const peer_library generic = {connect_generic, emit};
-static const peer_library generated = {connect_generated, emit};
+static const peer_library generic = {.connect = connect_generic, .emit = emit};
+static const peer_library generated = {.connect = connect_generated, .emit = emit};
 
 const peer_library *peer_glib_generic(void) { return &generic; }
 const peer_library *peer_glib_generated(void) { return &generated; }

@@ -43,7 +43,7 @@ static void emit(peer_signal *signal, size_t iterations) {
   }
 }
 
-static const peer_library library = {connect, emit};
+static const peer_library library = {connect, emit, nullptr, nullptr, nullptr};
 
 const peer_library *peer_qt(void) { return &library; }
 

@@ -9,35 +9,30 @@
 
 #include <boost/signals2.hpp>
 #include <memory>
-#include <vector>
 
-using signal_type = boost::signals2::signal<void(int64_t, double)>;
+#include "cpp_library.h"
 
-struct peer_signal {
-  signal_type signal;
-  // The connections track these owners of the receivers.
-  std::vector<std::shared_ptr<void>> receivers;
+namespace {
+
+struct signals2 {
+  using signal = boost::signals2::signal<void(int64_t, double)>;
+  using receiver = std::shared_ptr<void>;
+  using connection = boost::signals2::connection;
+
+  static receiver make_receiver(const bench_slot &slot) { return receiver(slot.receiver, [](void *) {}); }
+  static connection connect(signal &made, const bench_slot &slot, receiver &receiver) {
+    auto call = [function = slot_function(slot), pointer = slot.receiver](int64_t count, double scale) {
+      function(pointer, count, scale);
+    };
+    return made.connect(signal::slot_type(call).track_foreign(receiver));
+  }
+  static void disconnect(signal &, connection &connection) { connection.disconnect(); }
+  static void emit(signal &made) { made(bench_the_message.count, bench_the_message.scale); }
 };
 
-static peer_signal *connect(const bench_slot *slots, size_t count) {
-  auto made = std::make_unique<peer_signal>();
-  for (size_t i = 0; i < count; i++) {
-    auto receiver = std::shared_ptr<void>(slots[i].receiver, [](void *) {});
-    auto function = reinterpret_cast<void (*)(void *, int64_t, double)>(slots[i].function);
-    auto call = [function, pointer = receiver.get()](int64_t count, double scale) { function(pointer, count, scale); };
-    made->signal.connect(signal_type::slot_type(call).track_foreign(receiver));
-    made->receivers.push_back(std::move(receiver));
-  }
-  return made.release();
-}
+}  // namespace
 
-static void emit(peer_signal *signal, size_t iterations) {
-  for (size_t i = 0; i < iterations; i++) signal->signal(bench_the_message.count, bench_the_message.scale);
-}
-
-static const peer_library library = {connect, emit};
-
-const peer_library *peer_signals2(void) { return &library; }
+const peer_library *peer_signals2(void) { return &cpp_library<signals2>::library; }
 
 #else
 

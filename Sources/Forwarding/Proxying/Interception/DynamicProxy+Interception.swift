@@ -101,9 +101,10 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key, takesAll: true)
     let result = try resultCoder(for: key)
+    let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
     return try intercept(key.selector, .instead, replacing: replacing) { _ in
       .stub(
-        unsafe PackedFunction { _, pointers, room throws(ForwardingError) in
+        unsafe PackedFunction(called) { _, pointers, room throws(ForwardingError) in
           var index = coders.first
           let output = unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
           unsafe result.encodeRetained(output, into: room)
@@ -146,9 +147,11 @@ extension DynamicProxy {
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
+    let called = CalledClosure(
+      HeldOwnerlessClosure(body), takesReceiver: false, coders, ValueCoder<Void>(.bitwise))
     return try intercept(key.selector, point) { _ in
       .tap(
-        unsafe PackedFunction { _, pointers, _ throws(ForwardingError) in
+        unsafe PackedFunction(called) { _, pointers, _ throws(ForwardingError) in
           var index = coders.first
           unsafe body(repeat try coders.next(each coders.coders, pointers, &index))
         })

@@ -22,7 +22,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> (Interceptor, Int) {
     try subscribers.failIfClosing()
     let method = try method(for: selector)
-    let interceptor = Interceptor(try bind(method.signature))
+    let interceptor = try Interceptor(bind(method.signature))
     let index = unsafe fwd_proxy_method_index(method.entry)
     let replaced = try interceptions.withLock { chains throws(ForwardingError) in
       var chain = chains[index] ?? InterceptionChain()
@@ -72,13 +72,11 @@ extension DynamicProxy {
     withExtendedLifetime(old) {}
   }
 
-  /// Tells the shim what there is at the moment; whoever is last tells how it
+  /// Tells the shim what there is at the moment. Whoever is last tells it how it
   /// is.
   private func settleInterception(_ index: Int) {
-    let hasResult = requirements[index].signature.resultLayout.size > 0
-    subscribers.intercept(index) { [interceptions] in
-      let chain = interceptions.withLock { $0[index] } ?? InterceptionChain()
-      return (!chain.isEmpty, chain.responds(withResult: hasResult))
+    subscribers.intercept(index, resultSize: requirements[index].signature.resultLayout.size) {
+      [interceptions] in interceptions.withLock { $0[index] } ?? InterceptionChain()
     }
   }
 
@@ -99,14 +97,19 @@ extension DynamicProxy {
 }
 
 extension SubscriberList {
-  /// Enters whether a method is intercepted and responds by that, as `state`
-  /// says under the lock.
+  /// Enters who intercepts a method, as `chain` says under the lock.
   internal func intercept(
-    _ method: Int, _ state: @Sendable () -> (isIntercepted: Bool, responds: Bool)
+    _ method: Int, resultSize size: Int, _ chain: () -> InterceptionChain
   ) {
-    try? change { _, _ throws(ForwardingError) in
-      let state = state()
-      unsafe fwd_list_intercept(list, method, state.isIntercepted, state.responds)
+    let entered = try? change { _, garbage throws(ForwardingError) in
+      let chain = chain()
+      unsafe fwd_list_intercept(
+        list, method, chain.makeTaps(resultSize: size), !chain.isEmpty,
+        chain.responds(withResult: size > 0), &garbage.contents)
+      return chain
     }
+    // It may have the last reference to an interceptor, so it dies behind the
+    // lock.
+    withExtendedLifetime(entered) {}
   }
 }

@@ -61,7 +61,17 @@ internal import CForwardingInternal
 
   /// Makes the delivery. On success the caller has the result.
   internal func run() throws(ForwardingError) {
-    for tap in chain.befores { observe(tap, hasResult: false) }
+    if unsafe delivery.is_tapped {
+      try unsafe answer(UnsafePointer(arguments), isOriginal: true, room.start)
+    } else {
+      for tap in chain.befores { observe(tap, hasResult: false) }
+      try goInwards()
+      for tap in chain.afters { observe(tap, hasResult: !collects) }
+    }
+    unsafe handOver()
+  }
+
+  private func goInwards() throws(ForwardingError) {
     if chain.arounds.contains(where: \.liveness.isLive) {
       let invocation = makeInvocation()
       try proceed(to: 0, invocation)
@@ -69,8 +79,6 @@ internal import CForwardingInternal
     } else {
       try unsafe answer(UnsafePointer(arguments), isOriginal: true, room.start)
     }
-    for tap in chain.afters { observe(tap, hasResult: !collects) }
-    unsafe handOver()
   }
 
   /// Gives the result to the caller; drops it if it is not wanted.
@@ -99,7 +107,7 @@ extension InterceptedDelivery {
         // Void.
         try unsafe function.call(nil, UnsafePointer(arguments), UnsafeMutableRawPointer(hidden))
       } catch {
-        report(error)
+        report(ForwardingError(.deliveryFailed, selector: method.selector.name, error.description))
       }
     case .observer(let body):
       let invocation = makeInvocation()

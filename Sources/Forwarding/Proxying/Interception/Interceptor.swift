@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwardingInternal
 internal import Synchronization
 
 /// One closure that intercepts a method.
@@ -19,26 +20,43 @@ internal struct Interceptor: Sendable {
   }
 
   internal let body: Body
-  internal let liveness = Liveness()
+  internal let liveness: Liveness
   /// Unlike any other of the process, and not 0.
   internal let identifier: UInt64
 
   private static let identifiers = Atomic<UInt64>(0)
 
-  internal init(_ body: Body) {
+  /// - Throws: `ForwardingError` with the code `outOfMemory`.
+  internal init(_ body: Body) throws(ForwardingError) {
     self.body = body
+    liveness = try Liveness()
     identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
   }
 
-  /// Whether an interceptor has not ended: asked before each call. Its identity
-  /// is that of the interceptor.
-  internal final class Liveness: Sendable {
-    private let state = Atomic<Bool>(true)
+  /// Whether an interceptor has not ended. It is asked before each call. Its
+  /// identity is that of the interceptor.
+  @safe internal final class Liveness: @unchecked Sendable {
+    // Sendable: what it points to is atomic.
 
-    /// Acquire: whoever sees the end sees what was done before it.
-    internal var isLive: Bool { state.load(ordering: .acquiring) }
+    /// Owned. C reads it too.
+    internal let state: OpaquePointer
 
-    /// Ends it. Gives whether it was this call that did.
-    internal func end() -> Bool { state.exchange(false, ordering: .acquiringAndReleasing) }
+    fileprivate init() throws(ForwardingError) {
+      guard let state = unsafe fwd_liveness_create() else {
+        throw ForwardingError(.outOfMemory, "no memory for an interceptor")
+      }
+      unsafe self.state = state
+    }
+
+    deinit {
+      // SAFETY: created in `init`. The taps that C reads keep this object.
+      unsafe fwd_liveness_destroy(state)
+    }
+
+    /// Acquire: a thread that sees the end sees what was done before it.
+    internal var isLive: Bool { unsafe fwd_liveness_holds(state) }
+
+    /// Ends it. Returns whether this call did.
+    internal func end() -> Bool { unsafe fwd_liveness_end(state) }
   }
 }

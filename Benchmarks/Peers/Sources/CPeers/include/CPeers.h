@@ -8,6 +8,8 @@
 
 #include <bench_fan_out.h>
 
+#include "peer_sqlite.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,6 +23,16 @@ typedef struct peer_library {
   peer_signal *FWD_NULLABLE (*FWD_NONNULL connect)(const bench_slot *FWD_NONNULL slots, size_t count);
   /// Emits the current message.
   void (*FWD_NONNULL emit)(peer_signal *FWD_NONNULL signal, size_t iterations);
+
+  // The rest is NULL for libraries in C and for Qt.
+
+  /// Disconnects all slots, then connects all of them again.
+  void (*FWD_NULLABLE reconnect_all)(peer_signal *FWD_NONNULL signal, size_t iterations);
+  /// Disconnects one slot and connects it again: another one each time.
+  void (*FWD_NULLABLE reconnect_one)(peer_signal *FWD_NONNULL signal, size_t iterations);
+  /// Makes another signal, connects the first `count` slots of this one to it, and ends it; before that it emits the
+  /// current message if `emits`.
+  void (*FWD_NULLABLE remake)(peer_signal *FWD_NONNULL signal, size_t count, bool emits, size_t iterations);
 } peer_library;
 
 // Each is NULL if the library's headers were missing when this was compiled.
@@ -31,6 +43,18 @@ const peer_library *FWD_NULLABLE peer_glib_generic(void);
 const peer_library *FWD_NULLABLE peer_glib_generated(void);
 /// Boost.Signals2. Each connection tracks its receiver.
 const peer_library *FWD_NULLABLE peer_signals2(void);
+/// sigslot's thread-safe signal. Each connection tracks its receiver.
+const peer_library *FWD_NULLABLE peer_sigslot_tracked(void);
+/// The same without tracking.
+const peer_library *FWD_NULLABLE peer_sigslot_untracked(void);
+/// The same as tracked, with lambdas in place of the slots: they add their arguments by `bench_closures_add`.
+const peer_library *FWD_NULLABLE peer_sigslot_lambda(void);
+/// nod's thread-safe signal, which cannot track receivers.
+const peer_library *FWD_NULLABLE peer_nod(void);
+/// nano-signal-slot with the policy that is thread-safe and reentrant. Each connection tracks its receiver.
+const peer_library *FWD_NULLABLE peer_nano_tracked(void);
+/// nano-signal-slot with its default policy, for one thread. A receiver disconnects when it dies.
+const peer_library *FWD_NULLABLE peer_nano_plain(void);
 /// Qt, with connections that end with their receiver. It needs the output of moc for qt_emitter.h.
 const peer_library *FWD_NULLABLE peer_qt(void);
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+public import FwdBenchDriver
+
+/// A callback of a C library, SQLite's update hook, that a proxy forwards to its
+/// subscribers. Only the program of the peers has the rows.
+public enum HookGoals {
+  /// The group's name.
+  public static let name = "sqlite"
+
+  /// The rows and goals.
+  public static func group(rows: @escaping () -> [Row] = { [] }) -> RowGroup {
+    RowGroup(
+      name: name,
+      comparisons: [
+        Comparison(title: "/ by hand", way: inSQLite(byHand)),
+        Comparison(title: "/ by hand, alone", way: alone(byHand)),
+      ],
+      rows: rows, goals: { goals })
+  }
+
+  // MARK: - Ways
+
+  /// A C function.
+  public static let byHand = "written by hand"
+  /// A proxy with one subscriber.
+  public static let closure = "of a proxy with a weak closure"
+  /// A proxy with one subscriber.
+  public static let strongClosure = "of a proxy with a strong closure"
+  /// A proxy with one subscriber.
+  public static let function = "of a proxy with a weak C function"
+  /// A proxy with three subscribers.
+  public static let three = "of a proxy with two weak closures and a C function"
+
+  /// The row in which a statement of SQLite calls the hook.
+  public static func inSQLite(_ hook: String) -> String { "SQLite: hook \(hook)" }
+  /// The row in which a loop calls the hook.
+  public static func alone(_ hook: String) -> String { "hook alone, \(hook)" }
+
+  // MARK: - Goals
+
+  private static var goals: [Goal] {
+    [
+      Goal(
+        group: name, title: "SQLite's update hook, more than one written by hand",
+        bounds: [closure, function].map { hook in
+          Bound(
+            quantity: .difference(of: inSQLite(hook), from: inSQLite(byHand)), limit: 15,
+            unit: "ns",
+            detail: hook, measuredBy: "scripts/bench")
+        }),
+      Goal(
+        group: name, title: "the hook alone",
+        bounds: [
+          Bound(
+            quantity: .ratio(of: alone(three), to: alone(byHand)), limit: 15,
+            unit: "one written by hand", detail: three, measuredBy: "scripts/bench")
+        ]),
+    ]
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The closures that are called before, after or instead of a method's subscribers.
+
+#ifndef FWD_TAPS_H
+#define FWD_TAPS_H
+
+#include "fwd_dispatch.h"
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#endif
+
+/// Whether an interceptor has not ended. It is asked before each call.
+typedef struct fwd_liveness fwd_liveness;
+
+/// Creates one that is live. Returns NULL if memory is short.
+fwd_liveness *FWD_NULLABLE fwd_liveness_create(void);
+void fwd_liveness_destroy(fwd_liveness *FWD_NULLABLE liveness);
+/// Acquire: a thread that sees the end sees what was done before it.
+bool fwd_liveness_holds(const fwd_liveness *FWD_NONNULL liveness);
+/// Ends it. Returns whether this call did.
+bool fwd_liveness_end(fwd_liveness *FWD_NONNULL liveness);
+
+/// One closure that intercepts a method. What it points to is valid as long as the owner of its taps.
+typedef struct fwd_tap {
+  /// `packed`, its context, and `closure` if C can call it.
+  fwd_implementation implementation;
+  const fwd_liveness *FWD_NONNULL liveness;
+} fwd_tap;
+
+/// All interceptors of one method, if they are closures. Immutable: each change makes a new one.
+typedef struct fwd_taps fwd_taps;
+
+/// Creates taps: those that are called before the subscribers, then the one that is called instead of them, if there is
+/// one, then those after them. Retains `owner`. Returns NULL if memory is short.
+fwd_taps *FWD_NULLABLE fwd_taps_create(size_t before_count, bool has_stub, size_t after_count, void *FWD_NONNULL owner);
+/// Returns one, which the caller may change before the taps are used.
+fwd_tap *FWD_NONNULL fwd_taps_at(fwd_taps *FWD_NONNULL taps, size_t index);
+
+/// Results of at most so many bytes can be given by the closure that is called instead of the subscribers.
+enum { FWD_STUB_RESULT_SIZE = 64 };
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+#endif
