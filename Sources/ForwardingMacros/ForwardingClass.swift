@@ -14,7 +14,7 @@
   /// }
   ///
   /// let download = DownloadForwarder(Download())
-  /// download.subscribe(progressBar)
+  /// try download.subscribe(progressBar)
   /// try download.start("https://…")
   /// ```
   ///
@@ -22,7 +22,7 @@
   ///   declares itself, except private ones, variadic functions, and those
   ///   marked `@NotForwarded`. Properties of superclasses and extensions are
   ///   available by dynamic member lookup, and their methods by
-  ///   `forwarder.checkedService`.
+  ///   `forwarder.service`.
   /// - Before each call the wrapper checks the slot, so it notices a delegate
   ///   that other code has set meanwhile. If the property is a `DelegateSlot`,
   ///   such a delegate is adopted at once.

@@ -41,13 +41,14 @@
 
       \(raw: initializer)
 
-        /// Subscribes a listener; see `DelegateForwarder.subscribe(_:lifetime:)`.
+        /// Subscribes a listener; see `DelegateForwarder.subscribe(_:at:lifetime:)`.
         @discardableResult
         \(raw: access)func subscribe(
           _ listener: \(raw: source.proxy).Listener?,
+          at position: \(raw: library)DynamicProxy.Position = .last,
           lifetime: \(raw: library)DynamicProxy.Lifetime = .weak
-        ) -> \(raw: library)DynamicProxy.Subscription? {
-          forwarder.subscribe(listener, lifetime: lifetime)
+        ) throws(\(raw: library)ForwardingError) -> \(raw: library)DynamicProxy.Subscription? {
+          try forwarder.subscribe(listener, at: position, lifetime: lifetime)
         }
 
         /// Ends the subscriptions of a listener; see `DelegateForwarder.unsubscribe(_:)`.
@@ -60,15 +61,15 @@
         \(raw: access)subscript<Value>(
           dynamicMember path: Swift.KeyPath<\(raw: source.service), Value>
         ) -> Value {
-          forwarder.checkedService[keyPath: path]
+          forwarder.service[keyPath: path]
         }
 
         /// A property of the service that is declared elsewhere.
         \(raw: access)subscript<Value>(
           dynamicMember path: Swift.ReferenceWritableKeyPath<\(raw: source.service), Value>
         ) -> Value {
-          get { forwarder.checkedService[keyPath: path] }
-          set { forwarder.checkedService[keyPath: path] = newValue }
+          get { forwarder.service[keyPath: path] }
+          set { forwarder.service[keyPath: path] = newValue }
         }
       \(raw: rest)
       }
@@ -125,11 +126,11 @@
       case .function(let head, let marks, let call):
         return """
             \(head) {
-              \(marks)forwarder.checkedService\(call)
+              \(marks)forwarder.service\(call)
             }
           """
       case .storage(let head, let marks, let call, let effects, let isSettable, let isSlot):
-        let getter = "\(marks)forwarder.checkedService\(call)"
+        let getter = "\(marks)forwarder.service\(call)"
         let specifier = effects.isEmpty ? "get" : "get \(effects)"
         if !isSettable {
           return """
@@ -140,7 +141,7 @@
         }
         let unsafe = marks.contains("unsafe") ? "unsafe " : ""
         let setter =
-          "\(unsafe)forwarder.checkedService\(call) = newValue"
+          "\(unsafe)forwarder.service\(call) = newValue"
           + (isSlot ? "\n      forwarder.recheck()" : "")
         return """
             \(head) {

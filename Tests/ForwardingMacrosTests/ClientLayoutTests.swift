@@ -13,7 +13,7 @@
       let table = try ProtocolTable("Adder") { $0.required("add:", "i@:i") }
       let proxy = try DynamicProxy(adopting: table)
       let methods = try [proxy.method(for: "add:"), proxy.method(for: "add:")]
-      #expect(methods.allSatisfy { $0.selector == "add:" && $0.proxy === proxy })
+      #expect(methods.allSatisfy { $0.selector == "add:" && $0.signature.frameSize == 4 })
     }
   }
 #endif

@@ -477,7 +477,7 @@ import Testing
     _ fill: (Invocation) throws -> Void
   ) throws {
     let selector = try MethodSelector(validating: name)
-    let invocation = try Invocation(selector, try #require(proxy.signature(for: selector)))
+    let invocation = try Invocation(selector, proxy.method(for: selector).signature)
     try fill(invocation)
     do {
       try proxy.forward(invocation)

@@ -217,9 +217,9 @@ import Testing
 
   @Test func `gives the declared signature`() throws {
     let proxy = try DynamicProxy(adopting: Self.child)
-    #expect(proxy.signature(for: "score:")?.text == "i@:i")
-    #expect(proxy.signature(for: "ping:")?.text == "v@:i")
-    #expect(proxy.signature(for: "unknown") == nil)
+    #expect((try? proxy.method(for: "score:").signature)?.text == "i@:i")
+    #expect((try? proxy.method(for: "ping:").signature)?.text == "v@:i")
+    #expect((try? proxy.method(for: "unknown").signature) == nil)
     let method = try proxy.method(for: "score:")
     #expect(method.signature.text == "i@:i" && method.selector == "score:")
     #expect(method.proxy === proxy)

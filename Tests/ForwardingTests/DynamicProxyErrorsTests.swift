@@ -54,15 +54,6 @@ import Testing
       #expect(throws: ForwardingError.self) { _ = try proxy.functionPointer(for: "unknown:") })
     errors.append(
       #expect(throws: ForwardingError.self) {
-        try unsafe proxy.forward("unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
-      })
-    errors.append(
-      #expect(throws: ForwardingError.self) {
-        try unsafe proxy.forward(
-          named: "unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
-      })
-    errors.append(
-      #expect(throws: ForwardingError.self) {
         try proxy.forward(try Invocation("unknown:", try MethodSignature("v@:i")))
       })
     for error in errors {
@@ -72,20 +63,16 @@ import Testing
     }
     #expect(journal.take().isEmpty)
     #expect(!proxy.responds(to: "unknown:"))
-    #expect(proxy.signature(for: "unknown:") == nil)
     withExtendedLifetime(token) {}
   }
 
   @Test func `a name from outside that is unknown is not interned`() throws {
     let (proxy, token) = try proxy()
     for name in ["never seen anywhere:", "", String(repeating: "x", count: 70_000)] {
-      let error = #expect(throws: ForwardingError.self) {
-        try unsafe proxy.forward(named: name, frame: UnsafeRawBufferPointer(start: nil, count: 0))
-      }
-      #expect(error?.code == .unknownSelector)
-      #expect(error?.selector == name)
+      #expect(MethodSelector(known: name) == nil)
     }
     #expect(unsafe fwd_selector_find("never seen anywhere:") == nil)
+    #expect(MethodSelector(known: "mix:of:") == (try proxy.method(for: "mix:of:").selector))
     withExtendedLifetime(token) {}
   }
 
@@ -93,9 +80,6 @@ import Testing
     let (proxy, token) = try proxy { $0.unknownSelectors = .ignore }
     try proxy.send("unknown:", Int32(1))
     try proxy.send("unknown")
-    try unsafe proxy.forward("unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
-    try unsafe proxy.forward(
-      named: "unseen unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0))
     let invocation = try Invocation("unknown:", try MethodSignature("i@:i"))
     try proxy.forward(invocation)
     #expect(try invocation.result(as: Int32.self) == 0)
@@ -108,12 +92,6 @@ import Testing
     let object: Journal? = try proxy.send("unknown")
     #expect(object == nil)
     #expect(try proxy.send("unknown", Int32(3)) == Zero.none)
-    var bytes: [UInt8] = [1, 2, 3]
-    try unsafe bytes.withUnsafeMutableBytes { bytes in
-      try unsafe proxy.forward(
-        "unknown:", frame: UnsafeRawBufferPointer(start: nil, count: 0), result: bytes)
-    }
-    #expect(bytes == [0, 0, 0])
     // Of references there is no zero.
     let error = #expect(throws: ForwardingError.self) { let _: Journal = try proxy.send("unknown") }
     #expect(error?.code == .unknownSelector)
@@ -130,22 +108,16 @@ import Testing
   func frames(size: Int) throws {
     let (proxy, token) = try proxy()
     let bytes = [UInt8](repeating: 0, count: size)
-    for isNamed in [false, true] {
-      let error = #expect(throws: ForwardingError.self) {
-        try unsafe bytes.withUnsafeBytes { bytes in
-          if isNamed {
-            try unsafe proxy.forward(named: "mix:of:", frame: bytes)
-          } else {
-            try unsafe proxy.forward("mix:of:", frame: bytes)
-          }
-        }
+    let error = #expect(throws: ForwardingError.self) {
+      try unsafe bytes.withUnsafeBytes { bytes in
+        try unsafe proxy.method(for: "mix:of:").forward(frame: bytes)
       }
-      #expect(error?.code == .wrongSize)
-      #expect(error?.selector == "mix:of:")
-      #expect(
-        error?.description
-          == "the argument frame of \"mix:of:\" has \(size) bytes, expected 16 for d@:id")
     }
+    #expect(error?.code == .wrongSize)
+    #expect(error?.selector == "mix:of:")
+    #expect(
+      error?.description
+        == "the argument frame of \"mix:of:\" has \(size) bytes, expected 16 for d@:id")
     #expect(journal.take().isEmpty)
     withExtendedLifetime(token) {}
   }
@@ -166,7 +138,8 @@ import Testing
           let error = #expect(throws: ForwardingError.self) {
             if form == "frame" {
               try unsafe frame.withUnsafeBytes {
-                try unsafe proxy.forward("mix:of:", frame: $0, result: result)
+                try unsafe proxy.method(for: "mix:of:").forward(
+                  frame: $0, result: result)
               }
             } else {
               try unsafe pointers.withUnsafeBufferPointer {
@@ -189,14 +162,16 @@ import Testing
   @Test func `a void method has no result buffer, or an empty one`() throws {
     let (proxy, token) = try proxy()
     let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-    try unsafe proxy.forward("nothing", frame: none)
-    try unsafe proxy.forward(
-      "nothing", frame: none, result: UnsafeMutableRawBufferPointer(start: nil, count: 0))
+    try unsafe proxy.method(for: "nothing").forward(
+      frame: none)
+    try unsafe proxy.method(for: "nothing").forward(
+      frame: none, result: UnsafeMutableRawBufferPointer(start: nil, count: 0))
     #expect(journal.take() == ["nothing", "nothing"])
     var byte: UInt8 = 7
     unsafe withUnsafeMutableBytes(of: &byte) { byte in
       let error = #expect(throws: ForwardingError.self) {
-        try unsafe proxy.forward("nothing", frame: none, result: byte)
+        try unsafe proxy.method(for: "nothing").forward(
+          frame: none, result: byte)
       }
       #expect(error?.code == .wrongSize)
     }
@@ -454,14 +429,14 @@ import Testing
     let proxy = try DynamicProxy.pinging { $0.conformance = .lenient }
     let owner = Bystander()
     let builds: [@Sendable (inout FunctionTable.Builder<Bystander>) -> Void] = [
-      { $0.on("") { (_: Bystander) in } },
-      { $0.on("a\0b") { (_: Bystander) in } },
+      { unsafe $0.function("", "v@:", calling: UnsafeRawPointer(bitPattern: 8)) },
+      { unsafe $0.function("a\0b", "v@:", calling: UnsafeRawPointer(bitPattern: 8)) },
       {
         $0.on("ping:") { (_: Bystander, _: Int32) in }
         $0.on("ping:") { (_: Bystander, _: Int32) in }
       },
-      { unsafe $0.function("ping:", "v@:i", nil) },
-      { unsafe $0.function("ping:", "v@:{", UnsafeRawPointer(bitPattern: 8)) },
+      { unsafe $0.function("ping:", "v@:i", calling: UnsafeRawPointer?.none) },
+      { unsafe $0.function("ping:", "v@:{", calling: UnsafeRawPointer(bitPattern: 8)) },
       { unsafe $0.function("ping:", "v@:i", calling: "no function") },
     ]
     let faults: [(ForwardingError.Code, String)] = [

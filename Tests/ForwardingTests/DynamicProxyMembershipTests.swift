@@ -195,11 +195,11 @@ import Testing
   ) throws -> (Bystander, DynamicProxy.Subscription) {
     let owner = Bystander()
     let subscription = try proxy.subscribe(owner) { builder in
-      for selector in selectors {
-        if selector.hasSuffix(":") {
-          builder.on(selector) { (_: Bystander, _: Int32) in }
+      for selector in selectors.map(MethodSelector.init(stringLiteral:)) {
+        if selector.name.hasSuffix(":") {
+          builder.on(Method(selector)) { (_: Bystander, _: Int32) in }
         } else {
-          builder.on(selector) { (_: Bystander) in }
+          builder.on(Method(selector)) { (_: Bystander) in }
         }
       }
     }

@@ -218,7 +218,7 @@ import Testing
       adopting: .table("Rows") { $0.optional("row:", "{fixture_row_4=[4C]}@:i") })
     let owner = Bystander()
     try proxy.subscribe(owner) {
-      unsafe $0.function("row:", "{fixture_row_4=[4C]}@:i", fixture_row_method(4))
+      unsafe $0.function("row:", "{fixture_row_4=[4C]}@:i", calling: fixture_row_method(4))
     }
     let answers = try proxy.collect("row:", as: fixture_row_4.self, Int32(5))
     #expect(answers.count == 1)
@@ -253,10 +253,9 @@ import Testing
     try unsafe method.forward(frame: UnsafeRawBufferPointer(place), result: room)
     #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
     unsafe room.storeBytes(of: 0, as: Double.self)
-    try unsafe proxy.forward("mix:of:", frame: UnsafeRawBufferPointer(place), result: room)
-    #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
-    unsafe room.storeBytes(of: 0, as: Double.self)
-    try unsafe proxy.forward(named: "mix:of:", frame: UnsafeRawBufferPointer(place), result: room)
+    let known = try #require(MethodSelector(known: "mix:of:"))
+    try unsafe proxy.method(for: known).forward(
+      frame: UnsafeRawBufferPointer(place), result: room)
     #expect(unsafe room.loadUnaligned(as: Double.self) == 7.5)
     // Not wanted.
     try unsafe method.forward(frame: UnsafeRawBufferPointer(place))
@@ -305,7 +304,7 @@ import Testing
     defer { withExtendedLifetime(owners) {} }
     for owner in owners {
       try proxy.subscribe(owner) {
-        unsafe $0.function("spoil:", encoding, fixture_spoil_method)
+        unsafe $0.function("spoil:", encoding, calling: fixture_spoil_method)
       }
     }
     let large = fixture_large(a: 1, b: 2, c: 3, d: 4)
@@ -328,7 +327,8 @@ import Testing
     }
     var result: Int128 = 0
     try unsafe withUnsafeMutableBytes(of: &result) { room in
-      try unsafe proxy.forward("wide:", frame: UnsafeRawBufferPointer(place), result: room)
+      try unsafe proxy.method(for: "wide:").forward(
+        frame: UnsafeRawBufferPointer(place), result: room)
     }
     #expect(result == Int128(1) << 100 + 7)
     withExtendedLifetime(token) {}

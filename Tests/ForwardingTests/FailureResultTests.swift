@@ -20,11 +20,12 @@ import Testing
   }
 
   private func subscribe(
-    _ proxy: DynamicProxy, _ selector: String, _ name: String = "a", answering answer: Int32 = 0
+    _ proxy: DynamicProxy, _ selector: MethodSelector, _ name: String = "a",
+    answering answer: Int32 = 0
   ) throws -> DynamicProxy.Token {
     let journal = journal
     return try proxy.subscribe {
-      unsafe $0.on(selector) { (_: UnsafePointer<CChar>) -> Int32 in
+      unsafe $0.on(Method(selector)) { (_: UnsafePointer<CChar>) -> Int32 in
         journal.note(name)
         return answer
       }

@@ -134,33 +134,39 @@ import Testing
     }
     let proxy = try DynamicProxy(adopting: table)
     typealias N = Int64
-    func name(_ count: Int) -> String { String(repeating: "a:", count: count) + "n" }
+    func selector(_ count: Int) -> MethodSelector {
+      MethodSelector(stringLiteral: String(repeating: "a:", count: count) + "n")
+    }
     let token = try proxy.subscribe { t in
-      t.on(name(0)) { () -> N in Self.alternate([]) }
-      t.on(name(1)) { (a: N) -> N in Self.alternate([a]) }
-      t.on(name(2)) { (a: N, b: N) -> N in Self.alternate([a, b]) }
-      t.on(name(3)) { (a: N, b: N, c: N) -> N in Self.alternate([a, b, c]) }
-      t.on(name(4)) { (a: N, b: N, c: N, d: N) -> N in Self.alternate([a, b, c, d]) }
-      t.on(name(5)) { (a: N, b: N, c: N, d: N, e: N) -> N in Self.alternate([a, b, c, d, e]) }
-      t.on(name(6)) { (a: N, b: N, c: N, d: N, e: N, f: N) -> N in
+      t.on(Method(selector(0))) { () -> N in Self.alternate([]) }
+      t.on(Method(selector(1))) { (a: N) -> N in Self.alternate([a]) }
+      t.on(Method(selector(2))) { (a: N, b: N) -> N in Self.alternate([a, b]) }
+      t.on(Method(selector(3))) { (a: N, b: N, c: N) -> N in Self.alternate([a, b, c]) }
+      t.on(Method(selector(4))) { (a: N, b: N, c: N, d: N) -> N in Self.alternate([a, b, c, d]) }
+      t.on(Method(selector(5))) { (a: N, b: N, c: N, d: N, e: N) -> N in
+        Self.alternate([a, b, c, d, e])
+      }
+      t.on(Method(selector(6))) { (a: N, b: N, c: N, d: N, e: N, f: N) -> N in
         Self.alternate([a, b, c, d, e, f])
       }
-      t.on(name(7)) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N) -> N in
+      t.on(Method(selector(7))) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N) -> N in
         Self.alternate([a, b, c, d, e, f, g])
       }
-      t.on(name(8)) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N) -> N in
+      t.on(Method(selector(8))) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N) -> N in
         Self.alternate([a, b, c, d, e, f, g, h])
       }
-      t.on(name(9)) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N) -> N in
+      t.on(Method(selector(9))) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N) -> N in
         Self.alternate([a, b, c, d, e, f, g, h, i])
       }
-      t.on(name(10)) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N) -> N in
+      t.on(Method(selector(10))) {
+        (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N) -> N in
         Self.alternate([a, b, c, d, e, f, g, h, i, j])
       }
-      t.on(name(11)) { (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N, k: N) -> N in
+      t.on(Method(selector(11))) {
+        (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N, k: N) -> N in
         Self.alternate([a, b, c, d, e, f, g, h, i, j, k])
       }
-      t.on(name(12)) {
+      t.on(Method(selector(12))) {
         (a: N, b: N, c: N, d: N, e: N, f: N, g: N, h: N, i: N, j: N, k: N, l: N) -> N in
         Self.alternate([a, b, c, d, e, f, g, h, i, j, k, l])
       }
@@ -171,13 +177,13 @@ import Testing
       var result: N = -1
       try unsafe values.withUnsafeBytes { frame in
         try unsafe withUnsafeMutableBytes(of: &result) { room in
-          try unsafe proxy.forward(
-            MethodSelector(validating: name(count)), frame: frame, result: room)
+          try unsafe proxy.method(for: selector(count)).forward(
+            frame: frame, result: room)
         }
       }
       #expect(result == Self.alternate(values), "\(count) arguments")
     }
-    let n: MethodSelector = try MethodSelector(validating: name(12))
+    let n = selector(12)
     let sent: N = try proxy.send(
       Method(n), N(9), N(2), N(3), N(4), N(5), N(6), N(7), N(8), N(9), N(10), N(11), N(12))
     #expect(sent == Self.alternate([9, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
@@ -264,13 +270,13 @@ import Testing
       $0.on("m") { () -> Int32 in 0 }
     },
     Misfit("a C function of other types", "i@:d", "\"i@:i\"", "\"i@:d\"") {
-      unsafe $0.function("m", "i@:i", UnsafeRawPointer(bitPattern: 16))
+      unsafe $0.function("m", "i@:i", calling: UnsafeRawPointer(bitPattern: 16))
     },
     Misfit("a C function without the selector", "i@:d", "\"i@d\"", "\"i@:d\"") {
-      unsafe $0.function("m", "i@d", UnsafeRawPointer(bitPattern: 16))
+      unsafe $0.function("m", "i@d", calling: UnsafeRawPointer(bitPattern: 16))
     },
     Misfit("a C function of another result", "v@:", "\"i@:\"", "\"v@:\"") {
-      unsafe $0.function("m", "i@:", UnsafeRawPointer(bitPattern: 16))
+      unsafe $0.function("m", "i@:", calling: UnsafeRawPointer(bitPattern: 16))
     },
   ]
 
@@ -308,21 +314,21 @@ import Testing
       $0.on("other:", { (_: Bystander, _: Int32) in })
     }
     try whole.validate(for: Self.visiting)
-    #expect(Set(whole.selectors) == ["visit:", "finish", "other:"])
+    #expect(Set(whole.methods.keys) == ["visit:", "finish", "other:"])
     let lacking = FunctionTable(for: Bystander.self) { $0.on("finish") { (_: Bystander) in } }
     let missing = #expect(throws: ForwardingError.self) { try lacking.validate(for: Self.visiting) }
     #expect(missing?.code == .missingMethod)
     #expect(missing?.selector == "visit:" && missing?.table == "Visiting")
     let child = try ProtocolTable("Child", inheriting: [Self.visiting]) { _ in }
     #expect(throws: ForwardingError.self) { try lacking.validate(for: child) }
-    #expect(FunctionTable(for: Bystander.self) { _ in }.selectors.isEmpty)
+    #expect(FunctionTable(for: Bystander.self) { _ in }.methods.isEmpty)
   }
 
   @Test func `the first mistake in a table is kept and told`() throws {
     let table = FunctionTable(for: Bystander.self) {
       $0.on("visit:") { (_: Bystander, _: Int32) in }
-      unsafe $0.function("finish", "v@:", nil)
-      $0.on("") { (_: Bystander) in }
+      unsafe $0.function("finish", "v@:", calling: UnsafeRawPointer?.none)
+      unsafe $0.function("", "v@:", calling: UnsafeRawPointer(bitPattern: 8))
       $0.on("visit:") { (_: Bystander, _: Int32) in }
     }
     let error = #expect(throws: ForwardingError.self) { try table.validate(for: Self.visiting) }
@@ -336,7 +342,7 @@ import Testing
     #expect(duplicate?.code == .duplicate)
     #expect(duplicate?.description == #"the function table implements "visit:" twice"#)
     let malformed = FunctionTable(for: Bystander.self) {
-      unsafe $0.function("visit:", "v@:{", UnsafeRawPointer(bitPattern: 16))
+      unsafe $0.function("visit:", "v@:{", calling: UnsafeRawPointer(bitPattern: 16))
     }
     let encoding = #expect(throws: ForwardingError.self) {
       try malformed.validate(for: Self.visiting)
@@ -379,13 +385,13 @@ import Testing
     let table = try ProtocolTable("Spelled") { $0.required("m:", "v@:^{stat=iq}*") }
     for encoding in ["Vv32@0:8^v16r*24", "v@:^{stat=}^c", "v@:^{stat}*", "v#:^v^v"] {
       let functions = FunctionTable(for: Bystander.self) {
-        unsafe $0.function("m:", encoding, UnsafeRawPointer(bitPattern: 16))
+        unsafe $0.function("m:", encoding, calling: UnsafeRawPointer(bitPattern: 16))
       }
       #expect(throws: Never.self, "\(encoding)") { try functions.validate(for: table) }
     }
     for encoding in ["v@:^{other=}*", "v@:^i*", "v@:^{stat=iq}", "v@:^{stat=iq}^i"] {
       let functions = FunctionTable(for: Bystander.self) {
-        unsafe $0.function("m:", encoding, UnsafeRawPointer(bitPattern: 16))
+        unsafe $0.function("m:", encoding, calling: UnsafeRawPointer(bitPattern: 16))
       }
       #expect(throws: ForwardingError.self, "\(encoding)") { try functions.validate(for: table) }
     }

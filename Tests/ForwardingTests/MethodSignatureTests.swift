@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-import Forwarding
 import Testing
+
+@testable import Forwarding
 
 @Suite struct MethodSignatureTests {
   @Test func `lays arguments out as the fields of a struct`() throws {

@@ -78,17 +78,9 @@ import Testing
   }
 
   @Test func `a name with a NUL in it is unknown`() throws {
-    let table = try ProtocolTable("Names") { $0.optional("visit:", "v@:i") }
-    let proxy = try DynamicProxy(adopting: table)
-    let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 4)
-    defer { unsafe frame.deallocate() }
-    unsafe frame.initializeMemory(as: UInt8.self, repeating: 0)
-    do {
-      try unsafe proxy.forward(named: "visit:\0evil", frame: UnsafeRawBufferPointer(frame))
-      Issue.record("forwarded to another method")
-    } catch {
-      #expect(error.code == .unknownSelector)
-    }
+    _ = try ProtocolTable("Names") { $0.optional("visit:", "v@:i") }
+    #expect(MethodSelector(known: "visit:") != nil)
+    #expect(MethodSelector(known: "visit:\0evil") == nil)
   }
 
   @Test func `a proxy that is subscribed again has one link`() throws {

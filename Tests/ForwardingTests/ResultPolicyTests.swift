@@ -260,7 +260,8 @@ import Testing
     unsafe withUnsafeBytes(of: &number) { frame in
       unsafe withUnsafeMutableBytes(of: &result) { room in
         let error = #expect(throws: ForwardingError.self) {
-          try unsafe proxy.forward("score:", frame: frame, result: room)
+          try unsafe proxy.method(for: "score:").forward(
+            frame: frame, result: room)
         }
         #expect(error?.code == .noResponder)
       }
@@ -377,7 +378,7 @@ import Testing
         $0.on("row:") { (start: Int32) -> Row in Self.row(Row.self, from: UInt8(start + 1)) }
       }
       let second = try proxy.subscribe {
-        unsafe $0.function("row:", encoding, fixture_row_method(size))
+        unsafe $0.function("row:", encoding, calling: fixture_row_method(size))
       }
       let third = try proxy.subscribe {
         $0.on("row:") { (start: Int32) -> Row in Self.row(Row.self, from: UInt8(start + 3)) }
@@ -401,7 +402,8 @@ import Testing
       unsafe memory.initializeMemory(as: UInt8.self, repeating: 0xEE)
       let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[16..<(16 + size)])
       try unsafe withUnsafeBytes(of: start) {
-        try unsafe proxy.forward("row:", frame: $0, result: room)
+        try unsafe proxy.method(for: "row:").forward(
+          frame: $0, result: room)
       }
       #expect(unsafe Array(room) == expected)
       #expect(unsafe memory[..<16].allSatisfy { $0 == 0xEE })
@@ -476,8 +478,8 @@ import Testing
     // As bytes: the reference is the caller's.
     var word: UnsafeMutableRawPointer?
     try unsafe withUnsafeMutableBytes(of: &word) { room in
-      try unsafe proxy.forward(
-        "make", frame: UnsafeRawBufferPointer(start: nil, count: 0), result: room)
+      try unsafe proxy.method(for: "make").forward(
+        frame: UnsafeRawBufferPointer(start: nil, count: 0), result: room)
     }
     #expect(population.living == (row.given == nil ? 0 : 1))
     if let object = unsafe word { unsafe Unmanaged<AnyObject>.fromOpaque(object).release() }

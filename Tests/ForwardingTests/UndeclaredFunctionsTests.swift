@@ -17,7 +17,7 @@ import Testing
   }
 
   private func proxy(
-    _ undeclared: DynamicProxy.Configuration.UndeclaredFunctions = .fail
+    _ undeclared: DynamicProxy.Configuration.Undeclared = .fail
   ) throws -> DynamicProxy {
     var configuration = DynamicProxy.Configuration()
     configuration.undeclaredFunctions = undeclared

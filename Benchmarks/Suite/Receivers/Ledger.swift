@@ -79,10 +79,10 @@ extension Ledger {
 
   /// Typed closures, which is what is easiest to write.
   public static let closureTable = FunctionTable(for: Ledger.self) {
-    $0.on(Message.notify.rawValue) { (self: Ledger, count: Int64, scale: Double) in
+    $0.on(Method(Message.notify.selector)) { (self: Ledger, count: Int64, scale: Double) in
       self.notify(count, scale)
     }
-    $0.on(Message.answer.rawValue) { (self: Ledger, count: Int64, scale: Double) -> Int64 in
+    $0.on(Method(Message.answer.selector)) { (self: Ledger, count: Int64, scale: Double) -> Int64 in
       self.answer(count, scale)
     }
   }

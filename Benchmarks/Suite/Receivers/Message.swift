@@ -44,6 +44,9 @@ public enum Message: String, CaseIterable, Sendable {
     }
   }
 
+  /// The name.
+  public var selector: MethodSelector { MethodSelector(stringLiteral: rawValue) }
+
   private var policy: ResultPolicy {
     switch self {
     case .notify, .unimplemented, .answer, .large, .mixed: .standard
@@ -77,7 +80,7 @@ extension FunctionTable.Builder {
   ) {
     for message in messages {
       unsafe self.function(
-        message.rawValue, message.encoding, unsafeBitCast(function, to: UnsafeRawPointer.self))
+        message.rawValue, message.encoding, calling: function)
     }
   }
 }

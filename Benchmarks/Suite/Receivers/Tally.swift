@@ -79,10 +79,10 @@ extension Tally {
 
   /// Typed closures, which is what is easiest to write.
   public static let closureTable = FunctionTable(for: Tally.self) {
-    $0.on(Message.notify.rawValue) { (self: Tally, count: Int64, scale: Double) in
+    $0.on(Method(Message.notify.selector)) { (self: Tally, count: Int64, scale: Double) in
       self.notify(count, scale)
     }
-    $0.on(Message.answer.rawValue) { (self: Tally, count: Int64, scale: Double) -> Int64 in
+    $0.on(Method(Message.answer.selector)) { (self: Tally, count: Int64, scale: Double) -> Int64 in
       self.answer(count, scale)
     }
   }

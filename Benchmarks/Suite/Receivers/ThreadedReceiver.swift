@@ -37,7 +37,7 @@ public final class ThreadedReceiver: Receiver, Sendable {
       }
       for message in messages {
         // SAFETY: the function has these types.
-        unsafe table.function(message, "v@qd", unsafeBitCast(notify, to: UnsafeRawPointer.self))
+        unsafe table.function(message, "v@qd", calling: notify)
       }
     }
   }

@@ -25,8 +25,7 @@
     ) {
       let requirement = TypedKindsProxy.protocolTable.requirements[name.rawValue]
       unsafe self.function(
-        requirement.selector.name, requirement.signature.text,
-        unsafeBitCast(function, to: UnsafeRawPointer.self))
+        requirement.selector.name, requirement.signature.text, calling: function)
     }
   }
 

@@ -40,7 +40,9 @@ enum EntryRows {
         let arguments = Arguments(.notify)
         return { iterations in
           // SAFETY: the frame is that of the message.
-          for _ in 0..<iterations { try unsafe proxy.forward(selector, frame: arguments.frame) }
+          for _ in 0..<iterations {
+            try unsafe proxy.method(for: selector).forward(frame: arguments.frame)
+          }
           return 0
         }
       },
@@ -49,7 +51,8 @@ enum EntryRows {
         return { iterations in
           // SAFETY: the frame is that of the message.
           for _ in 0..<iterations {
-            try unsafe proxy.forward(named: notify, frame: arguments.frame)
+            guard let selector = MethodSelector(known: notify) else { continue }
+            try unsafe proxy.method(for: selector).forward(frame: arguments.frame)
           }
           return 0
         }
@@ -130,7 +133,8 @@ enum EntryRows {
           var sum: Int64 = 0
           for _ in 0..<iterations {
             // SAFETY: the frame and the room are those of the message.
-            try unsafe proxy.forward(selector, frame: arguments.frame, result: result.bytes)
+            try unsafe proxy.method(for: selector).forward(
+              frame: arguments.frame, result: result.bytes)
             sum &+= result.value
           }
           return sum
@@ -143,8 +147,9 @@ enum EntryRows {
           var sum: Int64 = 0
           for _ in 0..<iterations {
             // SAFETY: as above.
-            try unsafe proxy.forward(
-              named: answering.rawValue, frame: arguments.frame, result: result.bytes)
+            guard let selector = MethodSelector(known: answering.rawValue) else { continue }
+            try unsafe proxy.method(for: selector).forward(
+              frame: arguments.frame, result: result.bytes)
             sum &+= result.value
           }
           return sum

@@ -163,9 +163,7 @@ extension FunctionPointer {
   /// One call of a function pointer: its arguments, and room for its result. It
   /// cannot be copied or kept, so that it does not outlive the call.
   @safe public struct Call: ~Copyable {
-    /// The signature of the function.
-    public let signature: MethodSignature
-
+    private let signature: MethodSignature
     private let arguments: UnsafePointer<UnsafeMutableRawPointer>
     private let room: UnsafeMutableRawPointer
 

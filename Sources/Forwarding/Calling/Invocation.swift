@@ -330,7 +330,7 @@ extension Invocation {
   public func retainArguments() { frame.retainArguments() }
 
   /// Whether `retainArguments()` was called.
-  public var argumentsRetained: Bool { frame.argumentsRetained }
+  internal var argumentsRetained: Bool { frame.argumentsRetained }
 
   /// Returns an invocation with the same selector, target, arguments and
   /// result. The copy keeps alive what this invocation keeps alive.

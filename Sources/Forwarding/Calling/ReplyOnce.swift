@@ -8,12 +8,12 @@ internal import Synchronization
 ///
 /// ```swift
 /// let reply = ReplyOnce(default: { false }) { (isAllowed: Bool) in connection.proceed(isAllowed) }
-/// for delegate in delegates { delegate.mayProceed(reply.closure) }
+/// for delegate in delegates { delegate.mayProceed { reply($0) } }
 /// ```
 ///
 /// It may be called from any thread: one call is let through, the others return
-/// at once. If there is a default, it is given when the reply and all its
-/// closures have died without a call, on the thread of the last.
+/// at once. If there is a default, it is given when the reply and all
+/// closures that refer to it have died without a call, on the thread of the last.
 public final class ReplyOnce<each Argument>: Sendable {
   private let body: @Sendable (repeat each Argument) -> Void
   private let makeDefault: (@Sendable () -> (repeat each Argument))?
@@ -43,20 +43,9 @@ public final class ReplyOnce<each Argument>: Sendable {
     }
   }
 
-  /// Whether the reply has been given.
-  public var isReplied: Bool { isUsed.load(ordering: .acquiring) }
-
   /// Replies, unless somebody has done so before.
   public func callAsFunction(_ arguments: repeat each Argument) {
     if isUsed.exchange(true, ordering: .acquiringAndReleasing) { return onRepeat() }
     body(repeat each arguments)
-  }
-
-  /// The reply as a closure, which keeps this object alive.
-  ///
-  /// To reply, call the object itself: Swift 6.3 cannot call a property whose
-  /// type has a parameter pack.
-  public var closure: @Sendable (repeat each Argument) -> Void {
-    { (arguments: repeat each Argument) in self(repeat each arguments) }
   }
 }

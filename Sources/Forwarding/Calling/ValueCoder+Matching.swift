@@ -244,7 +244,7 @@ extension ValueCoder {
         Value.self, in: encoding,
         because:
           " of \(MemoryLayout<Value>.size) bytes aligned to \(MemoryLayout<Value>.alignment), "
-          + "whose encoding says \(layout)")
+          + "whose encoding says \(layout.inWords)")
     }
   }
 }

@@ -10,8 +10,7 @@ internal import CForwardingInternal
 /// point.typeName                        // "struct Point"
 /// point.fields.map(\.fieldName)         // ["x", "y"]
 /// try point.layout()                    // 16 bytes aligned to 8
-/// point == (try TypeEncoding("{Point=dd}"))               // true
-/// point.isEquivalent(to: try TypeEncoding("{?=dd}"))      // true: one has no name
+/// point == (try TypeEncoding("{Point=dd}"))   // true
 /// ```
 ///
 /// A value is immutable and may be shared between threads. Types inside a type
@@ -19,16 +18,15 @@ internal import CForwardingInternal
 ///
 /// ## Comparison
 ///
-/// There are three relations, each wider than the one before:
+/// `==` compares types. Qualifiers other than `A` (atomic), offsets, and the
+/// names of fields, classes and protocols do not count. Everything else does,
+/// also the names of structs and unions, where no name is a name of its own, and
+/// ``StatedLayout``s. It is an equivalence relation, so encodings can be members
+/// of sets and keys of dictionaries.
 ///
-/// - `==` compares types. Qualifiers other than `A` (atomic), offsets, and the
-///   names of fields, classes and protocols do not count. Everything else does,
-///   also the names of structs and unions, where no name is a name of its own,
-///   and ``StatedLayout``s. It is an equivalence relation, so encodings can be
-///   members of sets and keys of dictionaries.
-/// - ``isEquivalent(to:)`` also accepts what one spelling leaves out.
-/// - ``isCompatible(with:)`` also accepts different types that calls pass
-///   alike.
+/// Tables and proxies compare less strictly: a declaration of a method may leave
+/// out what another one says (`{?=dd}` and `{Point=dd}`), and a function may have
+/// other types that calls pass alike, see ``MethodSignature/isCompatible(with:)``.
 @safe public struct TypeEncoding: Sendable {
   internal let storage: Storage
   internal let index: Int
@@ -328,7 +326,7 @@ extension TypeEncoding {
   /// `{?=i}`, which is equivalent to `{B=i}`.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
-  public func isEquivalent(to other: TypeEncoding) -> Bool {
+  internal func isEquivalent(to other: TypeEncoding) -> Bool {
     // SAFETY: both nodes belong to storages that the values hold.
     unsafe fwd_encoding_equivalent(storage.handle, index, other.storage.handle, other.index)
   }
@@ -341,7 +339,7 @@ extension TypeEncoding {
   /// transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
-  public func isCompatible(with other: TypeEncoding) -> Bool {
+  internal func isCompatible(with other: TypeEncoding) -> Bool {
     // SAFETY: both nodes belong to storages that the values hold.
     unsafe fwd_encoding_compatible(storage.handle, index, other.storage.handle, other.index)
   }

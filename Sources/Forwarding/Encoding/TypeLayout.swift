@@ -25,9 +25,9 @@ extension TypeLayout {
   }
 }
 
-extension TypeLayout: CustomStringConvertible {
+extension TypeLayout {
   /// For example "16 bytes aligned to 8".
-  public var description: String {
+  internal var inWords: String {
     "\(size) \(size == 1 ? "byte" : "bytes") aligned to \(alignment)"
   }
 }

@@ -19,7 +19,7 @@
 /// ```
 ///
 /// Errors that listeners of a typed proxy throw are not of this type. See
-/// ``ForwardedErrors``.
+/// `ForwardedErrors` of the module ForwardingMacros.
 public struct ForwardingError: Error, Equatable, Sendable {
   /// What is wrong.
   ///

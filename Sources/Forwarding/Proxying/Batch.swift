@@ -39,8 +39,7 @@ extension DynamicProxy {
 
   /// The subscribers of one moment; see `withBatch(_:)`.
   @safe public struct Batch: ~Copyable {
-    /// The proxy.
-    public let proxy: DynamicProxy
+    private let proxy: DynamicProxy
     private let handle: OpaquePointer
 
     fileprivate init(proxy: DynamicProxy, handle: OpaquePointer) {

@@ -13,25 +13,12 @@ extension DynamicProxy {
   /// Options that control a proxy's behavior. The default of each is the first
   /// case of its type.
   public struct Configuration: Sendable {
-    /// What happens to an invocation that no protocol of the proxy declares.
-    public enum UnknownSelectors: Sendable, Hashable {
-      /// It is an error.
+    /// What happens with a method that no protocol of the proxy declares.
+    public enum Undeclared: Sendable, Hashable {
+      /// It is an error, which names the selector and similar ones that are
+      /// declared.
       case fail
-      /// It is ignored, and its result is zero: all bytes of a buffer, and what
-      /// `DynamicProxy.send` gives.
-      case ignore
-    }
-
-    /// What happens when a function table has a function that no protocol of the
-    /// proxy declares, or no function at all.
-    public enum UndeclaredFunctions: Sendable, Hashable {
-      /// The subscriber is refused, with an error that names the selector and
-      /// similar ones that are declared. So a misspelt selector is found at
-      /// once.
-      case fail
-      /// Such functions are never called through this proxy. This is for tables
-      /// that are used with several proxies, each of which declares a part of
-      /// their functions.
+      /// It is ignored.
       case ignore
     }
 
@@ -75,8 +62,9 @@ extension DynamicProxy {
 
     // MARK: What callers get
 
-    /// What happens to an invocation that no protocol of the proxy declares.
-    public var unknownSelectors = UnknownSelectors.fail
+    /// What happens to an invocation that no protocol of the proxy declares. If
+    /// it is ignored, its result is zero.
+    public var unknownSelectors = Undeclared.fail
     /// What happens when no live subscriber implements a method.
     public var noResponder = NoResponder.standard
     /// Result policies that override those of the protocols, by selector.
@@ -86,9 +74,12 @@ extension DynamicProxy {
 
     /// Which methods a subscriber must have.
     public var conformance = Conformance.implemented
-    /// What happens when a function table has a function that no protocol
-    /// declares, or none at all.
-    public var undeclaredFunctions = UndeclaredFunctions.fail
+    /// What happens when a function table has a function that no protocol of the
+    /// proxy declares, or no function at all. By default the subscriber is
+    /// refused, so that a misspelt selector is found at once. `.ignore` is for
+    /// tables that are used with several proxies, each of which declares a part of
+    /// their functions: the others are never called through this proxy.
+    public var undeclaredFunctions = Undeclared.fail
     /// What happens when an object subscribes again with the same table.
     public var duplicates = Duplicates.once
 

@@ -157,13 +157,6 @@ extension DynamicProxy {
     }
   }
 
-  /// The signature that the protocols declare for a selector, or nil.
-  ///
-  /// - Complexity: O(1).
-  public func signature(for selector: MethodSelector) -> MethodSignature? {
-    guard let entry = unsafe core.method(selector) else { return nil }
-    return unsafe ResolvedMethod(proxy: self, entry: entry).signature
-  }
 }
 
 // MARK: - Leaving

@@ -9,7 +9,7 @@ internal import CForwardingInternal
 ///
 /// ```swift
 /// let visit = try proxy.method(for: "visit:kind:")
-/// try visit.forward(frame, result: room)
+/// try unsafe visit.forward(frame: bytes, result: room)
 /// ```
 ///
 /// It keeps the proxy alive.
@@ -17,8 +17,7 @@ internal import CForwardingInternal
   // Sendable: the shim's entry is immutable and lives as long as the proxy,
   // which is.
 
-  /// The proxy.
-  public let proxy: DynamicProxy
+  internal let proxy: DynamicProxy
 
   // Untyped, since clients do not see the shim's internal types: a field of such a
   // type would have no size in the client's view of this struct.

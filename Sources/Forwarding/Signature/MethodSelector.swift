@@ -46,8 +46,17 @@ internal import CForwardingInternal
     unsafe self.handle = handle
   }
 
-  /// Creates the selector of a name that is interned already; nil if it is not.
-  internal init?(known name: String) {
+  /// Returns the selector of a name that is interned already; nil if it is not.
+  /// For names from outside: unlike ``init(validating:)`` it keeps nothing in
+  /// memory.
+  ///
+  /// ```swift
+  /// guard let selector = MethodSelector(known: name) else { return }   // no protocol declares it
+  /// try proxy.method(for: selector).forward(frame: bytes)
+  /// ```
+  ///
+  /// - Complexity: O(*n*) in the length of the name.
+  public init?(known name: String) {
     var utf8 = name
     // SAFETY: the bytes are valid during the call.
     let found = utf8.withUTF8 { bytes in

@@ -26,9 +26,8 @@ internal import CForwardingInternal
 /// array (`[16C]`). C passes a pointer to the first element, and so does a
 /// signature.
 ///
-/// A value is immutable and may be shared between threads. `==`,
-/// ``isEquivalent(to:)`` and ``isCompatible(with:)`` compare signatures as the
-/// functions of ``TypeEncoding`` compare types.
+/// A value is immutable and may be shared between threads. `==` compares the
+/// types, ``isCompatible(with:)`` whether calls pass them alike.
 ///
 /// ## Limits
 ///
@@ -149,7 +148,7 @@ extension MethodSignature {
     /// The type.
     public let encoding: TypeEncoding
     /// The index among all arguments, the receiver and the selector counted.
-    public let index: Int
+    internal let index: Int
     /// The offset in bytes in the argument frame; nil for the receiver and the
     /// selector, which are not in the frame.
     public let frameOffset: Int?
@@ -198,7 +197,7 @@ extension MethodSignature {
   ///
   /// - Throws: `ForwardingError` with the code `outOfMemory`.
   /// - Complexity: O(*n*) in the length of the encoding.
-  public func withoutReceiver() throws(ForwardingError) -> MethodSignature {
+  internal func withoutReceiver() throws(ForwardingError) -> MethodSignature {
     if !hasReceiver { return self }
     var dropped: OpaquePointer?
     var error = fwd_error()
@@ -217,19 +216,26 @@ extension MethodSignature {
 extension MethodSignature {
   /// Returns whether two signatures may be the same, although one of them may
   /// carry less information: compares the result and each argument by
-  /// ``TypeEncoding/isEquivalent(to:)``. Symmetric, but not transitive.
+  /// `TypeEncoding.isEquivalent(to:)`. Symmetric, but not transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding; O(1) for the
   ///   same text.
-  public func isEquivalent(to other: MethodSignature) -> Bool {
+  internal func isEquivalent(to other: MethodSignature) -> Bool {
     // SAFETY: both handles live as long as the values.
     unsafe fwd_signature_equivalent(handle, other.handle)
   }
 
   /// Returns whether a function of one signature can be called with the other:
-  /// compares the result and each argument by
-  /// ``TypeEncoding/isCompatible(with:)``. Receivers of all kinds are
-  /// compatible with one another. Symmetric, but not transitive.
+  /// compares the result and each argument. Equal types
+  /// are compatible. Beyond that:
+  ///
+  /// - one type may leave out what the other says: the name of a struct or union,
+  ///   and behind a pointer its fields; the signature of a block;
+  /// - `^v` goes with every pointer, `*` with pointers to characters, and blocks
+  ///   go with `@`.
+  ///
+  /// Receivers of all kinds are compatible with one another. Symmetric, but not
+  /// transitive.
   ///
   /// - Complexity: O(*n*) in the length of the shorter encoding.
   public func isCompatible(with other: MethodSignature) -> Bool {

@@ -2,39 +2,11 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DelegateHub {
-  /// Subscribes a listener behind all others. Nil and the hub's own proxy are
-  /// ignored. The slot's delegate may subscribe too, and is called once, unless
-  /// the proxy's configuration allows duplicates.
-  ///
-  /// - Parameters:
-  ///   - listener: the object to be called, whatever the slot holds.
-  ///   - lifetime: whether the listener is kept alive while there is a forwarder
-  ///     and the subscription is live; by default it is not. The reference is
-  ///     released by the hub, so where the hub is used: when a subscription is
-  ///     cancelled through its token, at the hub's next change.
-  /// - Returns: the subscription, or nil if there is none. If the listener was
-  ///   refused, the proxy's error handler is told why.
+  /// Subscribes a listener. Nil and the hub's own proxy are ignored; see
+  /// ``DelegateForwarder/subscribe(_:at:lifetime:)``.
   @discardableResult
   package func subscribe(
-    _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
-  ) -> DynamicProxy.Subscription? {
-    do throws(ForwardingError) {
-      return try subscribe(listener, at: .last, lifetime: lifetime)
-    } catch {
-      list.configuration.onError(error)
-      return nil
-    }
-  }
-
-  /// Subscribes a listener at a position. Nil and the hub's own proxy are
-  /// ignored.
-  ///
-  /// - Throws: `ForwardingError` if the listener is refused, or the anchor of
-  ///   the position is not subscribed.
-  /// - Returns: the subscription, or nil if the listener was ignored.
-  @discardableResult
-  package func subscribe(
-    _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
+    _ listener: Proxy.Listener?, at position: DynamicProxy.Position = .last,
     lifetime: DynamicProxy.Lifetime = .weak
   ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     recheck()

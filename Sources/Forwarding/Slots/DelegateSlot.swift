@@ -9,7 +9,7 @@
 /// }
 ///
 /// let forwarder = DelegateForwarder(download, \.$delegate)
-/// forwarder.subscribe(progressBar)
+/// try forwarder.subscribe(progressBar)
 /// download.delegate = controller     // adopted at once
 /// download.delegate                  // the proxy, while there is a forwarder
 /// download.$delegate.original        // the controller
@@ -28,33 +28,26 @@
 @propertyWrapper
 public final class DelegateSlot<Proxy: SlotProxy> {
   /// What becomes of delegates that are assigned while there is a forwarder.
-  public let options: DelegateSlotOptions
+  private let options: DelegateSlotOptions
   private let makeProxy: () -> Proxy
   private var made: DelegateHub<Proxy>?
   private var weakContent: WeakListener<Proxy.Listener>?
   private var strongContent: Proxy.Listener?
 
-  /// Makes an empty slot.
+  /// Makes a slot.
   ///
   /// - Parameters:
+  ///   - wrappedValue: the delegate, if there is one already.
   ///   - proxy: makes the proxy for the slot when the first forwarder or listener
   ///     comes. The expression is kept as long as the object, and must not use it.
   ///   - options: what becomes of delegates that are assigned; a strong
   ///     `lifetime` makes it a strong property.
   public init(
-    _ proxy: @escaping @autoclosure () -> Proxy,
+    wrappedValue: Proxy.Listener? = nil, _ proxy: @escaping @autoclosure () -> Proxy,
     options: DelegateSlotOptions = DelegateSlotOptions()
   ) {
     makeProxy = proxy
     self.options = options
-  }
-
-  /// Makes a slot with a delegate.
-  public convenience init(
-    wrappedValue: Proxy.Listener?, _ proxy: @escaping @autoclosure () -> Proxy,
-    options: DelegateSlotOptions = DelegateSlotOptions()
-  ) {
-    self.init(proxy(), options: options)
     content = wrappedValue
   }
 

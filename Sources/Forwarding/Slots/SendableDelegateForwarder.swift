@@ -12,7 +12,7 @@
 ///   var delegate: (any SensorDelegate)? { get { … } set { … } }    // behind a lock
 /// }
 /// let forwarder = SendableDelegateForwarder(sensor, \.delegate, proxy: SensorDelegateProxy())
-/// Task.detached { forwarder.subscribe(listener) }
+/// Task.detached { try forwarder.subscribe(listener) }
 /// ```
 ///
 /// While one thread takes the slot or gives it back, another one that wants the
@@ -46,41 +46,30 @@ public final class SendableDelegateForwarder<
     base = DelegateForwarder(service, isolation: nil)
   }
 
-  /// The object that has the slot.
+  /// The object that has the slot. Call the object through this: reading the
+  /// property looks at the slot, as ``recheck()`` does.
   public var service: Service { base.service }
-
-  /// The object that has the slot, after a look at the slot. Call the object
-  /// through this.
-  public var checkedService: Service { base.checkedService }
 
   /// Gives the slot up, as `deinit` does. Nothing happens the second time.
   public func stop() { base.stop() }
 
-  /// Subscribes a listener behind all others. Nil and the slot's own proxy are
-  /// ignored. The slot's delegate may subscribe too, and is called once, unless
-  /// the proxy's configuration allows duplicates.
+  /// Subscribes a listener. Nil and the slot's own proxy are ignored. The slot's
+  /// delegate may subscribe too, and is called once, unless the proxy's
+  /// configuration allows duplicates.
   ///
   /// - Parameters:
   ///   - listener: the object to be called, whatever the slot holds.
+  ///   - position: the position in the order of delivery; by default the end.
   ///   - lifetime: whether the listener is kept alive while there is a forwarder
   ///     and the subscription is live; by default it is not. The reference is
   ///     released where the forwarder is used: when a subscription is cancelled
   ///     elsewhere, at the forwarder's next change.
-  /// - Returns: the subscription, or nil if there is none. If the listener was
-  ///   refused, the proxy's error handler is told why.
-  @discardableResult
-  public func subscribe(
-    _ listener: Proxy.Listener?, lifetime: DynamicProxy.Lifetime = .weak
-  ) -> DynamicProxy.Subscription? { base.subscribe(listener, lifetime: lifetime) }
-
-  /// Subscribes a listener at a position. Nil and the slot's own proxy are
-  /// ignored.
-  ///
+  /// - Returns: the subscription, or nil if the listener was ignored.
   /// - Throws: `ForwardingError` if the listener is refused, or the anchor of
   ///   the position is not subscribed.
   @discardableResult
   public func subscribe(
-    _ listener: Proxy.Listener?, at position: DynamicProxy.Position,
+    _ listener: Proxy.Listener?, at position: DynamicProxy.Position = .last,
     lifetime: DynamicProxy.Lifetime = .weak
   ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     try base.subscribe(listener, at: position, lifetime: lifetime)

@@ -65,10 +65,8 @@ extension SlotProxy {
 // MARK: - Untyped slots
 
 extension DynamicProxy: SlotProxy {
-  /// What an untyped slot holds: a `DynamicProxy.Subscriber`, or another proxy.
-  public typealias Listener = any AnyObject & Sendable
-
-  /// This proxy.
+  /// This proxy. What an untyped slot holds is a `DynamicProxy.Subscriber`, or
+  /// another proxy.
   public var asListener: any AnyObject & Sendable { self }
 
   /// This proxy.

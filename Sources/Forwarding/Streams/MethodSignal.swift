@@ -27,13 +27,10 @@
 /// The signal does not keep the proxy alive. An iterator that is made after the
 /// proxy's death has no elements.
 public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
-  /// It does not fail.
-  public typealias Failure = Never
-
   package let source: SignalSource<Element>
 
   /// What each iterator buffers.
-  public let buffering: SignalBuffering
+  package let buffering: SignalBuffering
 
   /// What the first iterator takes over, for a signal that has subscribed.
   private let early: EarlyObserver?
@@ -124,11 +121,6 @@ public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
         channel.cancel()
         membership?.end()
       }
-    }
-
-    /// Waits for the next element, as `next(isolation:)`.
-    public mutating func next() async -> Element? {
-      await next(isolation: nil)
     }
   }
 }

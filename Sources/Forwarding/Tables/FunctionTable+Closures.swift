@@ -31,33 +31,6 @@ internal import CForwardingInternal
 }
 
 extension FunctionTable.Builder where Owner: AnyObject {
-  /// Adds a typed closure, which gets the subscriber and the arguments.
-  ///
-  /// The types must fit the protocol's encoding. This is checked at
-  /// subscription, and by ``FunctionTable/validate(for:)``: a number must have
-  /// the same size, signedness and kind, and a pointer or an object must be
-  /// encoded as one.
-  ///
-  /// The closure is not called if an argument is not a value of its Swift type:
-  /// null for a pointer that is not optional, a raw value without a case, or an
-  /// object of another class. The proxy's error handler is called instead.
-  ///
-  /// Pointers are valid during the call. An object that is returned is retained
-  /// for the caller. The closure of a void method may return anything; the
-  /// value is dropped.
-  // Inlinable, so that it is specialized in the caller's module, where the
-  // types are known. Otherwise each delivery would construct the metadata of
-  // the argument types at run time.
-  @inlinable
-  public mutating func on<each Argument, Output>(
-    _ selector: String,
-    _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
-  ) {
-    addPacked(selector) { selector, signature throws(ForwardingError) in
-      try Self.pack(selector, signature, body)
-    }
-  }
-
   /// Makes the function of a closure for calls of a method.
   @inlinable
   internal static func pack<each Argument, Output>(
@@ -83,18 +56,6 @@ extension FunctionTable.Builder where Owner: AnyObject {
 }
 
 extension FunctionTable.Builder where Owner == Void {
-  /// Adds a typed closure, which gets the arguments. The closure of a void
-  /// method may return anything; the value is dropped.
-  @inlinable
-  public mutating func on<each Argument, Output>(
-    _ selector: String,
-    _ body: @escaping @Sendable (repeat each Argument) -> Output
-  ) {
-    addPacked(selector) { selector, signature throws(ForwardingError) in
-      try Self.pack(selector, signature, body)
-    }
-  }
-
   /// Makes the function of a closure for calls of a method.
   @inlinable
   internal static func pack<each Argument, Output>(
@@ -113,18 +74,6 @@ extension FunctionTable.Builder where Owner == Void {
 }
 
 extension FunctionTable.Builder {
-  @usableFromInline
-  internal mutating func addPacked(
-    _ selector: String,
-    _ bind:
-      @escaping @Sendable (MethodSelector, MethodSignature) throws(ForwardingError) ->
-      PackedFunction
-  ) {
-    add(selector) { selector, signature throws(ForwardingError) in
-      .packed(try bind(selector, signature))
-    }
-  }
-
   @usableFromInline
   internal mutating func addPacked(
     _ selector: MethodSelector,

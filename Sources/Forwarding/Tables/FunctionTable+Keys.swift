@@ -3,22 +3,29 @@
 
 extension FunctionTable.Builder where Owner: AnyObject {
   /// Adds a closure for the method of a key. The closure gets the subscriber and
-  /// the arguments, whose types the compiler takes from the key.
+  /// the arguments, whose types the compiler takes from the key. A literal takes
+  /// its types from the closure.
   ///
   /// ```swift
   /// $0.on(Visitor.visit) { owner, path, status, kind in owner.visit(path, kind) }
+  /// $0.on("finished:") { (owner: Indexer, count: Int64) in owner.finish(count) }
   /// ```
   ///
-  /// An argument that is not a value of its type at run time is not delivered but
-  /// reported to the proxy's error handler, as with the closure of a selector:
+  /// The types must fit the protocol's encoding: a number must have the same
+  /// size, signedness and kind, and a pointer or an object must be encoded as
+  /// one. This is checked when the table is joined to a proxy.
+  ///
+  /// The closure is not called if an argument is not a value of its Swift type:
   /// null for a pointer that is not optional, a raw value without a case, an
-  /// object of another class, a C string that is not UTF-8.
+  /// object of another class, or a C string that is not UTF-8. The proxy's error
+  /// handler is called instead.
   ///
   /// Pointers are valid during the call. A `String` is a copy. An object that is
-  /// returned is retained for the caller.
-  ///
-  /// That the types fit the protocol's is checked when the table is joined to a
-  /// proxy, or by `validate(for:)`.
+  /// returned is retained for the caller. The closure of a void method may return
+  /// anything if the key is a literal; the value is dropped.
+  // Inlinable, so that it is specialized in the caller's module, where the
+  // types are known. Otherwise each delivery would construct the metadata of
+  // the argument types at run time.
   @inlinable
   public mutating func on<Output, each Argument>(
     _ key: Forwarding.Method<Output, repeat each Argument>,
@@ -32,7 +39,8 @@ extension FunctionTable.Builder where Owner: AnyObject {
 
 extension FunctionTable.Builder where Owner == Void {
   /// Adds a closure for the method of a key. The closure gets the arguments,
-  /// whose types the compiler takes from the key.
+  /// whose types the compiler takes from the key. A literal takes its types from
+  /// the closure.
   @inlinable
   public mutating func on<Output, each Argument>(
     _ key: Forwarding.Method<Output, repeat each Argument>,

@@ -19,7 +19,7 @@ internal import CForwardingInternal
 /// ```
 ///
 /// Creating a table does not throw. A mistake in a table is reported when the
-/// table is used: ``validate(for:)`` and subscribing throw an error.
+/// table is used: subscribing throws an error.
 ///
 /// A proxy refuses a table with a function that none of its protocols declares,
 /// since that is most often a misspelt selector. A table for several proxies,
@@ -52,9 +52,6 @@ public final class FunctionTable: Sendable {
   }
 
   internal let methods: [MethodSelector: Method]
-
-  /// The selectors that the table implements, in no particular order.
-  public var selectors: [MethodSelector] { Array(methods.keys) }
 
   /// The first mistake in the table; nil if there is none.
   internal let fault: ForwardingError?
@@ -103,11 +100,10 @@ public final class FunctionTable: Sendable {
 
   /// Checks that the functions have the types that a protocol declares, and
   /// that no required method is missing. A proxy does the same at subscription.
-  /// Call this in tests and at start-up.
   ///
   /// - Throws: `ForwardingError` for the first method that does not fit. The error
   ///   shows both types.
-  public func validate(for table: ProtocolTable) throws(ForwardingError) {
+  internal func validate(for table: ProtocolTable) throws(ForwardingError) {
     if let fault { throw fault }
     for requirement in try ProtocolTable.merge([table]) {
       if let method = methods[requirement.selector] {
@@ -195,6 +191,10 @@ extension FunctionTable.Builder {
   /// Adds a C function. It gets the receiver, then the selector if the encoding
   /// has `:` behind the receiver, then the arguments.
   ///
+  /// ```swift
+  /// unsafe $0.function("scale:by:", "d@:id", calling: address)   // an UnsafeRawPointer?
+  /// ```
+  ///
   /// The function must have the types of its encoding and must be safe to call
   /// on any thread. Neither can be checked. The encoding is checked against the
   /// protocol's.
@@ -202,11 +202,22 @@ extension FunctionTable.Builder {
   /// - Parameters:
   ///   - selector: the method's name.
   ///   - encoding: the signature of the function.
-  ///   - function: the address, such as that of a `@convention(c)` function.
-  @unsafe public mutating func function(
-    _ selector: String, _ encoding: String, _ function: UnsafeRawPointer?
+  ///   - function: a `@convention(c)` function or closure, or a raw pointer to
+  ///     one.
+  @unsafe public mutating func function<CFunctionType>(
+    _ selector: String, _ encoding: String, calling function: CFunctionType
   ) {
-    guard let function = unsafe function else {
+    guard MemoryLayout<CFunctionType>.size == MemoryLayout<UInt>.size else {
+      keep(
+        ForwardingError(
+          .signatureMismatch, selector: selector,
+          "the function for \"\(selector)\" is \(CFunctionType.self), expected a @convention(c) function"
+        ))
+      return
+    }
+    // SAFETY: the value of a C function is its address; the caller promises
+    // that it is a C function.
+    guard let function = unsafe unsafeBitCast(function, to: UnsafeRawPointer?.self) else {
       keep(
         ForwardingError(
           .nullPointer, selector: selector, "the function for \"\(selector)\" is a null pointer"))
@@ -233,28 +244,5 @@ extension FunctionTable.Builder {
       }
       return .function(code)
     }
-  }
-
-  /// Adds a C function by value: any `@convention(c)` function or closure.
-  ///
-  /// - Parameters:
-  ///   - selector: the method's name.
-  ///   - encoding: the signature of the function.
-  ///   - function: the function, such as `{ receiver, path in ... } as
-  ///     @convention(c) (…) -> …`.
-  @unsafe public mutating func function<CFunctionType>(
-    _ selector: String, _ encoding: String, calling function: CFunctionType
-  ) {
-    guard MemoryLayout<CFunctionType>.size == MemoryLayout<UInt>.size else {
-      keep(
-        ForwardingError(
-          .signatureMismatch, selector: selector,
-          "the function for \"\(selector)\" is \(CFunctionType.self), expected a @convention(c) function"
-        ))
-      return
-    }
-    // SAFETY: the value of a C function is its address; the caller promises
-    // that it is a C function.
-    unsafe self.function(selector, encoding, unsafeBitCast(function, to: UnsafeRawPointer?.self))
   }
 }

@@ -44,8 +44,8 @@ extension ProtocolTable.Builder {
   @_disfavoredOverload
   public mutating func required<Output: Sendable, each Argument>(
     _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    default value: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value(),
-    onFailure failure: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value()
+    default value: @autoclosure () throws(ForwardingError) -> Output = try leftOut(),
+    onFailure failure: @autoclosure () throws(ForwardingError) -> Output = try leftOut()
   ) {
     add(
       key, isRequired: true, result, default: (try? value()).map(Self.store),
@@ -66,8 +66,8 @@ extension ProtocolTable.Builder {
   @_disfavoredOverload
   public mutating func optional<Output: Sendable, each Argument>(
     _ key: Method<Output, repeat each Argument>, result: ResultPolicy = .standard,
-    default value: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value(),
-    onFailure failure: @autoclosure () throws(LeftOut) -> Output = try LeftOut.value()
+    default value: @autoclosure () throws(ForwardingError) -> Output = try leftOut(),
+    onFailure failure: @autoclosure () throws(ForwardingError) -> Output = try leftOut()
   ) {
     add(
       key, isRequired: false, result, default: (try? value()).map(Self.store),
@@ -87,11 +87,9 @@ extension ProtocolTable.Builder {
 }
 
 extension ProtocolTable.Builder {
-  /// Stands for an argument that is left out. It has no values for programs.
-  public struct LeftOut: Error {
-    @usableFromInline internal init() {}
-
-    @usableFromInline
-    internal static func value<Value>() throws(LeftOut) -> Value { throw LeftOut() }
+  /// Stands for an argument that is left out.
+  @usableFromInline
+  internal static func leftOut<Value>() throws(ForwardingError) -> Value {
+    throw ForwardingError(.noResult, "an argument that is left out")
   }
 }

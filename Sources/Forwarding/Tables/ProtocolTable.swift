@@ -37,7 +37,7 @@ public final class ProtocolTable: Sendable {
     /// Whether a subscriber without the method is refused.
     public let isRequired: Bool
     /// Who is called, and what becomes of the results.
-    public let resultPolicy: ResultPolicy
+    internal let resultPolicy: ResultPolicy
     internal let fitted: ResultPolicy.Fitted
     /// The result if nobody responds.
     internal let defaultResult: StoredValue?
@@ -112,7 +112,7 @@ extension ProtocolTable {
     ///     whenever the forwarding fails.
     public mutating func required<Default: Sendable, Failure: Sendable>(
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      default value: Default = LeftOut(), onFailure failure: Failure = LeftOut()
+      default value: Default = Never?.none, onFailure failure: Failure = Never?.none
     ) {
       declarations.append(
         Declaration(
@@ -124,7 +124,7 @@ extension ProtocolTable {
     /// of ``required(_:_:result:default:onFailure:)``.
     public mutating func optional<Default: Sendable, Failure: Sendable>(
       _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
-      default value: Default = LeftOut(), onFailure failure: Failure = LeftOut()
+      default value: Default = Never?.none, onFailure failure: Failure = Never?.none
     ) {
       declarations.append(
         Declaration(
@@ -145,8 +145,8 @@ extension ProtocolTable {
     }
 
     /// The maker of a result; nil if the argument was left out.
-    private static func stored(_ value: some Sendable) -> Declaration.MakeResult? {
-      value is LeftOut ? nil : store(value)
+    private static func stored<Value: Sendable>(_ value: Value) -> Declaration.MakeResult? {
+      Value.self == Never?.self ? nil : store(value)
     }
 
     internal static func store(_ value: some Sendable) -> Declaration.MakeResult {
@@ -260,7 +260,7 @@ extension ProtocolTable {
   /// Whether this is the other table, or inherits from it.
   ///
   /// - Complexity: O(*n*) in the number of ancestors.
-  public func inherits(from other: ProtocolTable) -> Bool {
+  package func inherits(from other: ProtocolTable) -> Bool {
     lineage.contains { $0 === other }
   }
 

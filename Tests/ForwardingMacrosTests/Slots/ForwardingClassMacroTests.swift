@@ -93,13 +93,14 @@
             service, \Download.delegate, options: .init(), proxy: proxy())
         }
 
-        /// Subscribes a listener; see `DelegateForwarder.subscribe(_:lifetime:)`.
+        /// Subscribes a listener; see `DelegateForwarder.subscribe(_:at:lifetime:)`.
         @discardableResult
         public func subscribe(
           _ listener: DownloadDelegateProxy.Listener?,
+          at position: ForwardingMacros.DynamicProxy.Position = .last,
           lifetime: ForwardingMacros.DynamicProxy.Lifetime = .weak
-        ) -> ForwardingMacros.DynamicProxy.Subscription? {
-          forwarder.subscribe(listener, lifetime: lifetime)
+        ) throws(ForwardingMacros.ForwardingError) -> ForwardingMacros.DynamicProxy.Subscription? {
+          try forwarder.subscribe(listener, at: position, lifetime: lifetime)
         }
 
         /// Ends the subscriptions of a listener; see `DelegateForwarder.unsubscribe(_:)`.
@@ -112,7 +113,7 @@
         public subscript <Value>(
           dynamicMember path: Swift.KeyPath<Download, Value>
         ) -> Value {
-          forwarder.checkedService[keyPath: path]
+          forwarder.service[keyPath: path]
         }
 
         /// A property of the service that is declared elsewhere.
@@ -120,10 +121,10 @@
           dynamicMember path: Swift.ReferenceWritableKeyPath<Download, Value>
         ) -> Value {
           get {
-            forwarder.checkedService[keyPath: path]
+            forwarder.service[keyPath: path]
           }
           set {
-            forwarder.checkedService[keyPath: path] = newValue
+            forwarder.service[keyPath: path] = newValue
           }
         }
 
@@ -131,36 +132,36 @@
 
         public var delegate: (any DownloadDelegate)? {
           get {
-            forwarder.checkedService.delegate
+            forwarder.service.delegate
           }
           set {
-            forwarder.checkedService.delegate = newValue
+            forwarder.service.delegate = newValue
             forwarder.recheck()
           }
         }
 
         var state: State {
           get {
-            forwarder.checkedService.state
+            forwarder.service.state
           }
         }
 
         @discardableResult public func start(at _0: String = "", _ _1: inout Int) async throws -> Download {
-          try await forwarder.checkedService.start(at: _0, &_1)
+          try await forwarder.service.start(at: _0, &_1)
         }
 
         #if DEBUG
           func check<T>(_ _0: T) where T: Equatable {
-            forwarder.checkedService.check(_0)
+            forwarder.service.check(_0)
           }
         #endif
 
         subscript(_ _0: Int) -> UnsafePointer<Int> {
           get {
-            unsafe forwarder.checkedService[_0]
+            unsafe forwarder.service[_0]
           }
           set {
-            unsafe forwarder.checkedService[_0] = newValue
+            unsafe forwarder.service[_0] = newValue
           }
         }
 

@@ -6,12 +6,12 @@
   import Testing
 
   @Suite struct ForwardingClassTests {
-    @Test func `a class of others is wrapped by a protocol, with options`() async {
+    @Test func `a class of others is wrapped by a protocol, with options`() async throws {
       let legacy = Legacy()
       let (ignored, listener) = (LegacyListener(), LegacyListener())
       legacy.delegate = ignored
       var wrapper: LegacyInterfaceForwarder? = LegacyInterfaceForwarder(legacy)
-      wrapper?.subscribe(listener)
+      try wrapper?.subscribe(listener)
       #expect(await wrapper?.run(2) == 2)
       wrapper?.runNow(3)
       #expect(ignored.counts == [] && listener.counts == [2, 3])
@@ -19,11 +19,11 @@
       #expect(legacy.delegate === ignored)
     }
 
-    @Test func `a slot that is a DelegateSlot tells at once`() {
+    @Test func `a slot that is a DelegateSlot tells at once`() throws {
       let slotted = Slotted()
       let wrapper = SlottedForwarder(slotted)
       let (delegate, listener) = (LegacyListener(), LegacyListener())
-      wrapper.subscribe(listener)
+      try wrapper.subscribe(listener)
       slotted.delegate = delegate
       slotted.run(1)
       wrapper.run(2)
@@ -34,24 +34,24 @@
       #expect(delegate.counts == [1, 2] && listener.counts == [1, 2, 3])
     }
 
-    @Test func `a class that tells its slot needs no key path`() {
+    @Test func `a class that tells its slot needs no key path`() throws {
       let telling = Telling()
       let wrapper = TellingForwarder(telling)
       let (delegate, listener) = (LegacyListener(), LegacyListener())
-      wrapper.subscribe(listener)
+      try wrapper.subscribe(listener)
       telling.delegate = delegate
       telling.runNow(1)
       #expect(delegate.counts == [1] && listener.counts == [1])
     }
 
-    @Test func `wrappers of different kinds share the slot`() {
+    @Test func `wrappers of different kinds share the slot`() throws {
       let telling = Telling()
       let first = LegacyInterfaceForwarder(telling)
       let second = DelegateForwarder(
         telling as Legacy, \.delegate, proxy: LegacyDelegateProxy())
       let listener = LegacyListener()
-      first.subscribe(listener)
-      second.subscribe(listener)
+      try first.subscribe(listener)
+      try second.subscribe(listener)
       telling.runNow(1)
       #expect(listener.counts == [1])
       #expect(first.forwarder.hub === second.hub)

@@ -12,12 +12,14 @@ import Testing
 
   // MARK: The delegate and the listeners
 
-  @Test func `a delegate that subscribes too is delivered to once, and stays when it leaves`() {
+  @Test func `a delegate that subscribes too is delivered to once, and stays when it leaves`()
+    throws
+  {
     let fetcher = Fetcher()
     let a = listener("a")
     fetcher.delegate = a
     let forwarder = DelegateForwarder(fetcher)
-    #expect(forwarder.subscribe(a) != nil)
+    #expect(try forwarder.subscribe(a) != nil)
     fetcher.fetch()
     #expect(notes.take() == ["a1"])
     #expect(forwarder.unsubscribe(a))
@@ -30,12 +32,12 @@ import Testing
     #expect(notes.take() == [])
   }
 
-  @Test func `a listener that becomes the delegate stays when it is not any more`() {
+  @Test func `a listener that becomes the delegate stays when it is not any more`() throws {
     let fetcher = Fetcher()
     let (a, b) = (listener("a"), listener("b"))
     let forwarder = DelegateForwarder(fetcher)
-    forwarder.subscribe(b)
-    forwarder.subscribe(a)
+    try forwarder.subscribe(b)
+    try forwarder.subscribe(a)
     fetcher.delegate = a
     forwarder.recheck()
     fetcher.fetch()
@@ -49,11 +51,12 @@ import Testing
     #expect(notes.take() == ["b1"])
   }
 
-  @Test func `a listener that becomes the delegate, leaves, and is replaced hears no more`() {
+  @Test func `a listener that becomes the delegate, leaves, and is replaced hears no more`() throws
+  {
     let fetcher = Fetcher()
     let (a, b) = (listener("a"), listener("b"))
     let forwarder = DelegateForwarder(fetcher)
-    forwarder.subscribe(a)
+    try forwarder.subscribe(a)
     fetcher.delegate = a
     forwarder.recheck()
     #expect(forwarder.unsubscribe(a))
@@ -72,7 +75,7 @@ import Testing
     let (a, b, c) = (listener("a"), listener("b"), listener("c"))
     fetcher.delegate = a
     let forwarder = DelegateForwarder(fetcher)
-    forwarder.subscribe(b)
+    try forwarder.subscribe(b)
     try forwarder.subscribe(c, at: .first)
     try forwarder.subscribe(a, at: .after(b))
     fetcher.fetch()
@@ -97,12 +100,12 @@ import Testing
     #expect(!forwarder.unsubscribe(a))
   }
 
-  @Test func `the delegate is kept alive as a subscriber if it wants that`() {
+  @Test func `the delegate is kept alive as a subscriber if it wants that`() throws {
     let fetcher = Fetcher()
     var a: FetchListener? = listener("a")
     fetcher.delegate = a
     let forwarder = DelegateForwarder(fetcher)
-    forwarder.subscribe(a, lifetime: .strong)
+    try forwarder.subscribe(a, lifetime: .strong)
     a = nil
     fetcher.fetch()
     #expect(notes.take() == ["a1"])
@@ -110,7 +113,7 @@ import Testing
     #expect(forwarder.original == nil)
   }
 
-  @Test func `duplicates may be refused, and the delegate is none`() {
+  @Test func `duplicates may be refused, and the delegate is none`() throws {
     let errors = Journal()
     let fetcher = Fetcher()
     let a = listener("a")
@@ -119,23 +122,24 @@ import Testing
       $0.duplicates = .fail
       $0.onError = { errors.note("\($0.code)") }
     }
-    #expect(forwarder.subscribe(a) != nil)
+    #expect(try forwarder.subscribe(a) != nil)
     #expect(errors.take() == [])
-    #expect(forwarder.subscribe(a) == nil)
-    #expect(errors.take() == ["duplicate"])
+    let error = #expect(throws: ForwardingError.self) { try forwarder.subscribe(a) }
+    #expect(error?.code == .duplicate)
+    #expect(errors.take() == [])
     fetcher.fetch()
     #expect(notes.take() == ["a1"])
   }
 
   // MARK: Options
 
-  @Test func `a delegate that is ignored gets its slot back`() {
+  @Test func `a delegate that is ignored gets its slot back`() throws {
     let fetcher = Fetcher()
     let (a, b, c) = (listener("a"), listener("b"), listener("c"))
     fetcher.delegate = a
     var forwarder: DelegateForwarder<Fetcher, FetchProxy>? = DelegateForwarder(
       fetcher, options: DelegateSlotOptions(original: .ignore))
-    forwarder?.subscribe(b)
+    try forwarder?.subscribe(b)
     fetcher.fetch()
     #expect(notes.take() == ["b1"])
     fetcher.delegate = c
@@ -203,19 +207,19 @@ import Testing
   }
 
   @Test(arguments: [DynamicProxy.Configuration.Refusals.fail, .ignore])
-  func `two hubs on one slot form a chain`(refusals: DynamicProxy.Configuration.Refusals) {
+  func `two hubs on one slot form a chain`(refusals: DynamicProxy.Configuration.Refusals) throws {
     let fetcher = Fetcher()
     let (a, b, c) = (listener("a"), listener("b"), listener("c"))
     fetcher.delegate = a
     let inner = DelegateForwarder(fetcher) { $0.refusals = refusals }
-    inner.subscribe(b)
+    try inner.subscribe(b)
     let outer = DelegateForwarder(
       fetcher,
       hub: DelegateHub(
         FetchProxy { $0.refusals = refusals },
         SlotAccess(read: { fetcher.delegate }, write: { fetcher.delegate = $0 }),
         DelegateSlotOptions()))
-    outer.subscribe(c)
+    try outer.subscribe(c)
     for _ in 0..<2 {
       inner.recheck()
       outer.recheck()
@@ -297,7 +301,7 @@ import Testing
 
   // MARK: Capabilities
 
-  @Test func `a service that asks once is given the proxy anew when answers change`() {
+  @Test func `a service that asks once is given the proxy anew when answers change`() throws {
     final class Asking: Fetcher {
       var finishes: [Bool] = []
       override var delegate: (any FetchDelegate)? {
@@ -309,12 +313,12 @@ import Testing
       service, \.delegate, options: DelegateSlotOptions(reassignsSlot: true), proxy: FetchProxy())
     let (a, b) = (listener("a"), FinishListener("b", notes))
     #expect(service.finishes == [false])
-    forwarder.subscribe(a)
-    forwarder.subscribe(b)
+    try forwarder.subscribe(a)
+    try forwarder.subscribe(b)
     #expect(service.finishes.last == true)
     let count = service.finishes.count
     let c = FinishListener("c", notes)
-    forwarder.subscribe(c)
+    try forwarder.subscribe(c)
     #expect(service.finishes.count == count)
     forwarder.unsubscribe(b)
     #expect(service.finishes.last == true && service.finishes.count == count)

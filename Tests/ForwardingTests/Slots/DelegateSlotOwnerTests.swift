@@ -10,12 +10,12 @@ import Testing
 
   private func listener(_ name: String) -> FetchListener { FetchListener(name, notes) }
 
-  @Test func `a class that tells has its delegates adopted at once`() {
+  @Test func `a class that tells has its delegates adopted at once`() throws {
     let fetcher = TellingFetcher()
     let (a, b, c) = (listener("a"), listener("b"), listener("c"))
     fetcher.delegate = a
     var forwarder: DelegateForwarder<TellingFetcher, FetchProxy>? = DelegateForwarder(fetcher)
-    forwarder?.subscribe(c)
+    try forwarder?.subscribe(c)
     fetcher.delegate = b
     #expect(forwarder?.hub.isInstalled == true)
     fetcher.fetch()

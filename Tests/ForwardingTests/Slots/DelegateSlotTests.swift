@@ -40,12 +40,12 @@ import Testing
     #expect(weakly == nil)
   }
 
-  @Test func `assignments are seen at once, by nobody's looking`() {
+  @Test func `assignments are seen at once, by nobody's looking`() throws {
     let fetcher = OwnFetcher()
     let (a, b, c) = (listener("a"), listener("b"), listener("c"))
     fetcher.delegate = a
     let forwarder = DelegateForwarder(fetcher, \.$delegate)
-    forwarder.subscribe(c)
+    try forwarder.subscribe(c)
     #expect(fetcher.delegate === forwarder.hub.proxy)
     fetcher.fetch()
     fetcher.delegate = b
@@ -105,7 +105,7 @@ import Testing
     #expect(Holder().delegate is FetchProxy)
   }
 
-  @Test func `nothing leaks`() {
+  @Test func `nothing leaks`() throws {
     weak var service: OwnFetcher?
     weak var hub: DelegateHub<FetchProxy>?
     weak var proxy: FetchProxy?
@@ -115,7 +115,7 @@ import Testing
       let a = listener("a")
       fetcher.delegate = a
       let forwarder = DelegateForwarder(fetcher, \.$delegate)
-      forwarder.subscribe(a)
+      try forwarder.subscribe(a)
       fetcher.fetch()
       (service, hub, proxy, delegate) = (fetcher, forwarder.hub, forwarder.hub.proxy, a)
     }

@@ -22,7 +22,7 @@ private func comes(_ condition: () -> Bool) -> Bool {
 
 // The registry is the process's, so that others may add to it meanwhile.
 @Suite struct HubRegistryTests {
-  @Test func `nothing is left of a service that a forwarder held last`() {
+  @Test func `nothing is left of a service that a forwarder held last`() throws {
     let notes = Notes()
     weak var service: Fetcher?
     weak var hub: DelegateHub<FetchProxy>?
@@ -32,7 +32,7 @@ private func comes(_ condition: () -> Bool) -> Bool {
     do {
       let made = DelegateForwarder(Fetcher())
       let a = FetchListener("a", notes)
-      made.subscribe(a, lifetime: .strong)
+      try made.subscribe(a, lifetime: .strong)
       made.service.fetch()
       (service, hub, proxy, forwarder, kept) = (made.service, made.hub, made.hub.proxy, made, a)
     }
@@ -93,7 +93,7 @@ private func comes(_ condition: () -> Bool) -> Bool {
     #expect(comes { first == nil })
   }
 
-  @Test func `an object at the place of a dead one has a hub of its own`() {
+  @Test func `an object at the place of a dead one has a hub of its own`() throws {
     var seen: Set<ObjectIdentifier> = []
     var repeats = 0
     for _ in 0..<200 {
@@ -105,7 +105,7 @@ private func comes(_ condition: () -> Bool) -> Bool {
       let hub = forwarder.hub
       forwarder.stop()
       #expect(hub.proxy.forwardingProxy.count == 0)
-      hub.subscribe(FetchListener("a", notes), lifetime: .strong)
+      try hub.subscribe(FetchListener("a", notes), lifetime: .strong)
     }
     // The address sanitizer gives no memory out again for long.
     let reusesMemory = unsafe dlsym(nil, "__asan_init") == nil
@@ -124,7 +124,7 @@ private func comes(_ condition: () -> Bool) -> Bool {
           guard let proxy = try? DynamicProxy.pinging() else { return }
           let forwarder = DelegateForwarder(target, \.target, proxy: proxy)
           let own = Listener("\(number)", journal)
-          forwarder.subscribe(own)
+          _ = try? forwarder.subscribe(own)
           let identity = ObjectIdentifier(forwarder.hub.proxy)
           proxies.update { _ = $0.insert(identity) }
           forwarder.unsubscribe(own)

@@ -86,7 +86,7 @@ import Testing
         case 0: target.target = round % 2 == 0 ? a : b
         case 1: forwarder.recheck()
         default:
-          forwarder.subscribe(a)
+          _ = try? forwarder.subscribe(a)
           forwarder.unsubscribe(a)
         }
       }
@@ -103,15 +103,15 @@ import Testing
   private final class Derived: Fetcher {}
 
   @Test(arguments: [false, true])
-  func `hubs of one slot by two key paths become one`(baseFirst: Bool) {
+  func `hubs of one slot by two key paths become one`(baseFirst: Bool) throws {
     let service = Derived()
     let (a, b, c) = (listener("a"), listener("b"), listener("c"))
     service.delegate = a
     let byBase = DelegateSlots.hub(of: service as Fetcher, \.delegate, proxy: FetchProxy())
     let byDerived = DelegateSlots.hub(
       of: service, \Derived.delegate as ReferenceWritableKeyPath, proxy: FetchProxy())
-    byBase.subscribe(b)
-    byDerived.subscribe(c)
+    try byBase.subscribe(b)
+    try byDerived.subscribe(c)
     func base() -> () -> Void {
       let forwarder = DelegateForwarder(service as Fetcher)
       return { forwarder.stop() }
@@ -137,18 +137,18 @@ import Testing
     #expect(notes.take() == ["a1"])
   }
 
-  @Test func `listeners leave a hub that has become part of another by either`() {
+  @Test func `listeners leave a hub that has become part of another by either`() throws {
     let service = Derived()
     let (b, c) = (listener("b"), listener("c"))
     let byBase = DelegateSlots.hub(of: service as Fetcher, \.delegate, proxy: FetchProxy())
     let byDerived = DelegateSlots.hub(
       of: service, \Derived.delegate as ReferenceWritableKeyPath, proxy: FetchProxy())
-    byDerived.subscribe(c)
+    try byDerived.subscribe(c)
     let first = DelegateForwarder(service as Fetcher)
     let second = DelegateForwarder(
       service, \Derived.delegate as ReferenceWritableKeyPath, proxy: FetchProxy())
     #expect(first.hub === second.hub)
-    byDerived.subscribe(b)
+    try byDerived.subscribe(b)
     #expect(byDerived.contains(b) && byDerived.contains(c) && byBase.contains(b))
     service.fetch()
     #expect(notes.take().sorted() == ["b1", "c1"])
@@ -157,18 +157,20 @@ import Testing
     #expect(notes.take() == [])
   }
 
-  @Test func `the delegate behind a chain of hubs is called when the inner one leaves first`() {
+  @Test func `the delegate behind a chain of hubs is called when the inner one leaves first`()
+    throws
+  {
     let fetcher = Fetcher()
     let (a, b, c) = (listener("a"), listener("b"), listener("c"))
     fetcher.delegate = a
     let inner = DelegateForwarder(fetcher)
-    inner.subscribe(b)
+    try inner.subscribe(b)
     let outer = DelegateForwarder(
       fetcher,
       hub: DelegateHub(
         FetchProxy(), SlotAccess(read: { fetcher.delegate }, write: { fetcher.delegate = $0 }),
         DelegateSlotOptions()))
-    outer.subscribe(c)
+    try outer.subscribe(c)
     inner.stop()
     fetcher.fetch()
     #expect(notes.take().contains("a1"))

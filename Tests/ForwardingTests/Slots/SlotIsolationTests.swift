@@ -42,9 +42,9 @@ private final class Strays: Sendable {
 /// Releases its forwarder on any thread, since its `deinit` is not isolated.
 @MainActor private final class Controller {
   let forwarder: DelegateForwarder<Window, FetchProxy>
-  init(_ window: Window, _ listener: (any FetchDelegate)?) {
+  init(_ window: Window, _ listener: (any FetchDelegate)?) throws {
     forwarder = DelegateForwarder(window, \.delegate, proxy: FetchProxy())
-    forwarder.subscribe(listener, lifetime: .strong)
+    try forwarder.subscribe(listener, lifetime: .strong)
   }
 }
 
@@ -54,14 +54,14 @@ private final class Strays: Sendable {
 }
 
 /// Notes where it dies.
-private final class LocalListener: FetchDelegate {
+private final class LocalListener: FetchListener {
   let strays: Strays
   let alive: Box<Int>
   init(_ strays: Strays, _ alive: Box<Int>) {
     (self.strays, self.alive) = (strays, alive)
+    super.init("local", Notes())
     alive.update { $0 += 1 }
   }
-  func fetched(_ count: Int32) {}
   deinit {
     strays.note()
     alive.update { $0 -= 1 }
@@ -108,11 +108,11 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
     return await isDone()
   }
 
-  @Test func `a forwarder that dies elsewhere gives its slot back on its actor`() async {
+  @Test func `a forwarder that dies elsewhere gives its slot back on its actor`() async throws {
     strays.begin()
     let window = await Window(strays)
     for _ in 0..<100 {
-      let controller = await Box<Controller?>(
+      let controller = try await Box<Controller?>(
         Controller(window, LocalListener(strays, alive)))
       #expect(await window.isTaken)
       await Task.detached { controller.value = nil }.value
@@ -151,7 +151,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
     #expect(strays.count.value == 0)
   }
 
-  @Test func `a listener that is kept alive is released where the hub is used`() {
+  @Test func `a listener that is kept alive is released where the hub is used`() throws {
     let own = ThreadIdentity.current
     final class Local: FetchListener {
       let died: Box<ThreadIdentity?>
@@ -166,7 +166,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
       let fetcher = Fetcher()
       let forwarder = DelegateForwarder(fetcher)
       let died = Box<ThreadIdentity?>(nil)
-      guard let subscription = forwarder.subscribe(Local(notes, died), lifetime: .strong) else {
+      guard let subscription = try forwarder.subscribe(Local(notes, died), lifetime: .strong) else {
         Issue.record("it was refused")
         return
       }
@@ -176,12 +176,12 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
       #expect(died.value == nil)
       fetcher.fetch()
       #expect(notes.take() == [])
-      forwarder.subscribe(FetchListener("other", notes))
+      try forwarder.subscribe(FetchListener("other", notes))
       #expect(died.value == own)
     }
   }
 
-  @Test func `a listener is kept alive while there is a forwarder`() {
+  @Test func `a listener is kept alive while there is a forwarder`() throws {
     let (fetcher, notes) = (Fetcher(), Notes())
     let hub = DelegateHub.of(fetcher)
     weak var kept: FetchListener?
@@ -190,7 +190,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
       do {
         let listener = FetchListener("a", notes)
         kept = listener
-        forwarder.subscribe(listener, lifetime: .strong)
+        try forwarder.subscribe(listener, lifetime: .strong)
       }
       fetcher.fetch()
       #expect(notes.take() == ["a1"])
@@ -209,7 +209,7 @@ private final class LocalProxy: SlotProxy, FetchDelegate {
     let listeners = (0..<4).map { Listener("\($0)", journal) }
     onThreads(4) { number in
       for _ in 0..<50 {
-        forwarder.subscribe(listeners[number])
+        _ = try? forwarder.subscribe(listeners[number])
         forwarder.recheck()
         forwarder.unsubscribe(listeners[number])
       }

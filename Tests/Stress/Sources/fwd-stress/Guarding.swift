@@ -55,8 +55,8 @@ extension Worker {
       }
       let token =
         switch random.below(4) {
-        case 0: try stage.main.before(selector, check)
-        case 1: try stage.main.after(selector, check)
+        case 0: try stage.main.before(Method(selector), check)
+        case 1: try stage.main.after(Method(selector), check)
         case 2: try stage.main.around(selector) { _, proceed in try proceed() }
         default: try stage.main.around("nest:fan:level:") { _, proceed in try proceed() }
         }

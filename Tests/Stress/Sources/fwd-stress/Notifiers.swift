@@ -213,7 +213,7 @@ extension Worker {
       tally.joined += count
       run(Fan(self, .strike)) { fan in
         try unsafe fan.withFrame {
-          try unsafe dynamic.forward("strike:fan:", frame: $0)
+          try unsafe dynamic.method(for: "strike:fan:").forward(frame: $0)
         }
         for member in members + [first.member] {
           violations.check(member.hasSeen(fan), "a member with a notifier was not called")

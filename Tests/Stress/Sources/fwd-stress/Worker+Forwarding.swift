@@ -80,7 +80,8 @@ extension Worker {
   private func forwardNamed() {
     fan(.strike) { fan in
       try unsafe fan.withFrame {
-        try unsafe stage.main.forward(named: "strike:fan:", frame: $0)
+        guard let strike = MethodSelector(known: "strike:fan:") else { return }
+        try unsafe stage.main.method(for: strike).forward(frame: $0)
       }
     }
   }

@@ -66,10 +66,10 @@ struct InspectTable {
     var result = Row(signature.result)
     result.index = "result"
     add(signature.result, result)
-    for argument in signature.arguments {
+    for (index, argument) in signature.arguments.enumerated() {
       var row = Row(argument.encoding, offset: argument.frameOffset.map(String.init) ?? "")
-      row.index = String(argument.index)
-      if argument.index == 0 && signature.firstArgumentIndex > 0 { row.meaning += ", the receiver" }
+      row.index = String(index)
+      if index == 0 && signature.firstArgumentIndex > 0 { row.meaning += ", the receiver" }
       add(argument.encoding, row)
     }
     let outside =

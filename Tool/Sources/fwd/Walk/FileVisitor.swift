@@ -76,7 +76,7 @@ extension FunctionTable.Builder where Owner: AnyObject {
   /// Adds `visit:status:kind:position:` as a typed closure. `OpaquePointer`
   /// stands for nftw's `struct FTW *`, which glibc hides from Swift.
   mutating func onVisit(_ body: @escaping @Sendable (Owner, VisitedFile) -> StopReason) {
-    unsafe on(FileVisitor.visit.name) {
+    unsafe on(Forwarding.Method(FileVisitor.visit)) {
       (
         self: Owner, path: UnsafePointer<CChar>, status: UnsafePointer<stat>, kind: Int32,
         _: OpaquePointer

@@ -28,7 +28,7 @@ final class ProgressLine: Sendable {
         self.see(file)
         return .none
       }
-      $0.on(FileVisitor.finished.name) { (self: ProgressLine, _: UInt64) in self.clear() }
+      $0.on(Method(FileVisitor.finished)) { (self: ProgressLine, _: UInt64) in self.clear() }
     }
   }
 

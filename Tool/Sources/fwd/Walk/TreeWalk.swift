@@ -88,7 +88,7 @@ final class TreeWalk {
       return unsafe directory.withCString { unsafe file_walk($0, visitor) }
     }
     let code = errno
-    try proxy.send(FileVisitor.finished, totals.counts.entries)
+    try proxy.send(Method(FileVisitor.finished), totals.counts.entries)
     if let fault = fault.first { throw Failure(.software, fault.description) }
     if extensions?.hasFailed == true { throw Failure(.software, "no memory to count extensions") }
     switch result {
