@@ -99,8 +99,9 @@ extension DynamicProxy {
     lifetime: Lifetime = .weak
   ) throws(ForwardingError) {
     try table.check(target)
-    let dispatch = try DispatchTable(table, requirements, key: nil, isSingle: true)
-    try checkDeclared(table)
+    let joined = try JoinedTable(table, core.plan)
+    try joined.checkDeclared(by: self)
+    let dispatch = try DispatchTable(joined, isSingle: true)
     let annex = scope == .unhandled ? try makeAnnex() : nil
     let subscription = try (annex ?? self).attach(
       target, dispatch, at: .priority(.min), lifetime: lifetime)

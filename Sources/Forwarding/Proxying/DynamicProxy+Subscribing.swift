@@ -33,7 +33,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Subscription {
     try unsafe unsafeSubscribe(
       subscriber, table: type(of: subscriber).functionTable, at: position, lifetime: lifetime,
-      times: times, .forever)
+      times: times, .shared)
   }
 
   /// Subscribes an object with a function table of one's own.
@@ -93,16 +93,13 @@ extension DynamicProxy {
     lifetime: Lifetime = .weak, times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
     try unsafe unsafeSubscribe(
-      owner, table: table, at: position, lifetime: lifetime, times: times, .whileUsed)
+      owner, table: table, at: position, lifetime: lifetime, times: times, .shared)
   }
 
   /// Whether other subscribers will come with a table.
   internal enum Sharing {
-    case none
-    /// As long as one of them is there.
-    case whileUsed
-    case forever
-    /// Forever; a macro has written the table for the proxy's own protocols.
+    case none, shared
+    /// Shared; a macro has written the table for the proxy's own protocols.
     case generated
   }
 
@@ -144,59 +141,43 @@ extension DynamicProxy {
   private func joined(
     _ table: FunctionTable, _ sharing: Sharing, named name: ObjectIdentifier?
   ) throws(ForwardingError) -> DispatchTable {
-    let key = ObjectIdentifier(table)
-    if sharing != .none, let found = subscribers.withJoinedTables({ $0.find(key) }) { return found }
-    let dispatch = try DispatchTable(
-      table, requirements, key: name, isSingle: sharing == .none)
-    // The table of a proxy that subscribes has all that it declares.
-    if name == nil && sharing != .generated { try checkDeclared(table) }
-    try checkConformance(dispatch.selectors)
-    switch sharing {
-    case .none: break
-    case .forever, .generated: subscribers.withJoinedTables { $0.pin(dispatch, key) }
-    case .whileUsed:
+    if sharing == .none {
+      let joined = try JoinedTable(table, core.plan, conformingTo: protocols)
+      try check(joined, declares: name != nil)
+      return try DispatchTable(joined, key: name, isSingle: true)
+    }
+    if let last = table.joins.existing?.dispatch(for: core.number) { return last }
+    let joins = table.joins.object { FunctionTable.Joins() }
+    let key = ObjectIdentifier(table.identity)
+    let dispatch: DispatchTable
+    if let found = subscribers.withJoinedTables({ $0.find(key) }) {
+      dispatch = found
+    } else {
+      let joined = try join(table, joins)
+      try check(joined, declares: sharing == .generated)
+      dispatch = try DispatchTable(joined, key: name, isSingle: false)
       let living = subscribers.withJoinedTables { $0.remember(dispatch, key) }
       withExtendedLifetime(living) {}
     }
+    joins.remember(dispatch, for: core.number)
     return dispatch
   }
 
-  /// Checks that the proxy declares every function of a table, and that there is
-  /// one, unless the configuration allows others.
-  ///
-  /// - Throws: `ForwardingError` with the code `unknownSelector` or `emptyTable`.
-  internal func checkDeclared(_ table: FunctionTable) throws(ForwardingError) {
-    guard configuration.undeclaredFunctions == .fail else { return }
-    if table.methods.isEmpty {
-      throw ForwardingError(
-        .emptyTable, "the function table has no functions, so the subscriber would never be called")
-    }
-    let undeclared = table.methods.keys.filter { unsafe core.method($0) == nil }
-    // A table is not in order. Name the same function each time.
-    guard let first = undeclared.map(\.name).min() else { return }
-    throw unknown(first, others: undeclared.count - 1)
+  private func join(
+    _ table: FunctionTable, _ joins: FunctionTable.Joins
+  ) throws(ForwardingError) -> JoinedTable {
+    if let found = joins.joined(to: core.plan.number) { return found }
+    let joined = try JoinedTable(table, core.plan, conformingTo: protocols)
+    joins.remember(joined, for: core.plan.number)
+    return joined
   }
 
-  /// Checks that what is required is there, by the rule of the configuration.
-  private func checkConformance(_ selectors: Set<MethodSelector>) throws(ForwardingError) {
-    var firstFault: ForwardingError?
-    var conformsToSome = protocols.isEmpty
-    for table in protocols {
-      let methods = try ProtocolTable.merge([table])
-      guard
-        let missing = methods.first(where: { $0.isRequired && !selectors.contains($0.selector) })
-      else {
-        conformsToSome = true
-        continue
-      }
-      let fault = ForwardingError.missing(missing.selector, of: table)
-      firstFault = firstFault ?? fault
-      switch configuration.conformance {
-      case .all: throw fault
-      case .implemented where methods.contains { selectors.contains($0.selector) }: throw fault
-      case .implemented, .any, .lenient: continue
-      }
-    }
-    if let firstFault, !conformsToSome, configuration.conformance != .lenient { throw firstFault }
+  /// Judges what a table and the protocols lack, by the rules of the
+  /// configuration.
+  ///
+  /// - Parameter declares: whether the proxy is known to declare all functions.
+  private func check(_ joined: JoinedTable, declares: Bool) throws(ForwardingError) {
+    if !declares { try joined.checkDeclared(by: self) }
+    try joined.checkConformance(configuration.conformance)
   }
 }

@@ -9,6 +9,8 @@ internal import CForwardingInternal
   // is made late is made once.
 
   internal let handle: OpaquePointer
+  /// Unlike that of any other proxy.
+  internal let number = Numbering.next()
   internal let settings: ProxySettings
   /// What the proxy has in common with others of its kind.
   internal let plan: ProxyPlan

@@ -8,6 +8,8 @@ internal import CForwardingInternal
 @safe internal final class ProxyPlan: @unchecked Sendable {
   // Sendable: immutable, except for the keys, which are atomic.
 
+  /// Unlike that of any other plan.
+  internal let number = Numbering.next()
   /// All methods, those of parents included.
   internal let requirements: [ProtocolTable.Requirement]
   /// Their names, in the same order.

@@ -209,7 +209,8 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Token {
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     let dispatch = try DispatchTable(
-      FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)
+      JoinedTable(FunctionTable(methods: [method], fault: nil), core.plan),
+      isSingle: true)
     let feeds = feeds
     let list = subscribers
     guard let call = feeds.begin(selector, replacing, isLive: { list.isLive($0.identifier) }) else {

@@ -13,7 +13,8 @@ extension DynamicProxy {
     let function = unsafe PackedFunction(selector, body)
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     let dispatch = try DispatchTable(
-      FunctionTable(methods: [method], fault: nil), requirements, key: nil, isSingle: true)
+      JoinedTable(FunctionTable(methods: [method], fault: nil), core.plan),
+      isSingle: true)
     let token = Token()
     token.adopt(try attach(token, dispatch, at: position, lifetime: .weak))
     return token

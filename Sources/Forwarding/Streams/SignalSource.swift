@@ -56,7 +56,8 @@ package final class SignalSource<Element: Sendable>: Sendable {
     self.position = position
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     dispatch = try DispatchTable(
-      FunctionTable(methods: [method], fault: nil), proxy.requirements, key: nil, isSingle: false)
+      JoinedTable(FunctionTable(methods: [method], fault: nil), proxy.core.plan),
+      isSingle: false)
   }
 
   /// The proxy, if it is alive.

@@ -53,6 +53,11 @@ public final class FunctionTable: Sendable {
 
   internal let methods: [MethodSelector: Method]
 
+  /// Names this table, also for what outlives it.
+  internal let identity = Identity()
+  /// What proxies have made of this table.
+  internal let joins = LateObject<Joins>()
+
   /// The first mistake in the table; nil if there is none.
   internal let fault: ForwardingError?
 

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Forwarding authors
 
 internal import CForwardingInternal
-internal import Synchronization
 
 /// One closure that intercepts a method.
 internal struct Interceptor: Sendable {
@@ -24,13 +23,11 @@ internal struct Interceptor: Sendable {
   /// Unlike any other of the process, and not 0.
   internal let identifier: UInt64
 
-  private static let identifiers = Atomic<UInt64>(0)
-
   /// - Throws: `ForwardingError` with the code `outOfMemory`.
   internal init(_ body: Body) throws(ForwardingError) {
     self.body = body
     liveness = try Liveness()
-    identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
+    identifier = Numbering.next()
   }
 
   /// Whether an interceptor has not ended. It is asked before each call. Its

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingInternal
+
+/// A function table joined to the methods of a plan: what is called for each, and
+/// what either side lacks. Proxies that share the plan share it.
+@safe internal final class JoinedTable: @unchecked Sendable {
+  // Sendable: filled in `init`, and immutable from then on.
+
+  /// The number of methods of the plan.
+  internal let methodCount: Int
+  /// What is called, by the plan's index of the method.
+  internal let implementations: [(index: Int, implementation: fwd_implementation)]
+  /// Names the function table. While this object lives, no other table has the
+  /// address.
+  internal let identity: FunctionTable.Identity
+  /// The functions that the plan does not declare.
+  private let undeclared: Undeclared
+  private let conformance: [Conformance]
+  /// What the shim calls, kept alive.
+  private let functions: [PackedFunction]
+
+  private enum Undeclared {
+    case none
+    /// The table has no function.
+    case all
+    /// A table is not in order, so the first one by name is named.
+    case some(first: String, others: Int)
+  }
+
+  /// How a table conforms to one protocol.
+  private struct Conformance {
+    /// What is missing; nil if nothing is.
+    let fault: ForwardingError?
+    /// Whether it implements some method of the protocol.
+    let isPartial: Bool
+  }
+
+  /// Joins a table.
+  ///
+  /// - Parameter protocols: those that it should conform to.
+  /// - Throws: `ForwardingError` if the table has a fault, or a function has
+  ///   other types than the method.
+  internal init(
+    _ table: FunctionTable, _ plan: ProxyPlan, conformingTo protocols: [ProtocolTable] = []
+  ) throws(ForwardingError) {
+    if let fault = table.fault { throw fault }
+    var functions: [PackedFunction] = []
+    var implementations: [(index: Int, implementation: fwd_implementation)] = unsafe []
+    for (index, requirement) in plan.requirements.enumerated() {
+      guard let method = table.methods[requirement.selector] else { continue }
+      let implementation = try method.bind(requirement.signature)
+      unsafe implementations.append((index, implementation.shim(&functions)))
+    }
+    methodCount = plan.requirements.count
+    unsafe self.implementations = implementations
+    identity = table.identity
+    self.functions = functions
+    undeclared = unsafe Self.undeclared(table, plan, implementations.count)
+    var conformance: [Conformance] = []
+    for adopted in protocols {
+      conformance.append(
+        try Self.conformance(table, protocols.count == 1 ? plan.requirements : nil, adopted))
+    }
+    self.conformance = conformance
+  }
+
+  private static func undeclared(
+    _ table: FunctionTable, _ plan: ProxyPlan, _ declared: Int
+  ) -> Undeclared {
+    if table.methods.isEmpty { return .all }
+    if declared == table.methods.count { return .none }
+    let known = Set(plan.selectors)
+    let unknown = table.methods.keys.filter { !known.contains($0) }.map(\.name)
+    return .some(first: unknown.min() ?? "", others: unknown.count - 1)
+  }
+
+  private static func conformance(
+    _ table: FunctionTable, _ methods: [ProtocolTable.Requirement]?, _ adopted: ProtocolTable
+  ) throws(ForwardingError) -> Conformance {
+    guard let methods else {
+      return try conformance(table, ProtocolTable.merge([adopted]), adopted)
+    }
+    let missing = methods.first { $0.isRequired && table.methods[$0.selector] == nil }
+    guard let missing else { return Conformance(fault: nil, isPartial: false) }
+    return Conformance(
+      fault: .missing(missing.selector, of: adopted),
+      isPartial: methods.contains { table.methods[$0.selector] != nil })
+  }
+}
+
+// MARK: - Judging
+
+extension JoinedTable {
+  /// Checks that a proxy declares every function, and that there is one, unless
+  /// its configuration allows others.
+  ///
+  /// - Throws: `ForwardingError` with the code `unknownSelector` or `emptyTable`.
+  internal func checkDeclared(by proxy: DynamicProxy) throws(ForwardingError) {
+    switch undeclared {
+    case .none: return
+    case .all where proxy.configuration.undeclaredFunctions == .fail:
+      throw ForwardingError(
+        .emptyTable, "the function table has no functions, so the subscriber would never be called")
+    case .some(let first, let others) where proxy.configuration.undeclaredFunctions == .fail:
+      throw proxy.unknown(first, others: others)
+    case .all, .some: return
+    }
+  }
+
+  /// Checks that what is required is there.
+  ///
+  /// - Throws: `ForwardingError` with the code `missingMethod`.
+  internal func checkConformance(
+    _ rule: DynamicProxy.Configuration.Conformance
+  ) throws(ForwardingError) {
+    var firstFault: ForwardingError?
+    var conformsToSome = conformance.isEmpty
+    for each in conformance {
+      guard let fault = each.fault else {
+        conformsToSome = true
+        continue
+      }
+      firstFault = firstFault ?? fault
+      switch rule {
+      case .all: throw fault
+      case .implemented where each.isPartial: throw fault
+      case .implemented, .any, .lenient: continue
+      }
+    }
+    if let firstFault, !conformsToSome, rule != .lenient { throw firstFault }
+  }
+}
+
+// MARK: - What the shim calls
+
+extension FunctionTable.Implementation {
+  /// The implementation as the shim takes it. Enters what is to be kept alive.
+  fileprivate func shim(_ functions: inout [PackedFunction]) -> fwd_implementation {
+    switch self {
+    case .function(let function):
+      // SAFETY: function pointers are of one kind; the shim calls it with the
+      // types of the signature.
+      return unsafe fwd_implementation(
+        function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
+        packed: nil, context: nil, closure: nil)
+    case .shim(let function):
+      return unsafe fwd_implementation(
+        function: nil, packed: function.function, context: function.context,
+        closure: nil)
+    case .thunk(let function, let packed):
+      // SAFETY: as above; whoever wrote the thunk knows that it gets a context.
+      return unsafe fwd_implementation(
+        function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
+        packed: packed.function, context: packed.context, closure: nil)
+    case .packed(let function):
+      functions.append(function)
+      return unsafe function.implementation
+    }
+  }
+}
+
+extension PackedFunction {
+  /// The implementation as the shim takes it. It points to this object.
+  internal var implementation: fwd_implementation {
+    unsafe fwd_implementation(
+      function: nil, packed: callPacked,
+      context: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()),
+      closure: called?.closure)
+  }
+}
+
+/// Calls a packed function for the shim, which finds a failure in the thread's
+/// last error.
+private let callPacked: fwd_packed_function = { context, receiver, arguments, result, error in
+  // SAFETY: the context is a packed function that the dispatch table keeps
+  // alive, and the pointers are what it expects.
+  unsafe Unmanaged<PackedFunction>.fromOpaque(context!)._withUnsafeGuaranteedRef { function in
+    do throws(ForwardingError) {
+      try unsafe function.call(receiver, arguments, result)
+      return FWD_OK
+    } catch let failure {
+      return unsafe fail(error, FWD_DELIVERY_FAILED, failure.description)
+    }
+  }
+}
+
+extension fwd_error {
+  /// Puts a status and a message in.
+  internal mutating func fill(_ status: fwd_status, _ text: String) {
+    self.status = status
+    offset = 0
+    unsafe withUnsafeMutableBytes(of: &message) { bytes in
+      unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      // Cut between characters, with room for the NUL.
+      var length = 0
+      for character in text {
+        let next = length + character.utf8.count
+        if next >= bytes.count { break }
+        for (index, byte) in character.utf8.enumerated() { unsafe bytes[length + index] = byte }
+        length = next
+      }
+    }
+  }
+}
