@@ -68,7 +68,7 @@ internal func threadSeconds() -> Double {
       let inner = try DynamicProxy.pinging()
       try outer.subscribe(inner).cancel()
     }
-    #expect(outer.chained.withLock { $0.count } <= 32)
+    #expect(outer.core.extras.chained.withLock { $0.count } <= 32)
   }
 
   @Test func `many proxies subscribe to one in a short time each`() throws {

@@ -88,7 +88,7 @@ import Testing
     let (outer, inner) = (try DynamicProxy(adopting: table), try DynamicProxy(adopting: table))
     for _ in 0..<10 { try outer.subscribe(inner) }
     #expect(outer.count == 1)
-    #expect(outer.chained.withLock { $0.count } == 1)
+    #expect(outer.core.extras.chained.withLock { $0.count } == 1)
   }
 
   @Test(.timeLimit(.minutes(1)))

@@ -42,7 +42,7 @@ extension DynamicProxy {
     } catch {
       return Subscription(anchor: anchor, identifier: try configuration.settle(error))
     }
-    defer { chained.withLock { $0.end(proxy) } }
+    defer { core.extras.chained.withLock { $0.end(proxy) } }
     // All tables of this kind have one key, so that a proxy which is subscribed
     // twice is found to be a duplicate.
     return try admit(candidate, table, .none, key: ObjectIdentifier(DynamicProxy.self))
@@ -57,7 +57,7 @@ extension DynamicProxy {
     var visited: Set<ObjectIdentifier> = []
     let isCycle = Self.chaining.withLock { _ in
       if proxy.reaches(self, &visited, &held) { return true }
-      chained.withLock { $0.begin(proxy) { subscribers.contains($0) } }
+      core.extras.chained.withLock { $0.begin(proxy) { subscribers.contains($0) } }
       return false
     }
     guard isCycle else { return withExtendedLifetime(held) {} }
@@ -128,13 +128,14 @@ extension DynamicProxy {
     // Each proxy is visited once. In a chain of diamonds the number of paths
     // doubles with every diamond.
     guard visited.insert(ObjectIdentifier(self)).inserted else { return false }
-    let links = chained.withLock { $0.links }
+    let extras = core.existingExtras
+    let links = extras?.chained.withLock { $0.links } ?? [:]
     for link in links.values {
       guard let next = link.proxy else { continue }
       held.append(next)
       if link.pending > 0 || contains(next), next.reaches(other, &visited, &held) { return true }
     }
-    for next in forwardSlot.annexes {
+    for next in extras?.forwardSlot.annexes ?? [] {
       held.append(next)
       if next.reaches(other, &visited, &held) { return true }
     }

@@ -4,7 +4,7 @@
 extension DynamicProxy {
   /// The object that gets each invocation that no subscriber handles; nil if
   /// there is none, or it has died.
-  public var forwardTarget: AnyObject? { forwardSlot.object }
+  public var forwardTarget: AnyObject? { core.existingExtras?.forwardSlot.object }
 
   /// Sets the object that gets each invocation that no subscriber handles. It
   /// replaces an earlier one.
@@ -80,13 +80,13 @@ extension DynamicProxy {
     let annex = try makeAnnex()
     // First: whoever makes this proxy a subscriber of the other meanwhile finds
     // the circle.
-    forwardSlot.add(pending: annex)
-    defer { forwardSlot.remove(pending: annex) }
+    core.extras.forwardSlot.add(pending: annex)
+    defer { core.extras.forwardSlot.remove(pending: annex) }
     var subscription = try annex.subscribe(proxy, lifetime: lifetime)
     if scope == .everything {
       subscription = try subscribe(annex, at: .priority(.min), lifetime: .strong)
     }
-    forwardSlot.set(
+    core.extras.forwardSlot.set(
       ForwardSlot.Target(proxy, annex: annex, subscription, scope), of: self)
   }
 
@@ -104,14 +104,14 @@ extension DynamicProxy {
     let annex = scope == .unhandled ? try makeAnnex() : nil
     let subscription = try (annex ?? self).attach(
       target, dispatch, at: .priority(.min), lifetime: lifetime)
-    forwardSlot.set(
+    core.extras.forwardSlot.set(
       ForwardSlot.Target(target, annex: annex, subscription, scope), of: self)
   }
 
   /// Takes the target out that gets what no subscriber handles. A fan-out under
   /// way does not call it any more.
   public func removeForwardTarget() {
-    forwardSlot.set(nil, of: self)
+    core.existingExtras?.forwardSlot.set(nil, of: self)
   }
 
   /// Makes the proxy that a target stands in.

@@ -145,7 +145,7 @@ extension DynamicProxy {
     _ table: FunctionTable, _ sharing: Sharing, named name: ObjectIdentifier?
   ) throws(ForwardingError) -> DispatchTable {
     let key = ObjectIdentifier(table)
-    if sharing != .none, let found = joinedTables.withLock({ $0.find(key) }) { return found }
+    if sharing != .none, let found = subscribers.withJoinedTables({ $0.find(key) }) { return found }
     let dispatch = try DispatchTable(
       table, requirements, key: name, isSingle: sharing == .none)
     // The table of a proxy that subscribes has all that it declares.
@@ -153,9 +153,9 @@ extension DynamicProxy {
     try checkConformance(dispatch.selectors)
     switch sharing {
     case .none: break
-    case .forever, .generated: joinedTables.withLock { $0.pin(dispatch, key) }
+    case .forever, .generated: subscribers.withJoinedTables { $0.pin(dispatch, key) }
     case .whileUsed:
-      let living = joinedTables.withLock { $0.remember(dispatch, key) }
+      let living = subscribers.withJoinedTables { $0.remember(dispatch, key) }
       withExtendedLifetime(living) {}
     }
     return dispatch

@@ -45,32 +45,23 @@ public final class DynamicProxy: Sendable {
   public let protocols: [ProtocolTable]
 
   /// What the proxy does where one could do otherwise.
-  public let configuration: Configuration
+  public var configuration: Configuration { core.settings.configuration }
 
-  /// All methods, those of parents included.
-  internal let requirements: [ProtocolTable.Requirement]
   internal let core: ProxyCore
-  internal let subscribers: SubscriberList
-  internal var anchor: ProxyAnchor { core.anchor }
-  /// The tables that have been joined to the protocols, to be used again.
-  internal let joinedTables = Lock(JoinedTables())
-  /// Those who intercept methods, by the shim's index of the method.
-  internal let interceptions = Lock<[Int: InterceptionChain]>([:])
-  /// The proxies that are subscribed to this one, to find cycles.
-  internal let chained = Lock(Links())
-  /// Who gets what no subscriber handles.
-  internal let forwardSlot = ForwardSlot()
-  /// The state that streams and slots store with the proxy.
-  internal let attachments = Attachments()
 
   /// Makes a proxy for some protocols.
   ///
+  /// - Parameters:
+  ///   - protocols: the protocols. Proxies that adopt the same single table share
+  ///     what is made of it.
+  ///   - configuration: what the proxy does where one could do otherwise. `nil`
+  ///     is the default configuration, which costs the least.
   /// - Throws: `ForwardingError` if two protocols declare a method with different
   ///   signatures, or a policy of the configuration does not fit its method or
   ///   names a method that no protocol declares, or the configuration asks for
   ///   another number of protocols.
   public convenience init(
-    adopting protocols: ProtocolTable..., configuration: Configuration = Configuration()
+    adopting protocols: ProtocolTable..., configuration: Configuration? = nil
   ) throws(ForwardingError) {
     try self.init(adopting: protocols, configuration: configuration)
   }
@@ -79,22 +70,25 @@ public final class DynamicProxy: Sendable {
   ///
   /// - Throws: `ForwardingError`, as `init(adopting:configuration:)` with a list.
   public init(
-    adopting protocols: [ProtocolTable], configuration: Configuration = Configuration()
+    adopting protocols: [ProtocolTable], configuration: Configuration? = nil
   ) throws(ForwardingError) {
-    try configuration.check(protocols)
     self.protocols = protocols
-    self.configuration = configuration
-    requirements = try ProtocolTable.merge(protocols)
-    core = try ProxyCore(requirements, configuration)
-    subscribers = SubscriberList(
-      core: core, methods: requirements.map(\.selector), forwarding: forwardSlot, configuration)
+    core = try ProxyCore(protocols, configuration.map(ProxySettings.init) ?? .usual)
     unsafe core.adopt(self)
   }
 
   deinit {
     subscribers.close()
-    endInterceptors()
+    core.existingExtras?.endInterceptors()
   }
+
+  internal var subscribers: SubscriberList { SubscriberList(core) }
+
+  /// All methods, those of parents included.
+  internal var requirements: [ProtocolTable.Requirement] { core.plan.requirements }
+
+  /// What subscriptions know the proxy by.
+  internal var anchor: ProxyAnchor { core.anchor(of: self) }
 }
 
 // MARK: - Asking
@@ -159,7 +153,7 @@ extension DynamicProxy {
         }
         return !isFound
       }
-      return isFound || forwardSlot.conforms(to: table)
+      return isFound || core.existingExtras?.forwardSlot.conforms(to: table) == true
     }
   }
 

@@ -2,31 +2,25 @@
 // Copyright (c) 2026 the Forwarding authors
 
 internal import CForwardingInternal
-internal import Synchronization
 
 /// A weak reference to a proxy that all its subscriptions share: it costs each
 /// of them a count, and the proxy no side table, which would slow down whoever
 /// counts references to it.
 @safe internal final class ProxyAnchor: Sendable {
-  /// The shim's weak reference; 0 before there is a proxy, or without memory
-  /// for it.
-  private let word = Atomic<fwd_weak>(0)
+  /// The shim's weak reference; 0 without memory for it.
+  private let reference: fwd_weak
 
-  /// Refers to the proxy that has made it, once.
-  internal func adopt(_ proxy: DynamicProxy) {
+  internal init(_ proxy: DynamicProxy) {
     // SAFETY: the proxy is there during the call.
-    let reference = unsafe fwd_weak_create(
+    reference = unsafe fwd_weak_create(
       Unmanaged.passUnretained(proxy).toOpaque(), fwd_weak_kind_in_use())
-    word.store(reference, ordering: .releasing)
   }
 
   deinit {
-    let reference = word.load(ordering: .acquiring)
     if reference != 0 { fwd_weak_destroy(reference) }
   }
 
   internal var proxy: DynamicProxy? {
-    let reference = word.load(ordering: .acquiring)
     // SAFETY: what is taken is a proxy with a reference of our own.
     guard reference != 0, let taken = unsafe fwd_weak_take(reference) else { return nil }
     return unsafe Unmanaged<DynamicProxy>.fromOpaque(taken).takeRetainedValue()

@@ -5,64 +5,39 @@ internal import CForwardingInternal
 
 /// Owns the C part of a proxy, and what it points to.
 @safe internal final class ProxyCore: @unchecked Sendable {
-  // Sendable: the shim's methods are immutable, and its list has its own rules.
+  // Sendable: the plan is immutable, the shim's list has its own rules, and what
+  // is made late is made once.
 
   internal let handle: OpaquePointer
-  /// What subscriptions know the proxy by.
-  internal let anchor = ProxyAnchor()
-  /// The keys that fit the methods.
+  internal let settings: ProxySettings
+  /// What the proxy has in common with others of its kind.
+  internal let plan: ProxyPlan
+  /// Those of the plan, to be read without an object in between.
   internal let verifiedKeys: VerifiedKeys
-  /// Objects that the shim refers to without a reference: folds, default results
-  /// and results of failed deliveries.
-  private let retained: [AnyObject]
+  /// For `SubscriberList`.
+  internal let members: Lock<SubscriberList.State>
+  /// What subscriptions know the proxy by.
+  private let madeAnchor = LateObject<ProxyAnchor>()
+  private let madeExtras = LateObject<ProxyExtras>()
 
   internal init(
-    _ requirements: [ProtocolTable.Requirement], _ configuration: DynamicProxy.Configuration
+    _ protocols: [ProtocolTable], _ settings: ProxySettings
   ) throws(ForwardingError) {
-    let known = Set(requirements.map(\.selector))
-    for selector in configuration.results.keys where !known.contains(selector) {
-      throw ForwardingError(
-        .unknownSelector, selector: selector.name,
-        "the configuration has a result policy for \"\(selector)\", which no protocol declares")
-    }
-    var retained: [AnyObject] = []
-    var methods: [fwd_proxy_method] = unsafe []
-    for requirement in requirements {
-      let fitted = try configuration.fitted(requirement)
-      let empty =
-        configuration.defaults[requirement.selector] ?? requirement.defaultResult
-        ?? fitted.emptyResult
-      if let empty { retained.append(empty) }
-      let failure = configuration.failures[requirement.selector] ?? requirement.failureResult
-      if let failure { retained.append(failure) }
-      if let fold = fitted.fold { retained.append(fold) }
-      unsafe methods.append(
-        fwd_proxy_method(
-          selector: requirement.selector.handle, signature: requirement.signature.handle,
-          policy: fitted.kind, fold: fitted.fold.shim,
-          no_responder: configuration.noResponder.shim,
-          default_result: empty.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) },
-          failure_result: failure.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }))
-    }
-    self.retained = retained
-    // SAFETY: the array is copied, and its signatures are retained; operations
-    // live as long as the process.
-    let set = unsafe methods.withUnsafeBufferPointer { methods in
-      unsafe fwd_method_set_create(methods.baseAddress, methods.count)
-    }
-    // The proxy retains it.
-    defer { unsafe fwd_method_set_release(set) }
-    let handle = unsafe set.flatMap {
-      unsafe fwd_proxy_core_create(
-        $0, configuration.unknownSelectors == .ignore, nil, ProxyOperations.pointer)
-    }
-    guard let handle = unsafe handle else {
+    let configuration = settings.configuration
+    try configuration.check(protocols)
+    let plan = try ProxyPlan.plan(protocols, configuration)
+    // SAFETY: operations live as long as the process.
+    guard
+      let handle = unsafe fwd_proxy_core_create(
+        plan.methods, configuration.unknownSelectors == .ignore, nil, ProxyOperations.pointer)
+    else {
       throw ForwardingError(.outOfMemory, "no memory for a proxy")
     }
     unsafe self.handle = handle
-    unsafe verifiedKeys = VerifiedKeys(requirements) { selector in
-      unsafe fwd_proxy_core_method(handle, selector.handle)
-    }
+    self.settings = settings
+    self.plan = plan
+    verifiedKeys = plan.verifiedKeys
+    members = Lock(SubscriberList.State(plan, configuration))
   }
 
   /// Says whose C part it is.
@@ -71,14 +46,23 @@ internal import CForwardingInternal
   ///   thread yet.
   @unsafe internal func adopt(_ proxy: DynamicProxy) {
     unsafe fwd_proxy_core_adopt(handle, Unmanaged.passUnretained(proxy).toOpaque())
-    anchor.adopt(proxy)
   }
 
   deinit {
     // SAFETY: nobody has the proxy any more, so no fan-out runs.
     unsafe fwd_proxy_core_destroy(handle)
-    unsafe verifiedKeys.deallocate()
   }
+
+  /// What subscriptions know the proxy by. The first call makes it.
+  internal func anchor(of proxy: DynamicProxy) -> ProxyAnchor {
+    madeAnchor.object { ProxyAnchor(proxy) }
+  }
+
+  /// What few proxies need. The first call makes it.
+  internal var extras: ProxyExtras { madeExtras.object { ProxyExtras() } }
+
+  /// What few proxies need, if this one has needed it.
+  internal var existingExtras: ProxyExtras? { madeExtras.existing }
 
   /// Calls `body` with each live subscriber (nil for a C context), its
   /// subscription and its table until it says no.
@@ -128,6 +112,16 @@ extension DynamicProxy {
   }
 }
 
+/// A configuration, which proxies share rather than copy.
+internal final class ProxySettings: Sendable {
+  internal let configuration: DynamicProxy.Configuration
+
+  internal init(_ configuration: DynamicProxy.Configuration) { self.configuration = configuration }
+
+  /// The default ones.
+  internal static let usual = ProxySettings(DynamicProxy.Configuration())
+}
+
 // MARK: - What the shim calls
 
 private enum ProxyOperations {
@@ -151,11 +145,11 @@ private enum ProxyOperations {
           unsafe DynamicProxy.of(owner: owner).subscribers.prune(visited: visited)
         },
         forward_unhandled: { owner, selector, delivery, error in
-          let slot = unsafe DynamicProxy.of(owner: owner).forwardSlot
+          let slot = unsafe DynamicProxy.of(owner: owner).core.extras.forwardSlot
           return unsafe slot.forward(MethodSelector(handle: selector), delivery, error)
         },
         forwards_unhandled: { owner, selector in
-          let slot = unsafe DynamicProxy.of(owner: owner).forwardSlot
+          let slot = unsafe DynamicProxy.of(owner: owner).core.extras.forwardSlot
           return unsafe slot.responds(MethodSelector(handle: selector))
         },
         intercept: { owner, method, delivery, error in
@@ -172,63 +166,4 @@ private enum ProxyOperations {
   }()
 
   static var pointer: UnsafePointer<fwd_proxy_operations> { unsafe table.pointer }
-}
-
-// MARK: - Policies as the shim takes them
-
-extension DynamicProxy.Configuration {
-  /// The policy of a method, the configuration's if it has one.
-  fileprivate func fitted(
-    _ requirement: ProtocolTable.Requirement
-  ) throws(ForwardingError) -> ResultPolicy.Fitted {
-    guard let policy = results[requirement.selector] ?? standardPolicy(of: requirement) else {
-      return requirement.fitted
-    }
-    do throws(ValueMismatch) {
-      return try policy.fit(requirement.signature.result)
-    } catch {
-      let reason = ForwardingError(
-        error, selector: requirement.selector, signature: requirement.signature)
-      throw ForwardingError(
-        .policyMismatch, selector: requirement.selector.name, "the configuration: \(reason)")
-    }
-  }
-}
-
-extension DynamicProxy.Configuration {
-  /// The policy of a method that has none of its own; nil for the usual one.
-  private func standardPolicy(of requirement: ProtocolTable.Requirement) -> ResultPolicy? {
-    guard standardResult == .last, case .standard = requirement.resultPolicy.rule else {
-      return nil
-    }
-    // That of a void method is the usual one.
-    return .callAll(pick: .last)
-  }
-}
-
-extension DynamicProxy.Configuration.NoResponder {
-  fileprivate var shim: fwd_no_responder {
-    switch self {
-    case .standard: FWD_NO_RESPONDER_STANDARD
-    case .ignore: FWD_NO_RESPONDER_IGNORE
-    case .fail: FWD_NO_RESPONDER_FAIL
-    case .report: FWD_NO_RESPONDER_REPORT
-    }
-  }
-}
-
-extension ResultFold? {
-  fileprivate var shim: fwd_fold {
-    guard let self else { return unsafe fwd_fold() }
-    // SAFETY: the proxy's core keeps the fold alive, and that what it consists of.
-    var fold = unsafe self.called?.fold ?? fwd_fold()
-    unsafe fold.initial = self.initial.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }
-    unsafe fold.context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-    unsafe fold.step = { context, accumulator, result, index in
-      // SAFETY: the context is the fold.
-      let fold = unsafe Unmanaged<ResultFold>.fromOpaque(context!).takeUnretainedValue()
-      return unsafe fold.step(accumulator, result, index)
-    }
-    return unsafe fold
-  }
 }

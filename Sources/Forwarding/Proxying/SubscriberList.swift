@@ -4,47 +4,43 @@
 internal import CForwardingInternal
 
 /// The subscriptions of a proxy, their order, and the rules for new ones. The
-/// shim's list has the records, which fan-outs read; this object is the list's
-/// only writer.
+/// shim's list has the records, which fan-outs read. Only this type writes the
+/// list, under the lock of the state.
 ///
 /// Foreign code, such as a deinitialiser or an observer, runs only after the
 /// lock has been released.
-@safe internal final class SubscriberList: @unchecked Sendable {
-  // Sendable: the state is behind the lock, under which alone the shim's list
-  // is written.
+@safe internal struct SubscriberList: Sendable {
 
   internal struct State {
-    /// Per method, whether somebody responds, as far as it has been noted.
+    /// Per method, whether somebody responds, as far as it has been noted. Empty
+    /// without an observer of capabilities.
     fileprivate var responds: [Bool]
     /// What the observer of capabilities is still to be told, in order.
     fileprivate var untold: [(method: Int, responds: Bool)] = []
     /// Whether a thread is telling.
     fileprivate var isTelling = false
+    /// The tables that have been joined to the protocols, to be used again.
+    fileprivate var joined = JoinedTables()
+
+    /// That of a proxy without subscribers.
+    internal init(_ plan: ProxyPlan, _ configuration: DynamicProxy.Configuration) {
+      let noted = configuration.onCapabilityChange == nil ? 0 : plan.selectors.count
+      responds = Array(repeating: false, count: noted)
+    }
   }
 
-  /// Owns the shim's list: who has this object alone, has that too.
+  /// Owns the shim's list and the state.
   private let core: ProxyCore
-  private let methods: [MethodSelector]
-  private let state: Lock<State>
-  /// Who responds where nobody of the list does.
-  private let forwarding: ForwardSlot
-  private let onChange: (@Sendable (MethodSelector, Bool) -> Void)?
-  /// What becomes of positions beside strangers, and beside oneself.
-  internal let unknownAnchors: DynamicProxy.Configuration.UnknownAnchors
-  internal let ownAnchors: DynamicProxy.Configuration.OwnAnchors
 
-  /// Writes the list of a proxy's C part.
-  internal init(
-    core: ProxyCore, methods: [MethodSelector], forwarding: ForwardSlot,
-    _ configuration: DynamicProxy.Configuration
-  ) {
-    self.core = core
-    self.methods = methods
-    self.forwarding = forwarding
-    onChange = configuration.onCapabilityChange
-    unknownAnchors = configuration.unknownAnchors
-    ownAnchors = configuration.ownAnchors
-    state = Lock(State(responds: Array(repeating: false, count: methods.count)))
+  internal init(_ core: ProxyCore) { self.core = core }
+
+  private var state: Lock<State> { core.members }
+
+  private var configuration: DynamicProxy.Configuration { core.settings.configuration }
+
+  /// What becomes of positions beside strangers.
+  internal var unknownAnchors: DynamicProxy.Configuration.UnknownAnchors {
+    configuration.unknownAnchors
   }
 
   internal var list: OpaquePointer { unsafe fwd_proxy_core_list(core.handle) }
@@ -62,7 +58,7 @@ internal import CForwardingInternal
     }
     return try state.withLock { state throws(ForwardingError) in
       defer {
-        if onChange != nil { tells = note(&state) }
+        if configuration.onCapabilityChange != nil { tells = note(&state) }
       }
       return try body(&state, &garbage)
     }
@@ -101,9 +97,11 @@ internal import CForwardingInternal
   /// Notes which methods have gained their first responder or lost their last.
   /// Gives whether the caller is to tell.
   private func note(_ state: inout State) -> Bool {
-    for method in methods.indices {
+    // Who responds where nobody of the list does.
+    let forwarding = core.existingExtras?.forwardSlot
+    for method in state.responds.indices {
       let responds =
-        unsafe fwd_list_may_respond(list, method) || forwarding.mayRespond(method)
+        unsafe fwd_list_may_respond(list, method) || forwarding?.mayRespond(method) == true
       if responds == state.responds[method] { continue }
       state.responds[method] = responds
       state.untold.append((method, responds))
@@ -126,7 +124,7 @@ internal import CForwardingInternal
         return state.untold.removeFirst()
       }
       guard let next else { return }
-      onChange?(methods[next.method], next.responds)
+      configuration.onCapabilityChange?(core.plan.selectors[next.method], next.responds)
     }
   }
 }
@@ -285,7 +283,7 @@ extension SubscriberList {
     var position = position
     if let anchor = position.anchor, unsafe find(anchor) == record {
       // The position beside itself is the one that it has.
-      if ownAnchors == .stay { return }
+      if configuration.ownAnchors == .stay { return }
       position = position.withoutAnchor
     }
     let from = unsafe fwd_list_index(list, record)
@@ -356,6 +354,15 @@ extension SubscriberList {
     guard unsafe fwd_list_prune(list, &garbage.contents) else {
       throw ForwardingError(.outOfMemory, "no memory to compact the subscribers")
     }
+  }
+}
+
+// MARK: - Joined tables
+
+extension SubscriberList {
+  /// Asks for the joined tables, or changes them, alone.
+  internal func withJoinedTables<Value: Sendable>(_ body: (inout JoinedTables) -> Value) -> Value {
+    state.withLock { body(&$0.joined) }
   }
 }
 

@@ -85,7 +85,8 @@ package final class DelegateHub<Proxy: SlotProxy> {
     self.options = options
     self.home = home
     // SAFETY: the proxy's storage holds a weak reference to the hub only.
-    unsafe proxy.forwardingProxy.attachments.value(HubLink.self) { HubLink() }.link(to: self)
+    unsafe proxy.forwardingProxy.core.extras.attachments.value(HubLink.self) { HubLink() }.link(
+      to: self)
   }
 
   /// The proxy's list of subscribers.
@@ -128,7 +129,8 @@ internal final class HubLink: Sendable {
   internal static func hub(of object: AnyObject) -> (any SettlingHub)? {
     guard let proxy = object as? any SlotProxy else { return nil }
     // SAFETY: nothing is forwarded.
-    let link = unsafe proxy.forwardingProxy.attachments.existing(HubLink.self)
+    let link = unsafe proxy.forwardingProxy.core.existingExtras?.attachments.existing(
+      HubLink.self)
     return link?.reference.withLock({ $0 }).hub
   }
 }

@@ -199,7 +199,7 @@ internal final class Feeds: Sendable {
 }
 
 extension DynamicProxy {
-  private var feeds: Feeds { attachments.value(Feeds.self) { Feeds() } }
+  private var feeds: Feeds { core.extras.attachments.value(Feeds.self) { Feeds() } }
 
   /// Subscribes a feed. Without a model its receiver, and owner, is the token.
   @usableFromInline

@@ -25,6 +25,9 @@ public final class ProtocolTable: Sendable {
   /// The methods that this table declares itself, in order.
   public let requirements: [Requirement]
 
+  /// What the proxies share that adopt this table only, and configure no method.
+  internal let usualPlan = LateObject<ProxyPlan>()
+
   /// One method of a protocol.
   public struct Requirement: Sendable {
     /// The name.

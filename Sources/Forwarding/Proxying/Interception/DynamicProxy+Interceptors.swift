@@ -24,7 +24,7 @@ extension DynamicProxy {
     let method = try method(for: selector)
     let interceptor = try Interceptor(bind(method.signature))
     let index = unsafe fwd_proxy_method_index(method.entry)
-    let replaced = try interceptions.withLock { chains throws(ForwardingError) in
+    let replaced = try core.extras.interceptions.withLock { chains throws(ForwardingError) in
       var chain = chains[index] ?? InterceptionChain()
       let replaced = try chain.add(interceptor, point, replacing: replacing, selector)
       let old = chains.updateValue(chain, forKey: index)
@@ -37,7 +37,7 @@ extension DynamicProxy {
 
   /// Ends the interceptor of an identifier. False if the proxy has none.
   internal func endInterceptor(_ identifier: UInt64) -> Bool {
-    let found = interceptions.withLock { chains -> (Interceptor.Liveness, Int)? in
+    let found = core.extras.interceptions.withLock { chains -> (Interceptor.Liveness, Int)? in
       for (index, chain) in chains {
         if let liveness = chain.find(identifier) { return (liveness, index) }
       }
@@ -48,20 +48,9 @@ extension DynamicProxy {
     return true
   }
 
-  /// Ends all interceptors of a proxy that is being deinitialised. What they
-  /// hold is released here, while the proxy can still refuse calls.
-  internal func endInterceptors() {
-    let ended = interceptions.withLock { chains in
-      let all = chains
-      chains = [:]
-      return all
-    }
-    withExtendedLifetime(ended) {}
-  }
-
   /// Takes an interceptor out that has ended.
   internal func forget(_ liveness: Interceptor.Liveness, method index: Int) {
-    let old = interceptions.withLock { chains -> InterceptionChain? in
+    let old = core.extras.interceptions.withLock { chains -> InterceptionChain? in
       guard var chain = chains[index] else { return nil }
       chain.remove(liveness)
       let old = chains[index]
@@ -76,7 +65,7 @@ extension DynamicProxy {
   /// is.
   private func settleInterception(_ index: Int) {
     subscribers.intercept(index, resultSize: requirements[index].signature.resultLayout.size) {
-      [interceptions] in interceptions.withLock { $0[index] } ?? InterceptionChain()
+      [extras = core.extras] in extras.interceptions.withLock { $0[index] } ?? InterceptionChain()
     }
   }
 
@@ -92,7 +81,20 @@ extension DynamicProxy {
 
   /// Those who intercept a method at the moment.
   internal func interceptionChain(_ index: Int) -> InterceptionChain {
-    interceptions.withLock { $0[index] } ?? InterceptionChain()
+    core.extras.interceptions.withLock { $0[index] } ?? InterceptionChain()
+  }
+}
+
+extension ProxyExtras {
+  /// Ends all interceptors of a proxy that is being deinitialised. What they
+  /// hold is released here, while the proxy can still refuse calls.
+  internal func endInterceptors() {
+    let ended = interceptions.withLock { chains in
+      let all = chains
+      chains = [:]
+      return all
+    }
+    withExtendedLifetime(ended) {}
   }
 }
 
