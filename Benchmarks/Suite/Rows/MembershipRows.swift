@@ -91,8 +91,8 @@ enum MembershipRows {
         let before = stage.crowd.sum
         let arguments = Arguments(.notify)
         // SAFETY: the frame is that of the message.
-        try unsafe members.proxy.forward(
-          named: Message.notify.rawValue, frame: arguments.frame)
+        try unsafe members.proxy.method(for: Message.notify.selector).forward(
+          frame: arguments.frame)
         let expected = Int64(stage.size) * Int64(BENCH_MESSAGE_SUM)
         return Sample(
           sample,
