@@ -119,7 +119,7 @@ import Testing
   /// Whether C calls all closures of a table itself.
   private func isCalledByC(_ table: FunctionTable, _ proxy: DynamicProxy) throws -> Bool {
     let requirements = proxy.protocols.flatMap(\.requirements)
-    let joined = try DispatchTable(table, requirements, key: nil, isSingle: true)
+    let joined = try DispatchTable(JoinedTable(table, proxy.core.plan), isSingle: true)
     return requirements.indices.allSatisfy {
       unsafe fwd_dispatch_table_entry(joined.handle, $0).pointee.closure != nil
     }

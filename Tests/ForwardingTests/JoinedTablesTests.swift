@@ -5,43 +5,141 @@ import Testing
 
 @testable import Forwarding
 
+/// What proxies and function tables remember of each other.
 @Suite struct JoinedTablesTests {
-  /// More than are looked through before the others are hashed.
-  private let tables = (0..<10).map { _ in FunctionTable(for: Listener.self) { _ in } }
-
-  private func join() throws -> [(key: ObjectIdentifier, dispatch: DispatchTable)] {
-    let requirements = try DynamicProxy.pinging().requirements
-    return try tables.map {
-      (ObjectIdentifier($0), try DispatchTable($0, requirements, key: nil, isSingle: false))
+  private static func protocolTable(required: Bool = false) throws -> ProtocolTable {
+    try ProtocolTable("Ping") {
+      if required { $0.required("ping", "v@:") } else { $0.optional("ping", "v@:") }
+      $0.optional("other", "v@:")
     }
   }
 
-  @Test func `each of many tables that stay is found by its own key`() throws {
-    var joined = JoinedTables()
-    let entries = try join()
-    for entry in entries {
-      #expect(joined.find(entry.key) == nil)
-      joined.pin(entry.dispatch, entry.key)
+  private static func table(_ calls: Box<Int> = Box(0)) -> FunctionTable {
+    FunctionTable(for: Bystander.self) {
+      $0.on("ping") { (_: Bystander) in calls.update { $0 += 1 } }
     }
-    for entry in entries { #expect(joined.find(entry.key) === entry.dispatch) }
   }
 
-  @Test func `of a table that two threads have joined at once the first one stays`() throws {
-    var joined = JoinedTables()
-    let (entries, others) = try (join(), join())
-    for entry in entries + others { joined.pin(entry.dispatch, entry.key) }
-    for entry in entries { #expect(joined.find(entry.key) === entry.dispatch) }
+  private func joined(_ table: FunctionTable, _ proxy: DynamicProxy) -> JoinedTable? {
+    table.joins.existing?.joined(to: proxy.core.plan.number)
   }
 
-  @Test func `tables that do not stay are found while they live, beside those that do`() throws {
+  @Test func `proxies of one protocol share a plan, unless they configure its methods`() throws {
+    let table = try Self.protocolTable()
+    let first = try DynamicProxy(adopting: table)
+    var configuration = DynamicProxy.Configuration()
+    configuration.duplicates = .allow
+    #expect(try DynamicProxy(adopting: table).core.plan === first.core.plan)
+    #expect(
+      try DynamicProxy(adopting: table, configuration: configuration).core.plan === first.core.plan)
+    configuration.noResponder = .fail
+    #expect(
+      try DynamicProxy(adopting: table, configuration: configuration).core.plan !== first.core.plan)
+    #expect(try DynamicProxy(adopting: table, table).core.plan !== first.core.plan)
+    #expect(try DynamicProxy(adopting: Self.protocolTable()).core.plan !== first.core.plan)
+  }
+
+  @Test func `closures are bound once for all proxies of a plan`() throws {
+    let adopted = try Self.protocolTable()
+    let calls = Box(0)
+    let table = Self.table(calls)
+    let proxies = try (0..<3).map { _ in try DynamicProxy(adopting: adopted) }
+    let owner = Bystander()
+    var seen: JoinedTable?
+    for proxy in proxies {
+      try proxy.subscribe(owner, table: table)
+      let joined = try #require(self.joined(table, proxy))
+      #expect(seen == nil || seen === joined)
+      seen = joined
+    }
+    for proxy in proxies { try proxy.send("ping") }
+    #expect(calls.value == 3)
+  }
+
+  @Test func `more plans than a table remembers are all served`() throws {
+    let calls = Box(0)
+    let table = Self.table(calls)
+    let owner = Bystander()
+    let proxies = try (0..<10).map { _ in try DynamicProxy(adopting: Self.protocolTable()) }
+    for _ in 0..<2 {
+      for proxy in proxies { try proxy.subscribe(owner, table: table) }
+    }
+    for proxy in proxies { try proxy.send("ping") }
+    #expect(calls.value == 10)
+    #expect(proxies.allSatisfy { $0.count == 1 })
+    #expect(proxies.filter { joined(table, $0) != nil }.count == 4)
+  }
+
+  @Test func `each proxy judges a remembered table by its own rules`() throws {
+    let adopted = try Self.protocolTable(required: true)
+    let table = FunctionTable(for: Bystander.self) {
+      $0.on("other") { (_: Bystander) in }
+      $0.on("unknown") { (_: Bystander) in }
+    }
+    let owner = Bystander()
+    var lenient = DynamicProxy.Configuration()
+    lenient.undeclaredFunctions = .ignore
+    lenient.conformance = .lenient
+    let first = try DynamicProxy(adopting: adopted, configuration: lenient)
+    try first.subscribe(owner, table: table)
+    var half = lenient
+    half.conformance = .implemented
+    let second = try DynamicProxy(adopting: adopted, configuration: half)
+    #expect(second.core.plan === first.core.plan)
+    #expect(throws: ForwardingError.self) { try second.subscribe(owner, table: table) }
+    half = lenient
+    half.undeclaredFunctions = .fail
+    let third = try DynamicProxy(adopting: adopted, configuration: half)
+    let error = #expect(throws: ForwardingError.self) { try third.subscribe(owner, table: table) }
+    #expect(error?.code == .unknownSelector)
+    #expect((first.count, second.count, third.count) == (1, 0, 0))
+  }
+
+  @Test func `one object with one table is one subscriber, however often it comes`() throws {
+    let proxy = try DynamicProxy(adopting: Self.protocolTable())
+    let (table, other) = (Self.table(), Self.table())
+    let owner = Bystander()
+    let first = try proxy.subscribe(owner, table: table)
+    #expect(try proxy.subscribe(owner, table: table) == first)
+    #expect(try proxy.subscribe(owner, table: other) != first)
+    // Another proxy in between, so that the table has forgotten the first.
+    try DynamicProxy(adopting: Self.protocolTable()).subscribe(owner, table: table)
+    #expect(try proxy.subscribe(owner, table: table) == first)
+    #expect(proxy.count == 2)
+  }
+
+  @Test func `what closures capture is given up with the table and its subscriptions`() throws {
+    let proxy = try DynamicProxy(adopting: Self.protocolTable())
+    let owner = Bystander()
+    weak var captured: Box<Int>?
+    let subscription: DynamicProxy.Subscription
+    do {
+      let box = Box(0)
+      captured = box
+      subscription = try proxy.subscribe(owner, table: Self.table(box))
+    }
+    #expect(captured != nil)
+    try proxy.send("ping")
+    #expect(captured?.value == 1)
+    subscription.cancel()
+    #expect(captured == nil)
+  }
+
+  @Test func `joined tables are found while they live`() throws {
+    let plan = try DynamicProxy(adopting: Self.protocolTable()).core.plan
+    let tables = (0..<40).map { _ in Self.table() }
     var joined = JoinedTables()
-    var entries = try join()
-    for entry in entries.prefix(6) { joined.pin(entry.dispatch, entry.key) }
-    for entry in entries[6...] { _ = joined.remember(entry.dispatch, entry.key) }
-    for entry in entries { #expect(joined.find(entry.key) === entry.dispatch) }
-    let keys = entries.map(\.key)
-    entries = []
-    for key in keys.prefix(6) { #expect(joined.find(key) != nil) }
-    for key in keys[6...] { #expect(joined.find(key) == nil) }
+    var made = try tables.map { table in
+      let dispatch = try DispatchTable(JoinedTable(table, plan), isSingle: false)
+      _ = joined.remember(dispatch, ObjectIdentifier(table.identity))
+      return dispatch
+    }
+    for (table, dispatch) in zip(tables, made) {
+      #expect(joined.find(ObjectIdentifier(table.identity)) === dispatch)
+    }
+    made = Array(made.prefix(20))
+    for (index, table) in tables.enumerated() {
+      #expect((joined.find(ObjectIdentifier(table.identity)) != nil) == (index < 20))
+    }
   }
 }
