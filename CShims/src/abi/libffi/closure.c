@@ -29,6 +29,25 @@ typedef struct ffi_entry {
   const fwd_ffi_interface *interface;
 } ffi_entry;
 
+// MARK: Trampolines
+
+/// libffi has a mutex of its own for these, which a child of fork(2) finds locked for good if another thread held it. A
+/// fork waits until nobody holds this lock.
+static fwd_lock trampoline_lock = FWD_LOCK_INITIALIZER;
+
+static ffi_closure *take_trampoline(void **code) {
+  fwd_lock_lock(&trampoline_lock);
+  ffi_closure *trampoline = ffi_closure_alloc(sizeof *trampoline, code);
+  fwd_lock_unlock(&trampoline_lock);
+  return trampoline;
+}
+
+static void give_back_trampoline(ffi_closure *trampoline) {
+  fwd_lock_lock(&trampoline_lock);
+  ffi_closure_free(trampoline);
+  fwd_lock_unlock(&trampoline_lock);
+}
+
 // MARK: The quarantine
 
 enum { quarantine_slots = 256 };
@@ -60,7 +79,7 @@ static void put_spare(ffi_entry *entry) {
 }
 
 static void free_entry(ffi_entry *entry) {
-  ffi_closure_free(entry->trampoline);
+  give_back_trampoline(entry->trampoline);
   fwd_ffi_interface_release((fwd_ffi_interface *)(uintptr_t)entry->interface);
   put_spare(entry);
 }
@@ -172,7 +191,7 @@ fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, fwd_entry *ent
   ffi_entry *made = take_spare();
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a closure");
   void *code = NULL;
-  made->trampoline = ffi_closure_alloc(sizeof *made->trampoline, &code);
+  made->trampoline = take_trampoline(&code);
   if (!made->trampoline) {
     put_spare(made);
     return fwd_fail(error, FWD_NO_EXECUTABLE_MEMORY, 0,
