@@ -87,6 +87,8 @@ typedef struct fwd_proxy_operations {
                                        const struct fwd_proxy_method *FWD_NONNULL method,
                                        const struct fwd_delivery *FWD_NONNULL delivery,
                                        fwd_error *FWD_NULLABLE error);
+  /// Takes out what has ended of a method's interceptors: one has been called as often as it was made for.
+  void (*FWD_NULLABLE interceptor_ended)(void *FWD_NONNULL owner, size_t method);
 } fwd_proxy_operations;
 
 /// The methods of proxies of one kind, compiled for fan-outs. Immutable, with a count of references; proxies share it.

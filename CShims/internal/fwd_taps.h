@@ -13,22 +13,24 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// Whether an interceptor has not ended. It is asked before each call.
+/// Whether an interceptor has not ended, and how many calls of it may still begin.
 typedef struct fwd_liveness fwd_liveness;
 
-/// Creates one that is live. Returns NULL if memory is short.
-fwd_liveness *FWD_NULLABLE fwd_liveness_create(void);
+/// Creates one that is live, for `limit` calls; 0 is for any number. Returns NULL if memory is short.
+fwd_liveness *FWD_NULLABLE fwd_liveness_create(size_t limit);
 void fwd_liveness_destroy(fwd_liveness *FWD_NULLABLE liveness);
-/// Acquire: a thread that sees the end sees what was done before it.
+/// Whether a call may begin. Acquire: a thread that sees the end sees what was done before it.
 bool fwd_liveness_holds(const fwd_liveness *FWD_NONNULL liveness);
-/// Ends it. Returns whether this call did.
+/// Counts a call that is about to begin. Returns false if it must not.
+bool fwd_liveness_take(fwd_liveness *FWD_NONNULL liveness);
+/// Ends it. Returns whether a call could still have begun.
 bool fwd_liveness_end(fwd_liveness *FWD_NONNULL liveness);
 
 /// One closure that intercepts a method. What it points to is valid as long as the owner of its taps.
 typedef struct fwd_tap {
   /// `packed`, its context, and `closure` if C can call it.
   fwd_implementation implementation;
-  const fwd_liveness *FWD_NONNULL liveness;
+  fwd_liveness *FWD_NONNULL liveness;
 } fwd_tap;
 
 /// All interceptors of one method, if they are closures. Immutable: each change makes a new one.

@@ -143,7 +143,7 @@ import Testing
       try proxy.subscribe(Plain(), lifetime: .strong, times: times)
     }
     #expect(error?.code == .invalidLimit)
-    #expect(error?.description == "a subscription for \(times) deliveries, expected 1 or more")
+    #expect(error?.description == "it ends after \(times) calls, expected 1 or more")
     #expect(throws: ForwardingError.self) { try proxy.subscribe(proxy, times: times) }
     #expect(throws: ForwardingError.self) { _ = try proxy.subscribe(times: times) { _ in } }
     #expect(proxy.count == 0)

@@ -684,6 +684,82 @@ import Testing
     #expect(sum == 2 && calls.load(ordering: .relaxed) == before)
     withExtendedLifetime(token) {}
   }
+
+  // MARK: Limits
+
+  /// C calls interceptors that are all closures; Swift does if one is around.
+  @Test(arguments: [false, true])
+  func `interceptors end after as many calls as they were made for`(byInvocation: Bool) throws {
+    let (proxy, token) = try answering()
+    var tokens = [
+      try proxy.before("add:to:", times: 1) { [journal] in journal.note("before") },
+      try proxy.after("add:to:", times: 2) { [journal] in journal.note("after") },
+      try proxy.instead("add:to:", times: 1) { [journal] (_: Int32, _: Int32) -> Int32 in
+        journal.note("instead")
+        return 0
+      },
+    ]
+    if byInvocation {
+      tokens.append(
+        try proxy.around("add:to:", times: 3) { [journal] _, proceed in
+          journal.note("around")
+          try proceed()
+        })
+    }
+    let around = byInvocation ? ["around"] : []
+    #expect(try proxy.send("add:to:", Int32(1), Int32(2)) == Int32(0))
+    #expect(journal.take() == ["before"] + around + ["instead", "after"])
+    #expect(!tokens[0].isLive && tokens[1].isLive && !tokens[2].isLive)
+    #expect(try proxy.send("add:to:", Int32(1), Int32(2)) == Int32(3))
+    #expect(journal.take() == around + ["1+2", "after"])
+    #expect(!tokens[1].isLive)
+    for _ in 0..<2 { #expect(try proxy.send("add:to:", Int32(1), Int32(2)) == Int32(3)) }
+    #expect(journal.take() == around + ["1+2", "1+2"])
+    #expect(tokens.allSatisfy { !$0.isLive && !$0.cancel() })
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `one that is used up does not respond, and is given up`() throws {
+    let population = Population()
+    let proxy = try proxy { [journal] in
+      $0.onCapabilityChange = { journal.note("\($0) \($1)") }
+    }
+    var counted: Population.Tracked? = population.make()
+    let token = try proxy.instead("add:to:", times: 1) { [counted] (left: Int32, _: Int32) in
+      withExtendedLifetime(counted) { left }
+    }
+    counted = nil
+    #expect(proxy.responds(to: "add:to:") && population.living == 1)
+    #expect(try proxy.send("add:to:", Int32(4), Int32(0)) == Int32(4))
+    #expect(!proxy.responds(to: "add:to:"))
+    #expect(journal.take() == ["add:to: true", "add:to: false"])
+    // There is room for another one.
+    let other = try proxy.instead("add:to:") { (_: Int32, right: Int32) in right }
+    #expect(try proxy.send("add:to:", Int32(4), Int32(1)) == Int32(1))
+    #expect(!token.isLive)
+    withExtendedLifetime((token, other)) {}
+    #expect(population.living == 0)
+  }
+
+  @Test func `a limit below one is refused`() throws {
+    let proxy = try proxy()
+    let error = #expect(throws: ForwardingError.self) {
+      _ = try proxy.before("ping:", times: 0) {}
+    }
+    #expect(error?.code == .invalidLimit)
+  }
+
+  @Test func `a limit holds, whatever threads use it`() async throws {
+    let proxy = try proxy()
+    let calls = Box(0)
+    let token = try proxy.before("ping:", times: 100) { calls.update { $0 += 1 } }
+    await withTaskGroup { group in
+      for _ in 0..<4 {
+        group.addTask { for number in 0..<200 { try! proxy.send("ping:", Int32(number)) } }
+      }
+    }
+    #expect(calls.value == 100 && !token.isLive)
+  }
 }
 
 extension Invocation {

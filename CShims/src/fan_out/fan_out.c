@@ -752,20 +752,28 @@ __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy,
   return status;
 }
 
-/// Calls an interceptor. If the status is not FWD_OK, its error has been reported.
-static fwd_status call_interceptor(emission *state, const fwd_tap *interceptor, void *result) {
-  const fwd_implementation *implementation = &interceptor->implementation;
+/// Calls the function of an interceptor. If the status is not FWD_OK, its error has been reported.
+static fwd_status call_function(emission *state, const fwd_implementation *function, void *result) {
   void *const *arguments = state->arguments + state->method->hidden_count;
-  if (implementation->closure && fwd_swift_closure_takes(implementation->closure, arguments)) {
-    fwd_swift_closure_call(implementation->closure, NULL, arguments, result);
+  if (function->closure && fwd_swift_closure_takes(function->closure, arguments)) {
+    fwd_swift_closure_call(function->closure, NULL, arguments, result);
     return FWD_OK;
   }
-  fwd_status status = implementation->packed(implementation->context, NULL, state->arguments, result, NULL);
+  fwd_status status = function->packed(function->context, NULL, state->arguments, result, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) {
     fwd_error error;
     fwd_error_last(&error);
     state->proxy->operations->report(state->proxy->owner, state->method->method.selector, &error);
     fwd_error_set(NULL, error.status, error.offset, error.message);
+  }
+  return status;
+}
+
+/// Calls an interceptor, whose call has been counted, and has it taken out if that was its last.
+static fwd_status call_interceptor(emission *state, const fwd_tap *interceptor, void *result) {
+  fwd_status status = call_function(state, &interceptor->implementation, result);
+  if (__builtin_expect(!fwd_liveness_holds(interceptor->liveness), 0)) {
+    state->proxy->operations->interceptor_ended(state->proxy->owner, state->method->index);
   }
   return status;
 }
@@ -794,7 +802,7 @@ __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fw
   }
   unsigned char nothing;
   for (size_t i = 0; i < count; i++) {
-    if (fwd_liveness_holds(taps[i].liveness)) (void)call_interceptor(&state, &taps[i], &nothing);
+    if (fwd_liveness_take(taps[i].liveness)) (void)call_interceptor(&state, &taps[i], &nothing);
   }
   fwd_nesting_leave(&state.frame, delivery->is_nested);
   return FWD_OK;
@@ -836,9 +844,9 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
                                                    fwd_error *error) {
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
-    if (fwd_liveness_holds(stub->liveness)) return call_stub(proxy, method, delivery, stub, error);
+    if (fwd_liveness_take(stub->liveness)) return call_stub(proxy, method, delivery, stub, error);
     const fwd_taps *later = fwd_list_taps(proxy->list, method->index);
-    // Cancelled, and about to be taken out.
+    // Cancelled, and about to be taken out; or used up.
     if (later == taps) break;
     if (!later) {
       fwd_delivery inner = *delivery;

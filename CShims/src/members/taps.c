@@ -10,20 +10,31 @@
 
 // MARK: Liveness
 
-fwd_liveness *fwd_liveness_create(void) {
+fwd_liveness *fwd_liveness_create(size_t limit) {
   fwd_liveness *liveness = malloc(sizeof *liveness);
-  if (liveness) atomic_init(&liveness->holds, true);
+  if (liveness) atomic_init(&liveness->remaining, limit > 0 ? limit : SIZE_MAX);
   return liveness;
 }
 
 void fwd_liveness_destroy(fwd_liveness *liveness) { free(liveness); }
 
 bool fwd_liveness_holds(const fwd_liveness *liveness) {
-  return atomic_load_explicit(&liveness->holds, memory_order_acquire);
+  return atomic_load_explicit(&liveness->remaining, memory_order_acquire) > 0;
+}
+
+bool fwd_liveness_take(fwd_liveness *liveness) {
+  size_t remaining = atomic_load_explicit(&liveness->remaining, memory_order_acquire);
+  while (remaining > 0 && remaining < SIZE_MAX) {
+    if (atomic_compare_exchange_weak_explicit(&liveness->remaining, &remaining, remaining - 1, memory_order_acq_rel,
+                                              memory_order_acquire)) {
+      return true;
+    }
+  }
+  return remaining > 0;
 }
 
 bool fwd_liveness_end(fwd_liveness *liveness) {
-  return atomic_exchange_explicit(&liveness->holds, false, memory_order_acq_rel);
+  return atomic_exchange_explicit(&liveness->remaining, 0, memory_order_acq_rel) > 0;
 }
 
 // MARK: Taps

@@ -7,13 +7,15 @@
 #define FWD_SRC_TAPS_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "fwd_garbage.h"
 #include "fwd_taps.h"
 #include "members/segments.h"
 
 struct fwd_liveness {
-  _Atomic bool holds;
+  /// The calls that may still begin: SIZE_MAX for any number, 0 after the end.
+  _Atomic size_t remaining;
 };
 
 struct fwd_taps {

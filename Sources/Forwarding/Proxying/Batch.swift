@@ -86,7 +86,7 @@ extension DynamicProxy {
       var delivery = unsafe fwd_delivery()
       unsafe delivery.batch = handle
       try unsafe invocation.withArgumentPointers { arguments throws(ForwardingError) in
-        unsafe delivery.arguments = arguments + method.signature.firstArgumentIndex
+        unsafe delivery.arguments = arguments + invocation.signature.firstArgumentIndex
         try unsafe method.forward(delivery)
       }
     }

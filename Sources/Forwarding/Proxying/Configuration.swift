@@ -65,6 +65,23 @@ extension DynamicProxy {
     /// What happens to an invocation that no protocol of the proxy declares. If
     /// it is ignored, its result is zero.
     public var unknownSelectors = Undeclared.fail
+    /// Called with each invocation that no protocol of the proxy declares, as
+    /// `forwardInvocation:` is in Objective-C. `unknownSelectors` is then not
+    /// asked.
+    ///
+    /// ```swift
+    /// configuration.onUnknown = { invocation in
+    ///   log(invocation.selector)
+    ///   try other.forward(invocation)
+    /// }
+    /// ```
+    ///
+    /// The types are those of the key that was sent. A method with a result for
+    /// which the closure sets none is an error, `noResponder`. Errors that it
+    /// throws go to the caller. It is called on the caller's thread, under no
+    /// lock. A frame from a C program has no types, so it is never called for
+    /// one.
+    public var onUnknown: (@Sendable (Invocation) throws -> Void)?
     /// What happens when no live subscriber implements a method.
     public var noResponder = NoResponder.standard
     /// Result policies that override those of the protocols, by selector.

@@ -139,7 +139,10 @@ extension DynamicProxy {
       return unsafe unsafeBitCast((), to: Output.self)
     }
     guard let method = try knownMethod(for: key.selector) else {
-      return try Self.zero(key.selector)
+      guard let invocation = try handleUnknown(key, repeat each arguments) else {
+        return try Self.zero(key.selector)
+      }
+      return try invocation.result(as: Output.self)
     }
     try verify(key, method)
     let (coders, result) = try Self.coders(method, Output.self, repeat (each Argument).self)
@@ -162,7 +165,10 @@ extension DynamicProxy {
   internal func sendDropping<each Argument>(
     _ key: Method<Void, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) {
-    guard let method = try knownMethod(for: key.selector) else { return }
+    guard let method = try knownMethod(for: key.selector) else {
+      _ = try handleUnknown(key, repeat each arguments)
+      return
+    }
     try verify(key, method, dropsResult: true)
     let coders = try Self.coders(method, repeat (each Argument).self)
     // SAFETY: the frame is of the signature.

@@ -20,3 +20,49 @@ extension DynamicProxy {
     return ForwardingError(.unknownSelector, selector: name, text)
   }
 }
+
+// MARK: - Handling
+
+extension DynamicProxy {
+  /// Has the configuration handle a send of a selector that no protocol declares.
+  ///
+  /// - Returns: the invocation with its result; nil if nobody handles it.
+  internal func handleUnknown<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
+  ) throws(ForwardingError) -> Invocation? {
+    if configuration.onUnknown == nil { return nil }
+    let signature = try key.signature
+    let invocation = try Invocation(key.selector, signature)
+    var index = signature.firstArgumentIndex
+    func add<Value>(_ value: Value) throws(ForwardingError) {
+      try invocation.setArgument(value, at: index)
+      index += 1
+    }
+    repeat try add(each arguments)
+    _ = try handleUnknown(invocation)
+    return invocation
+  }
+
+  /// Has the configuration handle an invocation that no protocol declares.
+  ///
+  /// - Returns: whether there is somebody to handle it.
+  internal func handleUnknown(_ invocation: Invocation) throws(ForwardingError) -> Bool {
+    guard let handler = configuration.onUnknown else { return false }
+    let selector = invocation.selector
+    do {
+      try handler(invocation)
+    } catch let error as ForwardingError {
+      throw error
+    } catch {
+      throw ForwardingError(
+        .deliveryFailed, selector: selector.name,
+        "the configuration's onUnknown has thrown for \"\(selector)\": \(error)")
+    }
+    if !invocation.hasResult && invocation.signature.resultLayout.size > 0 {
+      throw ForwardingError(
+        .noResponder, selector: selector.name,
+        "the configuration's onUnknown has set no result for \"\(selector)\"")
+    }
+    return true
+  }
+}

@@ -113,6 +113,37 @@ extension DynamicProxy {
     return objects
   }
 
+  /// The live subscriptions, in order of delivery. C contexts are among them.
+  ///
+  /// ```swift
+  /// for subscription in proxy.subscriptions(of: view) { subscription.block() }
+  /// let listeners = proxy.subscriptions(implementing: "tick:").count
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - subscriber: only those of an object.
+  ///   - selector: only those whose function tables have a method.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  public func subscriptions(
+    of subscriber: AnyObject? = nil, implementing selector: MethodSelector? = nil
+  ) -> [Subscription] {
+    var found: [Subscription] = []
+    let anchor = anchor
+    var index: Int?
+    if let selector {
+      guard let method = unsafe core.method(selector) else { return [] }
+      index = unsafe fwd_proxy_method_index(method)
+    }
+    unsafe core.visit { object, identifier, table in
+      let isMeant = subscriber == nil || subscriber === object
+      if isMeant, index.map({ unsafe fwd_dispatch_table_implements(table, $0) }) ?? true {
+        found.append(Subscription(anchor: anchor, identifier: identifier))
+      }
+      return true
+    }
+    return found
+  }
+
   /// Whether the object is subscribed.
   ///
   /// - Complexity: O(1) in the number of other subscribers, O(*k*) in the

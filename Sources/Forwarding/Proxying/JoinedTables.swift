@@ -6,9 +6,11 @@
 /// its last subscriber, since what its closures capture may be large.
 internal struct JoinedTables {
   private final class Entry: Sendable {
-    weak let dispatch: DispatchTable?
+    private let reference: WeakReference<DispatchTable>
 
-    init(_ dispatch: DispatchTable) { self.dispatch = dispatch }
+    init(_ dispatch: DispatchTable) { reference = WeakReference(dispatch) }
+
+    var dispatch: DispatchTable? { reference.object }
   }
 
   private var entries: [ObjectIdentifier: Entry] = [:]

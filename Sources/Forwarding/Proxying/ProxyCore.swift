@@ -163,6 +163,9 @@ private enum ProxyOperations {
           } catch let failure {
             return unsafe fail(error, failure.code.status, failure.description)
           }
+        },
+        interceptor_ended: { owner, method in
+          unsafe DynamicProxy.of(owner: owner).forgetEndedInterceptors(of: method)
         }))
     return unsafe Table(pointer: UnsafePointer(pointer))
   }()

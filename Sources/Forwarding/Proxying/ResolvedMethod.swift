@@ -62,12 +62,12 @@ extension DynamicProxy {
     return unsafe ResolvedMethod(proxy: self, entry: entry)
   }
 
-  /// Finds a method; nil for one that is unknown and to be ignored.
+  /// Finds a method; nil for one that is unknown, and to be ignored or handled.
   internal func knownMethod(
     for selector: MethodSelector
   ) throws(ForwardingError) -> ResolvedMethod? {
     if let method = resolved(selector) { return method }
-    if configuration.unknownSelectors == .ignore { return nil }
+    if configuration.unknownSelectors == .ignore || configuration.onUnknown != nil { return nil }
     throw unknown(selector.name)
   }
 }
@@ -152,11 +152,22 @@ extension ForwardingError {
 
 extension ResolvedMethod {
   internal func check(_ other: MethodSignature) throws(ForwardingError) {
-    guard other.isCompatible(with: signature) else {
+    guard other.isCompatible(with: signature) || takesArguments(of: other) else {
       throw ForwardingError(
         .signatureMismatch, selector: selector.name,
         "the arguments for \"\(selector)\" are of \"\(other)\", but the protocol declares \"\(signature)\""
       )
     }
+  }
+
+  /// Whether calls pass the arguments and the result alike, whatever the receiver
+  /// and the selector are: each delivery has its own. A method that a key declares
+  /// takes no selector, but most that are declared with encodings do.
+  private func takesArguments(of other: MethodSignature) -> Bool {
+    let own = signature.arguments[signature.firstArgumentIndex...]
+    let others = other.arguments[other.firstArgumentIndex...]
+    return other.hasReceiver && signature.hasReceiver && own.count == others.count
+      && other.result.isCompatible(with: signature.result)
+      && zip(others, own).allSatisfy { $0.encoding.isCompatible(with: $1.encoding) }
   }
 }

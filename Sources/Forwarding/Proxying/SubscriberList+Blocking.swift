@@ -60,7 +60,7 @@ internal struct DeliveryLimit {
   internal init(_ times: Int?) throws(ForwardingError) {
     if let times, times < 1 {
       throw ForwardingError(
-        .invalidLimit, "a subscription for \(times) deliveries, expected 1 or more")
+        .invalidLimit, "it ends after \(times) calls, expected 1 or more")
     }
     count = times ?? 0
   }

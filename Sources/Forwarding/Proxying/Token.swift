@@ -83,7 +83,7 @@ internal struct Interception: Sendable {
 
   fileprivate func cancel() -> Bool {
     guard liveness.end(), let proxy = anchor.proxy else { return false }
-    proxy.forget(liveness, method: method)
+    proxy.forgetEndedInterceptors(of: method)
     return true
   }
 }

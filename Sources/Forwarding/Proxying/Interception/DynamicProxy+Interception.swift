@@ -11,18 +11,20 @@ extension DynamicProxy {
   ///
   /// - Parameters:
   ///   - key: the method.
+  ///   - times: after how many calls the interception ends; `nil` for never.
   ///   - body: gets the arguments. Pointers are valid during the call. Arguments
   ///     that are not values of its types at run time are reported to the
   ///     configuration's error handler instead.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
-  ///   method, `signatureMismatch` if it has other types than the key.
+  ///   method, `signatureMismatch` if it has other types than the key,
+  ///   `invalidLimit` if `times` is less than 1.
   public func before<Output, each Argument>(
-    _ key: Method<Output, repeat each Argument>,
+    _ key: Method<Output, repeat each Argument>, times: Int? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> Token {
     try verify(key)
-    return try tap(key, .before, body)
+    return try tap(key, .before, times, body)
   }
 
   /// Calls a closure before each invocation of a method, whatever its result.
@@ -34,14 +36,15 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - key: the method, which may have a result. A literal has the types of the
   ///     closure's parameters, which may be the first few of the method's.
+  ///   - times: after how many calls the interception ends; `nil` for never.
   ///   - body: as for a key with a result.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`, as for a key with a result.
   public func before<each Argument>(
-    _ key: Method<Void, repeat each Argument>,
+    _ key: Method<Void, repeat each Argument>, times: Int? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> Token {
-    try tap(key, .before, body)
+    try tap(key, .before, times, body)
   }
 
   /// Calls a closure after each invocation of a method that had no
@@ -49,15 +52,16 @@ extension DynamicProxy {
   ///
   /// - Parameters:
   ///   - key: the method.
+  ///   - times: after how many calls the interception ends; `nil` for never.
   ///   - body: as for `before`.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`, as `before`.
   public func after<Output, each Argument>(
-    _ key: Method<Output, repeat each Argument>,
+    _ key: Method<Output, repeat each Argument>, times: Int? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> Token {
     try verify(key)
-    return try tap(key, .after, body)
+    return try tap(key, .after, times, body)
   }
 
   /// Calls a closure after each invocation of a method that had no error, whatever
@@ -70,14 +74,15 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - key: the method, which may have a result. A literal has the types of the
   ///     closure's parameters, which may be the first few of the method's.
+  ///   - times: after how many calls the interception ends; `nil` for never.
   ///   - body: as for a key with a result.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`, as for a key with a result.
   public func after<each Argument>(
-    _ key: Method<Void, repeat each Argument>,
+    _ key: Method<Void, repeat each Argument>, times: Int? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> Token {
-    try tap(key, .after, body)
+    try tap(key, .after, times, body)
   }
 
   /// Calls a closure instead of the subscribers. There can be one for each
@@ -90,19 +95,21 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - key: the method.
   ///   - replacing: whether the closure replaces the one that there may be.
+  ///   - times: after how many calls the interception ends; `nil` for never. After
+  ///     that the subscribers are called again.
   ///   - body: gets the arguments, all of them, and gives the result. Arguments that are not
   ///     values of its types at run time are an error, `deliveryFailed`.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`: `duplicate` if there is one already;
   ///   `unknownSelector`, `signatureMismatch`, as `before`.
   public func instead<Output, each Argument>(
-    _ key: Method<Output, repeat each Argument>, replacing: Bool = false,
+    _ key: Method<Output, repeat each Argument>, replacing: Bool = false, times: Int? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key, takesAll: true)
     let result = try resultCoder(for: key)
     let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
-    return try intercept(key.selector, .instead, replacing: replacing) { _ in
+    return try intercept(key.selector, .instead, replacing: replacing, times: times) { _ in
       .stub(
         unsafe PackedFunction(called) { _, pointers, room throws(ForwardingError) in
           var index = coders.first
@@ -130,26 +137,27 @@ extension DynamicProxy {
   ///
   /// - Parameters:
   ///   - selector: the method; of a key, its ``Method/selector``.
+  ///   - times: after how many calls the interception ends; `nil` for never.
   ///   - body: gets the invocation, without a target, and `proceed`. An error that
   ///     it throws goes to the caller, and to the configuration's error handler
   ///     unless it came from `proceed`.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError` with the code `unknownSelector`.
   public func around(
-    _ selector: MethodSelector,
+    _ selector: MethodSelector, times: Int? = nil,
     _ body: @escaping @Sendable (_ invocation: Invocation, _ proceed: Proceed) throws -> Void
   ) throws(ForwardingError) -> Token {
-    try intercept(selector, .around) { _ in .around(body) }
+    try intercept(selector, .around, times: times) { _ in .around(body) }
   }
 
   private func tap<Output, each Argument>(
-    _ key: Method<Output, repeat each Argument>, _ point: InterceptionPoint,
+    _ key: Method<Output, repeat each Argument>, _ point: InterceptionPoint, _ times: Int?,
     _ body: @escaping @Sendable (repeat each Argument) -> Void
   ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
     let called = CalledClosure(
       HeldOwnerlessClosure(body), takesReceiver: false, coders, ValueCoder<Void>(.bitwise))
-    return try intercept(key.selector, point) { _ in
+    return try intercept(key.selector, point, times: times) { _ in
       .tap(
         unsafe PackedFunction(called) { _, pointers, _ throws(ForwardingError) in
           var index = coders.first

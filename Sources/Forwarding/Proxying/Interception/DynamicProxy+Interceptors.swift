@@ -9,20 +9,22 @@ extension DynamicProxy {
   /// Adds an interceptor, and makes the token that ends it.
   internal func intercept(
     _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
-    bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
+    times: Int? = nil, bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
   ) throws(ForwardingError) -> Token {
-    let (interceptor, index) = try addInterceptor(selector, point, replacing: replacing, bind: bind)
+    let (interceptor, index) = try addInterceptor(
+      selector, point, replacing: replacing, times: times, bind: bind)
     return Token(Interception(anchor, method: index, interceptor))
   }
 
   /// Adds an interceptor. Gives it and the index of the method.
   internal func addInterceptor(
     _ selector: MethodSelector, _ point: InterceptionPoint, replacing: Bool = false,
-    bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
+    times: Int? = nil, bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
   ) throws(ForwardingError) -> (Interceptor, Int) {
     try subscribers.failIfClosing()
+    let limit = try DeliveryLimit(times)
     let method = try method(for: selector)
-    let interceptor = try Interceptor(bind(method.signature))
+    let interceptor = try Interceptor(bind(method.signature), limit)
     let index = unsafe fwd_proxy_method_index(method.entry)
     let replaced = try core.extras.interceptions.withLock { chains throws(ForwardingError) in
       var chain = chains[index] ?? InterceptionChain()
@@ -44,15 +46,15 @@ extension DynamicProxy {
       return nil
     }
     guard let found, found.0.end() else { return false }
-    forget(found.0, method: found.1)
+    forgetEndedInterceptors(of: found.1)
     return true
   }
 
-  /// Takes an interceptor out that has ended.
-  internal func forget(_ liveness: Interceptor.Liveness, method index: Int) {
+  /// Takes those out of a method's interceptors that have ended.
+  internal func forgetEndedInterceptors(of index: Int) {
     let old = core.extras.interceptions.withLock { chains -> InterceptionChain? in
       guard var chain = chains[index] else { return nil }
-      chain.remove(liveness)
+      chain.removeEnded()
       let old = chains[index]
       chains[index] = chain.isEmpty ? nil : chain
       return old

@@ -99,7 +99,8 @@ extension InterceptedDelivery {
   /// Shows a tap what is delivered. What it cannot take is reported, and stands
   /// in nobody's way.
   private func observe(_ tap: Interceptor, hasResult: Bool) {
-    guard tap.liveness.isLive else { return }
+    guard tap.liveness.take() else { return }
+    defer { forgetIfEnded(tap) }
     switch tap.body {
     case .tap(let function):
       do throws(ForwardingError) {
@@ -136,7 +137,8 @@ extension InterceptedDelivery {
     while index < chain.arounds.count {
       let interceptor = chain.arounds[index]
       index += 1
-      guard interceptor.liveness.isLive, case .around(let body) = interceptor.body else { continue }
+      guard case .around(let body) = interceptor.body, interceptor.liveness.take() else { continue }
+      defer { forgetIfEnded(interceptor) }
       return try run(body, invocation, next: index)
     }
     if collects {
@@ -178,6 +180,7 @@ extension InterceptedDelivery {
     _ result: UnsafeMutableRawPointer
   ) throws(ForwardingError) {
     let stub = liveStub()
+    defer { stub.map(forgetIfEnded) }
     if case .replacement(let body) = stub?.body {
       return try unsafe replace(body, pointers, result)
     }
@@ -240,12 +243,19 @@ extension InterceptedDelivery {
     return true
   }
 
-  /// The stub, or the one that has taken its place since the delivery began.
+  /// Has an interceptor taken out whose last call this was.
+  private func forgetIfEnded(_ interceptor: Interceptor) {
+    if interceptor.liveness.isLive { return }
+    proxy.forgetEndedInterceptors(of: unsafe fwd_proxy_method_index(method.entry))
+  }
+
+  /// The stub, or the one that has taken its place since the delivery began. Its
+  /// call has been counted.
   private func liveStub() -> Interceptor? {
     var stub = chain.stub
-    while let dead = stub, !dead.liveness.isLive {
+    while let dead = stub, !dead.liveness.take() {
       stub = proxy.interceptionChain(unsafe fwd_proxy_method_index(method.entry)).stub
-      // Cancelled, and about to be taken out.
+      // Cancelled, and about to be taken out; or used up.
       if stub?.liveness === dead.liveness { return nil }
     }
     return stub

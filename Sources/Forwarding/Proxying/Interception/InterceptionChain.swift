@@ -60,11 +60,12 @@ internal struct InterceptionChain: Sendable {
     return stub?.identifier == identifier ? stub?.liveness : nil
   }
 
-  /// Takes one out.
-  internal mutating func remove(_ liveness: Interceptor.Liveness) {
-    befores.removeAll { $0.liveness === liveness }
-    arounds.removeAll { $0.liveness === liveness }
-    afters.removeAll { $0.liveness === liveness }
-    if stub?.liveness === liveness { stub = nil }
+  /// Takes those out that have been cancelled, or called as often as they were
+  /// made for.
+  internal mutating func removeEnded() {
+    befores.removeAll { !$0.liveness.isLive }
+    arounds.removeAll { !$0.liveness.isLive }
+    afters.removeAll { !$0.liveness.isLive }
+    if stub?.liveness.isLive == false { stub = nil }
   }
 }

@@ -24,22 +24,22 @@ internal struct Interceptor: Sendable {
   internal let identifier: UInt64
 
   /// - Throws: `ForwardingError` with the code `outOfMemory`.
-  internal init(_ body: Body) throws(ForwardingError) {
+  internal init(_ body: Body, _ limit: DeliveryLimit) throws(ForwardingError) {
     self.body = body
-    liveness = try Liveness()
+    liveness = try Liveness(limit)
     identifier = Numbering.next()
   }
 
-  /// Whether an interceptor has not ended. It is asked before each call. Its
-  /// identity is that of the interceptor.
+  /// Whether an interceptor has not ended, and how many calls of it may still
+  /// begin. Its identity is that of the interceptor.
   @safe internal final class Liveness: @unchecked Sendable {
     // Sendable: what it points to is atomic.
 
     /// Owned. C reads it too.
     internal let state: OpaquePointer
 
-    fileprivate init() throws(ForwardingError) {
-      guard let state = unsafe fwd_liveness_create() else {
+    fileprivate init(_ limit: DeliveryLimit) throws(ForwardingError) {
+      guard let state = unsafe fwd_liveness_create(limit.count) else {
         throw ForwardingError(.outOfMemory, "no memory for an interceptor")
       }
       unsafe self.state = state
@@ -50,10 +50,14 @@ internal struct Interceptor: Sendable {
       unsafe fwd_liveness_destroy(state)
     }
 
-    /// Acquire: a thread that sees the end sees what was done before it.
+    /// Whether a call may begin. Acquire: a thread that sees the end sees what was
+    /// done before it.
     internal var isLive: Bool { unsafe fwd_liveness_holds(state) }
 
-    /// Ends it. Returns whether this call did.
+    /// Counts a call that is about to begin. Returns false if it must not.
+    internal func take() -> Bool { unsafe fwd_liveness_take(state) }
+
+    /// Ends it. Returns whether a call could still have begun.
     internal func end() -> Bool { unsafe fwd_liveness_end(state) }
   }
 }
