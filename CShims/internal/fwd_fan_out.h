@@ -74,6 +74,11 @@ fwd_status fwd_forward_packed(const void *FWD_NULLABLE context, void *FWD_NULLAB
                               void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
                               fwd_error *FWD_NULLABLE error);
 
+/// Runs `body`, which may forward again, as a part of no fan-out. Fails with FWD_NESTED_TOO_DEEP, without running it, if
+/// the thread's stack is nearly used up.
+fwd_status fwd_run_nested(fwd_selector FWD_NONNULL selector, void (*FWD_NONNULL body)(void *FWD_NULLABLE context),
+                          void *FWD_NULLABLE context, fwd_error *FWD_NULLABLE error);
+
 /// Reports that the innermost delivery of this thread has failed. The C function of a thunk calls this when it cannot
 /// load its arguments, before it calls any other code.
 void fwd_fail_delivery(const fwd_error *FWD_NONNULL error);

@@ -87,4 +87,18 @@ import Testing
     let failure = #expect(throws: ForwardingError.self) { try failing.send("done") }
     #expect(failure?.code == .indexOutOfRange)
   }
+
+  @Test func `a recursion without an end is an error, long before the stack ends`() throws {
+    let itself = Box<DynamicProxy?>(nil)
+    let depth = Box(0)
+    let proxy = try proxy { invocation in
+      depth.update { $0 += 1 }
+      try itself.value?.forward(invocation)
+    }
+    itself.update { $0 = proxy }
+    let error = #expect(throws: ForwardingError.self) { try proxy.send("again") }
+    #expect(error?.code == .nestedTooDeep && depth.value > 20)
+    itself.update { $0 = nil }
+    try proxy.send("again")
+  }
 }

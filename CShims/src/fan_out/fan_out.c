@@ -920,3 +920,13 @@ fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *
   };
   return fan_out(receiver, fwd_compiled_method_of(method), &delivery, error);
 }
+
+fwd_status fwd_run_nested(fwd_selector selector, void (*body)(void *context), void *context, fwd_error *error) {
+  fwd_nesting_frame frame;
+  frame.outer = NULL;
+  if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(selector, error);
+  fwd_nesting_enter(&frame, false);
+  body(context);
+  fwd_nesting_leave(&frame, false);
+  return FWD_OK;
+}

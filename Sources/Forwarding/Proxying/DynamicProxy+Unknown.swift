@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwardingInternal
+
 extension DynamicProxy {
   /// Makes the error for a selector that no protocol of the proxy declares. It
   /// names similar selectors and the proxy's protocols.
@@ -48,21 +50,41 @@ extension DynamicProxy {
   /// - Returns: whether there is somebody to handle it.
   internal func handleUnknown(_ invocation: Invocation) throws(ForwardingError) -> Bool {
     guard let handler = configuration.onUnknown else { return false }
+    var call = UnknownCall(handler: handler, invocation: invocation)
     let selector = invocation.selector
-    do {
-      try handler(invocation)
-    } catch let error as ForwardingError {
-      throw error
-    } catch {
-      throw ForwardingError(
-        .deliveryFailed, selector: selector.name,
-        "the configuration's onUnknown has thrown for \"\(selector)\": \(error)")
+    // SAFETY: the context is the call, which is there during it.
+    let status = unsafe withUnsafeMutablePointer(to: &call) { call in
+      unsafe fwd_run_nested(
+        selector.handle,
+        { context in unsafe context!.assumingMemoryBound(to: UnknownCall.self).pointee.run() },
+        call, nil)
     }
+    if status != FWD_OK { throw .last(selector) }
+    if let failure = call.failure { throw failure }
     if !invocation.hasResult && invocation.signature.resultLayout.size > 0 {
       throw ForwardingError(
         .noResponder, selector: selector.name,
         "the configuration's onUnknown has set no result for \"\(selector)\"")
     }
     return true
+  }
+}
+
+private struct UnknownCall {
+  let handler: @Sendable (Invocation) throws -> Void
+  let invocation: Invocation
+  var failure: ForwardingError?
+
+  mutating func run() {
+    do {
+      try handler(invocation)
+    } catch let error as ForwardingError {
+      failure = error
+    } catch {
+      let selector = invocation.selector
+      failure = ForwardingError(
+        .deliveryFailed, selector: selector.name,
+        "the configuration's onUnknown has thrown for \"\(selector)\": \(error)")
+    }
   }
 }
