@@ -3,10 +3,14 @@ import PackageDescription
 
 let package = Package(
   name: "downloads",
-  dependencies: [.package(name: "swift-forwarding", path: "../swift-forwarding")],
+  dependencies: [
+    .package(name: "swift-forwarding", path: "../swift-forwarding")
+  ],
   targets: [
     .executableTarget(
       name: "downloads",
-      dependencies: [.product(name: "Forwarding", package: "swift-forwarding")])
+      dependencies: [
+        .product(name: "Forwarding", package: "swift-forwarding")
+      ])
   ]
 )

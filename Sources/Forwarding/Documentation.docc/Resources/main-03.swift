@@ -16,5 +16,7 @@ final class ProgressBar: Sendable {
 
 let bar = ProgressBar()
 try proxy.subscribe(bar) {
-  $0.on(Download.received) { bar, bytes, total in bar.show(bytes * 100 / total) }
+  $0.on(Download.received) { bar, bytes, total in
+    bar.show(bytes * 100 / total)
+  }
 }

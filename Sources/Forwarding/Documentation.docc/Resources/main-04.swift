@@ -16,10 +16,14 @@ final class ProgressBar: Sendable {
 
 let bar = ProgressBar()
 try proxy.subscribe(bar) {
-  $0.on(Download.received) { bar, bytes, total in bar.show(bytes * 100 / total) }
+  $0.on(Download.received) { bar, bytes, total in
+    bar.show(bytes * 100 / total)
+  }
 }
 
 let log = try proxy.subscribe {
-  $0.on(Download.received) { bytes, total in print("received \(bytes) of \(total) bytes") }
+  $0.on(Download.received) { bytes, total in
+    print("received \(bytes) of \(total) bytes")
+  }
   $0.on(Download.shouldRetry) { attempt in attempt < 3 }
 }
