@@ -9,7 +9,7 @@ import sys
 
 STATEMENTS = pathlib.Path("Tests/behaviours.tsv")
 FEATURES = pathlib.Path("docs/features.tsv")
-README = pathlib.Path("README.md")
+GUIDE = pathlib.Path("Sources/Forwarding/Documentation.docc/Migration.md")
 SYSTEMS = {
     "1.1": "KSDelegateForwarding",
     "1.2": "ILABMultiDelegate",
@@ -99,12 +99,12 @@ def statements(prefix, tests, quiet):
     return len(chosen) - len(missing)
 
 
-def readme_features():
-    """The first cells of the rows of the README's table of features."""
-    text = README.read_text()
+def guide_features():
+    """The first cells of the rows of the guide's table of features."""
+    text = GUIDE.read_text()
     table = re.search(r"<!-- scripts/behaviours checks[^\n]*-->\n((?:\|[^\n]*\n)+)", text)
     if not table:
-        problem(f"{README} has no table that scripts/behaviours checks")
+        problem(f"{GUIDE} has no table that scripts/behaviours checks")
         return []
     return [row.split("|")[1].strip() for row in table[1].splitlines()[2:]]
 
@@ -116,13 +116,13 @@ def features(tests, quiet):
     rows = {}
     for number, (feature, test) in lines(FEATURES, 2):
         rows.setdefault(feature, []).append((test, number))
-    for feature in (table := readme_features()):
+    for feature in (table := guide_features()):
         if feature not in rows:
-            problem(f"{README}: the feature {feature!r} has no test in {FEATURES}")
+            problem(f"{GUIDE}: the feature {feature!r} has no test in {FEATURES}")
     good = 0
     for feature, found in rows.items():
         if feature not in table:
-            problem(f"{FEATURES}:{found[0][1]}: {feature!r} is no row of the table in {README}")
+            problem(f"{FEATURES}:{found[0][1]}: {feature!r} is no row of the table in {GUIDE}")
         if not quiet:
             print(feature)
         is_good = feature in table

@@ -3,29 +3,28 @@
 
 internal import Synchronization
 
-/// A reply that may be given once: a closure handed to several subscribers, of
-/// whom the first answers.
+/// Lets one call of a closure through that several subscribers get to reply with.
 ///
 /// ```swift
 /// let reply = ReplyOnce(default: { false }) { (isAllowed: Bool) in connection.proceed(isAllowed) }
 /// for delegate in delegates { delegate.mayProceed { reply($0) } }
 /// ```
 ///
-/// It may be called from any thread: one call is let through, the others return
-/// at once. If there is a default, it is given when the reply and all
-/// closures that refer to it have died without a call, on the thread of the last.
+/// Any thread may call it. The first call is let through, and later calls return at
+/// once. If there is a default, it is the reply if this object and all closures that
+/// refer to it are released without a call, on the thread of the last release.
 public final class ReplyOnce<each Argument>: Sendable {
   private let body: @Sendable (repeat each Argument) -> Void
   private let makeDefault: (@Sendable () -> (repeat each Argument))?
   private let onRepeat: @Sendable () -> Void
   private let isUsed = Atomic(false)
 
-  /// Guards a reply.
+  /// Creates a guard around a closure.
   ///
   /// - Parameters:
-  ///   - onRepeat: told of each call but the first, on its thread.
-  ///   - makeDefault: what is replied if nobody does; nil for nothing.
-  ///   - body: takes the reply. It is kept until this object dies.
+  ///   - onRepeat: called for each call but the first, on the same thread.
+  ///   - makeDefault: returns the reply if there is no call; nil for none.
+  ///   - body: gets the reply. It is kept until this object is deallocated.
   public init(
     onRepeat: @escaping @Sendable () -> Void = {},
     default makeDefault: (@Sendable () -> (repeat each Argument))? = nil,
@@ -43,7 +42,7 @@ public final class ReplyOnce<each Argument>: Sendable {
     }
   }
 
-  /// Replies, unless somebody has done so before.
+  /// Calls the closure if this is the first call.
   public func callAsFunction(_ arguments: repeat each Argument) {
     if isUsed.exchange(true, ordering: .acquiringAndReleasing) { return onRepeat() }
     body(repeat each arguments)

@@ -16,10 +16,10 @@ extension DynamicProxy {
   /// ```
   ///
   /// The subscribers are those that live when the batch begins, and they live
-  /// until it ends. Who unsubscribes is not called any more; who subscribes
-  /// later is not called. Other fan-outs of the proxy are not touched. What
-  /// changes of membership leave behind is kept while a batch runs, so it
-  /// should be short.
+  /// until it ends. A subscriber that leaves is not called any more. One that
+  /// joins later is not called. Other fan-outs of the proxy are not affected. The
+  /// memory of changes to the list is kept while a batch runs, so it should be
+  /// short.
   ///
   /// A delivery neither retains nor releases the subscriber. Beginning a batch
   /// retains each subscriber and allocates room for them; ending it releases

@@ -4,19 +4,19 @@
 internal import CForwardingInternal
 
 extension DynamicProxy {
-  /// Forwards a method to all responders, whatever its policy, and gives every
+  /// Calls all responders of a method, whatever its policy, and returns every
   /// result with its author. It is slower than `send`: each result is decoded and
-  /// kept.
+  /// stored.
   ///
   /// ```swift
   /// for answer in try proxy.collect(Table.height, row) { … answer.author, answer.value }
   /// for answer in try proxy.collect("height:", as: Double.self, Int64(row)) { … }
   /// ```
   ///
-  /// - Returns: the results in order of delivery; none if nobody responds. A
+  /// - Returns: the results in order of delivery; none without a responder. A
   ///   result that is no `Output` (null, a raw value without a case) is left
   ///   out and reported to the error handler.
-  /// - Throws: `ForwardingError`, as `send`, but not for want of a responder.
+  /// - Throws: `ForwardingError`, as `send`, but never `noResponder`.
   /// - Complexity: O(*n*) in the number of subscribers.
   public func collect<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, as type: Output.Type = Output.self,
@@ -52,7 +52,7 @@ extension DynamicProxy {
 }
 
 extension DynamicProxy {
-  /// One result of a fan-out and who gave it.
+  /// One result of a fan-out, with the subscriber that returned it.
   public struct Answer<Value> {
     /// The subscriber; nil for a C context.
     public let author: AnyObject?

@@ -7,16 +7,15 @@ extension DynamicProxy {
   /// Subscribes an object with its class's function table.
   ///
   /// - Parameters:
-  ///   - subscriber: who is to be delivered to.
-  ///   - position: the place in the order of delivery.
-  ///   - lifetime: whether the proxy keeps the subscriber alive; by default it
+  ///   - subscriber: the object to call.
+  ///   - position: the position in the order of delivery.
+  ///   - lifetime: whether the proxy keeps the subscriber alive. By default it
   ///     does not.
-  ///   - times: after how many deliveries, of whichever methods, the
-  ///     subscription ends: 1 for once. Nil for no limit. A delivery counts when
-  ///     it begins, so that there are no more, whatever is forwarded inside of
-  ///     one or on other threads; during the last one the subscription has ended
-  ///     already. Where a duplicate gives the earlier subscription, that one's
-  ///     limit stays.
+  ///   - times: the number of deliveries, of any methods, after which the
+  ///     subscription ends; nil for no limit. A delivery counts when it begins, so
+  ///     the subscription has ended already during the last one. If the object is
+  ///     subscribed already, the earlier subscription keeps its limit.
+  /// - Returns: the subscription. It goes on if you drop this value.
   /// - Throws: `ForwardingError` if the table lacks a required method or
   ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if it
   ///   has a function that no protocol declares, or none at all
@@ -36,7 +35,7 @@ extension DynamicProxy {
       times: times, .shared)
   }
 
-  /// Subscribes an object with a function table of one's own.
+  /// Subscribes an object with a function table that you pass.
   ///
   /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   @discardableResult
@@ -48,11 +47,14 @@ extension DynamicProxy {
       owner, table: table, at: position, lifetime: lifetime, times: times)
   }
 
-  /// Subscribes closures for as long as an object lives. They get the object as
-  /// their first parameter, so they need not, and should not, capture it.
+  /// Subscribes closures for as long as an object lives. The closures get the
+  /// object as their first parameter. Do not capture it: that would keep it alive.
   ///
-  /// Each call is a subscription of its own, also with an object that is
-  /// subscribed already.
+  /// ```swift
+  /// try proxy.subscribe(bar) { $0.on(progress) { bar, percent in bar.show(percent) } }
+  /// ```
+  ///
+  /// Each call makes a new subscription, even if the object is subscribed already.
   ///
   /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   @discardableResult
@@ -65,7 +67,12 @@ extension DynamicProxy {
       lifetime: lifetime, times: times, .none)
   }
 
-  /// Subscribes closures until the token is cancelled or dies. Keep the token.
+  /// Subscribes closures until the token is cancelled or deallocated. Keep the
+  /// token.
+  ///
+  /// ```swift
+  /// let token = try proxy.subscribe { $0.on(progress) { percent in print(percent) } }
+  /// ```
   ///
   /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   public func subscribe(

@@ -3,59 +3,55 @@
 
 internal import CForwardingInternal
 
-/// Forwards untyped invocations to any number of subscribers, which it does not
-/// keep alive.
+/// Forwards each call of a method to any number of subscribers, in order.
 ///
 /// ```swift
-/// let proxy = try DynamicProxy(adopting: visitor)
-/// try proxy.subscribe(largest)                          // a Subscriber: a class with a function table
-/// try proxy.subscribe(owner) {                          // closures that live as long as `owner`
-///   $0.on("visit:kind:") { (self: Owner, path: UnsafePointer<CChar>, kind: Int32) -> Int32 in … }
-/// }
-/// let code: Int32 = try proxy.send("visit:kind:", path, 3)
-/// let callback = try proxy.functionPointer(for: "visit:kind:")   // for a C library
+/// let tick = Method("tick:", ((Int32) -> Void).self)
+/// let proxy = try DynamicProxy { $0.required(tick) }
+///
+/// try proxy.subscribe(clock) { $0.on(tick) { clock, count in clock.show(count) } }
+/// let log = try proxy.subscribe { $0.on(tick) { count in print(count) } }
+/// try proxy.send(tick, 7)
 /// ```
 ///
-/// - Subscribers are delivered to in order of subscription, unless a position
-///   is named, each at most once, unless the configuration says otherwise. One
-///   that dies is not called any more; each is kept alive during its own call.
-/// - A subscriber that joins during a fan-out takes part from the next one on.
-///   One that leaves is not called any more. Forwarding inside a forwarding is
-///   allowed.
-/// - What a cancelled subscription held is given up as soon as nobody reads the
-///   list of subscribers: by who cancelled it, or by the last fan-out, batch or
-///   question (such as ``count``) that had begun before, on that one's thread.
-///   So do not hold a lock there that a subscriber's `deinit` takes.
-/// - With the last reference to the proxy all subscriptions end, before anything
-///   else of the proxy is given up. A subscriber that is released by that may
-///   still call the proxy in its `deinit`, through an unsafe reference or
-///   `forwarding.h`: the call throws `ForwardingError` with the code `dead`.
-/// - A proxy may be used from any thread, and no lock is held while a
-///   subscriber runs. Two fan-outs on two threads call a subscriber at the same
-///   time, so it is `Sendable`.
-/// - An object that a method returns is retained for the caller, at the C level
-///   too.
+/// - The proxy calls subscribers in the order in which they subscribed, unless
+///   they named a position, and each once, unless the configuration allows
+///   duplicates.
+/// - By default the proxy does not keep a subscriber alive. A subscriber that has
+///   died is not called. Each is kept alive during its own call.
+/// - A subscriber that joins during a call is called from the next call on. One
+///   that leaves is not called any more. A subscriber may send through the proxy.
+/// - A proxy may be used on any thread, and holds no lock while a subscriber runs.
+///   Two calls on two threads call a subscriber at the same time, so subscribers
+///   are `Sendable`.
+/// - A cancelled subscription releases its object once no fan-out, batch or query
+///   (such as ``count``) is reading the list. The release may run on another
+///   thread, so do not hold a lock there that the object's `deinit` takes.
+/// - With the last reference to the proxy all subscriptions end, before the proxy
+///   releases anything else. A subscriber that this releases may still call the
+///   proxy in its `deinit`, through an unsafe reference or `forwarding.h`: the call
+///   throws `ForwardingError` with the code `dead`.
+/// - An object that a method returns is retained for the caller, in C too.
 ///
-/// A fan-out takes no lock, and allocates nothing for results of up to 64 bytes,
-/// unless it meets subscribers that have died or left: then it takes them out of
-/// the list before it returns, which is O(*n*). What each way to forward costs
-/// is in <doc:FanOut>.
+/// A call takes no lock and allocates nothing for results of up to 64 bytes. If it
+/// meets subscribers that have died or left, it removes them from the list before
+/// it returns, which is O(*n*). <doc:FanOut> has the cost of each way to forward.
 public final class DynamicProxy: Sendable {
   /// The protocols that the proxy adopts, in order.
   public let protocols: [ProtocolTable]
 
-  /// What the proxy does where one could do otherwise.
+  /// The options that control the proxy's behavior.
   public var configuration: Configuration { core.settings.configuration }
 
   internal let core: ProxyCore
 
-  /// Makes a proxy for some protocols.
+  /// Creates a proxy that adopts protocols.
   ///
   /// - Parameters:
   ///   - protocols: the protocols. Proxies that adopt the same single table share
-  ///     what is made of it.
-  ///   - configuration: what the proxy does where one could do otherwise. `nil`
-  ///     is the default configuration, which costs the least.
+  ///     its prepared form.
+  ///   - configuration: the options that control the proxy's behavior. `nil` is the
+  ///     default configuration, which costs the least.
   /// - Throws: `ForwardingError` if two protocols declare a method with different
   ///   signatures, or a policy of the configuration does not fit its method or
   ///   names a method that no protocol declares, or the configuration asks for
@@ -94,8 +90,8 @@ public final class DynamicProxy: Sendable {
 // MARK: - Asking
 
 extension DynamicProxy {
-  /// The number of live subscribers, which are counted each time, since one
-  /// that dies does not say so.
+  /// The number of live subscribers. They are counted at each call, since an object
+  /// that dies does not notify the proxy.
   ///
   /// - Complexity: O(*n*) in the number of subscribers.
   public var count: Int { unsafe fwd_proxy_subscriber_count(core.handle) }
@@ -147,11 +143,11 @@ extension DynamicProxy {
   /// Whether the object is subscribed.
   ///
   /// - Complexity: O(1) in the number of other subscribers, O(*k*) in the
-  ///   number of the object's own subscriptions. It waits for whoever changes
-  ///   the membership at the moment.
+  ///   number of the object's own subscriptions. It waits while another thread
+  ///   changes the list.
   public func contains(_ object: AnyObject) -> Bool { subscribers.contains(object) }
 
-  /// Whether a forwarded invocation would reach someone: by default, whether
+  /// Whether a call of the method would reach a subscriber: by default, whether
   /// some live subscriber or the forward target implements the method.
   ///
   /// - Complexity: O(1) if no subscription has the method. Otherwise it looks

@@ -11,7 +11,7 @@ extension DynamicProxy {
     case unhandled
     /// All: it is called as a subscriber is that stands behind all others, by
     /// the method's policy. So by the default policy it gets a method with a
-    /// result only if nobody else responds.
+    /// result only if no other subscriber responds.
     case everything
   }
 }

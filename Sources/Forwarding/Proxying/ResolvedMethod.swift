@@ -84,7 +84,7 @@ extension ResolvedMethod {
   ///   - result: room for the result's bytes, or nil if it is not wanted. An
   ///     object in it is the caller's to release.
   /// - Throws: `ForwardingError`: `wrongSize` if a size is not the signature's;
-  ///   `noResponder` if nobody responds and the method has a result without a
+  ///   `noResponder` if no subscriber responds and the method has a result without a
   ///   default; `deliveryFailed` if the only responders could not take the
   ///   arguments. The result is then untouched.
   /// - Complexity: O(*n*) in the number of subscribers.

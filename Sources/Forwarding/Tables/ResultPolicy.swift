@@ -3,7 +3,7 @@
 
 internal import CForwardingInternal
 
-/// Says who is called in a fan-out, and what becomes of the results.
+/// Decides which subscribers a call reaches, and which result its caller gets.
 ///
 /// ```swift
 /// $0.required("shouldOpen:", "B@:@", result: .all)
@@ -11,10 +11,10 @@ internal import CForwardingInternal
 /// $0.optional("height:", "d@:q", result: .reduce(0.0) { max($0, $1) })
 /// ```
 ///
-/// A policy belongs to a method; that its types fit the method's result is
-/// checked when the protocol table, or the proxy that overrides it, is made. To
-/// see every result with its author, collect at the call:
-/// `DynamicProxy.collect(_:_:as:)`.
+/// A policy belongs to a method. Creating the protocol table, or a proxy that
+/// overrides the policy, throws an error if the policy's types do not fit the
+/// method's result. To get every result with its author, call
+/// ``DynamicProxy/collect(_:as:_:)``. <doc:ResultsOfMany> compares the policies.
 public struct ResultPolicy: Sendable {
   /// Which of several results is given.
   public enum Pick: Sendable, Hashable {
@@ -37,45 +37,43 @@ public struct ResultPolicy: Sendable {
 
   internal let rule: Rule
 
-  /// A method with a result: only the first responder is called. A void method:
-  /// all are, in order.
+  /// Calls the first responder of a method with a result, and all responders of a
+  /// method without one, in order.
   public static var standard: ResultPolicy { ResultPolicy(rule: .standard) }
 
-  /// Only the first responder is called.
+  /// Calls only the first responder.
   public static var first: ResultPolicy { ResultPolicy(rule: .first) }
 
-  /// All responders are called, in order, and one of the results is given.
+  /// Calls all responders, in order, and returns one of the results.
   public static func callAll(pick: Pick) -> ResultPolicy { ResultPolicy(rule: .all(pick)) }
 
-  /// For numbers and pointers: responders are called until one gives a result
-  /// that has a byte other than zero. The last result is given.
+  /// Calls responders until one returns a number or pointer that is not zero.
+  /// Returns the last result.
   public static var untilNonzero: ResultPolicy { ResultPolicy(rule: .untilNonzero) }
 
-  /// For `Bool`: responders are called until one says true. False if none does,
-  /// or nobody responds.
+  /// Calls responders until one returns `true`. Returns `false` if none does.
   public static var any: ResultPolicy { ResultPolicy(rule: .any) }
 
-  /// For `Bool`: responders are called until one says false. True if none does,
-  /// or nobody responds.
+  /// Calls responders until one returns `false`. Returns `true` if none does.
   public static var all: ResultPolicy { ResultPolicy(rule: .every) }
 
-  /// For void methods: responders are called, in order, until one calls
-  /// `DynamicProxy.markHandled()`.
+  /// Calls the responders of a method without a result, in order, until one calls
+  /// ``DynamicProxy/markHandled()``.
   public static var untilHandled: ResultPolicy { ResultPolicy(rule: .untilHandled) }
 
-  /// Responders are called until `predicate` holds for a result. The last
-  /// result is given.
+  /// Calls responders until `predicate` returns true for a result. Returns the
+  /// last result.
   ///
-  /// A result that is no `Value` (a raw value without a case) does not stop the
-  /// fan-out.
+  /// A result that is not a `Value`, such as a raw value without a case, does not
+  /// stop the fan-out.
   public static func until<Value>(
     _ predicate: @escaping @Sendable (Value) -> Bool
   ) -> ResultPolicy {
     ResultPolicy(rule: .fold { type throws(ValueMismatch) in try .until(type, predicate) })
   }
 
-  /// All responders are called, and their results combined, from `initial` on,
-  /// in order. If nobody responds the result is `initial`.
+  /// Calls all responders, and combines their results in order, starting with
+  /// `initial`. Returns `initial` if there is no responder.
   public static func reduce<Value: Sendable>(
     _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value
   ) -> ResultPolicy {

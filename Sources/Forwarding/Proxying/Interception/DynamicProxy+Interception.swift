@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// The order of the calls, and what each interceptor sees: <doc:Interception>.
+// The order of the calls, and what each interceptor sees: the page ObservingCalls.
 extension DynamicProxy {
   /// Calls a closure before each invocation of a method.
   ///

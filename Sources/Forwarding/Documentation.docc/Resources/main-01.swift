@@ -1,0 +1,6 @@
+import Forwarding
+
+enum Download {
+  static let received = Method("received:of:", ((Int64, Int64) -> Void).self)
+  static let shouldRetry = Method("shouldRetry:", ((Int32) -> Bool).self)
+}
