@@ -6,6 +6,7 @@ internal import CForwardingInternal
 /// A weak reference to a proxy that all its subscriptions share: it costs each
 /// of them a count, and the proxy no side table, which would slow down whoever
 /// counts references to it.
+@usableFromInline
 @safe internal final class ProxyAnchor: Sendable {
   /// The shim's weak reference; 0 without memory for it.
   private let reference: fwd_weak
