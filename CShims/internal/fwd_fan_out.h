@@ -60,6 +60,35 @@ typedef struct fwd_delivery {
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        const fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 
+/// A result of a fan-out that gathers results.
+typedef struct fwd_gathered {
+  /// The subscription that gave the result; 0 if an interceptor did.
+  fwd_subscription author;
+  /// Its subscriber, with a reference of the reader's; NULL for a C context.
+  void *FWD_NULLABLE object;
+  /// If the result is an object, with a reference of the reader's.
+  uint64_t result[2];
+} fwd_gathered;
+
+/// Results in the order of delivery.
+typedef struct fwd_gathering {
+  /// At first memory of the caller, for `capacity` results.
+  fwd_gathered *FWD_NONNULL results;
+  size_t count;
+  size_t capacity;
+  /// Whether the results have outgrown the caller's memory. Then `fwd_gathering_free` frees them.
+  bool is_allocated;
+} fwd_gathering;
+
+/// Delivers an invocation to all subscribers that implement it, whatever its policy, and appends each result to
+/// `gathering`. The method's result must have no more bytes than `fwd_gathered` has room for. On failure there are no
+/// results, and nothing has to be freed.
+fwd_status fwd_gather(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
+                      const void *FWD_NULLABLE frame, fwd_gathering *FWD_NONNULL gathering);
+
+/// Frees the memory that the results have been given. Does not release them.
+void fwd_gathering_free(fwd_gathering *FWD_NONNULL gathering);
+
 /// Checks the sizes of a frame and of the memory for the result, then fans out: to the subscribers of the batch, or, if
 /// that is NULL, to the proxy's current ones.
 fwd_status fwd_forward_method(fwd_proxy *FWD_NONNULL proxy,

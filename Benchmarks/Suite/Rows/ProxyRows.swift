@@ -131,11 +131,15 @@ enum ProxyRows {
     let first = resolved(
       "proxy: result of the first, one delivery", stage, .answer, deliveries: 1, answer: count,
       by: stage.weak, to: stage.plain)
-    return [first] + policies + [collecting(stage, total)]
+    return [first] + policies + collecting(stage, total)
   }
 
-  private static func collecting(_ stage: Stage, _ total: Int64) -> Row {
-    .fanOut("proxy: all results collected", stage.size, stage.plain, answers: total) {
+  private enum Keys {
+    static let answer = Method("answer:scale:", ((Int64, Double) -> Int64).self)
+  }
+
+  private static func collecting(_ stage: Stage, _ total: Int64) -> [Row] {
+    let literal = Row.fanOut(Way.collected, stage.size, stage.plain, answers: total) {
       let proxy = try stage.weak.get()
       return { iterations in
         var sum: Int64 = 0
@@ -147,6 +151,18 @@ enum ProxyRows {
         return sum
       }
     }
+    let key = Row.fanOut(Way.collectedByKey, stage.size, stage.plain, answers: total) {
+      let proxy = try stage.weak.get()
+      return { iterations in
+        var sum: Int64 = 0
+        for _ in 0..<iterations {
+          let (count, scale) = currentMessage()
+          for answer in try proxy.collect(Keys.answer, count, scale) { sum &+= answer.value }
+        }
+        return sum
+      }
+    }
+    return [literal, key]
   }
 
   // MARK: - Batches

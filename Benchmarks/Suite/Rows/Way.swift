@@ -20,6 +20,8 @@ public enum Way {
   static let literal = "proxy: send by literal"
   static let until = "proxy: until a closure holds"
   static let reduced = "proxy: reduced by a closure"
+  static let collected = "proxy: all results collected"
+  static let collectedByKey = "proxy: all results collected, by key"
   /// Only with the trait "Macros".
   static let typedProxy = "typed proxy"
   static let functionPointer = "proxy: C function pointer"

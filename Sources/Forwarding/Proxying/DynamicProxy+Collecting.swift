@@ -5,8 +5,7 @@ internal import CForwardingInternal
 
 extension DynamicProxy {
   /// Calls all responders of a method, whatever its policy, and returns every
-  /// result with its author. It is slower than `send`: each result is decoded and
-  /// stored.
+  /// result with its author.
   ///
   /// ```swift
   /// for answer in try proxy.collect(Table.height, row) { … answer.author, answer.value }
@@ -18,9 +17,66 @@ extension DynamicProxy {
   ///   out and reported to the error handler.
   /// - Throws: `ForwardingError`, as `send`, but never `noResponder`.
   /// - Complexity: O(*n*) in the number of subscribers.
+  // Compiled into the caller, as `send` is.
+  @inlinable
   public func collect<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, as type: Output.Type = Output.self,
     _ arguments: repeat each Argument
+  ) throws(ForwardingError) -> [Answer<Output>] {
+    // A key without a result may be known to fit a method with one, for sends.
+    guard key.isDirect, Output.self != Void.self else {
+      return try collectIndirect(key, repeat each arguments)
+    }
+    let frame = (repeat each arguments)
+    // SAFETY: the method has the arguments where a direct key's tuple has them,
+    // which `gatherDirect` knows or does nothing.
+    let (status, answers) = unsafe withUnsafeTemporaryAllocation(
+      of: GatheredResult.self, capacity: GatheredResults.capacityOnStack
+    ) { room in
+      unsafe withUnsafePointer(to: frame) { arguments in
+        let gathered = unsafe gatherDirect(
+          key.selector, key.derived, UnsafeRawPointer(arguments), room)
+        guard gathered.status == .done, gathered.count > 0 else {
+          return (gathered.status, [Answer<Output>]())
+        }
+        return (.done, unsafe key.answers(gathered, of: self))
+      }
+    }
+    switch status {
+    case .done: return answers
+    case .failed: throw ForwardingError.last(key.selector)
+    case .unverified: return try collectIndirect(key, repeat each arguments)
+    }
+  }
+
+  /// Forwards a tuple of a direct key's arguments and gathers the results, if the
+  /// key is known to fit the method. The caller takes what they refer to, then
+  /// calls `free`.
+  @usableFromInline
+  @unsafe internal func gatherDirect(
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ frame: UnsafeRawPointer,
+    _ room: UnsafeMutableBufferPointer<GatheredResult>
+  ) -> GatheredResults {
+    guard let entry = unsafe verifiedEntry(selector, derived) else {
+      return GatheredResults(status: .unverified)
+    }
+    // SAFETY: the structs have the same layout, and the room is the caller's. A
+    // direct key's result is no larger than that of a gathered one.
+    var gathering = unsafe fwd_gathering(
+      results: UnsafeMutableRawPointer(room.baseAddress!).assumingMemoryBound(
+        to: fwd_gathered.self),
+      count: 0, capacity: room.count, is_allocated: false)
+    guard unsafe fwd_gather(core.handle, entry, frame, &gathering) == FWD_OK else {
+      return GatheredResults(status: .failed)
+    }
+    return unsafe GatheredResults(gathering)
+  }
+
+  /// Forwards arguments of any types, for results of any size, or with a key that
+  /// is new to the method.
+  @usableFromInline
+  internal func collectIndirect<Output, each Argument>(
+    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> [Answer<Output>] {
     let method = try method(for: key)
     let (coders, result) = try Self.coders(method, Output.self, repeat (each Argument).self)
@@ -39,14 +95,19 @@ extension DynamicProxy {
       }
       try unsafe method.forward(delivery)
     }
-    for mismatch in collector.mismatches {
-      configuration.onError(
-        ForwardingError(mismatch, selector: key.selector, signature: method.signature))
-    }
+    report(collector.mismatches, key.selector, method.signature)
+    let anchor = anchor
     return collector.answers.map {
-      Answer(
-        author: $0.author, subscription: Subscription(anchor: anchor, identifier: $0.identifier),
-        value: $0.value)
+      Answer(author: $0.author, anchor: anchor, identifier: $0.identifier, value: $0.value)
+    }
+  }
+
+  fileprivate func report(
+    _ mismatches: [ValueMismatch], _ selector: MethodSelector, _ signature: MethodSignature?
+  ) {
+    for mismatch in mismatches {
+      configuration.onError(
+        ForwardingError(mismatch, selector: selector, signature: signature))
     }
   }
 }
@@ -56,12 +117,132 @@ extension DynamicProxy {
   public struct Answer<Value> {
     /// The subscriber; nil for a C context.
     public let author: AnyObject?
-    /// Its subscription.
-    public let subscription: Subscription
+    @usableFromInline internal let anchor: ProxyAnchor
+    @usableFromInline internal let identifier: UInt64
     /// The result.
     public let value: Value
+
+    /// Its subscription.
+    public var subscription: Subscription {
+      Subscription(anchor: anchor, identifier: identifier)
+    }
+
+    @inlinable
+    internal init(author: AnyObject?, anchor: ProxyAnchor, identifier: UInt64, value: Value) {
+      self.author = author
+      self.anchor = anchor
+      self.identifier = identifier
+      self.value = value
+    }
   }
 }
+
+// MARK: - Gathered results
+
+/// What C writes for each result: the layout is that of `fwd_gathered`, which
+/// gather.c asserts.
+@usableFromInline
+@safe internal struct GatheredResult {
+  @usableFromInline internal let identifier: UInt64
+  /// With a reference of the reader's.
+  @usableFromInline internal let author: Unmanaged<AnyObject>?
+  @usableFromInline internal var room: SendResult
+}
+
+/// The results of a direct fan-out.
+@usableFromInline
+@safe internal struct GatheredResults {
+  /// For more results, C allocates memory.
+  @usableFromInline internal static var capacityOnStack: Int { 8 }
+
+  @usableFromInline internal let status: SendStatus
+  @usableFromInline internal let start: UnsafeMutablePointer<GatheredResult>?
+  @usableFromInline internal let count: Int
+  private let isAllocated: Bool
+
+  fileprivate init(status: SendStatus) {
+    self.status = status
+    unsafe start = nil
+    count = 0
+    isAllocated = false
+  }
+
+  fileprivate init(_ gathering: fwd_gathering) {
+    status = .done
+    // SAFETY: the structs have the same layout.
+    unsafe start = UnsafeMutableRawPointer(gathering.results).assumingMemoryBound(
+      to: GatheredResult.self)
+    unsafe count = gathering.count
+    unsafe isAllocated = gathering.is_allocated
+  }
+
+  /// Frees the memory, if it is not the caller's.
+  @usableFromInline
+  @unsafe internal func free() {
+    guard isAllocated, let start = unsafe start else { return }
+    // SAFETY: as above; freed once.
+    var gathering = unsafe fwd_gathering(
+      results: UnsafeMutableRawPointer(start).assumingMemoryBound(to: fwd_gathered.self),
+      count: count, capacity: count, is_allocated: true)
+    unsafe fwd_gathering_free(&gathering)
+  }
+}
+
+extension Method {
+  /// Makes answers of gathered results, of which there are some, and takes what
+  /// they refer to.
+  @inlinable
+  @unsafe internal func answers(
+    _ gathered: GatheredResults, of proxy: DynamicProxy
+  ) -> [DynamicProxy.Answer<Output>] {
+    guard scalarKinds(of: Output.self) != nil else {
+      return unsafe decodedAnswers(gathered, of: proxy)
+    }
+    let anchor = proxy.anchor
+    let answers = unsafe [DynamicProxy.Answer<Output>](
+      unsafeUninitializedCapacity: gathered.count
+    ) { answers, count in
+      for index in 0..<gathered.count {
+        // SAFETY: there are as many; each has a reference to its author for us.
+        let answer = unsafe DynamicProxy.Answer(
+          author: gathered.start![index].author?.takeRetainedValue(), anchor: anchor,
+          identifier: gathered.start![index].identifier,
+          value: scalar(in: &gathered.start![index].room))
+        unsafe (answers.baseAddress! + index).initialize(to: answer)
+      }
+      count = gathered.count
+    }
+    unsafe gathered.free()
+    return answers
+  }
+
+  @usableFromInline
+  @unsafe internal func decodedAnswers(
+    _ gathered: GatheredResults, of proxy: DynamicProxy
+  ) -> [DynamicProxy.Answer<Output>] {
+    let anchor = proxy.anchor
+    var answers: [DynamicProxy.Answer<Output>] = []
+    answers.reserveCapacity(gathered.count)
+    var mismatches: [ValueMismatch] = []
+    for index in 0..<gathered.count {
+      // SAFETY: as above, and to a result that is an object.
+      let author = unsafe gathered.start![index].author?.takeRetainedValue()
+      do throws(ValueMismatch) {
+        answers.append(
+          DynamicProxy.Answer(
+            author: author, anchor: anchor, identifier: unsafe gathered.start![index].identifier,
+            value: try unsafe decode(&gathered.start![index].room)))
+      } catch {
+        mismatches.append(error)
+      }
+    }
+    unsafe gathered.free()
+    proxy.report(mismatches, selector, try? signature)
+    return answers
+  }
+}
+
+// MARK: - Collectors
 
 private class AnyCollector {
   @unsafe func take(

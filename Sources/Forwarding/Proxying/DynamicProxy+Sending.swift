@@ -112,7 +112,7 @@ extension DynamicProxy {
   }
 
   /// The shim's entry of a method that a key is known to fit.
-  private func verifiedEntry(
+  internal func verifiedEntry(
     _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>
   ) -> UnsafePointer<fwd_proxy_method>? {
     let token = unsafe UInt(bitPattern: derived.toOpaque())
@@ -207,7 +207,13 @@ extension Method {
   internal func result(in room: inout SendResult) throws(ForwardingError) -> Output {
     if Output.self == Void.self { return unsafe unsafeBitCast((), to: Output.self) }
     guard scalarKinds(of: Output.self) != nil else { return try decodedResult(in: &room) }
-    return unsafe withUnsafeBytes(of: &room) { room in
+    return scalar(in: &room)
+  }
+
+  /// Reads a result whose type has kinds of scalars.
+  @inlinable
+  internal func scalar(in room: inout SendResult) -> Output {
+    unsafe withUnsafeBytes(of: &room) { room in
       // Any byte but 0 is true.
       if Output.self == Bool.self {
         return unsafe unsafeBitCast(room.load(as: UInt8.self) != 0, to: Output.self)
@@ -220,17 +226,22 @@ extension Method {
   @usableFromInline
   internal func decodedResult(in room: inout SendResult) throws(ForwardingError) -> Output {
     do throws(ValueMismatch) {
-      // SAFETY: the object was made for the key's types.
-      let typed = unsafe unsafeDowncast(derivation, to: TypedDerivedMethod<Output>.self)
-      // Direct keys have a signature, and so a coder.
-      guard let coder = typed.result else { throw .null(Output.self) }
-      // SAFETY: the fan-out has put a result there, whose reference is the
-      // caller's.
-      return try unsafe withUnsafeBytes(of: &room) { room throws(ValueMismatch) in
-        try unsafe coder.decodeRetained(from: room.baseAddress!)
-      }
+      return try decode(&room)
     } catch {
       throw ForwardingError(error, selector: selector, signature: try? signature)
+    }
+  }
+
+  /// Reads a result of any type, and takes the reference to an object.
+  internal func decode(_ room: inout SendResult) throws(ValueMismatch) -> Output {
+    // SAFETY: the object was made for the key's types.
+    let typed = unsafe unsafeDowncast(derivation, to: TypedDerivedMethod<Output>.self)
+    // Direct keys have a signature, and so a coder.
+    guard let coder = typed.result else { throw .null(Output.self) }
+    // SAFETY: the fan-out has put a result there, whose reference is the
+    // caller's.
+    return try unsafe withUnsafeBytes(of: &room) { room throws(ValueMismatch) in
+      try unsafe coder.decodeRetained(from: room.baseAddress!)
     }
   }
 }

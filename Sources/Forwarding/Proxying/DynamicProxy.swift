@@ -84,7 +84,7 @@ public final class DynamicProxy: Sendable {
   internal var requirements: [ProtocolTable.Requirement] { core.plan.requirements }
 
   /// What subscriptions know the proxy by.
-  internal var anchor: ProxyAnchor { core.anchor(of: self) }
+  @usableFromInline internal var anchor: ProxyAnchor { core.anchor(of: self) }
 }
 
 // MARK: - Asking

@@ -3,6 +3,7 @@
 
 /// A weak reference to a proxy that all its subscriptions share: it costs each of
 /// them a count.
+@usableFromInline
 internal final class ProxyAnchor: Sendable {
   private let reference: WeakReference<DynamicProxy>
 
