@@ -21,7 +21,7 @@ import Testing
   }
 
   private func joined(_ table: FunctionTable, _ proxy: DynamicProxy) -> JoinedTable? {
-    table.joins.existing?.joined(to: proxy.core.plan.number)
+    table.existingJoins?.joined(to: proxy.core.plan.number)
   }
 
   @Test func `proxies of one protocol share a plan, unless they configure its methods`() throws {

@@ -228,7 +228,7 @@ extension Invocation {
       let old = try frame.replaceArgument(value, at: index)
       withExtendedLifetime(old) {}
     } catch {
-      throw error.naming(selector)
+      throw error.naming(selector.name)
     }
   }
 
@@ -296,7 +296,7 @@ extension Invocation {
       let old = try unsafe frame.replaceBytes(bytes, at: index)
       withExtendedLifetime(old) {}
     } catch {
-      throw error.naming(selector)
+      throw error.naming(selector.name)
     }
   }
 

@@ -215,9 +215,9 @@ extension ForwardingError {
   }
 
   /// Returns the error with the name of the method that it concerns.
-  internal func naming(_ selector: MethodSelector) -> ForwardingError {
+  internal func naming(_ selector: String) -> ForwardingError {
     var fields = storage.fields
-    fields.selector = selector.name
+    fields.selector = selector
     return ForwardingError(fields)
   }
 }

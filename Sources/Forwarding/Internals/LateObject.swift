@@ -6,6 +6,8 @@ internal import Synchronization
 /// An object that is made when it is first needed, once. Any thread may ask for
 /// it, without a lock.
 ///
+/// An object that a layer above stores is of type `AnyObject & Sendable` here.
+///
 /// `Synchronization.AtomicLazyReference` does the same. It is not inlinable, and
 /// looks its metadata up in each call, which takes longer than to make the object.
 @safe internal struct LateObject<Object: AnyObject & Sendable>: ~Copyable, Sendable {

@@ -153,8 +153,8 @@ extension DynamicProxy {
       try check(joined, declares: name != nil)
       return try DispatchTable(joined, key: name, isSingle: true)
     }
-    if let last = table.joins.existing?.dispatch(for: core.number) { return last }
-    let joins = table.joins.object { FunctionTable.Joins() }
+    if let last = table.existingJoins?.dispatch(for: core.number) { return last }
+    let joins = table.joins
     let key = ObjectIdentifier(table.identity)
     let dispatch: DispatchTable
     if let found = subscribers.withJoinedTables({ $0.find(key) }) {

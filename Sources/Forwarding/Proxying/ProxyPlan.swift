@@ -31,9 +31,11 @@ internal import CForwardingInternal
     guard protocols.count == 1, configuration.hasUsualMethods else {
       return try ProxyPlan(ProtocolTable.merge(protocols), configuration)
     }
-    return try protocols[0].usualPlan.object { () throws(ForwardingError) in
+    let plan = try protocols[0].derived.object { () throws(ForwardingError) in
       try ProxyPlan(ProtocolTable.merge(protocols), configuration)
     }
+    // SAFETY: nobody else stores an object there.
+    return unsafe unsafeDowncast(plan, to: ProxyPlan.self)
   }
 
   private init(

@@ -29,6 +29,9 @@ internal import CForwardingInternal
 ///
 /// A table is immutable and may be shared between threads.
 public final class FunctionTable: Sendable {
+  /// Names a table by its address.
+  internal final class Identity: Sendable {}
+
   /// One method of a table, before its signature is known.
   internal struct Method: Sendable {
     let selector: MethodSelector
@@ -55,8 +58,8 @@ public final class FunctionTable: Sendable {
 
   /// Names this table, also for what outlives it.
   internal let identity = Identity()
-  /// What proxies have made of this table.
-  internal let joins = LateObject<Joins>()
+  /// What proxies have made of this table; see `FunctionTable.joins`.
+  internal let derived = LateObject<AnyObject & Sendable>()
 
   /// The first mistake in the table; nil if there is none.
   internal let fault: ForwardingError?

@@ -25,8 +25,8 @@ public final class ProtocolTable: Sendable {
   /// The methods that this table declares itself, in order.
   public let requirements: [Requirement]
 
-  /// What the proxies share that adopt this table only, and configure no method.
-  internal let usualPlan = LateObject<ProxyPlan>()
+  /// What proxies have made of this table; see `ProxyPlan.plan`.
+  internal let derived = LateObject<AnyObject & Sendable>()
 
   /// One method of a protocol.
   public struct Requirement: Sendable {

@@ -2,8 +2,17 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension FunctionTable {
-  /// Names a table by its address.
-  internal final class Identity: Sendable {}
+  /// What has been joined from this table lately; nil if nothing has been.
+  internal var existingJoins: Joins? {
+    // SAFETY: `joins` stores no object of another class.
+    derived.existing.map { unsafe unsafeDowncast($0, to: Joins.self) }
+  }
+
+  /// What has been joined from this table lately.
+  internal var joins: Joins {
+    // SAFETY: as above.
+    unsafe unsafeDowncast(derived.object { Joins() }, to: Joins.self)
+  }
 
   /// What has been joined from a table lately. It lives as long as the table, so
   /// the closures of a table are given up with the table and its subscriptions.
