@@ -8,6 +8,10 @@ internal import FwdBenchRows
 @main struct FwdBench {
   static func main() {
     Benchmark.main(
-      "fwd-bench", [CallRows.group, FanOutRows.group(), ClosureRows.group(), HookGoals.group()])
+      "fwd-bench",
+      [
+        CallRows.group, FanOutRows.group(), ClosureRows.group(), SignalRows.group,
+        HookGoals.group(),
+      ])
   }
 }

@@ -33,6 +33,9 @@ internal import CForwardingInternal
     unsafe (self.state, lock) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
   }
 
+  /// Whether both are copies of one lock.
+  package func isSame(_ other: Lock) -> Bool { storage === other.storage }
+
   /// Runs `body` with the state while no other thread does.
   package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result

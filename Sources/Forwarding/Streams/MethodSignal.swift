@@ -84,7 +84,7 @@ public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
     let membership: SignalMembership<Element>?
 
     init(_ source: SignalSource<Element>, _ buffering: SignalBuffering) {
-      channel = SignalChannel(buffering)
+      channel = SignalChannel(buffering, source.lock)
       membership = source.join(channel)
     }
   }
@@ -115,6 +115,7 @@ public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> Element? {
       let (channel, membership) = (observer.channel, observer.membership)
+      if !Task.isCancelled, let element = channel.poll() { return element }
       return await withTaskCancellationHandler {
         await channel.next()
       } onCancel: {

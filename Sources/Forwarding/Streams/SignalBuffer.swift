@@ -1,83 +1,169 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The elements that an iterator has not taken yet, in order, by its policy.
-package struct SignalBuffer<Element> {
-  private let policy: SignalBuffering
-  /// A ring buffer. Cells without an element are nil.
-  private var cells: [Element?] = []
-  private var head = 0
-
-  /// The number of elements.
-  package private(set) var count = 0
+/// The elements that an iterator has not taken yet, in order, by its policy: a
+/// ring buffer. The owner's lock protects it.
+@safe package final class SignalBuffer<Element> {
+  /// Lives as long as this object, and does not move.
+  internal let ring: UnsafeMutablePointer<SignalRing>
 
   /// Makes an empty buffer.
   package init(_ policy: SignalBuffering) {
-    self.policy = policy
+    unsafe ring = .allocate(capacity: 1)
+    unsafe ring.initialize(to: SignalRing(policy))
   }
+
+  // SAFETY, here and below: the ring has elements of this buffer's type.
+  deinit {
+    unsafe ring.pointee.release(Element.self)
+    unsafe ring.deinitialize(count: 1)
+    unsafe ring.deallocate()
+  }
+
+  /// The number of elements.
+  package var count: Int { unsafe ring.pointee.count }
 
   package var isEmpty: Bool { count == 0 }
 
   /// The number of elements for which there is memory.
-  package var capacity: Int { cells.count }
+  package var capacity: Int { unsafe ring.pointee.capacity }
 
   /// Appends an element. Returns the element that the policy drops: its `deinit`
   /// may run any code, so the caller releases it outside of locks.
-  package mutating func append(_ element: Element) -> Element? {
-    switch policy {
-    case .unbounded: break
-    case .newest(let limit) where count >= limit:
-      guard let oldest = popFirst() else { return element }
-      push(element)
+  package func append(_ element: Element) -> Element? {
+    if unsafe ring.pointee.isFull {
+      guard unsafe ring.pointee.dropsOldest, let oldest = popFirst() else { return element }
+      unsafe ring.pointee.push(element)
       return oldest
-    case .oldest(let limit) where count >= limit: return element
-    case .newest, .oldest: break
     }
-    push(element)
+    unsafe ring.pointee.push(element)
     return nil
   }
 
-  private mutating func push(_ element: Element) {
-    if count == cells.count { resize(to: max(Self.smallest, 2 * count)) }
-    cells[(head + count) % cells.count] = element
-    count += 1
+  /// Takes the first element; nil if there is none.
+  package func popFirst() -> Element? {
+    if unsafe ring.pointee.count == 0 { return nil }
+    return unsafe ring.pointee.popFirst(Element.self)
   }
 
-  /// Takes the first element; nil if there is none.
-  package mutating func popFirst() -> Element? {
-    if count == 0 { return nil }
-    let first = cells[head]
-    cells[head] = nil
-    head = (head + 1) % cells.count
-    count -= 1
+  /// Removes all elements, and gives them to the caller to release.
+  package func removeAll() -> [Element] {
+    unsafe ring.pointee.removeAll(Element.self)
+  }
+}
+
+/// A ring buffer of elements of one type, which its users know.
+///
+/// The type is not a parameter of the struct, but of the methods that copy an
+/// element: the code of this module is not specialised for the elements of other
+/// modules, and would look up the metadata of each generic type that it uses.
+@unsafe internal struct SignalRing {
+  /// Memory for `capacity` elements; nil if that is 0.
+  private var cells: UnsafeMutableRawPointer?
+  /// A power of two, or 0.
+  internal private(set) var capacity = 0
+  private var head = 0
+  internal private(set) var count = 0
+  /// The most elements that there may be.
+  private let limit: Int
+  /// Whether a full ring drops its first element, and not the one that comes.
+  internal let dropsOldest: Bool
+
+  // For `SignalChannel`.
+
+  /// Whether no more elements are taken.
+  internal var isFinished = false
+  /// The waiting tasks, in order; none while there is an element. Usually there is
+  /// at most one.
+  internal var waiters = unsafe SignalWaiters()
+
+  internal init(_ policy: SignalBuffering) {
+    switch policy {
+    case .unbounded: unsafe (limit, dropsOldest) = (.max, false)
+    // Without a limit of at least one there is no older element to drop.
+    case .newest(let count): unsafe (limit, dropsOldest) = (max(count, 0), count > 0)
+    case .oldest(let count): unsafe (limit, dropsOldest) = (max(count, 0), false)
+    }
+  }
+
+  /// Whether the policy lets no element in unless another one goes.
+  internal var isFull: Bool { unsafe count >= limit }
+
+  /// The address of the element at an offset from the first.
+  @inline(__always)
+  private func cell<Element>(_ offset: Int, _: Element.Type) -> UnsafeMutablePointer<Element> {
+    // SAFETY: the index is below the capacity.
+    unsafe cells!.assumingMemoryBound(to: Element.self) + ((head + offset) & (capacity - 1))
+  }
+
+  /// Appends an element, whatever the policy.
+  @inline(__always)
+  internal mutating func push<Element>(_ element: Element) {
+    if unsafe count == capacity { unsafe grow(Element.self) }
+    unsafe cell(count, Element.self).initialize(to: element)
+    unsafe count += 1
+  }
+
+  /// Takes the first element, which there must be.
+  @inline(__always)
+  internal mutating func popFirst<Element>(_: Element.Type) -> Element {
+    let first = unsafe cell(0, Element.self).move()
+    unsafe head = (head + 1) & (capacity - 1)
+    unsafe count -= 1
     // A quarter, so that a buffer whose count goes up and down around a power of
     // two is not resized each time: O(1), amortised.
-    if cells.count > Self.largestIdle && count <= cells.count / 4 { resize(to: cells.count / 2) }
+    if unsafe capacity > Self.largestIdle && count <= capacity / 4 {
+      unsafe resize(to: capacity / 2, Element.self)
+    }
     return first
   }
+
+  /// Removes all elements.
+  internal mutating func removeAll<Element>(_: Element.Type) -> [Element] {
+    var elements: [Element] = []
+    elements.reserveCapacity(unsafe count)
+    for offset in 0..<(unsafe count) { elements.append(unsafe cell(offset, Element.self).move()) }
+    unsafe cells?.deallocate()
+    unsafe (cells, capacity, head, count) = (nil, 0, 0, 0)
+    return elements
+  }
+
+  /// Releases the elements and the memory.
+  internal func release<Element>(_: Element.Type) {
+    for offset in 0..<(unsafe count) {
+      unsafe cell(offset, Element.self).deinitialize(count: 1)
+    }
+    unsafe cells?.deallocate()
+  }
+
+  // MARK: Memory
 
   /// The capacity of a buffer with its first element.
   private static var smallest: Int { 4 }
 
   /// The capacity down to which a buffer does not shrink.
-  private static var largestIdle: Int { 32 }
+  private static var largestIdle: Int { 64 }
 
-  private mutating func resize(to capacity: Int) {
-    var next: [Element?] = []
-    next.reserveCapacity(capacity)
-    for offset in 0..<count { next.append(cells[(head + offset) % cells.count]) }
-    next.append(contentsOf: repeatElement(nil, count: capacity - count))
-    cells = next
-    head = 0
+  @inline(never)
+  private mutating func grow<Element>(_: Element.Type) {
+    unsafe resize(to: max(Self.smallest, 2 * capacity), Element.self)
   }
 
-  /// Removes all elements, and gives them to the caller to release.
-  package mutating func removeAll() -> [Element?] {
-    defer {
-      cells = []
-      head = 0
-      count = 0
+  /// Moves the elements to new memory.
+  @inline(never)
+  private mutating func resize<Element>(to capacity: Int, _: Element.Type) {
+    let next = UnsafeMutableRawPointer.allocate(
+      byteCount: max(capacity * MemoryLayout<Element>.stride, 1),
+      alignment: MemoryLayout<Element>.alignment)
+    let elements = unsafe next.assumingMemoryBound(to: Element.self)
+    if let cells = unsafe cells {
+      // Up to the end of the old memory, then from its start.
+      let first = unsafe min(count, self.capacity - head)
+      unsafe elements.moveInitialize(from: cell(0, Element.self), count: first)
+      unsafe (elements + first).moveInitialize(
+        from: cells.assumingMemoryBound(to: Element.self), count: count - first)
+      unsafe cells.deallocate()
     }
-    return cells
+    unsafe (cells, self.capacity, head) = (next, capacity, 0)
   }
 }

@@ -1,72 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+/// The lock of a signal: its emitters and the channels of its iterators share it,
+/// so that an element for one iterator takes one lock.
+internal typealias SignalLock = Lock<Void>
+
 /// One iterator's side of a signal: a buffer, and the tasks that wait for an
 /// element.
 ///
 /// No task is resumed, and no element released, under the lock.
-internal final class SignalChannel<Element: Sendable>: SignalSink {
-  private typealias Waiter = CheckedContinuation<Element?, Never>
+@safe internal final class SignalChannel<Element: Sendable>: SignalSink, @unchecked Sendable {
+  // Sendable: the lock protects the buffer.
 
-  private struct State {
-    var buffer: SignalBuffer<Element>
-    /// The waiting tasks, in order; none while an element is in the buffer.
-    /// Usually there is at most one, but copies of an iterator share the channel.
-    var waiters: [Waiter] = []
-    var isFinished = false
-  }
+  internal let lock: SignalLock
+  private let buffer: SignalBuffer<Element>
 
-  private let state: Lock<State>
+  /// The buffer's; valid as long as this object.
+  internal var ring: UnsafeMutablePointer<SignalRing> { unsafe buffer.ring }
 
-  internal init(_ policy: SignalBuffering) {
-    state = Lock(State(buffer: SignalBuffer(policy)))
+  internal init(_ policy: SignalBuffering, _ lock: SignalLock = SignalLock(())) {
+    self.lock = lock
+    buffer = SignalBuffer(policy)
   }
 
   internal func receive(_ element: Element) {
-    let (waiter, dropped) = state.withLock { state -> (Waiter?, Element?) in
-      if state.isFinished { return (nil, nil) }
-      if !state.waiters.isEmpty { return (state.waiters.removeFirst(), nil) }
-      return (nil, state.buffer.append(element))
+    var dropped: Element?
+    let waiter = unsafe lock.withLock { _ -> SignalWaiter? in
+      switch unsafe ring.pointee.offer(element) {
+      case .taken: return nil
+      case .waiter(let waiter): return unsafe waiter
+      case .full:
+        dropped = buffer.append(element)
+        return nil
+      }
     }
-    waiter?.resume(returning: element)
+    unsafe waiter?.resume(with: element)
     withExtendedLifetime(dropped) {}
   }
 
   /// Ends the channel. Elements in the buffer can still be taken.
   internal func finish() {
-    end { _ in [] }
+    end { [] }
   }
 
   /// Ends the channel and drops the buffer.
   internal func cancel() {
-    end { $0.removeAll() }
+    end { buffer.removeAll() }
   }
 
-  private func end(_ clear: (inout SignalBuffer<Element>) -> [Element?]) {
-    let (waiters, dropped) = state.withLock { state in
-      defer { state.waiters = [] }
-      state.isFinished = true
-      return (state.waiters, clear(&state.buffer))
+  private func end(_ clear: () -> [Element]) {
+    var dropped: [Element] = []
+    var waiters = unsafe lock.withLock { _ -> SignalWaiters in
+      unsafe ring.pointee.isFinished = true
+      dropped = clear()
+      return unsafe ring.pointee.waiters.removeAll()
     }
-    for waiter in waiters { waiter.resume(returning: nil) }
+    while let waiter = unsafe waiters.popFirst() {
+      unsafe waiter.resume(returning: Element?.none)
+    }
     withExtendedLifetime(dropped) {}
   }
 
   /// Waits for the next element. Returns nil at the end.
   internal func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
-    await withCheckedContinuation { waiter in
-      let (isReady, element) = state.withLock { state -> (Bool, Element?) in
-        if let element = state.buffer.popFirst() { return (true, element) }
-        if state.isFinished { return (true, nil) }
-        state.waiters.append(waiter)
-        return (false, nil)
+    // SAFETY: the continuation is resumed once: here, or by the thread that takes
+    // the waiter out of the ring.
+    await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Element?, Never>) in
+      var element: Element?
+      let waits = lock.withLock { _ -> Bool in
+        element = buffer.popFirst()
+        if element != nil { return false }
+        if unsafe ring.pointee.isFinished { return false }
+        unsafe ring.pointee.waiters.append(SignalWaiter(continuation))
+        return true
       }
-      if isReady { waiter.resume(returning: element) }
+      if !waits { unsafe continuation.resume(returning: element) }
     }
   }
 
   /// Takes the next element, if there is one.
   internal func poll() -> Element? {
-    state.withLock { $0.buffer.popFirst() }
+    var element: Element?
+    lock.withLock { _ in element = buffer.popFirst() }
+    return element
+  }
+}
+
+// MARK: - Giving elements
+
+/// What has become of an element that was offered to a channel.
+@unsafe internal enum SignalOffer {
+  /// It is in the buffer, or the policy or the end of the channel drops it.
+  case taken
+  /// The caller resumes the task with the element, not under the lock.
+  case waiter(SignalWaiter)
+  /// The caller has to drop the first element, not under the lock.
+  case full
+}
+
+extension SignalRing {
+  /// Offers an element to a channel, whose lock the caller has.
+  @inline(__always)
+  internal mutating func offer<Element>(_ element: Element) -> SignalOffer {
+    if unsafe isFinished { return unsafe .taken }
+    if let waiter = unsafe waiters.popFirst() { return unsafe .waiter(waiter) }
+    if unsafe !isFull {
+      unsafe push(element)
+      return unsafe .taken
+    }
+    // What is not kept is the caller's to release.
+    if unsafe !dropsOldest { return unsafe .taken }
+    guard _isPOD(Element.self) else { return unsafe .full }
+    _ = unsafe popFirst(Element.self)
+    unsafe push(element)
+    return unsafe .taken
   }
 }

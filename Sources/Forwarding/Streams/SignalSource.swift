@@ -6,9 +6,9 @@
 /// the proxy.
 @usableFromInline
 internal final class SignalRegistration<Element: Sendable>: Sendable {
-  @usableFromInline internal let emitter = SignalEmitter<Element>()
+  @usableFromInline internal let emitter: SignalEmitter<Element>
 
-  fileprivate init() {}
+  fileprivate init(_ lock: SignalLock) { emitter = SignalEmitter(lock) }
 
   deinit { emitter.finish() }
 }
@@ -45,6 +45,9 @@ package final class SignalSource<Element: Sendable>: Sendable {
   private let dispatch: DispatchTable
   private let position: DynamicProxy.Position
   private let state = Lock(State())
+  /// That of emitters and of iterators' channels. It may be taken under that of
+  /// the state.
+  internal let lock = SignalLock(())
 
   /// Prepares the registration of a closure, whose receiver is a
   /// `SignalRegistration`.
@@ -74,7 +77,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
     forgetEnded(proxy)
     // All references are released outside the lock, since they may be the last.
     let (registration, isSubscribed, retired) = state.withLock { state in
-      let registration = state.registration ?? SignalRegistration<Element>()
+      let registration = state.registration ?? SignalRegistration<Element>(lock)
       // A registration that lives has not finished its emitter.
       registration.emitter.add(sink)
       if state.emitter !== registration.emitter {

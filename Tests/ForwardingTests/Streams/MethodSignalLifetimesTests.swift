@@ -280,7 +280,9 @@ import Testing
           continue
         }
         // Whoever has an iterator gets what is sent afterwards, once.
-        let channel = SignalChannel<Int32>(.unbounded)
+        let channel =
+          round % 2 == 0
+          ? SignalChannel<Int32>(.unbounded) : SignalChannel<Int32>(.unbounded, signal.source.lock)
         let membership = signal.source.join(channel)
         let own = Int32(thread * 1000 + round)
         try? proxy.ping(own)
@@ -304,7 +306,9 @@ import Testing
     let wrong = Box(0)
     onThreads(4) { thread in
       for round in 0..<200 {
-        let channel = SignalChannel<Int32>(.unbounded)
+        let channel =
+          round % 2 == 0
+          ? SignalChannel<Int32>(.unbounded) : SignalChannel<Int32>(.unbounded, signal.source.lock)
         let membership = signal.source.join(channel)
         let own = Int32(thread * 1000 + round)
         let answer = try? proxy.send("score:", own) as Int32

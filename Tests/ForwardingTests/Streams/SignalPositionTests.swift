@@ -135,7 +135,7 @@ private struct Iterators: @unchecked Sendable {
   // MARK: Buffers
 
   @Test func `a buffer that has been emptied gives its memory back`() {
-    var buffer = SignalBuffer<Int>(.unbounded)
+    let buffer = SignalBuffer<Int>(.unbounded)
     for number in 0..<100_000 { _ = buffer.append(number) }
     #expect(buffer.capacity >= 100_000)
     for number in 0..<99_000 { #expect(buffer.popFirst() == number) }
