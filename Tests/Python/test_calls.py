@@ -100,6 +100,14 @@ class Calls(TestCase):
         Signature("v^v^vQ").call(libc.memcpy, ctypes.byref(number), bytes([1, 0, 0, 0]), 4)
         self.assertEqual(number.value, 1)
 
+    def test_variadic_functions(self):
+        text = ctypes.create_string_buffer(64)
+        signature = Signature("i^vQr*...ifcd*")
+        self.assertEqual(signature.argument_count, 8)
+        length = signature.call(libc.snprintf, text, 64, "%d %.1f %d %.2f %s", -7, 1.5, -3, 2.25, "end")
+        self.assertEqual((text.value, length), (b"-7 1.5 -3 2.25 end", 18))
+        self.fails(Status.UNSUPPORTED, "\"...\"", Closure, signature, lambda *arguments: 0)
+
     def test_the_function_may_be_an_address(self):
         address = ctypes.cast(libc.abs, c_void_p)
         self.assertEqual(Signature("ii").call(address, -1), 1)

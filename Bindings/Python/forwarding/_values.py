@@ -325,6 +325,9 @@ def types_of(text):
     """The types of a signature, the result's first."""
     types, at = [], 0
     while at < len(text):
+        # The arguments of a variadic function begin here, with the bytes of their own types.
+        if text.startswith("...", at):
+            at += 3
         end = _type_end(text, at)
         types.append(text[at:end].lstrip("rnNoORVA"))
         at = _offset_end(text, end)

@@ -446,7 +446,7 @@ static inline __attribute__((always_inline)) bool deliver_to_all(emission *state
 __attribute__((noinline)) static size_t deliver_to_spans(emission *state) {
   size_t visited = 0;
   fwd_span span;
-  bool goes_on = fwd_span_first(state->proxy->list, &span);
+  bool goes_on = fwd_span_first(fwd_proxy_list(state->proxy), &span);
   while (goes_on) {
     goes_on = deliver_to_all(state, span.records, span.count, &visited) && fwd_span_next(&span);
   }
@@ -586,7 +586,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     deliver_to_all(&state, batch->records, batch->count, &visited);
     visited = visited_now(batch->guard, batch->walked);
   } else {
-    fwd_reading reading = fwd_list_enter(proxy->list);
+    fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
     if (reading.is_long) {
       visited = deliver_to_spans(&state);
     } else {
@@ -614,7 +614,7 @@ __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
   fwd_replay *replay = &looped->replay;
   size_t visited = 0;
   fwd_span span;
-  for (bool found = fwd_span_first(state->proxy->list, &span); found; found = fwd_span_next(&span)) {
+  for (bool found = fwd_span_first(fwd_proxy_list(state->proxy), &span); found; found = fwd_span_next(&span)) {
     // A delivery in the span before has put its arguments where the words of the registers were.
     if (state->arguments) load_words(state, replay->words);
     state->arguments = NULL;
@@ -655,7 +655,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     state->responses += method->replayers.held(replay);
     visited = visited_now(batch->guard, batch->walked);
   } else {
-    const fwd_reading reading = fwd_list_enter(proxy->list);
+    const fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
     visited = reading.count;
     if (__builtin_expect(reading.is_long, 0)) {
       visited = replay_spans(&looped);
@@ -710,7 +710,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
 
 static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                  fwd_error *error) {
-  if (!fwd_tables_have_some(fwd_list_tables(proxy->list, method->index))) {
+  if (!fwd_tables_have_some(fwd_list_tables(fwd_proxy_list(proxy), method->index))) {
     return fan_out_to_nobody(proxy, method, delivery, error);
   }
   return fan_out_to_some(proxy, method, delivery, error);
@@ -845,7 +845,7 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
     if (fwd_liveness_take(stub->liveness)) return call_stub(proxy, method, delivery, stub, error);
-    const fwd_taps *later = fwd_list_taps(proxy->list, method->index);
+    const fwd_taps *later = fwd_list_taps(fwd_proxy_list(proxy), method->index);
     // Cancelled, and about to be taken out; or used up.
     if (later == taps) break;
     if (!later) {
@@ -861,8 +861,8 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
 /// Runs the method's interceptors, if they are closures.
 __attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                               const fwd_delivery *delivery, fwd_error *error) {
-  fwd_guard guard = fwd_hazard_enter(&proxy->list->domain);
-  const fwd_taps *taps = fwd_list_taps(proxy->list, method->index);
+  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+  const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   if (__builtin_expect(!taps, 0)) {
     fwd_hazard_leave(guard);
     return intercept_in_swift(proxy, method, delivery, error);
@@ -886,7 +886,7 @@ __attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, 
 /// Runs the method's interceptors, which fan the delivery out or not. What Swift runs needs no more of the stack for this.
 static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                             fwd_error *error) {
-  return fwd_list_taps(proxy->list, method->index) ? intercept_by_taps(proxy, method, delivery, error)
+  return fwd_list_taps(fwd_proxy_list(proxy), method->index) ? intercept_by_taps(proxy, method, delivery, error)
                                                    : intercept_in_swift(proxy, method, delivery, error);
 }
 
@@ -894,7 +894,7 @@ static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method,
 
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery, fwd_error *error) {
-  uint32_t tables = fwd_list_tables(proxy->list, method->index);
+  uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
   // Interception is the highest bit, so one comparison finds out about both.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
     // A closing proxy has no responders, so the check costs other fan-outs nothing.

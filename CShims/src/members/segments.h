@@ -82,6 +82,8 @@ typedef struct fwd_subscriber_list {
   int64_t *priorities;
   size_t priority_count;
   size_t method_count;
+  /// The memory that the list is part of.
+  void *allocation;
   /// By method; NULL until a method is intercepted by closures.
   _Atomic(_Atomic(fwd_taps *) *) taps;
   /// By method: the number of tables that implement it and have a subscriber that is not blocked; and in the highest

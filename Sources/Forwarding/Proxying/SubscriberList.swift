@@ -22,28 +22,28 @@ internal import CForwardingInternal
     /// The tables that have been joined to the protocols, to be used again.
     fileprivate var joined = JoinedTables()
 
-    /// That of a proxy without subscribers.
-    internal init(_ plan: ProxyPlan, _ configuration: DynamicProxy.Configuration) {
-      let noted = configuration.onCapabilityChange == nil ? 0 : plan.selectors.count
+    /// That of a proxy without subscribers, for a number of methods whose
+    /// responders are noted.
+    internal init(_ noted: Int) {
       responds = Array(repeating: false, count: noted)
     }
   }
 
   /// Owns the shim's list and the state.
-  private let core: ProxyCore
+  private let proxy: DynamicProxy
 
-  internal init(_ core: ProxyCore) { self.core = core }
+  internal init(_ proxy: DynamicProxy) { self.proxy = proxy }
 
-  private var state: Lock<State> { core.members }
+  private var state: Lock<State> { proxy.core.members }
 
-  private var configuration: DynamicProxy.Configuration { core.settings.configuration }
+  private var configuration: DynamicProxy.Configuration { proxy.core.settings.configuration }
 
   /// What becomes of positions beside strangers.
   internal var unknownAnchors: DynamicProxy.Configuration.UnknownAnchors {
     configuration.unknownAnchors
   }
 
-  internal var list: OpaquePointer { unsafe fwd_proxy_core_list(core.handle) }
+  internal var list: OpaquePointer { unsafe fwd_proxy_core_list(proxy.core.handle) }
 
   /// Changes the list, then does what must not be done under the lock.
   internal func change<Value: Sendable>(
@@ -58,7 +58,7 @@ internal import CForwardingInternal
     }
     return try state.withLock { state throws(ForwardingError) in
       defer {
-        if configuration.onCapabilityChange != nil { tells = note(&state) }
+        if proxy.core.settings.observesCapabilities { tells = note(&state) }
       }
       return try body(&state, &garbage)
     }
@@ -70,7 +70,7 @@ internal import CForwardingInternal
   internal func close() {
     let garbage = state.withLock { _ in
       var garbage = Garbage()
-      unsafe fwd_proxy_core_close(core.handle, &garbage.contents)
+      unsafe fwd_proxy_core_close(proxy.core.handle, &garbage.contents)
       return garbage
     }
     // SAFETY: whoever reads the list has a reference to the proxy, and there is
@@ -82,7 +82,7 @@ internal import CForwardingInternal
   ///
   /// - Throws: `ForwardingError` with the code `dead`.
   internal func failIfClosing() throws(ForwardingError) {
-    if unsafe !fwd_proxy_core_is_closing(core.handle) { return }
+    if unsafe !fwd_proxy_core_is_closing(proxy.core.handle) { return }
     throw ForwardingError(
       .dead,
       "the proxy is being deinitialised: its last reference is gone, and its subscriptions have ended"
@@ -98,7 +98,7 @@ internal import CForwardingInternal
   /// Gives whether the caller is to tell.
   private func note(_ state: inout State) -> Bool {
     // Who responds where nobody of the list does.
-    let forwarding = core.existingExtras?.forwardSlot
+    let forwarding = proxy.core.existingExtras?.forwardSlot
     for method in state.responds.indices {
       let responds =
         unsafe fwd_list_may_respond(list, method) || forwarding?.mayRespond(method) == true
@@ -124,7 +124,7 @@ internal import CForwardingInternal
         return state.untold.removeFirst()
       }
       guard let next else { return }
-      configuration.onCapabilityChange?(core.plan.selectors[next.method], next.responds)
+      configuration.onCapabilityChange?(proxy.core.plan.selectors[next.method], next.responds)
     }
   }
 }
