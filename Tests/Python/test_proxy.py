@@ -292,6 +292,17 @@ class Failures(TestCase):
             proxy.send("note")
         self.assertEqual((calls, seen), ([1], []))
 
+    def test_the_cause_is_found_whatever_the_message_is(self):
+        for text in ("", "two\nlines", "\x07bell", "a\0b", "\udcff", "%s %n", "x" * 5000, "é" * 127 + "e\u0301"):
+            proxy = Proxy(table(ask="i@"), on_error=lambda error: None)
+
+            def fails():
+                raise ValueError(text)
+
+            proxy.subscribe({"ask": fails})
+            error = self.fails(Status.DELIVERY_FAILED, "ValueError", proxy.send, "ask")
+            self.assertIsInstance(error.__cause__, ValueError, repr(text))
+
     def test_a_long_message_is_cut_between_characters(self):
         proxy = Proxy(table(ask="i@"))
 
@@ -669,6 +680,28 @@ class Threads(TestCase):
         # A subscriber that another thread ends in the middle of a delivery is passed over, which is no failure.
         self.assertEqual((wrong, errors), ([], []))
         self.assertEqual(proxy.subscriber_count, 0)
+
+    def test_a_proxy_is_closed_while_others_subscribe(self):
+        methods = table(ask="i@")
+        for _ in range(50):
+            proxy, subscribed = Proxy(methods, defaults={"ask": -1}), []
+            pointer = proxy.function_pointer("ask")
+
+            def use():
+                try:
+                    while True:
+                        subscribed.append(proxy.subscribe({"ask": lambda: 1}))
+                except ForwardingError as error:
+                    self.assertEqual(error.code, Status.DEAD)
+
+            threads = [threading.Thread(target=use) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            proxy.close()
+            for thread in threads:
+                thread.join()
+            # Nobody is left behind the function pointer.
+            self.assertEqual(Signature("i").call(pointer), -1)
 
     def test_a_proxy_is_closed_while_others_use_it(self):
         methods = table(ask_="i@i")

@@ -470,6 +470,10 @@ class Proxy:
             check(status, error)
         subscription._target = weakref.ref(target)
         subscription._identifier = target.subscription = made.value
+        if self._handle is not handle:
+            # Closed meanwhile by another thread, which has not seen this subscription.
+            c.proxy_unsubscribe(handle.address, made.value)
+            raise ForwardingError(Status.DEAD, "the proxy is closed")
         return subscription
 
     def close(self):
