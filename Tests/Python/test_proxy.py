@@ -586,8 +586,9 @@ class Lifetimes(TestCase):
         gc.collect()
         self.assertEqual((len(_proxy._proxies), len(_proxy._targets)), counts)
         self.assertEqual(len(owners), 0)
-        # 2,000 proxies, 500 bytes each at most.
-        self.assertLess(memory() - before, 1 << 20)
+        # 2,000 proxies, 500 bytes each at most. The address sanitizer keeps what is freed.
+        if not hasattr(libc, "__asan_init"):
+            self.assertLess(memory() - before, 1 << 20)
 
 
 class ReEntrance(TestCase):
