@@ -830,6 +830,45 @@ FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_
                                        const fwd_subscribe_options *FWD_NULLABLE options,
                                        fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
 
+/// Makes the deliveries of one method of a subscriber: for subscribers that may fail, and for bindings of other
+/// languages.
+///
+/// `context` is that of the subscription. `arguments` has the address of each argument of the signature, the receiver
+/// and the selector included, aligned for its type. The addresses are valid during the call. `result` has room for the
+/// result, filled with zeros. It is not NULL, even if there is no result. The handler runs on the thread that forwards.
+///
+/// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the method's
+/// `failure_result` stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
+/// it returns false:
+///
+/// - `message` says what has failed. Without one the library writes one.
+/// - `status` is `FWD_DELIVERY_FAILED`, which is also what the proxy reports, whatever the handler sets. There is one
+///   exception: with `FWD_NO_RESPONDER` the delivery has not failed. The fan-out continues as if the subscriber did not
+///   implement the method.
+typedef bool (*fwd_delivery_handler)(void *FWD_NULLABLE context, fwd_selector FWD_NONNULL selector,
+                                     void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
+                                     fwd_error *FWD_NONNULL error);
+
+/// One method of a subscriber that is called through a handler.
+typedef struct fwd_handled_method {
+  const char *FWD_NULLABLE selector;
+  /// The signature that the handler expects. It agrees with the protocol's, but the receiver may be any pointer. NULL
+  /// for the signature that the protocol declares.
+  const char *FWD_NULLABLE encoding;
+  fwd_delivery_handler FWD_NULLABLE handler;
+} fwd_handled_method;
+
+/// Subscribes `count` handlers to a proxy.
+///
+/// Works as `fwd_proxy_subscribe`, with handlers in place of functions of each signature: one C function can make the
+/// deliveries of all methods, and a delivery can fail.
+FWD_API fwd_status fwd_proxy_subscribe_handlers(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
+                                                const fwd_handled_method *FWD_NULLABLE methods, size_t count,
+                                                void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
+                                                const fwd_subscribe_options *FWD_NULLABLE options,
+                                                fwd_subscription *FWD_NULLABLE subscription,
+                                                fwd_error *FWD_NULLABLE error);
+
 /// Ends a subscription.
 ///
 /// A fan-out under way does not call it any more, unless another thread is about to at this moment. `destroy` follows,

@@ -48,6 +48,8 @@ public final class FunctionTable: Sendable {
     case packed(PackedFunction)
     /// A C function that gets pointers to the arguments, and its context.
     case shim(ShimFunction)
+    /// A handler of a C program.
+    case handler(HandlerFunction)
     /// A thunk: a C function for void methods that gets the context behind the
     /// arguments of the signature, and a function as of `shim` for all other
     /// callers.
@@ -195,6 +197,28 @@ extension FunctionTable {
   internal let context: UnsafeRawPointer?
 }
 
+/// A handler of a C program (`fwd_delivery_handler`) and the selector that it
+/// gets.
+@safe internal final class HandlerFunction: @unchecked Sendable {
+  // Sendable: filled in `init`, and immutable from then on. forwarding.h says
+  // that handlers may run on any thread.
+  private let handling: UnsafeMutablePointer<fwd_handling>
+
+  internal init(_ selector: MethodSelector, _ handler: fwd_delivery_handler) {
+    unsafe handling = .allocate(capacity: 1)
+    unsafe handling.initialize(to: fwd_handling(selector: selector.handle, handler: handler))
+  }
+
+  deinit {
+    unsafe handling.deallocate()
+  }
+
+  /// What the shim calls. It points to memory of this object.
+  internal var shim: ShimFunction {
+    unsafe ShimFunction(function: fwd_handle_packed, context: UnsafeRawPointer(handling))
+  }
+}
+
 extension FunctionTable.Builder {
   /// Adds a C function. It gets the receiver, then the selector if the encoding
   /// has `:` behind the receiver, then the arguments.
@@ -243,14 +267,53 @@ extension FunctionTable.Builder {
     }
     let code = unsafe FunctionAddress(pointer: function)
     add(selector) { selector, signature throws(ForwardingError) in
-      guard own.isCompatible(with: signature) else {
-        throw ForwardingError(
-          .signatureMismatch, selector: selector.name,
-          """
-          the function for "\(selector)" is "\(own)", but the protocol declares "\(signature)"
-          """)
-      }
+      try own.check(selector, declared: signature)
       return .function(code)
     }
+  }
+
+  /// Adds a handler of a C program.
+  ///
+  /// - Parameters:
+  ///   - selector: the method's name.
+  ///   - encoding: the signature that the handler expects; nil for the one that
+  ///     the protocol declares.
+  ///   - handler: gets the addresses of the arguments.
+  @unsafe internal mutating func handler(
+    _ selector: String, _ encoding: String?, calling handler: fwd_delivery_handler
+  ) {
+    var own: MethodSignature?
+    do throws(ForwardingError) {
+      own = try encoding.map { text throws(ForwardingError) in try MethodSignature(text) }
+    } catch {
+      keep(
+        ForwardingError(
+          error.code, selector: selector, "the function for \"\(selector)\": \(error)",
+          encodingError: error))
+      return
+    }
+    // SAFETY: C functions may be called on any thread.
+    nonisolated(unsafe) let handler = unsafe handler
+    add(selector) { [own] selector, signature throws(ForwardingError) in
+      try own?.check(selector, declared: signature)
+      return .handler(unsafe HandlerFunction(selector, handler))
+    }
+  }
+}
+
+extension MethodSignature {
+  /// Checks that this signature, which a function has, is the one that a
+  /// protocol declares.
+  ///
+  /// - Throws: `ForwardingError` with the code `signatureMismatch`.
+  fileprivate func check(
+    _ selector: MethodSelector, declared signature: MethodSignature
+  ) throws(ForwardingError) {
+    if isCompatible(with: signature) { return }
+    throw ForwardingError(
+      .signatureMismatch, selector: selector.name,
+      """
+      the function for "\(selector)" is "\(self)", but the protocol declares "\(signature)"
+      """)
   }
 }

@@ -297,6 +297,20 @@ static fwd_status call_subscribe_new_encoding(scene *self) {
   return status == FWD_OK ? fwd_proxy_unsubscribe(self->proxy, made) : status;
 }
 
+static bool handle_nothing(void *context, fwd_selector selector, void *const *arguments, void *result,
+                           fwd_error *error) {
+  (void)context, (void)selector, (void)arguments, (void)result, (void)error;
+  return true;
+}
+
+static fwd_status call_subscribe_handlers(scene *self) {
+  const fwd_handled_method method = {"ping:", NULL, handle_nothing};
+  fwd_subscription made = 0;
+  fwd_status status = fwd_proxy_subscribe_handlers(self->proxy, NULL, &method, 1, NULL, NULL, &made, NULL);
+  if (status != FWD_OK && made) scene_fail(self, "fwd_proxy_subscribe_handlers has set its output");
+  return status == FWD_OK ? fwd_proxy_unsubscribe(self->proxy, made) : status;
+}
+
 /// One position of each kind, around the sibling.
 static size_t positions_of(const scene *self, fwd_position positions[6]) {
   positions[0] = (fwd_position){.kind = FWD_POSITION_LAST};
@@ -714,6 +728,7 @@ const call sequence_calls[] = {
     {"fwd_proxy_subscribe, ten times", call_subscribe_many, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_subscribe with a limit", call_subscribe_limited, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_subscribe with a new encoding", call_subscribe_new_encoding, FWD_DEAD, 0, 0, true},
+    {"fwd_proxy_subscribe_handlers", call_subscribe_handlers, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_subscribe at each kind of position", call_subscribe_at_positions, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_move of a sibling", call_move_sibling, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_move to each kind of position", call_move, FWD_DEAD, 0, 0, false},
