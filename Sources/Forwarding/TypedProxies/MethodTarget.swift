@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// A method of a proxy whose life is someone else's concern, so that using it
-/// counts no reference: what typed proxies forward through.
+/// A method of a proxy, for typed proxies. It does not retain the proxy, so forwarding
+/// counts no reference.
 @safe package struct MethodTarget {
   private let core: OpaquePointer
   // Untyped, since clients do not see the shim's internal types: a field of such a
@@ -43,17 +43,17 @@ internal import CForwardingInternal
     }
   }
 
-  /// Why the last fan-out of this thread failed.
+  /// The error of the last fan-out of this thread, which has failed.
   package static func lastError(_ selector: MethodSelector) -> ForwardingError { .last(selector) }
 }
 
 extension DynamicProxy {
-  /// Subscribes an object that need not be `Sendable` with a table that lives as
+  /// Subscribes an object that need not be `Sendable`, with a table that lives as
   /// long as the process.
   ///
   /// The caller promises that the object is called only where it may be. If the
-  /// object is kept alive, it is released by way of the parking when the
-  /// subscription is cancelled.
+  /// object is kept alive, the parking releases it when the subscription is
+  /// cancelled.
   @unsafe package func unsafeSubscribe(
     _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime,
     times: Int?, _ parking: ListenerParking
@@ -74,7 +74,7 @@ extension DynamicProxy {
 }
 
 extension DynamicProxy.Subscription {
-  /// This subscription, which a typed proxy's listener is kept alive by.
+  /// This subscription, which also keeps a listener of a typed proxy alive.
   fileprivate func keeping(_ listener: AnyObject, _ parking: ListenerParking)
     -> DynamicProxy.Subscription
   {

@@ -3,17 +3,19 @@
 
 internal import CForwardingInternal
 
-/// What came of a delivery that somebody begins who is no fan-out: the shim
-/// cannot wait, so `async` methods are delivered without it.
+/// The beginning of a delivery without a fan-out. C cannot wait, so typed proxies
+/// deliver `async` methods themselves.
 package enum Delivery {
-  /// None: the subscription has ended, lost its subscriber, or is blocked.
+  /// There is no delivery: the subscription has ended, lost its subscriber, or is
+  /// blocked.
   case none
-  /// It has been counted; `isLast` if there will be no other.
+  /// The delivery has been counted. `isLast` says that the subscription has reached
+  /// its limit.
   case begun(AnyObject?, isLast: Bool)
 }
 
 extension DynamicProxy {
-  /// The live subscribers with their subscriptions, in order, but for C contexts.
+  /// The live subscribers with their subscriptions, in order, without C contexts.
   package var liveSubscriptions: [(object: AnyObject, subscription: DynamicProxy.Subscription)] {
     var found: [(object: AnyObject, subscription: DynamicProxy.Subscription)] = []
     unsafe core.visit { object, identifier, _ in
@@ -27,10 +29,10 @@ extension DynamicProxy {
 }
 
 extension DynamicProxy.Subscription {
-  /// Whether there may be a delivery: it goes on, and is not blocked.
+  /// Whether a delivery may begin: the subscription is live and not blocked.
   package var isOpen: Bool { isLive && !isBlocked }
 
-  /// Begins a delivery, which counts.
+  /// Begins a delivery and counts it.
   package func beginDelivery() -> Delivery {
     proxy?.subscribers.beginDelivery(identifier) ?? .none
   }
@@ -45,8 +47,8 @@ extension SubscriberList {
       turn = unsafe fwd_list_begin_delivery(list, identifier, &pointer)
       unsafe object = pointer.map { unsafe Unmanaged.fromOpaque($0) }
     }
-    // Under no lock: what is not handed out may be the last reference. SAFETY:
-    // it has a reference for us.
+    // Not under the lock, since this may be the last reference.
+    // SAFETY: the function has retained the object for the caller.
     let subscriber = unsafe object?.takeRetainedValue()
     if turn == FWD_TURN_NONE { return .none }
     if turn == FWD_TURN_LAST { remove(identifier) }
