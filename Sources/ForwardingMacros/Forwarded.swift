@@ -160,18 +160,4 @@
   @attached(peer)
   public macro ReplyOnce<Value>(default value: Value) =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "ReplyOnceMacro")
-
-  /// The result type of an optional method that a conformer leaves out.
-  @_documentation(visibility: internal)
-  public struct ForwardedMissing: Sendable {
-    /// Makes the result.
-    public init() {}
-
-    /// The error of an optional method that is left out.
-    public static func error(_ selector: String) -> ForwardingError {
-      ForwardingError(
-        .noResponder, selector: selector,
-        "\"\(selector)\" is optional, and this class leaves it out")
-    }
-  }
 #endif
