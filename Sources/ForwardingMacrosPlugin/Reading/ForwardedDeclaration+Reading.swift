@@ -127,7 +127,7 @@
 
     /// The names of the nested types of a proxy's class, which hide other types
     /// with these names.
-    internal static let ownNames: Set = ["Listener", "Requirement"]
+    internal static let ownNames: Set = ["Listener", "Requirement", "Keys"]
 
     private static let associatedType =
       "'@Forwarded' does not forward a protocol with associated types, since listeners of one proxy "

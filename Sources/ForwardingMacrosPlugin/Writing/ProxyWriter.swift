@@ -43,7 +43,7 @@
       ] + untyped + CallWriter(source, in: .proxy, of: source.proxy).members + [
         "  \(nonisolated)\(access)static let _protocol = \(family)(\(source.proxy).self)",
         DeclarationWriter(source).function,
-      ] + source.methods.compactMap { $0.hiddenDefault(source) }
+      ] + KeyWriter(source).members + source.methods.compactMap { $0.hiddenDefault(source) }
     }
 
     /// A class with a global actor is `Sendable`, but its untyped proxy must
