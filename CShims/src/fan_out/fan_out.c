@@ -8,6 +8,7 @@
 ///               \                            |                               /
 ///                `------------------>   fwd_fan_out   <---------------------'
 ///                                            |
+///        Is the method blocked?              | yes  -> `fan_out_blocked`
 ///        Is the method intercepted?          | yes  -> `intercept`: the interceptors call fwd_fan_out again
 ///        Does any subscriber implement it?   | no   -> `fan_out_to_nobody`
 ///                                            v
@@ -67,6 +68,8 @@ typedef struct emission {
   void **arguments;
   /// The hidden first argument of the delivery at hand.
   void *receiver;
+  /// The record of the delivery at hand. Not used by a loop, which has its own. NULL before the first delivery.
+  const fwd_record *record;
 } emission;
 
 /// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
@@ -208,7 +211,7 @@ __attribute__((cold, noinline)) static void note_failure(emission *state, fwd_st
 
 void fwd_fail_delivery(const fwd_error *error) {
   fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
-  if (!innermost || !innermost->delivers) return;
+  if (!innermost || innermost->kind == FWD_NESTING_OTHER) return;
   emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
   state->withdrawn++;
   fwd_error_set(NULL, error->status, error->offset, error->message);
@@ -220,10 +223,19 @@ __attribute__((cold, noinline)) static fwd_status fail_as_delivery(const emissio
   return fwd_fail(error, state->failure->status, state->failure->offset, "%s", state->failure->message);
 }
 
+/// Whether the method is blocked, for messages.
+static bool is_blocked(const emission *state) {
+  return fwd_list_is_blocked(state->proxy->list, state->method->index);
+}
+
+#define NO_RESPONDER_TEXT "no live subscriber implements \"%.150s\"%s"
+#define BLOCKED_TEXT "the proxy blocks \"%.150s\"%s"
+
 __attribute__((cold, noinline)) static void report_no_responder(const emission *state) {
   fwd_error report;
   fwd_selector selector = state->method->method.selector;
-  fwd_fail(&report, FWD_NO_RESPONDER, 0, "no live subscriber implements \"%.150s\"", fwd_selector_name(selector));
+  fwd_fail(&report, FWD_NO_RESPONDER, 0, is_blocked(state) ? BLOCKED_TEXT : NO_RESPONDER_TEXT,
+           fwd_selector_name(selector), "");
   state->proxy->operations->report(state->proxy->owner, selector, &report);
 }
 
@@ -245,12 +257,29 @@ static fwd_status finish_without_response(const emission *state, fwd_error *erro
   // An empty "any" is false and an empty "all" is true.
   bool is_quantifier = method->policy == FWD_RESULT_ANY || method->policy == FWD_RESULT_ALL;
   if (fails && !(is_quantifier && rule == FWD_NO_RESPONDER_STANDARD)) {
-    return fwd_fail(error, FWD_NO_RESPONDER, 0, "no live subscriber implements \"%.150s\"%s",
+    return fwd_fail(error, FWD_NO_RESPONDER, 0, is_blocked(state) ? BLOCKED_TEXT : NO_RESPONDER_TEXT,
                     fwd_selector_name(method->selector), size > 0 ? ", and it has no default result" : "");
   }
   if (rule == FWD_NO_RESPONDER_REPORT) report_no_responder(state);
   if (delivery->result) memset(delivery->result, method->policy == FWD_RESULT_ALL, size);
   return FWD_OK;
+}
+
+// MARK: The delivery at hand
+
+fwd_subscription fwd_current_subscription(fwd_proxy **proxy) {
+  fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
+  const fwd_record *record = NULL;
+  if (innermost && innermost->kind != FWD_NESTING_OTHER) {
+    emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
+    bool loops = innermost->kind == FWD_NESTING_LOOPS;
+    looped_emission *looped = (looped_emission *)((char *)state - offsetof(looped_emission, emission));
+    record = loops ? looped->replay.record : state->record;
+    if (proxy) *proxy = record ? state->proxy : NULL;
+  } else if (proxy) {
+    *proxy = NULL;
+  }
+  return record ? record->identifier : 0;
 }
 
 // MARK: Deliveries
@@ -362,6 +391,7 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
   }
   bool goes_on = true;
   state->receiver = record->receiver;
+  state->record = record;
   clear_result(state);
   fwd_status status = call(state, implementation);
   if (__builtin_expect(status != FWD_OK, 0)) status = settle_failure(state, status);
@@ -414,6 +444,7 @@ __attribute__((noinline)) static bool deliver_by_closure(emission *state, fwd_re
       continue;
     }
     clear_result(state);
+    state->record = record;
     fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
     goes_on = apply_policy_inline(method, state);
     if (is_weak) swift_release(object);
@@ -467,6 +498,7 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   state->result = state->kept = &nothing;
+  replay->record = replay->records[index];
   find_arguments_of_loop(looped);
   deliver_to(state, replay->records[index], index);
 }
@@ -549,6 +581,7 @@ static inline void begin(emission *state, fwd_proxy *proxy, const fwd_compiled_m
   state->withdrawn = 0;
   state->gone = 0;
   state->failure = NULL;
+  state->record = NULL;
 }
 
 /// Results of at most this size need no allocation.
@@ -579,7 +612,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   state.kept = results + units;
   memset(state.kept, 0, size);
   find_arguments(&state);
-  fwd_nesting_enter(&state.frame, true);
+  fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
   const fwd_batch *batch = delivery->batch;
   size_t visited = 0;
   if (batch) {
@@ -593,6 +626,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
       deliver_to_all(&state, reading.records, reading.count, &visited);
     }
     visited = visited_now(reading.guard, visited);
+    state.frame.kind = FWD_NESTING_OTHER;
     fwd_list_leave(&reading);
   }
   leave(&state, visited);
@@ -646,7 +680,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
   load_words(state, words);
-  fwd_nesting_enter(&state->frame, true);
+  replay->record = NULL;
+  fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch *batch = delivery->batch;
   size_t visited = 0;
   if (batch) {
@@ -665,6 +700,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
       state->responses += (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
     }
     visited = visited_now(reading.guard, visited);
+    // The record of the last delivery may be freed now.
+    state->frame.kind = FWD_NESTING_OTHER;
     fwd_list_leave(&reading);
   }
   state->gone += replay->gone;
@@ -691,6 +728,14 @@ __attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, 
   emission state;
   begin(&state, proxy, method, delivery);
   return finish_unhandled(&state, error);
+}
+
+/// For methods that are blocked. Neither the interceptors nor the forward target are called.
+__attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                  const fwd_delivery *delivery, fwd_error *error) {
+  emission state;
+  begin(&state, proxy, method, delivery);
+  return delivery->collector ? FWD_OK : finish_without_response(&state, error);
 }
 
 // MARK: The way of a fan-out
@@ -746,7 +791,7 @@ __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy,
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector, error);
   // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run
   // inside of.
-  fwd_nesting_enter(&frame, false);
+  fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
   fwd_status status = proxy->operations->intercept(proxy->owner, &method->method, delivery, error);
   fwd_nesting_leave(&frame, delivery->is_nested);
   return status;
@@ -787,7 +832,7 @@ static inline bool begin_interception(emission *state, fwd_proxy *proxy, const f
   state->receiver = NULL;
   find_arguments(state);
   // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run inside of.
-  fwd_nesting_enter(&state->frame, false);
+  fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   return true;
 }
 
@@ -899,6 +944,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
     // A closing proxy has no responders, so the check costs other fan-outs nothing.
     if (proxy->is_closing) return fwd_proxy_core_fail_closing(error);
+    if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery, error);
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(proxy, method, delivery, error);
     if (!fwd_tables_have_some(tables)) return fan_out_to_nobody(proxy, method, delivery, error);
   }
@@ -925,7 +971,7 @@ fwd_status fwd_run_nested(fwd_selector selector, void (*body)(void *context), vo
   fwd_nesting_frame frame;
   frame.outer = NULL;
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(selector, error);
-  fwd_nesting_enter(&frame, false);
+  fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
   body(context);
   fwd_nesting_leave(&frame, false);
   return FWD_OK;

@@ -111,6 +111,7 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
         continue;
       }
     }
+    replay->record = record;
     fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
     if (counts) swift_release(object);
     progress.delivered++;
@@ -170,6 +171,7 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
       }                                                                          \
     }                                                                            \
     integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
+    replay->record = record;                                                     \
     CALL(n, m, list);                                                            \
     if (__builtin_expect(counts, 1)) swift_release(object);                      \
     delivered++;                                                                 \
@@ -184,6 +186,7 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
     replay->operations->deliver_slowly(replay, i);                               \
   } else if (HAS_FUNCTION) {                                                     \
     integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
+    replay->record = record;                                                     \
     CALL(n, m, list);                                                            \
     delivered++;                                                                 \
   } else if (method->closure) {                                                  \

@@ -18,9 +18,17 @@ internal import CForwardingInternal
   internal let verifiedKeys: VerifiedKeys
   /// For `SubscriberList`.
   internal let members: Lock<SubscriberList.State>
+  /// The joins and ends that the observer of membership is to be told; nil without
+  /// one.
+  internal let membershipLog: MembershipLog?
   /// What subscriptions know the proxy by.
   private let madeAnchor = LateObject<ProxyAnchor>()
   private let madeExtras = LateObject<ProxyExtras>()
+
+  /// Whether an observer is told of changes of the list.
+  internal var isObserved: Bool {
+    membershipLog != nil || settings.configuration.onCapabilityChange != nil
+  }
 
   internal init(
     _ protocols: [ProtocolTable], _ settings: ProxySettings
@@ -40,6 +48,8 @@ internal import CForwardingInternal
     self.plan = plan
     verifiedKeys = plan.verifiedKeys
     members = Lock(SubscriberList.State(plan, configuration))
+    membershipLog = configuration.onMembershipChange == nil ? nil : MembershipLog()
+    if let membershipLog { unsafe membershipLog.observe(fwd_proxy_core_list(handle)) }
   }
 
   /// Says whose C part it is.

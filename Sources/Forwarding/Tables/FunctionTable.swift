@@ -180,6 +180,21 @@ extension FunctionTable {
 
 // MARK: - C functions
 
+extension FunctionTable.Builder {
+  /// Reads the encoding of a function.
+  fileprivate static func signature(
+    of selector: String, _ encoding: String, stating stated: [StatedLayout] = []
+  ) throws(ForwardingError) -> MethodSignature {
+    do throws(ForwardingError) {
+      return try MethodSignature(encoding, stating: stated)
+    } catch {
+      throw ForwardingError(
+        error.code, selector: selector, "the function for \"\(selector)\": \(error)",
+        encodingError: error)
+    }
+  }
+}
+
 /// The address of a C function.
 @safe internal struct FunctionAddress: @unchecked Sendable {
   // Sendable: code does not change.
@@ -205,7 +220,7 @@ extension FunctionTable.Builder {
   ///
   /// The function must have the types of its encoding and must be safe to call
   /// on any thread. Neither can be checked. The encoding is checked against the
-  /// protocol's.
+  /// protocol's, with the layouts that the protocol states.
   ///
   /// - Parameters:
   ///   - selector: the method's name.
@@ -231,18 +246,17 @@ extension FunctionTable.Builder {
           .nullPointer, selector: selector, "the function for \"\(selector)\" is a null pointer"))
       return
     }
-    let own: MethodSignature
     do throws(ForwardingError) {
-      own = try MethodSignature(encoding)
+      _ = try Self.signature(of: selector, encoding)
     } catch {
-      keep(
-        ForwardingError(
-          error.code, selector: selector, "the function for \"\(selector)\": \(error)",
-          encodingError: error))
-      return
+      // The layouts that a protocol states may support it.
+      if error.code != .unsupported { return keep(error) }
     }
     let code = unsafe FunctionAddress(pointer: function)
     add(selector) { selector, signature throws(ForwardingError) in
+      let own = try Self.signature(
+        of: selector.name, encoding,
+        stating: signature.storage.stated.filter { $0.isNamed(in: encoding) })
       guard own.isCompatible(with: signature) else {
         throw ForwardingError(
           .signatureMismatch, selector: selector.name,
