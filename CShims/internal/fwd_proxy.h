@@ -7,6 +7,7 @@
 #define FWD_PROXY_H
 
 #include "fwd_list.h"
+#include "fwd_lock.h"
 #include "fwd_signature.h"
 
 #if defined(__clang__)
@@ -107,9 +108,10 @@ const fwd_proxy_method *FWD_NULLABLE fwd_method_set_method(const fwd_method_set 
 size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
 
 /// Creates the C part of a proxy, which retains its methods. `owner` is the Swift object that owns the C part. It is not
-/// retained, and `fwd_proxy_core_adopt` may set it later. Returns NULL if memory is short.
+/// retained, and `fwd_proxy_core_adopt` may set it later. `room` is the number of bytes at `fwd_proxy_core_room`.
+/// Returns NULL if memory is short.
 fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL methods, bool ignores_unknown_selectors,
-                                              void *FWD_NULLABLE owner,
+                                              size_t room, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
 /// Sets the owner. Must be called before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
@@ -128,6 +130,11 @@ void fwd_proxy_core_destroy(fwd_proxy *FWD_NULLABLE proxy);
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
 /// Returns the list of subscriptions.
 fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL proxy);
+/// Returns the owner's part of the proxy's memory: zeroes at first, aligned as malloc's memory is. Valid until
+/// `fwd_proxy_core_destroy`.
+void *FWD_NONNULL fwd_proxy_core_room(fwd_proxy *FWD_NONNULL proxy);
+/// Returns a lock for the owner: whoever changes the list holds it.
+fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);

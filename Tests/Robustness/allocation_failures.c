@@ -1232,8 +1232,9 @@ static void lower_priority_without_memory(void) {
   bool is_over = false;
   for (size_t failure = 0; !is_over; failure++) {
     fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
-    fwd_subscriber_list *list = fwd_list_create(1);
+    fwd_subscriber_list *list = calloc(1, fwd_list_size(1));
     NEED(table && list);
+    fwd_list_init(list, 1, list);
     fwd_garbage garbage = {.first = NULL};
     fwd_subscriber high = {.hold = FWD_HOLD_NONE, .priority = 10}, low = {.hold = FWD_HOLD_NONE};
     NEED(fwd_list_insert(list, &high, table, FWD_LIST_END, &garbage));

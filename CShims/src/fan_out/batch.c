@@ -20,10 +20,10 @@ static void free_batch(fwd_batch *batch) {
 }
 
 fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
-  fwd_reading reading = fwd_list_enter(proxy->list);
+  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   size_t count = 0;
   fwd_span span;
-  for (bool found = fwd_span_first(proxy->list, &span); found; found = fwd_span_next(&span)) count += span.count;
+  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found; found = fwd_span_next(&span)) count += span.count;
   fwd_batch *batch = calloc(1, sizeof *batch);
   if (batch) {
     // One more than needed, so that malloc(0), which may give NULL, is no failure.
@@ -42,7 +42,7 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
   fwd_hazard_detach(batch->guard);
   // The same version again, so that there are no more records than were counted.
   size_t left = count;
-  for (bool found = fwd_span_again(proxy->list, &span); found && left > 0; found = fwd_span_next(&span)) {
+  for (bool found = fwd_span_again(fwd_proxy_list(proxy), &span); found && left > 0; found = fwd_span_next(&span)) {
     bool prefetches = count >= FWD_PREFETCHED_COUNT;
     for (size_t i = 0; i < span.count && left > 0; i++, left--) {
       if (prefetches) fwd_prefetch(span.records, i, span.count);

@@ -44,14 +44,14 @@ static bool record_responds(const fwd_record *record, size_t index, visit_counts
 
 static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   size_t index = fwd_compiled_method_of(method)->index;
-  uint32_t tables = fwd_list_tables(proxy->list, index);
+  uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), index);
   if (tables & FWD_ANSWERED) return true;
   if (!fwd_tables_have_some(tables)) return false;
-  fwd_reading reading = fwd_list_enter(proxy->list);
+  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   bool responds = false;
   visit_counts visits = {0, 0};
   fwd_span span;
-  for (bool found = fwd_span_first(proxy->list, &span); found && !responds; found = fwd_span_next(&span)) {
+  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found && !responds; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count && !responds; i++) {
       responds = record_responds(span.records[i], index, &visits);
     }
@@ -64,7 +64,7 @@ static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method
 bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   // An interceptor that responds is still noted when its own notifier runs.
   if (proxy->is_closing) return false;
-  if (fwd_list_is_blocked(proxy->list, fwd_compiled_method_of(method)->index)) return false;
+  if (fwd_list_is_blocked(fwd_proxy_list(proxy), fwd_compiled_method_of(method)->index)) return false;
   if (subscriber_responds(proxy, method)) return true;
   return atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire) &&
          proxy->operations->forwards_unhandled(proxy->owner, method->selector);
@@ -85,11 +85,11 @@ size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   if (!proxy) return 0;
   void *owner = proxy->owner;
   fwd_object_retain(owner);
-  fwd_reading reading = fwd_list_enter(proxy->list);
+  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   size_t count = 0;
   visit_counts visits = {0, 0};
   fwd_span span;
-  for (bool found = fwd_span_first(proxy->list, &span); found; found = fwd_span_next(&span)) {
+  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count; i++) count += is_live(span.records[i], &visits);
     visits.count += span.count;
   }
@@ -103,11 +103,11 @@ void fwd_proxy_core_visit(fwd_proxy *proxy,
                           bool (*visit)(void *context, void *object, fwd_subscription identifier,
                                         const fwd_dispatch_table *table),
                           void *context) {
-  fwd_reading reading = fwd_list_enter(proxy->list);
+  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   bool goes_on = true;
   visit_counts visits = {0, 0};
   fwd_span span;
-  for (bool found = fwd_span_first(proxy->list, &span); found && goes_on; found = fwd_span_next(&span)) {
+  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found && goes_on; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count && goes_on; i++) {
       const fwd_record *record = span.records[i];
       visits.count++;
@@ -128,11 +128,11 @@ fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor 
   // The visitor may release the caller's last reference to the proxy.
   void *owner = proxy->owner;
   fwd_object_retain(owner);
-  fwd_reading reading = fwd_list_enter(proxy->list);
+  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   bool goes_on = true;
   visit_counts visits = {0, 0};
   fwd_span span;
-  for (bool found = fwd_span_first(proxy->list, &span); found && goes_on; found = fwd_span_next(&span)) {
+  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found && goes_on; found = fwd_span_next(&span)) {
     for (size_t i = 0; i < span.count && goes_on; i++) {
       const fwd_record *record = span.records[i];
       visits.count++;

@@ -66,9 +66,8 @@ typedef struct emission {
   const fwd_error *failure;
   /// A pointer to each argument of the signature. NULL until a loop needs them.
   void **arguments;
-  /// The hidden first argument of the delivery at hand.
-  void *receiver;
-  /// The record of the delivery at hand. Not used by a loop, which has its own. NULL before the first delivery.
+  /// The record of the delivery at hand, which has the hidden first argument. A loop has its own. NULL before the first
+  /// delivery.
   const fwd_record *record;
 } emission;
 
@@ -225,7 +224,7 @@ __attribute__((cold, noinline)) static fwd_status fail_as_delivery(const emissio
 
 /// Whether the method is blocked, for messages.
 static bool is_blocked(const emission *state) {
-  return fwd_list_is_blocked(state->proxy->list, state->method->index);
+  return fwd_list_is_blocked(fwd_proxy_list(state->proxy), state->method->index);
 }
 
 #define NO_RESPONDER_TEXT "no live subscriber implements \"%.150s\"%s"
@@ -284,12 +283,15 @@ fwd_subscription fwd_current_subscription(fwd_proxy **proxy) {
 
 // MARK: Deliveries
 
-/// Finds the arguments: the receiver in the emission, the others where the method or the caller has them.
+/// The hidden first argument of interceptors.
+static void *const no_receiver = NULL;
+
+/// Finds the arguments where the method or the caller has them. Each delivery sets the receiver, which is NULL until then.
 static void find_arguments(emission *state) {
   const fwd_compiled_method *method = state->method;
   const fwd_delivery *delivery = state->delivery;
   uint32_t hidden_count = method->hidden_count, count = method->argument_count;
-  if (hidden_count > 0) state->arguments[0] = &state->receiver;
+  if (hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&no_receiver;
   // Only read, though a pointer array cannot say so.
   if (hidden_count > 1) state->arguments[1] = (void *)(uintptr_t)&method->method.selector;
   if (delivery->arguments) {
@@ -320,7 +322,7 @@ static fwd_status call(emission *state, const fwd_implementation *implementation
   const fwd_compiled_method *method = state->method;
   // A thunk has a function too, but that one wants its context in a register.
   if (implementation->packed) {
-    return implementation->packed(implementation->context, state->receiver, state->arguments, state->result, NULL);
+    return implementation->packed(implementation->context, state->record->receiver, state->arguments, state->result, NULL);
   }
 #if FWD_HAS_CALL_PLANS
   // All arguments have addresses, and there is room for the result.
@@ -390,8 +392,8 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
     if (taken.is_owned && !taken.object) return true;
   }
   bool goes_on = true;
-  state->receiver = record->receiver;
   state->record = record;
+  if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
   clear_result(state);
   fwd_status status = call(state, implementation);
   if (__builtin_expect(status != FWD_OK, 0)) status = settle_failure(state, status);
@@ -477,7 +479,7 @@ static inline __attribute__((always_inline)) bool deliver_to_all(emission *state
 __attribute__((noinline)) static size_t deliver_to_spans(emission *state) {
   size_t visited = 0;
   fwd_span span;
-  bool goes_on = fwd_span_first(state->proxy->list, &span);
+  bool goes_on = fwd_span_first(fwd_proxy_list(state->proxy), &span);
   while (goes_on) {
     goes_on = deliver_to_all(state, span.records, span.count, &visited) && fwd_span_next(&span);
   }
@@ -619,7 +621,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     deliver_to_all(&state, batch->records, batch->count, &visited);
     visited = visited_now(batch->guard, batch->walked);
   } else {
-    fwd_reading reading = fwd_list_enter(proxy->list);
+    fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
     if (reading.is_long) {
       visited = deliver_to_spans(&state);
     } else {
@@ -648,7 +650,7 @@ __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
   fwd_replay *replay = &looped->replay;
   size_t visited = 0;
   fwd_span span;
-  for (bool found = fwd_span_first(state->proxy->list, &span); found; found = fwd_span_next(&span)) {
+  for (bool found = fwd_span_first(fwd_proxy_list(state->proxy), &span); found; found = fwd_span_next(&span)) {
     // A delivery in the span before has put its arguments where the words of the registers were.
     if (state->arguments) load_words(state, replay->words);
     state->arguments = NULL;
@@ -690,7 +692,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     state->responses += method->replayers.held(replay);
     visited = visited_now(batch->guard, batch->walked);
   } else {
-    const fwd_reading reading = fwd_list_enter(proxy->list);
+    const fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
     visited = reading.count;
     if (__builtin_expect(reading.is_long, 0)) {
       visited = replay_spans(&looped);
@@ -755,7 +757,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
 
 static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                  fwd_error *error) {
-  if (!fwd_tables_have_some(fwd_list_tables(proxy->list, method->index))) {
+  if (!fwd_tables_have_some(fwd_list_tables(fwd_proxy_list(proxy), method->index))) {
     return fan_out_to_nobody(proxy, method, delivery, error);
   }
   return fan_out_to_some(proxy, method, delivery, error);
@@ -829,7 +831,6 @@ static inline bool begin_interception(emission *state, fwd_proxy *proxy, const f
   begin(state, proxy, method, delivery);
   if (__builtin_expect(!fwd_nesting_has_room(state, 0), 0)) return false;
   state->arguments = arguments;
-  state->receiver = NULL;
   find_arguments(state);
   // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run inside of.
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
@@ -890,7 +891,7 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
     if (fwd_liveness_take(stub->liveness)) return call_stub(proxy, method, delivery, stub, error);
-    const fwd_taps *later = fwd_list_taps(proxy->list, method->index);
+    const fwd_taps *later = fwd_list_taps(fwd_proxy_list(proxy), method->index);
     // Cancelled, and about to be taken out; or used up.
     if (later == taps) break;
     if (!later) {
@@ -906,8 +907,8 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
 /// Runs the method's interceptors, if they are closures.
 __attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                               const fwd_delivery *delivery, fwd_error *error) {
-  fwd_guard guard = fwd_hazard_enter(&proxy->list->domain);
-  const fwd_taps *taps = fwd_list_taps(proxy->list, method->index);
+  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+  const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   if (__builtin_expect(!taps, 0)) {
     fwd_hazard_leave(guard);
     return intercept_in_swift(proxy, method, delivery, error);
@@ -931,7 +932,7 @@ __attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, 
 /// Runs the method's interceptors, which fan the delivery out or not. What Swift runs needs no more of the stack for this.
 static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                             fwd_error *error) {
-  return fwd_list_taps(proxy->list, method->index) ? intercept_by_taps(proxy, method, delivery, error)
+  return fwd_list_taps(fwd_proxy_list(proxy), method->index) ? intercept_by_taps(proxy, method, delivery, error)
                                                    : intercept_in_swift(proxy, method, delivery, error);
 }
 
@@ -939,7 +940,7 @@ static fwd_status intercept(fwd_proxy *proxy, const fwd_compiled_method *method,
 
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery, fwd_error *error) {
-  uint32_t tables = fwd_list_tables(proxy->list, method->index);
+  uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
   // Interception is the highest bit, so one comparison finds out about both.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
     // A closing proxy has no responders, so the check costs other fan-outs nothing.

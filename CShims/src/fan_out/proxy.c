@@ -5,23 +5,23 @@
 
 #include "fan_out/proxy.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 
 // MARK: Creation
 
-fwd_proxy *fwd_proxy_core_create(fwd_method_set *methods, bool ignores_unknown_selectors, void *owner,
+fwd_proxy *fwd_proxy_core_create(fwd_method_set *methods, bool ignores_unknown_selectors, size_t room, void *owner,
                                  const fwd_proxy_operations *operations) {
-  fwd_proxy *proxy = calloc(1, sizeof *proxy);
+  size_t size = sizeof(fwd_proxy) + fwd_list_size(methods->count);
+  size_t alignment = _Alignof(max_align_t), offset = (size + alignment - 1) & ~(alignment - 1);
+  fwd_proxy *proxy = calloc(1, offset + room);
   if (!proxy) return NULL;
-  proxy->list = fwd_list_create(methods->count);
-  if (!proxy->list) {
-    free(proxy);
-    return NULL;
-  }
+  fwd_list_init(fwd_proxy_list(proxy), methods->count, proxy);
   proxy->owner = owner;
   proxy->operations = operations;
+  proxy->room = offset;
   proxy->ignores_unknown_selectors = ignores_unknown_selectors;
   proxy->methods = fwd_method_set_retain(methods);
   return proxy;
@@ -29,7 +29,7 @@ fwd_proxy *fwd_proxy_core_create(fwd_method_set *methods, bool ignores_unknown_s
 
 void fwd_proxy_core_close(fwd_proxy *proxy, fwd_garbage *garbage) {
   proxy->is_closing = true;
-  fwd_list_close(proxy->list, garbage);
+  fwd_list_close(fwd_proxy_list(proxy), garbage);
 }
 
 bool fwd_proxy_core_is_closing(const fwd_proxy *proxy) { return proxy->is_closing; }
@@ -46,9 +46,10 @@ void fwd_proxy_core_destroy(fwd_proxy *proxy) {
     fwd_proxy_core_close(proxy, &garbage);
     fwd_garbage_free(garbage);
   }
-  fwd_list_destroy(proxy->list);
-  fwd_method_set_release(proxy->methods);
-  free(proxy);
+  fwd_method_set *methods = proxy->methods;
+  // With the list the proxy goes.
+  fwd_list_destroy(fwd_proxy_list(proxy));
+  fwd_method_set_release(methods);
 }
 
 void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner) { proxy->owner = owner; }
@@ -59,7 +60,11 @@ void fwd_proxy_core_set_forwards(fwd_proxy *proxy, bool forwards) {
   atomic_store_explicit(&proxy->forwards_unhandled, forwards, memory_order_release);
 }
 
-fwd_subscriber_list *fwd_proxy_core_list(fwd_proxy *proxy) { return proxy->list; }
+fwd_subscriber_list *fwd_proxy_core_list(fwd_proxy *proxy) { return fwd_proxy_list(proxy); }
+
+void *fwd_proxy_core_room(fwd_proxy *proxy) { return (char *)proxy + proxy->room; }
+
+fwd_lock *fwd_proxy_core_lock(fwd_proxy *proxy) { return &proxy->lock; }
 
 const fwd_proxy_method *fwd_proxy_core_method(const fwd_proxy *proxy, fwd_selector selector) {
   return fwd_method_set_method(proxy->methods, selector);

@@ -7,17 +7,29 @@
 #include "fan_out/method_set.h"
 #include "members/subscriber_list.h"
 
+/// Its list of subscriptions follows in the same allocation, and then its room.
 struct fwd_proxy {
   void *owner;
   const fwd_proxy_operations *operations;
-  fwd_subscriber_list *list;
+  fwd_method_set *methods;
+  /// The room's offset from the proxy, in bytes.
+  size_t room;
+  /// For the owner.
+  fwd_lock lock;
   bool ignores_unknown_selectors;
   /// Whether the last reference has been released. Set by the releasing thread before any destroy notifier runs. Threads
   /// that have a reference read false, since it is set after the last one is gone.
   bool is_closing;
-  fwd_method_set *methods;
   /// Whether invocations without a response go to `operations->forward_unhandled`.
   _Atomic bool forwards_unhandled;
 };
+
+_Static_assert(sizeof(struct fwd_proxy) % _Alignof(fwd_subscriber_list) == 0, "the list begins where the proxy ends");
+
+/// The list of the proxy's subscriptions.
+static inline fwd_subscriber_list *fwd_proxy_list(const fwd_proxy *proxy) {
+  // Only the proxy is constant.
+  return (fwd_subscriber_list *)((uintptr_t)proxy + sizeof *proxy);
+}
 
 #endif

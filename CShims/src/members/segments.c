@@ -122,7 +122,7 @@ static void release_list(fwd_subscriber_list *list) {
   free(list->index.buckets);
   free(list->homes);
   free(list->priorities);
-  free(list);
+  free(list->allocation);
 }
 
 /// Gives up what an ended record still has, and its slot.

@@ -86,6 +86,8 @@ typedef struct fwd_subscriber_list {
   fwd_end_observer on_end;
   void *on_end_context;
   size_t method_count;
+  /// The memory that the list is part of.
+  void *allocation;
   /// By method; NULL until a method is intercepted by closures.
   _Atomic(_Atomic(fwd_taps *) *) taps;
   /// By method: the number of tables that implement it and have a subscriber that is not blocked; and in the highest

@@ -376,7 +376,7 @@ void fwd_list_intercept(fwd_subscriber_list *list, size_t method, fwd_taps *taps
 }
 
 size_t fwd_list_footprint(const fwd_subscriber_list *list) {
-  size_t bytes = sizeof *list + list->method_count * sizeof list->tables[0];
+  size_t bytes = fwd_list_size(list->method_count);
   bytes += list->index.bucket_count * sizeof list->index.buckets[0];
   return bytes + fwd_segments_footprint(list) + fwd_store_footprint(&list->store);
 }
@@ -396,12 +396,15 @@ void fwd_list_observe(fwd_subscriber_list *list, fwd_end_observer observer, void
 
 // MARK: Creating
 
-fwd_subscriber_list *fwd_list_create(size_t method_count) {
-  fwd_subscriber_list *list = calloc(1, sizeof *list + method_count * sizeof list->tables[0]);
-  if (!list) return NULL;
+size_t fwd_list_size(size_t method_count) {
+  fwd_subscriber_list *list;
+  return sizeof *list + method_count * sizeof list->tables[0];
+}
+
+void fwd_list_init(fwd_subscriber_list *list, size_t method_count, void *allocation) {
   atomic_init(&list->references, 1);
   list->method_count = method_count;
-  return list;
+  list->allocation = allocation;
 }
 
 void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) {
@@ -415,7 +418,6 @@ void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) {
 }
 
 void fwd_list_destroy(fwd_subscriber_list *list) {
-  if (!list) return;
   // Where the system refuses heavy fences, retired objects may still wait, though no reader is left.
   fwd_domain_drain(&list->domain);
   fwd_list_free_taps(list);

@@ -17,11 +17,15 @@
 /// for one bit.
 #define FWD_BLOCKED UINT32_C(0x20000000)
 
-fwd_subscriber_list *fwd_list_create(size_t method_count);
+/// Returns the size of a list in bytes. Its alignment is that of malloc's memory.
+size_t fwd_list_size(size_t method_count);
+/// Makes an empty list of zeroed memory, which is part of `allocation`. The list frees the allocation when nothing reads
+/// the list any more, which may be after `fwd_list_destroy`.
+void fwd_list_init(fwd_subscriber_list *list, size_t method_count, void *allocation);
 /// Ends all subscriptions. Their records stay in their segments until the list is compacted or destroyed. If no fan-out is
 /// under way, the caller may free the garbage at once.
 void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage);
-/// Frees a list that has been closed, or that never had a subscription. NULL is ignored.
+/// Frees a list that has been closed, or that never had a subscription.
 void fwd_list_destroy(fwd_subscriber_list *list);
 
 // MARK: Changing

@@ -14,27 +14,35 @@ internal import CForwardingInternal
   // Sendable: the state is accessed under the lock only, and only values that
   // may change their isolation go in and come out.
 
-  /// The state, followed by the lock.
-  private typealias Storage = ManagedBuffer<State, fwd_lock>
-  private let storage: Storage
-
-  // Both point into the buffer, whose memory does not move. They are stored
-  // because the thread sanitizer treats a call of withUnsafeMutablePointers as an
-  // access to the state, and that call would come before the lock is held.
+  // Both point into memory that does not move. They are stored because the thread
+  // sanitizer treats a call of withUnsafeMutablePointers as an access to the
+  // state, and that call would come before the lock is held.
   private let state: UnsafeMutablePointer<State>
   private let lock: UnsafeMutablePointer<fwd_lock>
+  /// The state, followed by the lock; nil if they are in memory of the owner.
+  private let storage: ManagedBuffer<State, fwd_lock>?
 
   package init(_ state: sending State) {
     // SAFETY: the buffer has room for one lock, and a lock is trivial.
-    storage = Storage.create(minimumCapacity: 1) { buffer in
+    let storage = ManagedBuffer<State, fwd_lock>.create(minimumCapacity: 1) { buffer in
       unsafe buffer.withUnsafeMutablePointerToElements { unsafe $0.initialize(to: fwd_lock()) }
       return state
     }
     unsafe (self.state, lock) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
+    self.storage = storage
+  }
+
+  /// A lock in memory of the owner, who makes the state and ends it.
+  @unsafe internal init(
+    _ state: UnsafeMutablePointer<State>, lock: UnsafeMutablePointer<fwd_lock>
+  ) {
+    unsafe self.state = state
+    unsafe self.lock = lock
+    storage = nil
   }
 
   /// Whether both are copies of one lock.
-  package func isSame(_ other: Lock) -> Bool { storage === other.storage }
+  package func isSame(_ other: Lock) -> Bool { unsafe lock == other.lock }
 
   /// Runs `body` with the state while no other thread does.
   package func withLock<Result: ~Copyable, Failure: Error>(

@@ -59,17 +59,29 @@ public final class DynamicProxy: Sendable {
   public convenience init(
     adopting protocols: ProtocolTable..., configuration: Configuration? = nil
   ) throws(ForwardingError) {
-    try self.init(adopting: protocols, configuration: configuration)
+    if let configuration {
+      try self.init(protocols, ProxySettings(configuration))
+    } else {
+      try self.init(protocols, .usual)
+    }
   }
 
   /// Makes a proxy for some protocols.
   ///
   /// - Throws: `ForwardingError`, as `init(adopting:configuration:)` with a list.
-  public init(
+  public convenience init(
     adopting protocols: [ProtocolTable], configuration: Configuration? = nil
   ) throws(ForwardingError) {
+    if let configuration {
+      try self.init(protocols, ProxySettings(configuration))
+    } else {
+      try self.init(protocols, .usual)
+    }
+  }
+
+  private init(_ protocols: [ProtocolTable], _ settings: ProxySettings) throws(ForwardingError) {
     self.protocols = protocols
-    core = try ProxyCore(protocols, configuration.map(ProxySettings.init) ?? .usual)
+    core = try ProxyCore(protocols, settings)
     unsafe core.adopt(self)
   }
 
@@ -78,7 +90,7 @@ public final class DynamicProxy: Sendable {
     core.existingExtras?.endInterceptors()
   }
 
-  internal var subscribers: SubscriberList { SubscriberList(core) }
+  internal var subscribers: SubscriberList { SubscriberList(self) }
 
   /// All methods, those of parents included.
   internal var requirements: [ProtocolTable.Requirement] { core.plan.requirements }

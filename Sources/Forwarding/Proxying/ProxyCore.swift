@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// Owns the C part of a proxy, and what it points to.
-@safe internal final class ProxyCore: @unchecked Sendable {
+/// What a proxy consists of: its C part, and what that points to.
+@safe internal struct ProxyCore: ~Copyable, @unchecked Sendable {
   // Sendable: the plan is immutable, the shim's list has its own rules, and what
   // is made late is made once.
 
@@ -16,40 +16,49 @@ internal import CForwardingInternal
   internal let plan: ProxyPlan
   /// Those of the plan, to be read without an object in between.
   internal let verifiedKeys: VerifiedKeys
-  /// For `SubscriberList`.
-  internal let members: Lock<SubscriberList.State>
-  /// The joins and ends that the observer of membership is to be told; nil without
-  /// one.
-  internal let membershipLog: MembershipLog?
   /// What subscriptions know the proxy by.
   private let madeAnchor = LateObject<ProxyAnchor>()
   private let madeExtras = LateObject<ProxyExtras>()
 
-  /// Whether an observer is told of changes of the list.
-  internal var isObserved: Bool {
-    membershipLog != nil || settings.configuration.onCapabilityChange != nil
+  /// The joins and ends that the observer of membership is to be told; nil without
+  /// one.
+  internal var membershipLog: MembershipLog? {
+    settings.observesMembership ? extras.membershipLog.object { MembershipLog() } : nil
   }
 
   internal init(
     _ protocols: [ProtocolTable], _ settings: ProxySettings
   ) throws(ForwardingError) {
-    let configuration = settings.configuration
-    try configuration.check(protocols)
-    let plan = try ProxyPlan.plan(protocols, configuration)
+    try settings.check(protocols)
+    let plan = try ProxyPlan.plan(protocols, settings)
     // SAFETY: operations live as long as the process.
     guard
       let handle = unsafe fwd_proxy_core_create(
-        plan.methods, configuration.unknownSelectors == .ignore, nil, ProxyOperations.pointer)
+        plan.methods, settings.ignoresUnknownSelectors, MemoryLayout<SubscriberList.State>.size,
+        nil, ProxyOperations.pointer)
     else {
       throw ForwardingError(.outOfMemory, "no memory for a proxy")
     }
+    let state = SubscriberList.State(settings.observesCapabilities ? plan.selectors.count : 0)
+    // SAFETY: the room is as large as the state, and nobody else has it.
+    unsafe Self.state(handle).initialize(to: state)
     unsafe self.handle = handle
     self.settings = settings
     self.plan = plan
     verifiedKeys = plan.verifiedKeys
-    members = Lock(SubscriberList.State(plan, configuration))
-    membershipLog = configuration.onMembershipChange == nil ? nil : MembershipLog()
     if let membershipLog { unsafe membershipLog.observe(fwd_proxy_core_list(handle)) }
+  }
+
+  private static func state(
+    _ handle: OpaquePointer
+  ) -> UnsafeMutablePointer<SubscriberList.State> {
+    // SAFETY: the room is for the state alone, and aligned for any type.
+    unsafe fwd_proxy_core_room(handle).assumingMemoryBound(to: SubscriberList.State.self)
+  }
+
+  /// For `SubscriberList`. It is in the C part, so it needs no memory of its own.
+  internal var members: Lock<SubscriberList.State> {
+    unsafe Lock(Self.state(handle), lock: fwd_proxy_core_lock(handle))
   }
 
   /// Says whose C part it is.
@@ -61,7 +70,9 @@ internal import CForwardingInternal
   }
 
   deinit {
-    // SAFETY: nobody has the proxy any more, so no fan-out runs.
+    // SAFETY: nobody has the proxy any more, so no fan-out runs. The state was made
+    // with the C part.
+    unsafe Self.state(handle).deinitialize(count: 1)
     unsafe fwd_proxy_core_destroy(handle)
   }
 
@@ -128,10 +139,33 @@ extension DynamicProxy {
 internal final class ProxySettings: Sendable {
   internal let configuration: DynamicProxy.Configuration
 
-  internal init(_ configuration: DynamicProxy.Configuration) { self.configuration = configuration }
+  // What each proxy asks when it is made. To read one option of the
+  // configuration can copy it as a whole, which takes longer than all else.
+  internal let ignoresUnknownSelectors: Bool
+  internal let observesCapabilities: Bool
+  internal let observesMembership: Bool
+  /// Whether an observer is told of changes of the list.
+  internal let isObserved: Bool
+  internal let hasUsualMethods: Bool
+  private let adoptsAny: Bool
+
+  internal init(_ configuration: DynamicProxy.Configuration) {
+    self.configuration = configuration
+    ignoresUnknownSelectors = configuration.unknownSelectors == .ignore
+    observesCapabilities = configuration.onCapabilityChange != nil
+    observesMembership = configuration.onMembershipChange != nil
+    isObserved = observesCapabilities || observesMembership
+    hasUsualMethods = configuration.hasUsualMethods
+    adoptsAny = configuration.adoption == .any
+  }
 
   /// The default ones.
   internal static let usual = ProxySettings(DynamicProxy.Configuration())
+
+  /// Checks the number of the protocols that a proxy is to adopt.
+  internal func check(_ protocols: [ProtocolTable]) throws(ForwardingError) {
+    if !adoptsAny { try configuration.check(protocols) }
+  }
 }
 
 // MARK: - What the shim calls

@@ -26,13 +26,13 @@ internal import CForwardingInternal
   ///
   /// - Throws: `ForwardingError`, as `DynamicProxy.init(adopting:configuration:)`.
   internal static func plan(
-    _ protocols: [ProtocolTable], _ configuration: DynamicProxy.Configuration
+    _ protocols: [ProtocolTable], _ settings: ProxySettings
   ) throws(ForwardingError) -> ProxyPlan {
-    guard protocols.count == 1, configuration.hasUsualMethods else {
-      return try ProxyPlan(ProtocolTable.merge(protocols), configuration)
+    guard protocols.count == 1, settings.hasUsualMethods else {
+      return try ProxyPlan(ProtocolTable.merge(protocols), settings.configuration)
     }
     let plan = try protocols[0].derived.object { () throws(ForwardingError) in
-      try ProxyPlan(ProtocolTable.merge(protocols), configuration)
+      try ProxyPlan(ProtocolTable.merge(protocols), settings.configuration)
     }
     // SAFETY: nobody else stores an object there.
     return unsafe unsafeDowncast(plan, to: ProxyPlan.self)
@@ -91,7 +91,7 @@ internal import CForwardingInternal
 
 extension DynamicProxy.Configuration {
   /// Whether methods have the policies and results that their protocols declare.
-  fileprivate var hasUsualMethods: Bool {
+  internal var hasUsualMethods: Bool {
     results.isEmpty && defaults.isEmpty && failures.isEmpty && noResponder == .standard
       && standardResult == .first
   }

@@ -23,9 +23,9 @@ internal import CForwardingInternal
     /// The tables that have been joined to the protocols, to be used again.
     fileprivate var joined = JoinedTables()
 
-    /// That of a proxy without subscribers.
-    internal init(_ plan: ProxyPlan, _ configuration: DynamicProxy.Configuration) {
-      let noted = configuration.onCapabilityChange == nil ? 0 : plan.selectors.count
+    /// That of a proxy without subscribers, for a number of methods whose
+    /// responders are noted.
+    internal init(_ noted: Int) {
       responds = Array(repeating: false, count: noted)
     }
   }
@@ -37,20 +37,20 @@ internal import CForwardingInternal
   }
 
   /// Owns the shim's list and the state.
-  private let core: ProxyCore
+  private let proxy: DynamicProxy
 
-  internal init(_ core: ProxyCore) { self.core = core }
+  internal init(_ proxy: DynamicProxy) { self.proxy = proxy }
 
-  private var state: Lock<State> { core.members }
+  private var state: Lock<State> { proxy.core.members }
 
-  private var configuration: DynamicProxy.Configuration { core.settings.configuration }
+  private var configuration: DynamicProxy.Configuration { proxy.core.settings.configuration }
 
   /// What becomes of positions beside strangers.
   internal var unknownAnchors: DynamicProxy.Configuration.UnknownAnchors {
     configuration.unknownAnchors
   }
 
-  internal var list: OpaquePointer { unsafe fwd_proxy_core_list(core.handle) }
+  internal var list: OpaquePointer { unsafe fwd_proxy_core_list(proxy.core.handle) }
 
   /// Changes the list, then does what must not be done under the lock.
   internal func change<Value: Sendable>(
@@ -65,7 +65,7 @@ internal import CForwardingInternal
     }
     return try state.withLock { state throws(ForwardingError) in
       defer {
-        if core.isObserved { tells = note(&state) }
+        if proxy.core.settings.isObserved { tells = note(&state) }
       }
       return try body(&state, &garbage)
     }
@@ -79,7 +79,7 @@ internal import CForwardingInternal
       var garbage = Garbage()
       // The end of the proxy is not reported.
       unsafe fwd_list_observe(list, nil, nil)
-      unsafe fwd_proxy_core_close(core.handle, &garbage.contents)
+      unsafe fwd_proxy_core_close(proxy.core.handle, &garbage.contents)
       return garbage
     }
     // SAFETY: whoever reads the list has a reference to the proxy, and there is
@@ -91,7 +91,7 @@ internal import CForwardingInternal
   ///
   /// - Throws: `ForwardingError` with the code `dead`.
   internal func failIfClosing() throws(ForwardingError) {
-    if unsafe !fwd_proxy_core_is_closing(core.handle) { return }
+    if unsafe !fwd_proxy_core_is_closing(proxy.core.handle) { return }
     throw ForwardingError(
       .dead,
       "the proxy is being deinitialised: its last reference is gone, and its subscriptions have ended"
@@ -106,9 +106,9 @@ internal import CForwardingInternal
   /// Notes which subscriptions have begun or ended, and which methods have gained
   /// their first responder or lost their last. Gives whether the caller is to tell.
   private func note(_ state: inout State) -> Bool {
-    if let log = core.membershipLog { state.untold += log.take().map { .membership($0) } }
+    if let log = proxy.core.membershipLog { state.untold += log.take().map { .membership($0) } }
     // Who responds where nobody of the list does.
-    let forwarding = core.existingExtras?.forwardSlot
+    let forwarding = proxy.core.existingExtras?.forwardSlot
     for method in state.responds.indices {
       let responds =
         unsafe fwd_list_may_respond(list, method)
@@ -126,8 +126,6 @@ internal import CForwardingInternal
   /// the observers themselves meanwhile. So they are told in the order of the
   /// changes, and the last notification reflects the current state.
   private func tell() {
-    // SAFETY: the caller of a change has the proxy, whose C part this is.
-    let anchor = unsafe DynamicProxy.of(core: core.handle).anchor
     while true {
       let news = state.withLock { state in
         defer { state.untold = [] }
@@ -138,10 +136,11 @@ internal import CForwardingInternal
       for item in news {
         switch item {
         case .capability(let method, let responds):
-          configuration.onCapabilityChange?(core.plan.selectors[method], responds)
+          configuration.onCapabilityChange?(proxy.core.plan.selectors[method], responds)
         case .membership(let entry):
           configuration.onMembershipChange?(
-            DynamicProxy.Subscription(anchor: anchor, identifier: entry.identifier), entry.change)
+            DynamicProxy.Subscription(anchor: proxy.anchor, identifier: entry.identifier),
+            entry.change)
         }
       }
     }
@@ -254,7 +253,7 @@ extension SubscriberList {
     guard identifier != 0 else {
       throw ForwardingError(.outOfMemory, "no memory for a subscriber")
     }
-    core.membershipLog?.add(identifier, .joined)
+    proxy.core.membershipLog?.add(identifier, .joined)
     return identifier
   }
 
