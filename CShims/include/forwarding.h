@@ -959,9 +959,9 @@ FWD_API fwd_status fwd_collect(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_N
 /// `FWD_RESULT_UNTIL_HANDLED`. Does nothing outside a fan-out.
 FWD_API void fwd_mark_handled(void);
 
-/// Returns the subscription whose function runs on this thread, inside of the innermost fan-out; 0 if none does, as in
-/// an interceptor. `*proxy` receives the proxy, valid during the call of the function, or NULL; `proxy` may be NULL. O(1).
-FWD_API fwd_subscription fwd_current_subscription(fwd_proxy *FWD_NULLABLE *FWD_NULLABLE proxy);
+/// Returns the proxy that calls a subscriber's function on this thread, that of the innermost fan-out. It is valid during
+/// the call of the function. Returns NULL outside of a fan-out and in an interceptor. O(1).
+FWD_API fwd_proxy *FWD_NULLABLE fwd_current_proxy(void);
 
 // MARK: Intercepting
 

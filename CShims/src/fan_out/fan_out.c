@@ -184,6 +184,15 @@ __attribute__((noinline)) static bool apply_policy(const fwd_compiled_method *me
   return apply_policy_inline(method, state);
 }
 
+// MARK: The emission of this thread
+
+/// The emission that delivers on this thread, or NULL.
+static emission *current_emission(void) {
+  fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
+  if (!innermost || innermost->kind == FWD_NESTING_OTHER) return NULL;
+  return (emission *)((char *)innermost - offsetof(emission, frame));
+}
+
 // MARK: Failures
 
 /// Stands for a failure that there is no memory to keep.
@@ -209,9 +218,8 @@ __attribute__((cold, noinline)) static void note_failure(emission *state, fwd_st
 }
 
 void fwd_fail_delivery(const fwd_error *error) {
-  fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
-  if (!innermost || innermost->kind == FWD_NESTING_OTHER) return;
-  emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
+  emission *state = current_emission();
+  if (!state) return;
   state->withdrawn++;
   fwd_error_set(NULL, error->status, error->offset, error->message);
   note_failure(state, error->status);
@@ -266,19 +274,21 @@ static fwd_status finish_without_response(const emission *state, fwd_error *erro
 
 // MARK: The delivery at hand
 
-fwd_subscription fwd_current_subscription(fwd_proxy **proxy) {
-  fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
-  const fwd_record *record = NULL;
-  if (innermost && innermost->kind != FWD_NESTING_OTHER) {
-    emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
-    bool loops = innermost->kind == FWD_NESTING_LOOPS;
-    looped_emission *looped = (looped_emission *)((char *)state - offsetof(looped_emission, emission));
-    record = loops ? looped->replay.record : state->record;
-    if (proxy) *proxy = record ? state->proxy : NULL;
-  } else if (proxy) {
-    *proxy = NULL;
+fwd_proxy *fwd_current_proxy(void) {
+  const emission *state = current_emission();
+  return state ? state->proxy : NULL;
+}
+
+fwd_subscription fwd_current_subscription(void) {
+  emission *state = current_emission();
+  if (!state) return 0;
+  const fwd_record *record = state->record;
+  if (state->frame.kind == FWD_NESTING_LOOPS) {
+    record = ((looped_emission *)((char *)state - offsetof(looped_emission, emission)))->replay.record;
   }
-  return record ? record->identifier : 0;
+  if (!record) return 0;
+  // Loops do not know it of C functions, so it is not given for them elsewhere either.
+  return fwd_record_implementation(record, state->method->index)->function ? 0 : record->identifier;
 }
 
 // MARK: Deliveries
@@ -500,9 +510,10 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   state->result = state->kept = &nothing;
-  replay->record = replay->records[index];
   find_arguments_of_loop(looped);
+  replay->record = replay->records[index];
   deliver_to(state, replay->records[index], index);
+  replay->record = NULL;
 }
 
 static void *const *arguments_of_closure(fwd_replay *replay) {

@@ -116,6 +116,8 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
     if (counts) swift_release(object);
     progress.delivered++;
   }
+  // The loop tells nobody to which record a C function belongs.
+  replay->record = NULL;
   return progress;
 }
 
@@ -171,7 +173,6 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
       }                                                                          \
     }                                                                            \
     integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
-    replay->record = record;                                                     \
     CALL(n, m, list);                                                            \
     if (__builtin_expect(counts, 1)) swift_release(object);                      \
     delivered++;                                                                 \
@@ -186,7 +187,6 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
     replay->operations->deliver_slowly(replay, i);                               \
   } else if (HAS_FUNCTION) {                                                     \
     integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
-    replay->record = record;                                                     \
     CALL(n, m, list);                                                            \
     delivered++;                                                                 \
   } else if (method->closure) {                                                  \

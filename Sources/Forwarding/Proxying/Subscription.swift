@@ -24,8 +24,7 @@ extension DynamicProxy {
     /// The proxy; nil if it has been deallocated.
     public var proxy: DynamicProxy? { anchor.proxy }
 
-    /// The subscription whose handler runs on this thread; nil outside of a
-    /// handler.
+    /// The subscription whose closure runs on this thread; nil outside of one.
     ///
     /// ```swift
     /// try proxy.subscribe(label) {
@@ -37,16 +36,17 @@ extension DynamicProxy {
     /// }
     /// ```
     ///
-    /// If handlers forward, it is that of the innermost one. It is nil in an
-    /// interceptor, in a `forwardTarget`, in a handler of an `async` method, and
-    /// behind an `await` or in a `Task`, which may run on another thread: ask
-    /// before, and keep the value.
+    /// If closures forward, it is that of the innermost one. It is nil in an
+    /// interceptor, in a forward target, and behind an `await` or in a `Task`, which
+    /// may run on another thread: ask before, and keep the value. It is also nil in
+    /// a C function and in a method of a typed listener, since a fan-out does not
+    /// note which of them it calls: ask with
+    /// ``DynamicProxy/subscriptions(of:implementing:)`` there.
     ///
-    /// - Complexity: O(1). Handlers that do not ask pay nothing for it.
+    /// - Complexity: O(1).
     public static var current: Subscription? {
-      var core: OpaquePointer?
-      let identifier = unsafe fwd_current_subscription(&core)
-      guard let core = unsafe core else { return nil }
+      let identifier = fwd_current_subscription()
+      guard identifier != 0, let core = unsafe fwd_current_proxy() else { return nil }
       // SAFETY: the proxy lives during the call of the handler.
       let proxy = unsafe DynamicProxy.of(core: core)
       if proxy.configuration.isAnnex { return nil }

@@ -507,12 +507,11 @@ static void mark(void *receiver, fwd_selector selector, int number) {
 
 static void ask(scene *self, fwd_selector selector, int number) {
   (void)selector, (void)number;
-  fwd_proxy *proxy = NULL;
-  if (fwd_current_subscription(&proxy) == 0 || !proxy) scene_fail(self, "a function has no current subscription");
+  if (!fwd_current_proxy()) scene_fail(self, "a function has no current proxy");
   atomic_fetch_add(&self->counter, 1);
 }
 
-static fwd_status call_current_subscription(scene *self) {
+static fwd_status call_current_proxy(scene *self) {
   const fwd_method asking = {"ping:", "v^v:i", (void (*)(void))ask};
   fwd_subscription subscription;
   fwd_status status = fwd_proxy_subscribe(self->proxy, self, &asking, 1, NULL, NULL, &subscription, NULL);
@@ -780,7 +779,7 @@ const call sequence_calls[] = {
     {"fwd_collect", call_collect, FWD_DEAD, 0, 0, false},
     {"fwd_collect with a visitor that subscribes", call_collect_and_subscribe, FWD_DEAD, 0, 0, false},
     {"fwd_mark_handled", call_mark_handled, 0, 0, 0, false},
-    {"fwd_current_subscription", call_current_subscription, FWD_DEAD, 0, 0, false},
+    {"fwd_current_proxy", call_current_proxy, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_intercept, fwd_proxy_end_interception", call_intercept, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_end_interception of none", call_end_interception, FWD_DEAD, FWD_NOT_SUBSCRIBED, FWD_NOT_SUBSCRIBED,
      false},
