@@ -334,6 +334,11 @@ typedef struct fwd_signature fwd_signature;
 /// frame sizes, as compilers write them) are skipped. `*signature` receives one reference, to be released with
 /// `fwd_signature_release`. The same text may give the same object again.
 ///
+/// `...` after an argument separates the arguments that a variadic function names from those that only the call gives:
+/// `i*...id` is a call of `int f(const char *, ...)` with an int and a double. The latter are promoted as in C: `f` is
+/// passed as a double, and an integer narrower than int as an int; the caller's bytes are still those of `f`. No closure
+/// has such a signature.
+///
 /// Returns the failures of `fwd_type_layout`, and `FWD_UNSUPPORTED` or `FWD_OVERFLOW` for types that C cannot pass by
 /// value or that exceed a limit. O(n) in the length.
 FWD_API fwd_status fwd_signature_create(const char *FWD_NULLABLE encoding, size_t length,
@@ -545,7 +550,9 @@ typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNUL
 /// `context`, which must stay valid until the closure is destroyed and its running calls have returned. `*closure`
 /// receives the closure, to be ended with `fwd_closure_destroy`.
 ///
-/// Returns `FWD_NO_MEMORY`, or `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable.
+/// Returns `FWD_NO_MEMORY`, `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable, or
+/// `FWD_UNSUPPORTED` for the signature of a variadic function.
+///
 /// On x86-64 the library contains function pointers that need no such memory: 640 for most signatures, up to 512 more
 /// for those with few arguments, and 64 to 128 for results in memory and for `long double`. Later closures need it, and
 /// so do all closures on other processors.

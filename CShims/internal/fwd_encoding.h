@@ -89,7 +89,8 @@ typedef struct fwd_type {
   /// The quoted field name in front of this type; length 0 if there is none.
   uint32_t field_name_offset;
   uint32_t field_name_length;
-  /// Arrays: the number of elements. Bit-fields: the width in bits.
+  /// Arrays: the number of elements. Bit-fields: the width in bits. Functions: for a variadic one the number of children
+  /// before the `...`, which are the result and the named arguments; otherwise 0.
   uint64_t count;
   /// A struct or union without a list of fields: `{name}`.
   bool is_opaque;
@@ -116,7 +117,8 @@ typedef enum fwd_encoding_form {
   /// One type, which is the root.
   FWD_FORM_TYPE = 0,
   /// A result and arguments, each with optional offset digits after it. The root is a function. An argument that is
-  /// an array becomes a pointer to its element, as in C.
+  /// an array becomes a pointer to its element, as in C. `...` after an argument means that those after it are passed
+  /// as the unnamed arguments of a variadic function.
   FWD_FORM_METHOD = 1,
 } fwd_encoding_form;
 
@@ -143,6 +145,17 @@ size_t fwd_encoding_length(const fwd_encoding *FWD_NONNULL encoding);
 size_t fwd_encoding_type_count(const fwd_encoding *FWD_NONNULL encoding);
 /// Returns the node at an index, which must be below the count. Valid as long as the encoding.
 const fwd_type *FWD_NONNULL fwd_encoding_type(const fwd_encoding *FWD_NONNULL encoding, size_t index);
+
+/// Whether a method encoding has a `...`.
+static inline bool fwd_encoding_is_variadic(const fwd_encoding *FWD_NONNULL encoding) {
+  return fwd_encoding_type(encoding, 0)->count > 0;
+}
+
+/// Returns the number of arguments before the `...` of a method encoding, or of all arguments if it has none.
+static inline size_t fwd_encoding_named_count(const fwd_encoding *FWD_NONNULL encoding) {
+  const fwd_type *root = fwd_encoding_type(encoding, 0);
+  return (size_t)(root->count > 0 ? root->count : root->child_count) - 1;
+}
 
 /// Writes the canonical spelling of the type at `index`. It has no offsets and frame sizes, qualifiers are in the order
 /// of their bits, an empty name is `?`, and numbers have no leading zeros. Like `snprintf`, the function writes at most

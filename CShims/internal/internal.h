@@ -24,6 +24,7 @@
 #include "fwd_error.h"
 #include "fwd_fan_out.h"
 #include "fwd_garbage.h"
+#include "fwd_library.h"
 #include "fwd_list.h"
 #include "fwd_lock.h"
 #include "fwd_options.h"

@@ -267,10 +267,17 @@ static void handler(void *context, void *const *arguments, void *result) {
   memcpy(result, abi_values[0], size);
 }
 
+static bool is_variadic(const abi_case *c) { return strstr(c->encoding, "...") != NULL; }
+
 static bool call_back(const abi_case *c, const fwd_cif *cif) {
   prepare(c);
   fwd_closure *closure;
   fwd_error error;
+  if (is_variadic(c)) {
+    if (fwd_cif_closure_create(cif, handler, NULL, NULL, NULL, &closure, &error) == FWD_UNSUPPORTED) return true;
+    fail("a variadic function pointer was made", 0, NULL, NULL, 0);
+    return false;
+  }
   if (fwd_cif_closure_create(cif, handler, (void *)(uintptr_t)c, NULL, NULL, &closure, &error) != FWD_OK) {
     fail(error.message, 0, NULL, NULL, 0);
     return false;

@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "abi/libffi/libffi.h"
+#include "abi/missing.h"
 #include "abi/refusal.h"
 #include "base/error.h"
+#include "base/word.h"
+#include "encoding/promotions.h"
 #include "fwd_lock.h"
 
 struct fwd_cif {
@@ -21,6 +24,9 @@ struct fwd_cif {
   fwd_placement *placement;
   /// Retained: the plan refers to it.
   fwd_encoding *encoding;
+  /// Of a variadic function: the encoding that its calls follow, in which unnamed arguments have been promoted. NULL for
+  /// others.
+  fwd_encoding *promoted;
 };
 
 // MARK: What C cannot pass
@@ -93,9 +99,15 @@ static fwd_status check(const fwd_encoding *encoding, fwd_error *error) {
 // MARK: Creation
 
 static fwd_status prepare(fwd_cif *cif, fwd_error *error) {
-  fwd_status status = fwd_placement_create(cif->encoding, &cif->placement, error);
-  if (status == FWD_OK) status = fwd_ffi_interface_create(cif->encoding, cif->placement, &cif->ffi, error);
-  if (status == FWD_OK) status = fwd_call_plan_create(cif->placement, cif->encoding, &cif->plan, error);
+  if (fwd_encoding_is_variadic(cif->encoding)) {
+    fwd_status status = fwd_encoding_promote(cif->encoding, &cif->promoted, error);
+    if (status != FWD_OK) return status;
+  }
+  const fwd_encoding *passed = cif->promoted ? cif->promoted : cif->encoding;
+  fwd_status status = fwd_placement_create(passed, &cif->placement, error);
+  if (status == FWD_OK) status = fwd_ffi_interface_create(passed, cif->placement, &cif->ffi, error);
+  // A plan's callers do not set al, which a variadic function of x86-64 reads.
+  if (status == FWD_OK && !cif->promoted) status = fwd_call_plan_create(cif->placement, passed, &cif->plan, error);
   return status;
 }
 
@@ -121,13 +133,45 @@ void fwd_cif_destroy(fwd_cif *cif) {
   fwd_ffi_interface_release(cif->ffi);
   free(cif->placement);
   fwd_encoding_release(cif->encoding);
+  fwd_encoding_release(cif->promoted);
   free(cif);
 }
 
 // MARK: Calls
 
+/// Calls a variadic function: promotes the unnamed arguments, as C's default argument promotions do.
+__attribute__((noinline)) static fwd_status call_variadic(const fwd_cif *cif, void (*function)(void),
+                                                          void *const *arguments, void *result) {
+  if (!fwd_has_addresses(cif->encoding, arguments)) return fwd_fail_missing(cif->encoding, arguments);
+  const fwd_type *type = fwd_encoding_type(cif->encoding, fwd_encoding_type(cif->encoding, 0)->first_child);
+  size_t count = fwd_encoding_type(cif->encoding, 0)->child_count - 1;
+  size_t named_count = fwd_encoding_named_count(cif->encoding);
+  // There is a named argument, so neither array is empty.
+  void *passed[count];
+  union promoted {
+    int integer;
+    double number;
+  } promoted[count];
+  for (size_t i = 0; i < count; i++) {
+    type = fwd_encoding_type(cif->encoding, type->next_sibling);
+    passed[i] = arguments[i];
+    if (i < named_count || !fwd_promoted_letter(type)) continue;
+    passed[i] = &promoted[i];
+    if (type->kind == FWD_TYPE_FLOAT) {
+      float number;
+      memcpy(&number, arguments[i], sizeof number);
+      promoted[i].number = (double)number;
+    } else {
+      uint64_t word = fwd_extend(arguments[i], type->layout.size, fwd_type_is_signed(type->kind));
+      promoted[i].integer = (int)word;
+    }
+  }
+  return fwd_ffi_call(cif->ffi, function, passed, result);
+}
+
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
   const fwd_call_plan *plan = cif->plan;
+  if (__builtin_expect(cif->promoted != NULL, 0)) return call_variadic(cif, function, arguments, result);
   // Relaxed: the switch orders nothing.
   if (!plan || atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
     return fwd_ffi_call(cif->ffi, function, arguments, result);
@@ -140,6 +184,8 @@ const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
 const fwd_placement *fwd_cif_placement(const fwd_cif *cif) { return cif->placement; }
 
 const fwd_ffi_interface *fwd_cif_ffi(const fwd_cif *cif) { return cif->ffi; }
+
+bool fwd_cif_is_variadic(const fwd_cif *cif) { return cif->promoted != NULL; }
 
 fwd_jump_head fwd_cif_call_head(const fwd_cif *cif) {
 #if FWD_HAS_CALL_JUMPS

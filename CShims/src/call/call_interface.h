@@ -42,4 +42,7 @@ const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);
 const fwd_placement *fwd_cif_placement(const fwd_cif *cif);
 const struct fwd_ffi_interface *fwd_cif_ffi(const fwd_cif *cif);
 
+/// Whether the function is variadic. Such an interface has no plan, and makes no closures.
+bool fwd_cif_is_variadic(const fwd_cif *cif);
+
 #endif

@@ -60,6 +60,10 @@ static bool take_compiled(const fwd_cif *cif, fwd_entry *entry) {
 fwd_status fwd_cif_closure_create(const fwd_cif *cif, fwd_closure_handler handler, void *context,
                                   void (*release)(void *owner), void *owner, fwd_closure **closure,
                                   fwd_error *error) {
+  if (fwd_cif_is_variadic(cif)) {
+    return fwd_fail(error, FWD_UNSUPPORTED, 0,
+                    "expected a function pointer without \"...\": it could not know which arguments a caller passes");
+  }
   fwd_closure *made = malloc(sizeof *made);
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a closure");
   fwd_entry entry;

@@ -130,7 +130,7 @@ static fwd_status create(fwd_encoding *encoding, fwd_signature **signature, fwd_
   }
   if (count > 0 && is_pointer(fwd_encoding_type(encoding, made->arguments[0].type)->kind)) {
     bool selector =
-        count > 1 && fwd_encoding_type(encoding, made->arguments[1].type)->kind == FWD_TYPE_SELECTOR;
+        count > 1 && fwd_encoding_named_count(encoding) > 1 && fwd_encoding_type(encoding, made->arguments[1].type)->kind == FWD_TYPE_SELECTOR;
     made->hidden_count = selector ? 2 : 1;
   }
   lay_out_frame(made);
@@ -251,10 +251,21 @@ fwd_status fwd_signature_drop_hidden(const fwd_signature *signature, fwd_signatu
   if (!text) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a method signature");
   memcpy(text, fwd_encoding_text(encoding) + result->text_offset, result->text_length);
   length += result->text_length;
+  size_t named_count = fwd_encoding_named_count(encoding);
+  if (named_count == signature->hidden_count && fwd_encoding_is_variadic(encoding)) {
+    free(text);
+    return fwd_fail(error, FWD_UNSUPPORTED, 0,
+                    "\"%.100s\" without the receiver: expected a named argument before \"...\"",
+                    fwd_encoding_text(encoding));
+  }
   for (size_t i = signature->hidden_count; i < signature->argument_count; i++) {
     const fwd_type *type = fwd_encoding_type(encoding, signature->arguments[i].type);
     memcpy(text + length, fwd_encoding_text(encoding) + type->text_offset, type->text_length);
     length += type->text_length;
+    if (i + 1 == named_count && fwd_encoding_is_variadic(encoding)) {
+      memcpy(text + length, "...", 3);
+      length += 3;
+    }
   }
   fwd_status status;
   if (encoding->stated) {
@@ -279,6 +290,7 @@ bool fwd_signature_equivalent(const fwd_signature *left, const fwd_signature *ri
 bool fwd_signature_compatible(const fwd_signature *left, const fwd_signature *right) {
   if (left == right) return true;
   if (left->argument_count != right->argument_count || left->hidden_count != right->hidden_count) return false;
+  if (fwd_encoding_type(left->encoding, 0)->count != fwd_encoding_type(right->encoding, 0)->count) return false;
   if (!fwd_encoding_compatible(left->encoding, left->result_type, right->encoding, right->result_type)) {
     return false;
   }

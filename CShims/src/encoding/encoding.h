@@ -10,7 +10,7 @@
 ///     encoding_fail      error messages that quote an encoding
 ///     encoding_parse     text to nodes                     layout    sizes, alignments and offsets of nodes
 ///     encoding_create    parses and lays out; the entry points
-///     encoding_compare, encoding_print                     read finished encodings
+///     encoding_compare, encoding_print, promotions         read finished encodings
 
 #ifndef FWD_SRC_ENCODING_H
 #define FWD_SRC_ENCODING_H

@@ -147,6 +147,7 @@ static bool same_types(const comparison *context, uint32_t left_index, uint32_t 
     case FWD_TYPE_UNION:
       return same_records(context, left, right, behind_pointer);
     case FWD_TYPE_ARRAY:
+    case FWD_TYPE_FUNCTION:
       return left->count == right->count && same_children(context, left, right, behind_pointer);
     case FWD_TYPE_BIT_FIELD:
       return same_bit_fields(context, left, right);

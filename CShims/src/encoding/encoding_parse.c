@@ -407,6 +407,22 @@ static bool lacks_type(const parser *self, const stack_offset *offset, const sta
   return offset->value > frame->value || (offset->digits > 1 && self->text[offset->at] == '0');
 }
 
+/// Reads the `...` of a variadic function, if it is next. `count` is the number of types before it.
+static bool read_ellipsis(parser *self, uint32_t function, uint32_t count) {
+  if (peek(self) != '.') return true;
+  size_t start = self->at;
+  for (int dots = 0; dots < 3; dots++) {
+    if (!expect(self, '.', "expected \"...\", which stands before the unnamed arguments of a variadic function")) {
+      return false;
+    }
+  }
+  if (self->types[function].count > 0) return fail(self, FWD_MALFORMED, start, "expected one \"...\" at most");
+  // C23 allows this, but no processor's rules say yet how it is called.
+  if (count < 2) return fail(self, FWD_MALFORMED, start, "expected a named argument before \"...\"");
+  self->types[function].count = count;
+  return true;
+}
+
 /// Reads the types of a method and the digits after them. Calls do not depend on the digits. They are checked only
 /// for types that are missing between them, since a call without such an argument would pass garbage.
 static bool read_method(parser *self) {
@@ -428,6 +444,7 @@ static bool read_method(parser *self) {
     } else if (lacks_type(self, &offset, &frame)) {
       return fail(self, FWD_UNSUPPORTED, offset.at, dropped_type);
     }
+    if (!read_ellipsis(self, function, self->types[function].child_count)) return false;
   } while (self->at < self->length);
   end_type(self, function);
   return true;

@@ -61,6 +61,15 @@ static void write_children(writer *out, const fwd_type *type) {
   }
 }
 
+static void write_function(writer *out, const fwd_type *type) {
+  const fwd_type *types = out->encoding->types;
+  uint64_t count = 0;
+  for (uint32_t child = type->first_child; child != FWD_NO_TYPE; child = types[child].next_sibling) {
+    write_type(out, child);
+    if (++count == type->count) write_bytes(out, "...", 3);
+  }
+}
+
 static void write_record(writer *out, const fwd_type *type, char close) {
   write_byte(out, (char)type->kind);
   if (type->name_length) {
@@ -104,7 +113,7 @@ static void write_type(writer *out, uint32_t index) {
       write_bit_field(out, type);
       return;
     case FWD_TYPE_FUNCTION:
-      write_children(out, type);
+      write_function(out, type);
       return;
     case FWD_TYPE_ARRAY:
       write_byte(out, '[');

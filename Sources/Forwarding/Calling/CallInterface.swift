@@ -3,6 +3,14 @@
 
 internal import CForwardingInternal
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 // Calls of C functions whose signature is known at run time.
 
 extension MethodSignature {
@@ -16,7 +24,7 @@ extension MethodSignature {
   /// ```
   ///
   /// An object that the function returns is the caller's (+1): the function has
-  /// retained it.
+  /// retained it. `errno` is afterwards what the function has left in it.
   ///
   /// - Parameters:
   ///   - function: a C function pointer, as a `@convention(c)` value or a raw
@@ -51,6 +59,9 @@ extension MethodSignature {
     for value in repeat each values { try room.append(value) }
     // SAFETY: each argument has been encoded as its type.
     try unsafe call(function, room.pointers, room.result)
+    // What follows may change it.
+    let number = errno
+    defer { errno = number }
     // The function's arguments are alive up to here.
     for value in repeat each values { withExtendedLifetime(value) {} }
     withExtendedLifetime(room.copies) {}

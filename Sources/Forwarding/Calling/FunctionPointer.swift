@@ -43,8 +43,9 @@ internal import CForwardingInternal
   ///   - handler: runs on the thread of each call. The call that it gets is
   ///     valid until it returns; a result that it does not set is zeroes. It is
   ///     released when no call can use it any more.
-  /// - Throws: `ForwardingError` with the codes `noExecutableMemory` if the
-  ///   system refuses such memory; `outOfMemory`.
+  /// - Throws: `ForwardingError` with the codes `unsupported` for a variadic
+  ///   signature; `noExecutableMemory` if the system refuses such memory;
+  ///   `outOfMemory`.
   public init(
     _ signature: MethodSignature, handler: @escaping @Sendable (borrowing Call) -> Void
   ) throws(ForwardingError) {
@@ -72,6 +73,7 @@ internal import CForwardingInternal
       // SAFETY: the closure was not made, so nobody has taken the reference
       // over.
       unsafe retained.release()
+      if status == FWD_UNSUPPORTED { throw ForwardingError(error, encoding: signature.text) }
       throw ForwardingError(
         status == FWD_NO_EXECUTABLE_MEMORY ? .noExecutableMemory : .outOfMemory,
         encoding: signature.text, actual: error.text)

@@ -65,7 +65,7 @@ extension ForwardingError.Code {
   internal var status: fwd_status {
     switch self {
     case .malformed, .noEncoding, .wrongProtocolCount: FWD_MALFORMED
-    case .unsupported: FWD_UNSUPPORTED
+    case .unsupported, .libraryNotLoaded, .symbolNotFound: FWD_UNSUPPORTED
     case .overflow: FWD_OVERFLOW
     case .tooDeep: FWD_TOO_DEEP
     case .wrongLayout: FWD_WRONG_LAYOUT

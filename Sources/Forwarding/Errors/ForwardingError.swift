@@ -117,6 +117,13 @@ public struct ForwardingError: Error, Equatable, Sendable {
     /// The subscriber is being deinitialized, or the proxy is.
     case dead
 
+    // MARK: Libraries
+
+    /// The system's loader could not load a library.
+    case libraryNotLoaded
+    /// A library has no function of a name.
+    case symbolNotFound
+
     // MARK: Memory
 
     /// An allocation failed.

@@ -26,6 +26,19 @@ internal import CForwardingInternal
 /// array (`[16C]`). C passes a pointer to the first element, and so does a
 /// signature.
 ///
+/// ## Variadic functions
+///
+/// `...` separates the arguments that a C function names from those that only the
+/// call gives. A signature is that of one call:
+///
+/// ```swift
+/// try MethodSignature("i*...id")   // int f(const char *, ...), with an int and a double
+/// ```
+///
+/// The unnamed arguments are promoted as in C: `f` is passed as a double, `c` as
+/// an int. Such calls go through libffi. There is no function pointer with such a
+/// signature.
+///
 /// A value is immutable and may be shared between threads. `==` compares the
 /// types, ``isCompatible(with:)`` whether calls pass them alike.
 ///
@@ -37,8 +50,8 @@ internal import CForwardingInternal
 ///   missing layout of a struct.
 /// - An encoding does not show that a struct is packed or over-aligned. Use a
 ///   ``StatedLayout`` for such a struct.
-/// - An encoding does not show that a function is variadic. Do not call
-///   variadic functions.
+/// - Compilers' encodings do not show that a function is variadic. Write `...`
+///   behind the named arguments: see "Variadic functions".
 /// - Clang omits SIMD vector types from encodings. Creating a signature throws
 ///   an error if the offsets in a method's encoding reveal a vector among the
 ///   arguments. A vector inside a struct cannot be detected.

@@ -29,6 +29,21 @@ static void find_scattered(fwd_ffi_interface *interface, const fwd_encoding *enc
   }
 }
 
+/// Whether libffi takes the pieces.
+static bool prepare(fwd_ffi_interface *interface, const fwd_encoding *encoding, const fwd_placement *placement) {
+  ffi_cif *ffi = &interface->ffi;
+  uint32_t count = interface->piece_count;
+  // Where the placement is known, a variadic function gets its arguments in the same places as others. Elsewhere libffi
+  // has the rules. On x86-64 it always passes in al the number of vector registers, which a variadic function reads.
+  if (placement || !fwd_encoding_is_variadic(encoding)) {
+    return ffi_prep_cif(ffi, FFI_DEFAULT_ABI, count, interface->result_type, interface->piece_types) == FFI_OK;
+  }
+  size_t named_count = fwd_encoding_named_count(encoding);
+  uint32_t named = 0;
+  while (named < count && interface->pieces[named].argument < named_count) named++;
+  return ffi_prep_cif_var(ffi, FFI_DEFAULT_ABI, named, count, interface->result_type, interface->piece_types) == FFI_OK;
+}
+
 // Pieces are numbered by 16 bits.
 _Static_assert(2 * FWD_ARGUMENT_LIMIT + 1 <= UINT16_MAX, "two pieces an argument, and the result's address");
 _Static_assert(sizeof(fwd_ffi_interface) % _Alignof(fwd_piece) == 0 && sizeof(fwd_piece) % _Alignof(ffi_type *) == 0 &&
@@ -50,8 +65,7 @@ fwd_status fwd_ffi_interface_create(const fwd_encoding *encoding, const fwd_plac
   made->piece_types = (ffi_type **)(void *)((char *)made->pieces + piece_bytes);
   made->arguments = (fwd_argument_pieces *)(void *)((char *)made->piece_types + type_bytes);
   fwd_status status = fwd_lower(made, encoding, placement, error);
-  if (status == FWD_OK && ffi_prep_cif(&made->ffi, FFI_DEFAULT_ABI, made->piece_count, made->result_type,
-                                       made->piece_types) != FFI_OK) {
+  if (status == FWD_OK && !prepare(made, encoding, placement)) {
     status = fwd_refuse(encoding, FWD_UNSUPPORTED, 0, "expected a signature that libffi can call", error);
   }
   if (status != FWD_OK) {
