@@ -613,6 +613,19 @@ FWD_API fwd_status fwd_protocol_register(const char *FWD_NULLABLE name,
                                          const fwd_protocol *FWD_NULLABLE *FWD_NULLABLE protocol,
                                          fwd_error *FWD_NULLABLE error);
 
+/// Registers a protocol with stated layouts.
+///
+/// Works as `fwd_protocol_register`. `stated` has the layouts of `stated_count` structs or unions in the encodings; it
+/// may be NULL if `stated_count` is 0. The encodings of the functions that implement the methods are read with the same
+/// layouts.
+///
+/// Returns also `FWD_WRONG_LAYOUT` for a name that no encoding has, and the failures of `fwd_signature_create_stating`.
+FWD_API fwd_status fwd_protocol_register_stating(const char *FWD_NULLABLE name,
+                                                 const fwd_requirement *FWD_NULLABLE requirements, size_t count,
+                                                 const fwd_stated_layout *FWD_NULLABLE stated, size_t stated_count,
+                                                 const fwd_protocol *FWD_NULLABLE *FWD_NULLABLE protocol,
+                                                 fwd_error *FWD_NULLABLE error);
+
 /// Returns the protocol that C or Swift code has registered under a name, else NULL.
 FWD_API const fwd_protocol *FWD_NULLABLE fwd_protocol_find(const char *FWD_NULLABLE name);
 
@@ -992,6 +1005,10 @@ FWD_API fwd_status fwd_collect(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_N
 /// `FWD_RESULT_UNTIL_HANDLED`. Does nothing outside a fan-out.
 FWD_API void fwd_mark_handled(void);
 
+/// Returns the proxy that calls a subscriber's function on this thread, that of the innermost fan-out. It is valid during
+/// the call of the function. Returns NULL outside of a fan-out and in an interceptor. O(1).
+FWD_API fwd_proxy *FWD_NULLABLE fwd_current_proxy(void);
+
 // MARK: Intercepting
 
 /// An invocation on its way through an interceptor. It is valid until the interceptor returns, on the interceptor's
@@ -1010,6 +1027,9 @@ typedef enum fwd_interception_point {
   /// Around the delivery. The interceptor may change arguments, makes the delivery by `fwd_invocation_proceed` (once,
   /// several times or never), and may change the result.
   FWD_INTERCEPT_AROUND = 3,
+  /// Blocks the method until the interception ends: no interceptor, subscriber or forward target is called. The result
+  /// is that of a method without a responder. No function is given for this point.
+  FWD_INTERCEPT_BLOCK = 4,
 } fwd_interception_point;
 
 /// Intercepts one invocation. Returns `FWD_OK` or a failure.
@@ -1040,8 +1060,12 @@ typedef uint64_t fwd_interception;
 /// invocation uses it any more: in the call that ended it, in the last of these invocations, or with the proxy.
 /// `destroy` may be NULL. On failure it is not called.
 ///
-/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a point that does not exist, and `FWD_DUPLICATE` for a second
-/// interceptor instead of the subscribers. O(k) in the number of interceptions of the method.
+/// For `FWD_INTERCEPT_BLOCK`, `interceptor` must be NULL, and `selector` may be: then all methods of the proxy are
+/// blocked. `destroy` is called as for the other points.
+///
+/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a point that does not exist, `FWD_NOT_ALLOWED` for a blocked
+/// method with an interceptor, and `FWD_DUPLICATE` for a second interceptor instead of the subscribers. O(k) in the
+/// number of interceptions of the method; O(m) in the number of methods to block all of them.
 FWD_API fwd_status fwd_proxy_intercept(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                        fwd_interception_point point, fwd_interceptor FWD_NULLABLE interceptor,
                                        void *FWD_NULLABLE context,

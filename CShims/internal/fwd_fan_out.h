@@ -119,6 +119,10 @@ fwd_status fwd_handle_packed(const void *FWD_NULLABLE context, void *FWD_NULLABL
 fwd_status fwd_run_nested(fwd_selector FWD_NONNULL selector, void (*FWD_NONNULL body)(void *FWD_NULLABLE context),
                           void *FWD_NULLABLE context, fwd_error *FWD_NULLABLE error);
 
+/// Returns the subscription whose closure runs on this thread, in the innermost fan-out. Returns 0 outside of a fan-out,
+/// in an interceptor, and in a C function.
+fwd_subscription fwd_current_subscription(void);
+
 /// Reports that the innermost delivery of this thread has failed. The C function of a thunk calls this when it cannot
 /// load its arguments, before it calls any other code.
 void fwd_fail_delivery(const fwd_error *FWD_NONNULL error);

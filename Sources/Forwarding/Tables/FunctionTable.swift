@@ -182,6 +182,37 @@ extension FunctionTable {
 
 // MARK: - C functions
 
+extension FunctionTable.Builder {
+  /// Reads the encoding of a function.
+  fileprivate static func signature(
+    of selector: String, _ encoding: String, stating stated: [StatedLayout] = []
+  ) throws(ForwardingError) -> MethodSignature {
+    do throws(ForwardingError) {
+      return try MethodSignature(encoding, stating: stated)
+    } catch {
+      throw ForwardingError(
+        error.code, selector: selector, "the function for \"\(selector)\": \(error)",
+        encodingError: error)
+    }
+  }
+
+  /// Checks that the encoding of a function, with the layouts that the protocol
+  /// states, is the one that the protocol declares.
+  fileprivate static func check(
+    _ selector: MethodSelector, _ encoding: String, declared signature: MethodSignature
+  ) throws(ForwardingError) {
+    let own = try Self.signature(
+      of: selector.name, encoding,
+      stating: signature.storage.stated.filter { $0.isNamed(in: encoding) })
+    if own.isCompatible(with: signature) { return }
+    throw ForwardingError(
+      .signatureMismatch, selector: selector.name,
+      """
+      the function for "\(selector)" is "\(own)", but the protocol declares "\(signature)"
+      """)
+  }
+}
+
 /// The address of a C function.
 @safe internal struct FunctionAddress: @unchecked Sendable {
   // Sendable: code does not change.
@@ -229,7 +260,7 @@ extension FunctionTable.Builder {
   ///
   /// The function must have the types of its encoding and must be safe to call
   /// on any thread. Neither can be checked. The encoding is checked against the
-  /// protocol's.
+  /// protocol's, with the layouts that the protocol states.
   ///
   /// - Parameters:
   ///   - selector: the method's name.
@@ -255,19 +286,15 @@ extension FunctionTable.Builder {
           .nullPointer, selector: selector, "the function for \"\(selector)\" is a null pointer"))
       return
     }
-    let own: MethodSignature
     do throws(ForwardingError) {
-      own = try MethodSignature(encoding)
+      _ = try Self.signature(of: selector, encoding)
     } catch {
-      keep(
-        ForwardingError(
-          error.code, selector: selector, "the function for \"\(selector)\": \(error)",
-          encodingError: error))
-      return
+      // The layouts that a protocol states may support it.
+      if error.code != .unsupported { return keep(error) }
     }
     let code = unsafe FunctionAddress(pointer: function)
     add(selector) { selector, signature throws(ForwardingError) in
-      try own.check(selector, declared: signature)
+      try Self.check(selector, encoding, declared: signature)
       return .function(code)
     }
   }
@@ -282,38 +309,17 @@ extension FunctionTable.Builder {
   @unsafe internal mutating func handler(
     _ selector: String, _ encoding: String?, calling handler: fwd_delivery_handler
   ) {
-    var own: MethodSignature?
     do throws(ForwardingError) {
-      own = try encoding.map { text throws(ForwardingError) in try MethodSignature(text) }
+      if let encoding { _ = try Self.signature(of: selector, encoding) }
     } catch {
-      keep(
-        ForwardingError(
-          error.code, selector: selector, "the function for \"\(selector)\": \(error)",
-          encodingError: error))
-      return
+      // The layouts that a protocol states may support it.
+      if error.code != .unsupported { return keep(error) }
     }
     // SAFETY: C functions may be called on any thread.
     nonisolated(unsafe) let handler = unsafe handler
-    add(selector) { [own] selector, signature throws(ForwardingError) in
-      try own?.check(selector, declared: signature)
+    add(selector) { selector, signature throws(ForwardingError) in
+      if let encoding { try Self.check(selector, encoding, declared: signature) }
       return .handler(unsafe HandlerFunction(selector, handler))
     }
-  }
-}
-
-extension MethodSignature {
-  /// Checks that this signature, which a function has, is the one that a
-  /// protocol declares.
-  ///
-  /// - Throws: `ForwardingError` with the code `signatureMismatch`.
-  fileprivate func check(
-    _ selector: MethodSelector, declared signature: MethodSignature
-  ) throws(ForwardingError) {
-    if isCompatible(with: signature) { return }
-    throw ForwardingError(
-      .signatureMismatch, selector: selector.name,
-      """
-      the function for "\(selector)" is "\(self)", but the protocol declares "\(signature)"
-      """)
   }
 }
