@@ -34,13 +34,13 @@ internal import CForwardingInternal
   }
 
   /// The name.
-  public var selector: MethodSelector {
+  package var selector: MethodSelector {
     // SAFETY: the entry lives as long as the proxy.
     unsafe MethodSelector(handle: entry.pointee.selector)
   }
 
   /// The types.
-  public var signature: MethodSignature {
+  package var signature: MethodSignature {
     // SAFETY: the entry is one of the proxy's methods.
     proxy.requirements[unsafe fwd_proxy_method_index(entry)].signature
   }

@@ -20,7 +20,7 @@ public final class ProtocolTable: Sendable {
   public let name: String
 
   /// The tables whose methods this one has too.
-  public let parents: [ProtocolTable]
+  package let parents: [ProtocolTable]
 
   /// The methods that this table declares itself, in order.
   public let requirements: [Requirement]
