@@ -14,5 +14,5 @@ struct Fwd: ParsableCommand {
       a directory that cannot be read, 74 for an input or output error, 130 for an interrupted walk.
       """,
     version: "0.1.0",
-    subcommands: [WalkCommand.self, InspectCommand.self, EncodeCommand.self])
+    subcommands: [WalkCommand.self, InspectCommand.self, EncodeCommand.self, CallCommand.self])
 }

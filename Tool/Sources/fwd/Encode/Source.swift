@@ -109,9 +109,11 @@ extension Source {
 
   /// Reads a declaration, or a type alone, such as `int (*)(void *, int)`.
   static func declaration(_ clang: Clang, _ text: String, _ options: Options) throws -> Source {
-    // What declarations are most often made of.
+    // What declarations are most often made of. A function that these declare must
+    // have the same types.
     let usual = [
-      "stddef.h", "stdint.h", "stdbool.h", "stdarg.h", "stdio.h", "time.h", "sys/types.h",
+      "stddef.h", "stdint.h", "stdbool.h", "stdarg.h", "stdio.h", "stdlib.h", "string.h", "math.h",
+      "time.h", "unistd.h", "sys/types.h",
     ]
     let start = includes(usual + options.headers)
     let bare = text.trimmingCharacters(in: CharacterSet(charactersIn: "; \n\t"))
