@@ -18,7 +18,8 @@ SOURCES = Path("Sources/Forwarding")
 
 # From the lowest to the highest. A folder's files use files of the same folder and of those before it.
 LAYERS = [
-    "Internals", "Errors", "Encoding", "Signature", "Calling", "Tables", "Proxying", "Streams", "Slots", "Bridging",
+    "Internals", "Errors", "Encoding", "Signature", "Calling", "Tables", "Proxying", "Streams", "TypedProxies", "Slots",
+    "Bridging",
 ]
 
 NOT_CODE = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/')

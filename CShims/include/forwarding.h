@@ -613,6 +613,19 @@ FWD_API fwd_status fwd_protocol_register(const char *FWD_NULLABLE name,
                                          const fwd_protocol *FWD_NULLABLE *FWD_NULLABLE protocol,
                                          fwd_error *FWD_NULLABLE error);
 
+/// Registers a protocol with stated layouts.
+///
+/// Works as `fwd_protocol_register`. `stated` has the layouts of `stated_count` structs or unions in the encodings; it
+/// may be NULL if `stated_count` is 0. The encodings of the functions that implement the methods are read with the same
+/// layouts.
+///
+/// Returns also `FWD_WRONG_LAYOUT` for a name that no encoding has, and the failures of `fwd_signature_create_stating`.
+FWD_API fwd_status fwd_protocol_register_stating(const char *FWD_NULLABLE name,
+                                                 const fwd_requirement *FWD_NULLABLE requirements, size_t count,
+                                                 const fwd_stated_layout *FWD_NULLABLE stated, size_t stated_count,
+                                                 const fwd_protocol *FWD_NULLABLE *FWD_NULLABLE protocol,
+                                                 fwd_error *FWD_NULLABLE error);
+
 /// Returns the protocol that C or Swift code has registered under a name, else NULL.
 FWD_API const fwd_protocol *FWD_NULLABLE fwd_protocol_find(const char *FWD_NULLABLE name);
 
@@ -830,6 +843,45 @@ FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_
                                        const fwd_subscribe_options *FWD_NULLABLE options,
                                        fwd_subscription *FWD_NULLABLE subscription, fwd_error *FWD_NULLABLE error);
 
+/// Makes the deliveries of one method of a subscriber: for subscribers that may fail, and for bindings of other
+/// languages.
+///
+/// `context` is that of the subscription. `arguments` has the address of each argument of the signature, the receiver
+/// and the selector included, aligned for its type. The addresses are valid during the call. `result` has room for the
+/// result, filled with zeros. It is not NULL, even if there is no result. The handler runs on the thread that forwards.
+///
+/// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the method's
+/// `failure_result` stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
+/// it returns false:
+///
+/// - `message` says what has failed. Without one the library writes one.
+/// - `status` is `FWD_DELIVERY_FAILED`, which is also what the proxy reports, whatever the handler sets. There is one
+///   exception: with `FWD_NO_RESPONDER` the delivery has not failed. The fan-out continues as if the subscriber did not
+///   implement the method.
+typedef bool (*fwd_delivery_handler)(void *FWD_NULLABLE context, fwd_selector FWD_NONNULL selector,
+                                     void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
+                                     fwd_error *FWD_NONNULL error);
+
+/// One method of a subscriber that is called through a handler.
+typedef struct fwd_handled_method {
+  const char *FWD_NULLABLE selector;
+  /// The signature that the handler expects. It agrees with the protocol's, but the receiver may be any pointer. NULL
+  /// for the signature that the protocol declares.
+  const char *FWD_NULLABLE encoding;
+  fwd_delivery_handler FWD_NULLABLE handler;
+} fwd_handled_method;
+
+/// Subscribes `count` handlers to a proxy.
+///
+/// Works as `fwd_proxy_subscribe`, with handlers in place of functions of each signature: one C function can make the
+/// deliveries of all methods, and a delivery can fail.
+FWD_API fwd_status fwd_proxy_subscribe_handlers(fwd_proxy *FWD_NULLABLE proxy, void *FWD_NULLABLE context,
+                                                const fwd_handled_method *FWD_NULLABLE methods, size_t count,
+                                                void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
+                                                const fwd_subscribe_options *FWD_NULLABLE options,
+                                                fwd_subscription *FWD_NULLABLE subscription,
+                                                fwd_error *FWD_NULLABLE error);
+
 /// Ends a subscription.
 ///
 /// A fan-out under way does not call it any more, unless another thread is about to at this moment. `destroy` follows,
@@ -953,6 +1005,10 @@ FWD_API fwd_status fwd_collect(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_N
 /// `FWD_RESULT_UNTIL_HANDLED`. Does nothing outside a fan-out.
 FWD_API void fwd_mark_handled(void);
 
+/// Returns the proxy that calls a subscriber's function on this thread, that of the innermost fan-out. It is valid during
+/// the call of the function. Returns NULL outside of a fan-out and in an interceptor. O(1).
+FWD_API fwd_proxy *FWD_NULLABLE fwd_current_proxy(void);
+
 // MARK: Intercepting
 
 /// An invocation on its way through an interceptor. It is valid until the interceptor returns, on the interceptor's
@@ -971,6 +1027,9 @@ typedef enum fwd_interception_point {
   /// Around the delivery. The interceptor may change arguments, makes the delivery by `fwd_invocation_proceed` (once,
   /// several times or never), and may change the result.
   FWD_INTERCEPT_AROUND = 3,
+  /// Blocks the method until the interception ends: no interceptor, subscriber or forward target is called. The result
+  /// is that of a method without a responder. No function is given for this point.
+  FWD_INTERCEPT_BLOCK = 4,
 } fwd_interception_point;
 
 /// Intercepts one invocation. Returns `FWD_OK` or a failure.
@@ -1001,8 +1060,12 @@ typedef uint64_t fwd_interception;
 /// invocation uses it any more: in the call that ended it, in the last of these invocations, or with the proxy.
 /// `destroy` may be NULL. On failure it is not called.
 ///
-/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a point that does not exist, and `FWD_DUPLICATE` for a second
-/// interceptor instead of the subscribers. O(k) in the number of interceptions of the method.
+/// For `FWD_INTERCEPT_BLOCK`, `interceptor` must be NULL, and `selector` may be: then all methods of the proxy are
+/// blocked. `destroy` is called as for the other points.
+///
+/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a point that does not exist, `FWD_NOT_ALLOWED` for a blocked
+/// method with an interceptor, and `FWD_DUPLICATE` for a second interceptor instead of the subscribers. O(k) in the
+/// number of interceptions of the method; O(m) in the number of methods to block all of them.
 FWD_API fwd_status fwd_proxy_intercept(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                        fwd_interception_point point, fwd_interceptor FWD_NULLABLE interceptor,
                                        void *FWD_NULLABLE context,

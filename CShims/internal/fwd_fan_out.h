@@ -103,10 +103,25 @@ fwd_status fwd_forward_packed(const void *FWD_NULLABLE context, void *FWD_NULLAB
                               void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
                               fwd_error *FWD_NULLABLE error);
 
+/// A handler of a C subscriber, and the selector that it gets.
+typedef struct fwd_handling {
+  fwd_selector FWD_NONNULL selector;
+  fwd_delivery_handler FWD_NONNULL handler;
+} fwd_handling;
+
+/// The packed function of a method with a handler. `context` is a `fwd_handling`.
+fwd_status fwd_handle_packed(const void *FWD_NULLABLE context, void *FWD_NULLABLE receiver,
+                             void *FWD_NONNULL const *FWD_NONNULL arguments, void *FWD_NONNULL result,
+                             fwd_error *FWD_NULLABLE error);
+
 /// Runs `body`, which may forward again, as a part of no fan-out. Fails with FWD_NESTED_TOO_DEEP, without running it, if
 /// the thread's stack is nearly used up.
 fwd_status fwd_run_nested(fwd_selector FWD_NONNULL selector, void (*FWD_NONNULL body)(void *FWD_NULLABLE context),
                           void *FWD_NULLABLE context, fwd_error *FWD_NULLABLE error);
+
+/// Returns the subscription whose closure runs on this thread, in the innermost fan-out. Returns 0 outside of a fan-out,
+/// in an interceptor, and in a C function.
+fwd_subscription fwd_current_subscription(void);
 
 /// Reports that the innermost delivery of this thread has failed. The C function of a thunk calls this when it cannot
 /// load its arguments, before it calls any other code.

@@ -29,6 +29,14 @@ typedef struct fwd_record fwd_record;
 /// pass it to `fwd_garbage_collect` after it has released its lock.
 typedef struct fwd_subscriber_list fwd_subscriber_list;
 
+/// Is told that a subscription ends. `died` is whether that is because its object has died. Called by the functions
+/// below, so under the caller's lock: it must run no foreign code.
+typedef void (*fwd_end_observer)(void *FWD_NULLABLE context, fwd_subscription subscription, bool died);
+
+/// Sets the observer of the list, or removes it if it is NULL.
+void fwd_list_observe(fwd_subscriber_list *FWD_NONNULL list, fwd_end_observer FWD_NULLABLE observer,
+                      void *FWD_NULLABLE context);
+
 /// What a new subscription has.
 typedef struct fwd_subscriber {
   /// The subscriber, a Swift object. NULL for FWD_HOLD_NONE.
@@ -140,6 +148,10 @@ size_t fwd_list_index(fwd_subscriber_list *FWD_NONNULL list,
 fwd_record *FWD_NULLABLE fwd_list_find(const fwd_subscriber_list *FWD_NONNULL list,
                                        fwd_subscription identifier);
 
+/// Returns the subscriber of a subscription, or NULL if the subscription is not live or has no object. The caller must
+/// release it under no lock. O(1).
+void *FWD_NULLABLE fwd_list_retain_object(const fwd_subscriber_list *FWD_NONNULL list, fwd_subscription identifier);
+
 /// Returns the oldest subscription of an object that has not ended and whose limit is not used up, or NULL. The object
 /// may be dead. Unless `key` is NULL, only subscriptions are considered whose table has this key. O(k) in the number of
 /// the object's subscriptions.
@@ -147,15 +159,27 @@ fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NON
                                               const void *FWD_NONNULL object,
                                               const void *FWD_NULLABLE key);
 
-/// Sets whether a method is intercepted, and whether its interceptors respond to it. Takes `taps`, which is NULL
-/// if they are to be called by `fwd_proxy_operations.intercept`. The garbage has the one that was there before. O(1).
-void fwd_list_intercept(fwd_subscriber_list *FWD_NONNULL list, size_t method,
-                        fwd_taps *FWD_NULLABLE taps, bool is_intercepted, bool responds,
-                        fwd_garbage *FWD_NONNULL garbage);
+/// The interceptors of a method.
+typedef struct fwd_interceptors {
+  /// Whether there are any. The other members are false if there are none.
+  bool exist;
+  /// Whether they respond to the method.
+  bool respond;
+  /// Whether they block the method: no interceptor, subscriber or forward target is called.
+  bool block;
+} fwd_interceptors;
 
-/// Whether some subscription that is not blocked implements a method, or an interceptor responds to it. The object of
-/// the subscription may be dead. May be called on any thread without the lock. O(1).
+/// Sets the interceptors of a method. Takes `taps`, which is NULL if they are to be called by
+/// `fwd_proxy_operations.intercept`. The garbage has the one that was there before. O(1).
+void fwd_list_intercept(fwd_subscriber_list *FWD_NONNULL list, size_t method, fwd_taps *FWD_NULLABLE taps,
+                        fwd_interceptors interceptors, fwd_garbage *FWD_NONNULL garbage);
+
+/// Whether some subscription that is not blocked implements a method, or an interceptor responds to it, and the method
+/// is not blocked. The object of the subscription may be dead. May be called on any thread without the lock. O(1).
 bool fwd_list_may_respond(const fwd_subscriber_list *FWD_NONNULL list, size_t method);
+
+/// Whether a method is blocked. May be called on any thread without the lock. O(1).
+bool fwd_list_is_blocked(const fwd_subscriber_list *FWD_NONNULL list, size_t method);
 
 /// Returns the bytes of memory that the list uses. For measurements.
 size_t fwd_list_footprint(const fwd_subscriber_list *FWD_NONNULL list);

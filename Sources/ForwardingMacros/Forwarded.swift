@@ -81,6 +81,19 @@
   /// throws takes one more argument, the last: the address of an optional error. If
   /// it has no result, it returns whether it has thrown.
   ///
+  /// ### Method keys
+  ///
+  /// The proxy's class has a nested type `Keys` with a method key for each method, which
+  /// is named as the case of `Requirement`:
+  ///
+  /// ```swift
+  /// try delegates.proxy.send(DownloadDelegateProxy.Keys.downloadDidReceiveOf, download, 512, nil)
+  /// ```
+  ///
+  /// A key has the selector and the encoding of the protocol's table. Methods that are
+  /// `async` or throw, that have an `inout` parameter, or whose result is returned in
+  /// memory have no key. See <doc:TypedProxies>.
+  ///
   /// ### Protocols that inherit
   ///
   /// A protocol may inherit from others that have `@Forwarded`, of this module or
@@ -160,18 +173,4 @@
   @attached(peer)
   public macro ReplyOnce<Value>(default value: Value) =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "ReplyOnceMacro")
-
-  /// The result type of an optional method that a conformer leaves out.
-  @_documentation(visibility: internal)
-  public struct ForwardedMissing: Sendable {
-    /// Makes the result.
-    public init() {}
-
-    /// The error of an optional method that is left out.
-    public static func error(_ selector: String) -> ForwardingError {
-      ForwardingError(
-        .noResponder, selector: selector,
-        "\"\(selector)\" is optional, and this class leaves it out")
-    }
-  }
 #endif

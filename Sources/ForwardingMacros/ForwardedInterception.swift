@@ -125,10 +125,10 @@
         if let failure {
           // SAFETY: the pointers are to the method's arguments.
           unsafe invocation.unsafeWithArgumentPointers { pointers in
-            let pointers = unsafe ForwardedArguments(
-              UInt(bitPattern: pointers), errorAt: method.errorIndex)
             unsafe withUnsafeMutablePointer(to: &hasThrown) { room in
-              unsafe pointers.fail(failure, UInt(bitPattern: room), by: nil)
+              let arguments = unsafe method.arguments(
+                pointers, result: UnsafeMutableRawPointer(room))
+              unsafe arguments.fail(failure, by: nil)
             }
           }
         }
@@ -146,14 +146,12 @@
       let method = Self._protocol.methods[requirement.rawValue]
       try ForwardedParameters<repeat each Argument>.check(method)
       let parameters = ForwardedParameters<repeat each Argument>()
-      let errorIndex = isAfter ? method.errorIndex : 0
       // SAFETY: the parameters are the method's.
       return try unsafe _forwarding.proxy.unsafeTap(method.selector, isAfter: isAfter) {
         delivery throws(RawMismatch) in
-        let pointers = unsafe ForwardedArguments(
-          UInt(bitPattern: delivery.arguments), errorAt: errorIndex)
-        if unsafe errorIndex != 0 && pointers.hasFailed { return }
-        let values = try unsafe parameters.take(pointers)
+        let arguments = unsafe method.arguments(of: delivery)
+        if unsafe isAfter && method.isThrowing && arguments.hasFailed { return }
+        let values = try unsafe parameters.take(arguments)
         body(repeat each values)
       }
     }

@@ -29,7 +29,7 @@
 
     /// The object of a listener.
     public static func object(of listener: Listener) -> AnyObject {
-      ForwardedProtocol<Listener, Conformer>.Words(listener).object
+      _ForwardedProtocol<Listener>.Words(listener).object
     }
 
     /// The object that is subscribed for a listener: the listener itself, or

@@ -21,29 +21,37 @@
   ///
   /// A proxy is `Sendable` if its protocol inherits from `Sendable`. If not, the
   /// compiler keeps it and its listeners in one isolation domain.
-  public protocol ForwardedProxy: ForwardedBase, SlotProxy {
+  public protocol ForwardedProxy: _ForwardedBase, SlotProxy {
     /// The existential type of the protocol, such as `any DownloadDelegate`.
     associatedtype Listener
     /// An enum with a case for each method of the protocol.
     associatedtype Requirement: RawRepresentable<Int>, CaseIterable, Hashable, Sendable
 
-    /// The existential type of the protocol's metatype.
+    /// Declares the methods of the protocol, in order.
     @_documentation(visibility: internal)
-    associatedtype Conformer
-    /// The methods of the protocol, in order.
-    @_documentation(visibility: internal)
-    static func _methods() -> [ForwardedMethod]
+    static func _declare(in methods: inout _ForwardedDeclarations<Listener>)
     /// The protocol.
     @_documentation(visibility: internal)
-    static var _protocol: ForwardedProtocol<Listener, Conformer> { get }
+    static var _protocol: _ForwardedProtocol<Listener> { get }
+    /// Creates a proxy with its state.
+    @_documentation(visibility: internal)
+    init(_forwarding: _ForwardedCore)
   }
 
-  /// The base of typed proxies. It does not have the associated types of
-  /// `ForwardedProxy`, whose names could hide types that methods use.
-  @_documentation(visibility: internal)
-  public protocol ForwardedBase: AnyObject {
-    /// The state that the generated code uses.
-    var _forwarding: ForwardedCore { get }
+  // MARK: - Making a proxy
+
+  extension ForwardedProxy {
+    /// Makes a proxy without listeners.
+    public init() { self.init(_forwarding: _ForwardedCore(Self._protocol)) }
+
+    /// Makes a proxy without listeners.
+    ///
+    /// - Parameter configuration: options that control the proxy's behavior.
+    /// - Throws: `ForwardingError` if a policy of the configuration does not fit its
+    ///   method.
+    public init(configuration: DynamicProxy.Configuration) throws(ForwardingError) {
+      self.init(_forwarding: try _ForwardedCore(Self._protocol, configuration))
+    }
   }
 
   // MARK: - Listeners

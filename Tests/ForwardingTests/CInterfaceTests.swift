@@ -20,6 +20,14 @@ import Testing
     #expect(c_interface_check_protocols() == 0)
   }
 
+  @Test func `protocols with stated layouts`() {
+    #expect(c_interface_check_stated_layouts() == 0)
+  }
+
+  @Test func `blocked methods and proxies`() {
+    #expect(c_interface_check_blocking() == 0)
+  }
+
   @Test func `C makes proxies with options`() {
     #expect(c_interface_check_proxies() == 0)
   }

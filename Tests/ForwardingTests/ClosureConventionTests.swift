@@ -75,7 +75,8 @@ import Testing
         try proxy.subscribe(owners[1], table: table, lifetime: .strong)
         try proxy.subscribe(owners[2], table: table, times: 3)
         let blocked = try proxy.subscribe(owners[3], table: table)
-        #expect(blocked.block())
+        let pause = blocked.block()
+        #expect(pause.isLive)
         let token = try proxy.subscribe {
           $0.on(give) { first, _, last in
             #expect(isSame(first, sent.value) && isSame(last, sent.value))
@@ -281,6 +282,7 @@ import Testing
           }
         }
         var living: [Counter] = []
+        var pauses: [DynamicProxy.Token] = []
         var expected: Int64 = 0
         // Enough for several segments of the list.
         for index in 0..<3000 {
@@ -290,7 +292,7 @@ import Testing
           let subscription = try proxy.subscribe(
             counter, table: table, lifetime: kind == 5 ? .strong : .weak)
           switch index % 11 {
-          case 3: #expect(subscription.block())
+          case 3: pauses.append(subscription.block())
           case 4: #expect(subscription.cancel())
           case 5 where kind != 5: continue
           default:
@@ -300,7 +302,7 @@ import Testing
           living.append(counter)
         }
         try proxy.send(ping, 5)
-        #expect(sum.value == expected)
+        #expect(sum.value == expected && pauses.allSatisfy(\.isLive))
         #expect(living.allSatisfy { $0.sum.value == ($0.isExpected.value ? 5 : 0) })
       }
     }

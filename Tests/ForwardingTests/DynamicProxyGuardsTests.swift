@@ -169,27 +169,28 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let listeners = ["a", "b", "c"].map { Listener($0, journal) }
     let subscriptions = try listeners.map { try proxy.subscribe($0, lifetime: lifetime) }
-    #expect(subscriptions[1].block() && subscriptions[1].isBlocked)
+    let pause = subscriptions[1].block()
+    #expect(pause.isLive && subscriptions[1].isBlocked)
     try proxy.ping(1)
     #expect(journal.take() == ["a1", "c1"])
     #expect(proxy.count == 3 && proxy.contains(listeners[1]) && subscriptions[1].isLive)
     #expect(
       proxy.liveSubscribers.map { ObjectIdentifier($0) } == listeners.map { ObjectIdentifier($0) })
-    #expect(subscriptions[1].unblock() && !subscriptions[1].isBlocked)
+    #expect(pause.cancel() && !subscriptions[1].isBlocked)
     try proxy.ping(2)
     #expect(journal.take() == ["a2", "b2", "c2"])
   }
 
-  @Test func `as many unblocks as blocks, and no more`() throws {
+  @Test func `each token blocks by itself, and is undone once`() throws {
     let proxy = try DynamicProxy.pinging()
     let plain = Plain()
     let subscription = try proxy.subscribe(plain)
-    #expect(!subscription.unblock())
-    #expect(subscription.block() && subscription.block())
-    #expect(subscription.unblock() && subscription.isBlocked)
+    #expect(!subscription.isBlocked)
+    let (first, second) = (subscription.block(), subscription.block())
+    #expect(first.cancel() && !first.isLive && !first.cancel() && subscription.isBlocked)
     try proxy.ping()
     #expect(plain.count == 0)
-    #expect(subscription.unblock() && !subscription.isBlocked && !subscription.unblock())
+    #expect(second.isLive && second.cancel() && !subscription.isBlocked && !second.cancel())
     try proxy.ping()
     #expect(plain.count == 1)
   }
@@ -201,14 +202,14 @@ import Testing
     let plains = [Plain(), Plain()]
     let subscriptions = try plains.map { try proxy.subscribe($0) }
     #expect(journal.take() == ["ping: true"])
-    subscriptions[0].block()
+    let pauses = [subscriptions[0].block()]
     #expect(proxy.responds(to: "ping:") && journal.take() == [])
-    subscriptions[1].block()
+    let other = subscriptions[1].block()
     #expect(!proxy.responds(to: "ping:") && journal.take() == ["ping: false"])
     // One that is blocked ends without a further word.
     subscriptions[1].cancel()
-    #expect(journal.take() == [])
-    subscriptions[0].unblock()
+    #expect(journal.take() == [] && !other.isLive && !other.cancel())
+    pauses[0].cancel()
     #expect(proxy.responds(to: "ping:") && journal.take() == ["ping: true"])
     subscriptions[0].cancel()
     #expect(!proxy.responds(to: "ping:") && journal.take() == ["ping: false"])
@@ -218,9 +219,8 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let listener = Listener("a", journal, score: 3)
     let subscription = try proxy.subscribe(listener)
-    subscription.block()
     let error = #expect(throws: ForwardingError.self) {
-      let _: Int32 = try proxy.send("score:", Int32(1))
+      try subscription.block().during { let _: Int32 = try proxy.send("score:", Int32(1)) }
     }
     #expect(error?.code == .noResponder)
   }
@@ -231,11 +231,8 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let listeners = ["a", "b", "c"].map { Listener($0, journal) }
     let subscriptions = try listeners.map { try proxy.subscribe($0) }
-    subscriptions[2].block()
-    listeners[0].action.value = { _ in
-      subscriptions[1].block()
-      subscriptions[2].unblock()
-    }
+    let pauses = Box([subscriptions[2].block()])
+    listeners[0].action.value = { _ in pauses.value = [subscriptions[1].block()] }
     try proxy.ping(1)
     #expect(journal.take() == ["a1", "c1"])
   }
@@ -246,14 +243,13 @@ import Testing
     let subscriptions = try plains.map { try proxy.subscribe($0) }
     let limited = Plain()
     let last = try proxy.subscribe(limited, times: 2)
-    subscriptions[0].block()
+    let pauses = Box([subscriptions[0].block()])
     let ping = try proxy.method(for: "ping:")
     let invocation = try Invocation(ping.selector, ping.signature)
     try invocation.setArgument(Int32(1), at: 2)
     try proxy.withBatch { batch in
       try batch.forward(ping, invocation)
-      subscriptions[0].unblock()
-      subscriptions[1].block()
+      pauses.value = [subscriptions[1].block()]
       try batch.forward(ping, invocation)
       try batch.forward(ping, invocation)
       #expect(!last.isLive)
@@ -280,9 +276,9 @@ import Testing
     var passing: Mortal? = Mortal()
     weak let observed = passing
     let subscription = try proxy.subscribe(passing!)
-    subscription.block()
-    try proxy.subscribe(steady, at: .first, lifetime: .strong)
-    subscription.unblock()
+    try subscription.block().during {
+      _ = try proxy.subscribe(steady, at: .first, lifetime: .strong)
+    }
     try proxy.ping()
     #expect(observed != nil && Mortal.calls.load(ordering: .relaxed) == 1)
     passing = nil
@@ -294,11 +290,12 @@ import Testing
   @Test func `who has ended cannot be blocked`() throws {
     let proxy = try DynamicProxy.pinging()
     let cancelled = try proxy.subscribe(Plain(), lifetime: .strong)
-    cancelled.block()
+    let pause = cancelled.block()
     cancelled.cancel()
-    #expect(!cancelled.block() && !cancelled.unblock() && !cancelled.isBlocked)
+    #expect(!pause.isLive && !pause.cancel() && !cancelled.isBlocked)
+    #expect(!cancelled.block().isLive)
     let dead = try proxy.subscribe(Plain())
-    #expect(!dead.block() && !dead.isBlocked)
+    #expect(!dead.block().isLive && !dead.isBlocked)
   }
 
   @Test func `a C context may be blocked and is destroyed once`() throws {
@@ -311,12 +308,10 @@ import Testing
       context: plain, limit: .none,
       destroy: { unsafe Unmanaged<CountedPlain>.fromOpaque($0!).release() })
     let subscription = try proxy.admit(candidate, table, .none)
-    subscription.block()
-    try proxy.ping()
-    subscription.unblock()
+    try subscription.block().during { try proxy.ping() }
     try proxy.send("finish")
-    subscription.block()
-    #expect(proxy.count == 1 && count.value == 0)
+    let pause = subscription.block()
+    #expect(proxy.count == 1 && count.value == 0 && pause.isLive)
     subscription.cancel()
     #expect(proxy.count == 0 && count.value == 1)
   }
@@ -358,8 +353,7 @@ import Testing
         forwarders.subtract(1, ordering: .acquiringAndReleasing)
       } else {
         while forwarders.load(ordering: .acquiring) > 0 {
-          #expect(subscription.block())
-          #expect(subscription.unblock())
+          #expect(subscription.block().cancel())
         }
       }
     }

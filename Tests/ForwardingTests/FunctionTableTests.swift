@@ -261,7 +261,6 @@ import Testing
     Misfit("an enum of another raw type", "v@:q", "whose raw value is Int32") {
       $0.on("m") { (_: Kind) in }
     },
-    Misfit("no argument", "v@:i", "1 argument (v@:i)", "got 0") { $0.on("m") {} },
     Misfit("one too many", "v@:i", "1 argument (v@:i)", "got 2") {
       $0.on("m") { (_: Int32, _: Int32) in }
     },

@@ -77,7 +77,6 @@ import Testing
     #expect(first.token != Method("pong:", ((Int32) -> Void).self).token)
     #expect(first.token != Method("ping:", ((Int32) -> Int32).self).token)
     #expect(MemoryLayout.size(ofValue: first) <= 24)
-    #expect(first.description == "ping: (Int32) -> ()")
   }
 
   @Test func `a direct key is one whose bytes are copied`() {

@@ -31,6 +31,9 @@ import Testing
 
   private static let sum = ResultPolicy.reduce(Int32(100)) { $0 &+ $1 }
   private static let list = ResultPolicy.reduce(Int32(0)) { $0 * 10 + $1 }
+  private static let capped = ResultPolicy.reduce(Int32(0), +, until: { $0 >= 5 })
+  /// The first veto counts, and all are asked.
+  private static let veto = ResultPolicy.reduce(Int32(0)) { $0 != 0 ? $0 : $1 }
   private static let above5 = ResultPolicy.until { (value: Int32) in value > 5 }
 
   static let scorings: [Scoring] = [
@@ -49,6 +52,10 @@ import Testing
     Scoring("until", above5, [1, 2, 3], called: 3, 3),
     Scoring("sum", sum, [1, 2, 3], called: 3, 106),
     Scoring("sum", sum, [7], called: 1, 107),
+    Scoring("sum until", capped, [1, 2, 3, 4], called: 3, 6),
+    Scoring("sum until", capped, [9, 2], called: 1, 9),
+    Scoring("sum until", capped, [1, 1], called: 2, 2),
+    Scoring("veto of all", veto, [0, 7, 8, 0], called: 4, 7),
     Scoring("in order", list, [1, 2, 3], called: 3, 123),
   ]
 

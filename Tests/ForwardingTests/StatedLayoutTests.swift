@@ -173,4 +173,93 @@ private let flags = fixture_flags.statedLayouts[0]
         fixture_packed(kind: 7, length: 1))
     }
   }
+
+  // MARK: Tables
+
+  private static let weigh:
+    @convention(c) (UnsafeRawPointer?, OpaquePointer?, fixture_flags, Float) -> Double = {
+      _, _, flags, more in fixture_weigh_flags(flags, more)
+    }
+
+  private func makeProxy() throws -> DynamicProxy {
+    try DynamicProxy {
+      $0.required("weigh:more:", "d@:{fixture_flags=b3b20d}f", stating: [flags])
+      $0.optional("turn:", "{fixture_packed=ci}@{fixture_packed=ci}", stating: [packed])
+    }
+  }
+
+  @Test func `a protocol states the layouts for its methods and their functions`() throws {
+    let proxy = try makeProxy()
+    let owner = Bystander()
+    let table = FunctionTable(for: Bystander.self) {
+      unsafe $0.function("weigh:more:", "d@:{fixture_flags=b3b20d}f", calling: Self.weigh)
+      $0.on("turn:") { (_: Bystander, value: fixture_packed) -> fixture_packed in
+        fixture_turn_packed(3, value)
+      }
+    }
+    try proxy.subscribe(owner, table: table)
+    let weight: Double = try proxy.send(
+      "weigh:more:", fixture_flags(kind: 5, count: 1000, weight: 0.25), Float(2))
+    #expect(weight == 5 + 1000 + 0.25 + 2)
+    let turned: fixture_packed = try proxy.send("turn:", fixture_packed(kind: 7, length: -70000))
+    #expect(turned.kind == 10 && turned.length == 70000)
+    let invocation = try Invocation("turn:", proxy.method(for: "turn:").signature)
+    #expect(invocation.signature.frameSize == 5)
+    withExtendedLifetime(owner) {}
+  }
+
+  @Test func `a key states the layouts of its types`() throws {
+    let turn = Method("turn:", ((fixture_packed) -> fixture_packed).self)
+    let proxy = try DynamicProxy { $0.required(turn) }
+    let token = try proxy.subscribe { $0.on(turn) { fixture_turn_packed(1, $0) } }
+    let turned = try proxy.send(turn, fixture_packed(kind: 1, length: 2))
+    #expect(turned.kind == 2 && turned.length == -2)
+    // A table that is written with an encoding goes with it.
+    let owner = Bystander()
+    let function: @convention(c) (UnsafeRawPointer?, fixture_packed) -> fixture_packed = {
+      fixture_turn_packed(2, $1)
+    }
+    try proxy.subscribe(owner, at: .first) {
+      unsafe $0.function("turn:", "{fixture_packed=ci}@{fixture_packed=ci}", calling: function)
+    }
+    #expect(try proxy.send(turn, fixture_packed(kind: 1, length: 2)).kind == 3)
+    withExtendedLifetime((token, owner)) {}
+  }
+
+  @Test func `a struct that is known by name only has the stated layout`() throws {
+    let opaque = StatedLayout("Large", size: 24, alignment: 8)
+    let proxy = try DynamicProxy { $0.required("take:", "v@^{Large}", stating: [opaque]) }
+    #expect(try proxy.method(for: "take:").signature.frameSize == 8)
+  }
+
+  @Test func `a layout that does not fit names the method`() throws {
+    let error = #expect(throws: ForwardingError.self) {
+      try ProtocolTable("Holder") {
+        $0.required("take:", "v@{P=ci}", stating: [StatedLayout("Q", size: 5, alignment: 1)])
+      }
+    }
+    #expect(error?.code == .wrongLayout && error?.selector == "take:")
+    #expect(error?.description.contains("\"take:\" of protocol \"Holder\"") == true)
+  }
+
+  @Test func `without a stated layout the function is refused`() throws {
+    let proxy = try DynamicProxy { $0.required("take:", "v@{fixture_packed=ci}") }
+    let owner = Bystander()
+    let error = #expect(throws: ForwardingError.self) {
+      try proxy.subscribe(owner) {
+        $0.on("take:") { (_: Bystander, _: fixture_packed) in }
+      }
+    }
+    #expect(error?.code == .signatureMismatch)
+    // One whose layout nobody states.
+    let other = try DynamicProxy { $0.required("take:", "v@i") }
+    let refused = #expect(throws: ForwardingError.self) {
+      try other.subscribe(owner) {
+        let function: @convention(c) (UnsafeRawPointer?) -> Void = { _ in }
+        unsafe $0.function("take:", "v@{F=b3b20d}", calling: function)
+      }
+    }
+    #expect(refused?.code == .unsupported)
+    #expect(refused?.description.contains("the function for \"take:\"") == true)
+  }
 }

@@ -44,11 +44,11 @@ import Testing
     let (first, second) = (Bystander(), Bystander())
     for table in [one(calls), one(calls)] { try proxy.subscribe(first, table: table) }
     try proxy.subscribe(second, table: one(calls))
-    for subscription in proxy.subscriptions(of: first) { #expect(subscription.block()) }
+    let pauses = proxy.subscriptions(of: first).map { $0.block() }
     // Who is blocked is still a member.
     #expect(proxy.subscriptions(of: first).count == 2)
     try proxy.send("one")
-    #expect(calls.value == 1)
+    #expect(calls.value == 1 && pauses.count == 2 && pauses.allSatisfy(\.isLive))
     for subscription in proxy.subscriptions(of: first) { #expect(subscription.cancel()) }
     #expect(proxy.subscriptions(of: first) == [])
     #expect(proxy.subscriptions().count == 1)

@@ -215,6 +215,118 @@ static void subscribe_and_intercept(void) {
   fwd_proxy_release(proxy);
 }
 
+typedef struct judge {
+  int limit;
+  int calls;
+  fwd_status status;
+  const char *message;
+} judge;
+
+// Makes the deliveries of all methods of a judge. Fails for numbers above the limit.
+static bool judge_all(void *context, fwd_selector selector, void *const *arguments, void *result, fwd_error *error) {
+  judge *self = (judge *)context;
+  self->calls++;
+  CHECK(error->status == FWD_DELIVERY_FAILED && error->message[0] == 0 && error->offset == 0);
+  CHECK(*(void **)arguments[0] == self);
+  if (selector == fwd_selector_find("clear")) {
+    self->limit = 0;
+    return true;
+  }
+  CHECK(selector == fwd_selector_find("admit:") && *(fwd_selector *)arguments[1] == selector);
+  int number = *(const int *)arguments[2], zero = 0;
+  CHECK(memcmp(result, &zero, sizeof zero) == 0);
+  memcpy(result, &number, sizeof number);
+  if (number <= self->limit) return true;
+  error->status = self->status;
+  if (self->message) memset(error->message, self->message[0], sizeof error->message);
+  return false;
+}
+
+typedef struct reports {
+  int count;
+  fwd_error last;
+} reports;
+
+static void note_error(void *context, fwd_selector selector, const fwd_error *error) {
+  reports *self = (reports *)context;
+  CHECK(selector == fwd_selector_find("admit:"));
+  self->count++;
+  self->last = *error;
+}
+
+static void destroy_judge(void *context) { ((judge *)context)->calls += 100; }
+
+static void handle(void) {
+  static const fwd_requirement requirements[] = {{"admit:", "i@:i", true}, {"clear", "v@", false}};
+  const fwd_protocol *protocol = NULL;
+  CHECK(fwd_protocol_register("Judging", requirements, 2, &protocol, NULL) == FWD_OK);
+  int denied = 13;
+  reports reported = {0, {FWD_OK, 0, ""}};
+  fwd_method_options first = {"admit:", FWD_RESULT_DEFAULT, NULL, 0, &denied, sizeof denied};
+  fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;
+  options.methods = &first;
+  options.method_count = 1;
+  options.on_error = note_error;
+  options.on_error_context = &reported;
+  fwd_proxy *strict = NULL, *plain = NULL;
+  CHECK(fwd_proxy_create(&protocol, 1, &options, &strict, NULL) == FWD_OK);
+  options.method_count = 0;
+  CHECK(fwd_proxy_create(&protocol, 1, &options, &plain, NULL) == FWD_OK);
+  judge one = {5, 0, FWD_OK, NULL};
+  const fwd_handled_method methods[] = {{"admit:", "i^v:i", judge_all}, {"clear", NULL, judge_all}};
+  fwd_subscription subscription = 0;
+  CHECK(fwd_proxy_subscribe_handlers(strict, &one, methods, 2, destroy_judge, NULL, &subscription, NULL) == FWD_OK);
+  CHECK(fwd_proxy_subscribe_handlers(plain, &one, methods, 2, NULL, NULL, NULL, NULL) == FWD_OK);
+
+  // A success gives the result. A failure gives the method's result for failures, or fails the invocation.
+  fwd_selector admit = fwd_selector_find("admit:");
+  int number = 5, result = 0;
+  CHECK(fwd_forward(strict, admit, &number, sizeof number, &result, sizeof result) == FWD_OK && result == 5);
+  CHECK(reported.count == 0 && one.calls == 1);
+  number = 6;
+  CHECK(fwd_forward(strict, admit, &number, sizeof number, &result, sizeof result) == FWD_OK && result == 13);
+  CHECK(reported.count == 1 && reported.last.status == FWD_DELIVERY_FAILED);
+  CHECK(strstr(reported.last.message, "handler of \"admit:\"") != NULL);
+  one.message = "x";
+  one.status = FWD_CYCLE;
+  result = 77;
+  CHECK(fwd_forward(plain, admit, &number, sizeof number, &result, sizeof result) == FWD_DELIVERY_FAILED);
+  CHECK(result == 77 && reported.count == 2 && strlen(fwd_error_message()) == sizeof reported.last.message - 1);
+  CHECK(fwd_error_message()[0] == 'x' && reported.last.status == FWD_DELIVERY_FAILED);
+
+  // A handler may say that the subscriber does not respond.
+  one.status = FWD_NO_RESPONDER;
+  CHECK(fwd_forward(plain, admit, &number, sizeof number, &result, sizeof result) == FWD_NO_RESPONDER);
+  CHECK(result == 77 && reported.count == 2);
+  judge two = {9, 0, FWD_OK, NULL};
+  CHECK(fwd_proxy_subscribe_handlers(plain, &two, methods, 1, NULL, NULL, NULL, NULL) == FWD_OK);
+  CHECK(fwd_forward(plain, admit, &number, sizeof number, &result, sizeof result) == FWD_OK && result == 6);
+  CHECK(fwd_forward_named(plain, "clear", NULL, 0, NULL, 0) == FWD_OK && one.limit == 0 && two.limit == 9);
+
+  // What is wrong changes nothing.
+  const struct {
+    fwd_handled_method method;
+    fwd_status status;
+  } faults[] = {
+      {{NULL, NULL, judge_all}, FWD_NULL_ARGUMENT},      {{"admit:", NULL, NULL}, FWD_NULL_ARGUMENT},
+      {{"admit:", "{", judge_all}, FWD_MALFORMED},       {{"admit:", "i^v:q", judge_all}, FWD_SIGNATURE_MISMATCH},
+      {{"refuse:", NULL, judge_all}, FWD_MISSING_METHOD}, {{"clear", NULL, judge_all}, FWD_MISSING_METHOD},
+  };
+  fwd_subscription none = 0;
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    fwd_error error;
+    fwd_status status =
+        fwd_proxy_subscribe_handlers(strict, &two, &faults[i].method, 1, destroy_judge, NULL, &none, &error);
+    CHECK(status != FWD_OK && (status == faults[i].status || i == 4) && error.status == status && none == 0);
+  }
+  CHECK(fwd_proxy_subscribe_handlers(strict, &two, NULL, 1, NULL, NULL, &none, NULL) == FWD_NULL_ARGUMENT);
+  CHECK(fwd_proxy_subscribe_handlers(NULL, &two, methods, 1, NULL, NULL, &none, NULL) == FWD_NULL_ARGUMENT);
+  CHECK(fwd_proxy_subscriber_count(strict) == 1 && two.calls < 100);
+  CHECK(fwd_proxy_unsubscribe(strict, subscription) == FWD_OK && one.calls > 100);
+  fwd_proxy_release(strict);
+  fwd_proxy_release(plain);
+}
+
 static void fail(void) {
   fwd_layout layout;
   fwd_error error;
@@ -228,6 +340,7 @@ int main(void) {
   close_over();
   forward();
   subscribe_and_intercept();
+  handle();
   fail();
   puts("all is well");
   return 0;

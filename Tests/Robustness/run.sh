@@ -148,6 +148,8 @@ run_program() {
 check_allocators() {
   quiet='fwd_.*|swift_.*|ffi_.*|mem[a-z]*|bcmp|str(len|chr|cmp|ncmp)|v?snprintf|abort|getenv|_.*'
   quiet="$quiet|pthread_(once|self|equal|attr)[a-z_]*|sched_yield|nanosleep|clock_gettime|syscall|mprotect|sysconf"
+  # The loader reports what it lacks by dlerror.
+  quiet="$quiet|dl(open|v?sym|error|addr1)"
   unknown=$(nm -u "$temporary/$1"/*.o | awk 'NF == 2 { print $2 }' | sort -u | grep -Evx "$quiet" |
     grep -Fvx "$(printf '%s\n' $shim_allocating)" || true)
   if [ -n "$unknown" ]; then

@@ -8,6 +8,7 @@
 ///               \                            |                               /
 ///                `------------------>   fwd_fan_out   <---------------------'
 ///                                            |
+///        Is the method blocked?              | yes  -> `fan_out_blocked`
 ///        Is the method intercepted?          | yes  -> `intercept`: the interceptors call fwd_fan_out again
 ///        Does any subscriber implement it?   | no   -> `fan_out_to_nobody`
 ///                                            v
@@ -65,8 +66,9 @@ typedef struct emission {
   const fwd_error *failure;
   /// A pointer to each argument of the signature. NULL until a loop needs them.
   void **arguments;
-  /// The hidden first argument of the delivery at hand.
-  void *receiver;
+  /// The record of the delivery at hand, which has the hidden first argument. A loop has its own. NULL before the first
+  /// delivery.
+  const fwd_record *record;
 } emission;
 
 /// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
@@ -182,6 +184,15 @@ __attribute__((noinline)) static bool apply_policy(const fwd_compiled_method *me
   return apply_policy_inline(method, state);
 }
 
+// MARK: The emission of this thread
+
+/// The emission that delivers on this thread, or NULL.
+static emission *current_emission(void) {
+  fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
+  if (!innermost || innermost->kind == FWD_NESTING_OTHER) return NULL;
+  return (emission *)((char *)innermost - offsetof(emission, frame));
+}
+
 // MARK: Failures
 
 /// Stands for a failure that there is no memory to keep.
@@ -207,9 +218,8 @@ __attribute__((cold, noinline)) static void note_failure(emission *state, fwd_st
 }
 
 void fwd_fail_delivery(const fwd_error *error) {
-  fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
-  if (!innermost || !innermost->delivers) return;
-  emission *state = (emission *)((char *)innermost - offsetof(emission, frame));
+  emission *state = current_emission();
+  if (!state) return;
   state->withdrawn++;
   fwd_error_set(NULL, error->status, error->offset, error->message);
   note_failure(state, error->status);
@@ -220,10 +230,19 @@ __attribute__((cold, noinline)) static fwd_status fail_as_delivery(const emissio
   return fwd_fail(error, state->failure->status, state->failure->offset, "%s", state->failure->message);
 }
 
+/// Whether the method is blocked, for messages.
+static bool is_blocked(const emission *state) {
+  return fwd_list_is_blocked(fwd_proxy_list(state->proxy), state->method->index);
+}
+
+#define NO_RESPONDER_TEXT "no live subscriber implements \"%.150s\"%s"
+#define BLOCKED_TEXT "the proxy blocks \"%.150s\"%s"
+
 __attribute__((cold, noinline)) static void report_no_responder(const emission *state) {
   fwd_error report;
   fwd_selector selector = state->method->method.selector;
-  fwd_fail(&report, FWD_NO_RESPONDER, 0, "no live subscriber implements \"%.150s\"", fwd_selector_name(selector));
+  fwd_fail(&report, FWD_NO_RESPONDER, 0, is_blocked(state) ? BLOCKED_TEXT : NO_RESPONDER_TEXT,
+           fwd_selector_name(selector), "");
   state->proxy->operations->report(state->proxy->owner, selector, &report);
 }
 
@@ -245,7 +264,7 @@ static fwd_status finish_without_response(const emission *state, fwd_error *erro
   // An empty "any" is false and an empty "all" is true.
   bool is_quantifier = method->policy == FWD_RESULT_ANY || method->policy == FWD_RESULT_ALL;
   if (fails && !(is_quantifier && rule == FWD_NO_RESPONDER_STANDARD)) {
-    return fwd_fail(error, FWD_NO_RESPONDER, 0, "no live subscriber implements \"%.150s\"%s",
+    return fwd_fail(error, FWD_NO_RESPONDER, 0, is_blocked(state) ? BLOCKED_TEXT : NO_RESPONDER_TEXT,
                     fwd_selector_name(method->selector), size > 0 ? ", and it has no default result" : "");
   }
   if (rule == FWD_NO_RESPONDER_REPORT) report_no_responder(state);
@@ -253,14 +272,36 @@ static fwd_status finish_without_response(const emission *state, fwd_error *erro
   return FWD_OK;
 }
 
+// MARK: The delivery at hand
+
+fwd_proxy *fwd_current_proxy(void) {
+  const emission *state = current_emission();
+  return state ? state->proxy : NULL;
+}
+
+fwd_subscription fwd_current_subscription(void) {
+  emission *state = current_emission();
+  if (!state) return 0;
+  const fwd_record *record = state->record;
+  if (state->frame.kind == FWD_NESTING_LOOPS) {
+    record = ((looped_emission *)((char *)state - offsetof(looped_emission, emission)))->replay.record;
+  }
+  if (!record) return 0;
+  // Loops do not know it of C functions, so it is not given for them elsewhere either.
+  return fwd_record_implementation(record, state->method->index)->function ? 0 : record->identifier;
+}
+
 // MARK: Deliveries
 
-/// Finds the arguments: the receiver in the emission, the others where the method or the caller has them.
+/// The hidden first argument of interceptors.
+static void *const no_receiver = NULL;
+
+/// Finds the arguments where the method or the caller has them. Each delivery sets the receiver, which is NULL until then.
 static void find_arguments(emission *state) {
   const fwd_compiled_method *method = state->method;
   const fwd_delivery *delivery = state->delivery;
   uint32_t hidden_count = method->hidden_count, count = method->argument_count;
-  if (hidden_count > 0) state->arguments[0] = &state->receiver;
+  if (hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&no_receiver;
   // Only read, though a pointer array cannot say so.
   if (hidden_count > 1) state->arguments[1] = (void *)(uintptr_t)&method->method.selector;
   if (delivery->arguments) {
@@ -291,7 +332,7 @@ static fwd_status call(emission *state, const fwd_implementation *implementation
   const fwd_compiled_method *method = state->method;
   // A thunk has a function too, but that one wants its context in a register.
   if (implementation->packed) {
-    return implementation->packed(implementation->context, state->receiver, state->arguments, state->result, NULL);
+    return implementation->packed(implementation->context, state->record->receiver, state->arguments, state->result, NULL);
   }
 #if FWD_HAS_CALL_PLANS
   // All arguments have addresses, and there is room for the result.
@@ -361,7 +402,8 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
     if (taken.is_owned && !taken.object) return true;
   }
   bool goes_on = true;
-  state->receiver = record->receiver;
+  state->record = record;
+  if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
   clear_result(state);
   fwd_status status = call(state, implementation);
   if (__builtin_expect(status != FWD_OK, 0)) status = settle_failure(state, status);
@@ -414,6 +456,7 @@ __attribute__((noinline)) static bool deliver_by_closure(emission *state, fwd_re
       continue;
     }
     clear_result(state);
+    state->record = record;
     fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
     goes_on = apply_policy_inline(method, state);
     if (is_weak) swift_release(object);
@@ -468,7 +511,9 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
   unsigned char nothing;
   state->result = state->kept = &nothing;
   find_arguments_of_loop(looped);
+  replay->record = replay->records[index];
   deliver_to(state, replay->records[index], index);
+  replay->record = NULL;
 }
 
 static void *const *arguments_of_closure(fwd_replay *replay) {
@@ -549,6 +594,7 @@ static inline void begin(emission *state, fwd_proxy *proxy, const fwd_compiled_m
   state->withdrawn = 0;
   state->gone = 0;
   state->failure = NULL;
+  state->record = NULL;
 }
 
 /// Results of at most this size need no allocation.
@@ -579,7 +625,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   state.kept = results + units;
   memset(state.kept, 0, size);
   find_arguments(&state);
-  fwd_nesting_enter(&state.frame, true);
+  fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
   const fwd_batch *batch = delivery->batch;
   size_t visited = 0;
   if (batch) {
@@ -593,6 +639,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
       deliver_to_all(&state, reading.records, reading.count, &visited);
     }
     visited = visited_now(reading.guard, visited);
+    state.frame.kind = FWD_NESTING_OTHER;
     fwd_list_leave(&reading);
   }
   leave(&state, visited);
@@ -646,7 +693,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
   load_words(state, words);
-  fwd_nesting_enter(&state->frame, true);
+  replay->record = NULL;
+  fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch *batch = delivery->batch;
   size_t visited = 0;
   if (batch) {
@@ -665,6 +713,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
       state->responses += (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
     }
     visited = visited_now(reading.guard, visited);
+    // The record of the last delivery may be freed now.
+    state->frame.kind = FWD_NESTING_OTHER;
     fwd_list_leave(&reading);
   }
   state->gone += replay->gone;
@@ -691,6 +741,14 @@ __attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, 
   emission state;
   begin(&state, proxy, method, delivery);
   return finish_unhandled(&state, error);
+}
+
+/// For methods that are blocked. Neither the interceptors nor the forward target are called.
+__attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                  const fwd_delivery *delivery, fwd_error *error) {
+  emission state;
+  begin(&state, proxy, method, delivery);
+  return delivery->collector ? FWD_OK : finish_without_response(&state, error);
 }
 
 // MARK: The way of a fan-out
@@ -746,7 +804,7 @@ __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy,
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector, error);
   // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run
   // inside of.
-  fwd_nesting_enter(&frame, false);
+  fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
   fwd_status status = proxy->operations->intercept(proxy->owner, &method->method, delivery, error);
   fwd_nesting_leave(&frame, delivery->is_nested);
   return status;
@@ -784,10 +842,9 @@ static inline bool begin_interception(emission *state, fwd_proxy *proxy, const f
   begin(state, proxy, method, delivery);
   if (__builtin_expect(!fwd_nesting_has_room(state, 0), 0)) return false;
   state->arguments = arguments;
-  state->receiver = NULL;
   find_arguments(state);
   // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run inside of.
-  fwd_nesting_enter(&state->frame, false);
+  fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   return true;
 }
 
@@ -899,6 +956,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
     // A closing proxy has no responders, so the check costs other fan-outs nothing.
     if (proxy->is_closing) return fwd_proxy_core_fail_closing(error);
+    if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery, error);
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(proxy, method, delivery, error);
     if (!fwd_tables_have_some(tables)) return fan_out_to_nobody(proxy, method, delivery, error);
   }
@@ -925,7 +983,7 @@ fwd_status fwd_run_nested(fwd_selector selector, void (*body)(void *context), vo
   fwd_nesting_frame frame;
   frame.outer = NULL;
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(selector, error);
-  fwd_nesting_enter(&frame, false);
+  fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
   body(context);
   fwd_nesting_leave(&frame, false);
   return FWD_OK;

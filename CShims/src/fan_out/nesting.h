@@ -12,14 +12,24 @@
 
 #include "forwarding.h"
 
+/// What runs in a frame.
+typedef enum fwd_nesting_kind {
+  /// Interceptors, or code that is part of no fan-out.
+  FWD_NESTING_OTHER = 0,
+  /// Deliveries of an emission, one after another.
+  FWD_NESTING_DECIDES,
+  /// Deliveries of a loop (replay.c).
+  FWD_NESTING_LOOPS,
+} fwd_nesting_kind;
+
 /// A fan-out under way, on the stack of its thread.
 typedef struct fwd_nesting_frame {
   /// The fan-out that it runs inside of.
   struct fwd_nesting_frame *outer;
   /// Whether a subscriber has called `fwd_mark_handled`.
   bool handled;
-  /// Whether it delivers, rather than runs interceptors: then it is part of an emission.
-  bool delivers;
+  /// A `fwd_nesting_kind`. If it delivers, the frame is part of an emission (fan_out.c).
+  uint8_t kind;
 } fwd_nesting_frame;
 
 /// What is known of a thread's stack.
@@ -78,10 +88,10 @@ static inline bool fwd_nesting_has_room(const void *local, size_t needed) {
 }
 
 /// Adds a fan-out to the thread's.
-static inline void fwd_nesting_enter(fwd_nesting_frame *frame, bool delivers) {
+static inline void fwd_nesting_enter(fwd_nesting_frame *frame, fwd_nesting_kind kind) {
   frame->outer = fwd_nesting_of_thread.innermost;
   frame->handled = false;
-  frame->delivers = delivers;
+  frame->kind = (uint8_t)kind;
   fwd_nesting_of_thread.innermost = frame;
 }
 

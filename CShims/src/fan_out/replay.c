@@ -111,10 +111,13 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
         continue;
       }
     }
+    replay->record = record;
     fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
     if (counts) swift_release(object);
     progress.delivered++;
   }
+  // The loop tells nobody to which record a C function belongs.
+  replay->record = NULL;
   return progress;
 }
 

@@ -49,6 +49,9 @@ struct fwd_replay {
   void *const *arguments;
   /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
   size_t gone;
+  /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
+  /// would cost some percent of a call.
+  const fwd_record *record;
   /// The integer registers, of which the first is the receiver's, then the vector registers.
   fwd_replay_word *words;
 };

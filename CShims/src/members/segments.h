@@ -7,6 +7,7 @@
 #ifndef FWD_SRC_SEGMENTS_H
 #define FWD_SRC_SEGMENTS_H
 
+#include "fwd_list.h"
 #include "fwd_taps.h"
 #include "members/member_index.h"
 #include "members/order_tree.h"
@@ -81,13 +82,16 @@ typedef struct fwd_subscriber_list {
   /// Priorities by slot. A record with a later slot has priority 0.
   int64_t *priorities;
   size_t priority_count;
+  /// See `fwd_list_observe`. NULL for none.
+  fwd_end_observer on_end;
+  void *on_end_context;
   size_t method_count;
   /// The memory that the list is part of.
   void *allocation;
   /// By method; NULL until a method is intercepted by closures.
   _Atomic(_Atomic(fwd_taps *) *) taps;
   /// By method: the number of tables that implement it and have a subscriber that is not blocked; and in the highest
-  /// bits FWD_INTERCEPTED and FWD_ANSWERED. In one word, so that a fan-out has one load for both.
+  /// bits FWD_INTERCEPTED, FWD_ANSWERED and FWD_BLOCKED. In one word, so that a fan-out has one load for both.
   _Atomic uint32_t tables[];
 } fwd_subscriber_list;
 

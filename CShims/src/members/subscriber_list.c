@@ -115,6 +115,10 @@ static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garb
   fwd_index_remove(&list->index, &list->store, record);
   list->ended++;
   uintptr_t before = fwd_record_word(record), held = fwd_held_behind_gate(before);
+  if (list->on_end) {
+    bool died = !fwd_held_is_used_up(before) && fwd_held_is_weak(held) && fwd_weak_has_died(held);
+    list->on_end(list->on_end_context, record->identifier, died);
+  }
   if (!fwd_held_is_blocked(before)) fwd_list_drop_responder(list, record->table);
   // Release: see `fwd_record_held`.
   atomic_store_explicit(&record->held, fwd_held_ended(held), memory_order_release);
@@ -353,14 +357,20 @@ fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *ob
 }
 
 bool fwd_list_may_respond(const fwd_subscriber_list *list, size_t method) {
-  return (fwd_list_tables(list, method) & ~FWD_INTERCEPTED) != 0;
+  uint32_t tables = fwd_list_tables(list, method);
+  return !(tables & FWD_BLOCKED) && (tables & ~FWD_INTERCEPTED) != 0;
 }
 
-void fwd_list_intercept(fwd_subscriber_list *list, size_t method, fwd_taps *taps, bool is_intercepted, bool responds,
+bool fwd_list_is_blocked(const fwd_subscriber_list *list, size_t method) {
+  return (fwd_list_tables(list, method) & FWD_BLOCKED) != 0;
+}
+
+void fwd_list_intercept(fwd_subscriber_list *list, size_t method, fwd_taps *taps, fwd_interceptors interceptors,
                         fwd_garbage *garbage) {
   fwd_list_set_taps(list, method, taps, garbage);
-  uint32_t flags = is_intercepted ? FWD_INTERCEPTED | (responds ? FWD_ANSWERED : 0) : 0;
-  uint32_t kept = ~(FWD_INTERCEPTED | FWD_ANSWERED), old = fwd_list_tables(list, method);
+  uint32_t flags = (interceptors.exist ? FWD_INTERCEPTED : 0) | (interceptors.respond ? FWD_ANSWERED : 0) |
+                   (interceptors.block ? FWD_BLOCKED : 0);
+  uint32_t kept = ~(FWD_INTERCEPTED | FWD_ANSWERED | FWD_BLOCKED), old = fwd_list_tables(list, method);
   // Only the writer changes the word. Release: see `fwd_list_tables`.
   atomic_store_explicit(&list->tables[method], (old & kept) | flags, memory_order_release);
 }
@@ -369,6 +379,19 @@ size_t fwd_list_footprint(const fwd_subscriber_list *list) {
   size_t bytes = fwd_list_size(list->method_count);
   bytes += list->index.bucket_count * sizeof list->index.buckets[0];
   return bytes + fwd_segments_footprint(list) + fwd_store_footprint(&list->store);
+}
+
+void *fwd_list_retain_object(const fwd_subscriber_list *list, fwd_subscription identifier) {
+  const fwd_record *record = fwd_list_find(list, identifier);
+  fwd_taken taken;
+  if (!record || !fwd_record_take(record, &taken)) return NULL;
+  if (!taken.is_owned) fwd_object_retain(taken.object);
+  return taken.object;
+}
+
+void fwd_list_observe(fwd_subscriber_list *list, fwd_end_observer observer, void *context) {
+  list->on_end = observer;
+  list->on_end_context = context;
 }
 
 // MARK: Creating

@@ -13,6 +13,9 @@
 #define FWD_INTERCEPTED UINT32_C(0x80000000)
 /// The interceptors respond to the method. Only with FWD_INTERCEPTED.
 #define FWD_ANSWERED UINT32_C(0x40000000)
+/// The method is blocked: its fan-outs end without a response. Only with FWD_INTERCEPTED, so that the fast path checks
+/// for one bit.
+#define FWD_BLOCKED UINT32_C(0x20000000)
 
 /// Returns the size of a list in bytes. Its alignment is that of malloc's memory.
 size_t fwd_list_size(size_t method_count);
@@ -41,7 +44,7 @@ static inline uint32_t fwd_list_tables(const fwd_subscriber_list *list, size_t m
 
 /// Whether some subscription implements a method, intercepted or not.
 static inline bool fwd_tables_have_some(uint32_t tables) {
-  return (tables & ~(FWD_INTERCEPTED | FWD_ANSWERED)) != 0;
+  return (tables & ~(FWD_INTERCEPTED | FWD_ANSWERED | FWD_BLOCKED)) != 0;
 }
 
 #endif

@@ -19,6 +19,9 @@ package func fwd_proxy_intercept(
   _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
   _ interception: UnsafeMutablePointer<fwd_interception>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
+  if point == FWD_INTERCEPT_BLOCK, let proxy = unsafe proxy {
+    return unsafe block(proxy, selector, interceptor, context, destroy, interception, error)
+  }
   guard let proxy = unsafe proxy, let selector = unsafe selector,
     let interceptor = unsafe interceptor
   else {
@@ -38,6 +41,32 @@ package func fwd_proxy_intercept(
     return FWD_OK
   } catch let failure {
     handler.disown()
+    return unsafe fail(error, failure.code.status, failure.description)
+  }
+}
+
+/// Blocks a method, or all methods.
+@unsafe private func block(
+  _ proxy: OpaquePointer, _ selector: fwd_selector?, _ interceptor: fwd_interceptor?,
+  _ context: UnsafeMutableRawPointer?,
+  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ interception: UnsafeMutablePointer<fwd_interception>?, _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  guard unsafe interceptor == nil else {
+    return unsafe fail(
+      error, FWD_NOT_ALLOWED,
+      "fwd_proxy_intercept: FWD_INTERCEPT_BLOCK calls no interceptor, expected NULL")
+  }
+  let notifier = unsafe CInterceptor(nil, context, destroy) { _ in }
+  do throws(ForwardingError) {
+    // SAFETY: the caller has a reference to the proxy, and a selector is never
+    // freed.
+    let (made, _) = try unsafe DynamicProxy.of(core: proxy).addBlocker(
+      selector.map { unsafe MethodSelector(handle: $0) }, .block(notifier))
+    unsafe interception?.pointee = made.identifier
+    return FWD_OK
+  } catch let failure {
+    notifier.disown()
     return unsafe fail(error, failure.code.status, failure.description)
   }
 }
@@ -66,13 +95,14 @@ package func fwd_proxy_end_interception(
 @safe private final class CInterceptor: @unchecked Sendable {
   // Sendable: forwarding.h says that the function may run on several threads.
   // `destroy` changes before another thread has the object.
-  private let function: fwd_interceptor
+  /// Nil for one that blocks, which is not called.
+  private let function: fwd_interceptor?
   private let context: UnsafeMutableRawPointer?
   private var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
   private let report: @Sendable (ForwardingError) -> Void
 
   init(
-    _ function: fwd_interceptor, _ context: UnsafeMutableRawPointer?,
+    _ function: fwd_interceptor?, _ context: UnsafeMutableRawPointer?,
     _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
     _ report: @escaping @Sendable (ForwardingError) -> Void
   ) {
@@ -110,6 +140,7 @@ package func fwd_proxy_end_interception(
   private func run(
     _ invocation: Invocation, at point: fwd_interception_point, _ proceed: Proceed? = nil
   ) throws(ForwardingError) {
+    guard let function = unsafe function else { return }
     let passed = CInvocation(invocation, at: point, proceed)
     // SAFETY: the invocation lives during the call.
     let status = unsafe function(

@@ -16,6 +16,16 @@ package func fwd_protocol_register(
   _ name: UnsafePointer<CChar>?, _ requirements: UnsafePointer<fwd_requirement>?, _ count: Int,
   _ table: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
+  unsafe fwd_protocol_register_stating(name, requirements, count, nil, 0, table, error)
+}
+
+/// Registers a protocol table with stated layouts; see `forwarding.h`.
+@c @implementation
+package func fwd_protocol_register_stating(
+  _ name: UnsafePointer<CChar>?, _ requirements: UnsafePointer<fwd_requirement>?, _ count: Int,
+  _ stated: UnsafePointer<fwd_stated_layout>?, _ statedCount: Int,
+  _ table: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
   guard let name = unsafe name else {
     return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_protocol_register: no name")
   }
@@ -24,8 +34,10 @@ package func fwd_protocol_register(
     return unsafe fail(error, FWD_MALFORMED, "fwd_protocol_register: the name is not UTF-8")
   }
   do throws(ForwardingError) {
-    // SAFETY: the caller gives `count` requirements.
-    let made = try unsafe ProtocolTable(name, unsafeRequirements: requirements, count: count)
+    // SAFETY: the caller gives as many requirements and layouts as it says.
+    let layouts = try unsafe layouts(stated, statedCount, of: name)
+    let made = try unsafe ProtocolTable(
+      name, unsafeRequirements: requirements, count: count, stating: layouts)
     let registered = try made.register()
     // SAFETY: the registry keeps the table for the life of the process.
     unsafe table?.pointee = OpaquePointer(Unmanaged.passUnretained(registered).toOpaque())
@@ -33,6 +45,21 @@ package func fwd_protocol_register(
   } catch let failure {
     return unsafe fail(error, failure.code.tableStatus, failure.description)
   }
+}
+
+/// Copies the layouts that a C program states for a protocol.
+@unsafe private func layouts(
+  _ stated: UnsafePointer<fwd_stated_layout>?, _ count: Int, of name: String
+) throws(ForwardingError) -> [StatedLayout] {
+  guard unsafe (stated != nil || count == 0) && count >= 0 else {
+    throw ForwardingError(
+      .nullPointer, table: name,
+      "protocol \"\(name)\" has \(UInt(bitPattern: count)) stated layouts at NULL")
+  }
+  var layouts: [StatedLayout] = []
+  // SAFETY: the caller gives `count` layouts.
+  for index in 0..<count { layouts.append(try unsafe StatedLayout(stated![index])) }
+  return layouts
 }
 
 extension ProtocolTable {
@@ -43,10 +70,12 @@ extension ProtocolTable {
   ///   - name: the protocol's name.
   ///   - requirements: the array, whose strings are copied.
   ///   - count: the number of requirements.
+  ///   - stated: the layouts of structs and unions in their encodings.
   /// - Throws: `ForwardingError`, as `init(_:inheriting:_:)`, and `nullPointer`
   ///   for a selector or an encoding that is null.
   @unsafe internal convenience init(
-    _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int
+    _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int,
+    stating stated: [StatedLayout] = []
   ) throws(ForwardingError) {
     guard unsafe (requirements != nil || count == 0) && count >= 0 else {
       throw ForwardingError(
@@ -66,10 +95,19 @@ extension ProtocolTable {
           unsafe requirement.required
         ))
     }
+    for layout in stated where !declarations.contains(where: { layout.isNamed(in: $0.encoding) }) {
+      throw ForwardingError(
+        .wrongLayout, table: name,
+        """
+        protocol "\(name)" states a layout of "\(layout.name)", which none of its encodings has
+        """)
+    }
     try self.init(name) { builder in
       for declaration in declarations {
         builder.add(
-          declaration.selector, declaration.encoding, isRequired: declaration.isRequired)
+          declaration.selector, declaration.encoding,
+          stated.filter { $0.isNamed(in: declaration.encoding) },
+          isRequired: declaration.isRequired)
       }
     }
   }

@@ -96,6 +96,37 @@ package func fwd_proxy_subscribe(
   guard let proxy = unsafe proxy else {
     return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_subscribe: no proxy")
   }
+  return unsafe subscribe(proxy, context, destroy, options, subscription, error) {
+    unsafe FunctionTable(unsafeMethods: methods, count: count)
+  }
+}
+
+/// Subscribes handlers; see `forwarding.h`.
+@c @implementation
+package func fwd_proxy_subscribe_handlers(
+  _ proxy: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
+  _ methods: UnsafePointer<fwd_handled_method>?, _ count: Int,
+  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ options: UnsafePointer<fwd_subscribe_options>?,
+  _ subscription: UnsafeMutablePointer<fwd_subscription>?,
+  _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  guard let proxy = unsafe proxy else {
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_subscribe_handlers: no proxy")
+  }
+  return unsafe subscribe(proxy, context, destroy, options, subscription, error) {
+    unsafe FunctionTable(unsafeHandledMethods: methods, count: count)
+  }
+}
+
+/// Subscribes a context with a table of functions for a C program.
+private func subscribe(
+  _ proxy: OpaquePointer, _ context: UnsafeMutableRawPointer?,
+  _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+  _ options: UnsafePointer<fwd_subscribe_options>?,
+  _ subscription: UnsafeMutablePointer<fwd_subscription>?,
+  _ error: UnsafeMutablePointer<fwd_error>?, _ makeTable: () -> FunctionTable
+) -> fwd_status {
   var known = fwd_subscribe_options()
   if let options = unsafe options {
     // SAFETY: the options begin with their size.
@@ -103,7 +134,7 @@ package func fwd_proxy_subscribe(
     if status != FWD_OK { return status }
   }
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
-  let table = unsafe FunctionTable(unsafeMethods: methods, count: count)
+  let table = makeTable()
   if let fault = table.fault {
     return unsafe fail(error, fault.code.tableStatus, fault.description)
   }
@@ -266,24 +297,53 @@ extension FunctionTable {
   ///     fault of the table; see `validate(for:)`.
   ///   - count: the number of methods.
   @unsafe internal convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
+    unsafe self.init(unsafeElements: methods, count: count) {
+      method, index, builder throws(ForwardingError) in
+      let selector = try unsafe text(method.selector, "the selector of method \(index)")
+      let encoding = try unsafe text(method.encoding, "the encoding of method \(index)")
+      guard let function = unsafe method.function else {
+        throw ForwardingError(
+          .nullPointer, selector: selector, "the function of method \(index) is NULL")
+      }
+      unsafe builder.function(selector, encoding, calling: function)
+    }
+  }
+
+  /// Makes a table from an array of methods with handlers, as
+  /// `init(unsafeMethods:count:)` does.
+  @unsafe internal convenience init(
+    unsafeHandledMethods methods: UnsafePointer<fwd_handled_method>?, count: Int
+  ) {
+    unsafe self.init(unsafeElements: methods, count: count) {
+      method, index, builder throws(ForwardingError) in
+      let selector = try unsafe text(method.selector, "the selector of method \(index)")
+      let encoding =
+        unsafe method.encoding == nil
+        ? nil : try unsafe text(method.encoding, "the encoding of method \(index)")
+      guard let handler = unsafe method.handler else {
+        throw ForwardingError(
+          .nullPointer, selector: selector, "the handler of method \(index) is NULL")
+      }
+      unsafe builder.handler(selector, encoding, calling: handler)
+    }
+  }
+
+  /// Makes a table from an array of C structs, each of which `add` puts in.
+  @unsafe private convenience init<Element>(
+    unsafeElements elements: UnsafePointer<Element>?, count: Int,
+    _ add: (Element, Int, inout Builder<Void>) throws(ForwardingError) -> Void
+  ) {
     var builder = Builder<Void>()
-    if unsafe (methods == nil && count != 0) || count < 0 {
+    if unsafe (elements == nil && count != 0) || count < 0 {
       builder.keep(
         ForwardingError(
           .nullPointer, "the function table has \(UInt(bitPattern: count)) methods at NULL"))
     }
-    for index in 0..<(unsafe methods == nil ? 0 : max(count, 0)) {
-      // SAFETY: there are `count` methods; the strings end with NULs, and the
-      // caller promises the types.
-      let method = unsafe methods![index]
+    for index in 0..<(unsafe elements == nil ? 0 : max(count, 0)) {
       do throws(ForwardingError) {
-        let selector = try unsafe text(method.selector, "the selector of method \(index)")
-        let encoding = try unsafe text(method.encoding, "the encoding of method \(index)")
-        guard let function = unsafe method.function else {
-          throw ForwardingError(
-            .nullPointer, selector: selector, "the function of method \(index) is NULL")
-        }
-        unsafe builder.function(selector, encoding, calling: function)
+        // SAFETY: there are `count` elements; the strings end with NULs, and the
+        // caller promises the types.
+        try add(unsafe elements![index], index, &builder)
       } catch {
         builder.keep(error)
       }

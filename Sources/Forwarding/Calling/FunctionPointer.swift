@@ -259,7 +259,7 @@ extension FunctionPointer.Call {
   /// - Throws: `ForwardingError` with the code `noReceiver` if the first
   ///   argument of the signature is no pointer.
   /// - Complexity: O(*n*) in the size of the arguments.
-  public borrowing func invocation(
+  package borrowing func invocation(
     of selector: MethodSelector
   ) throws(ForwardingError) -> Invocation {
     // SAFETY: the shim gives a pointer for each argument, the receiver's word

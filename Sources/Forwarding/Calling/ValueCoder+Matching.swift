@@ -13,6 +13,9 @@ extension ValueCoder {
       guard kind == kinds.0 || kind == kinds.1 else { throw .type(Value.self, in: encoding) }
       return ValueCoder(Value.self == Bool.self ? .bool : .bitwise)
     }
+    if AddressTranslator<Value>.fits(encoding) {
+      return ValueCoder(.translated(AddressTranslator<Value>()))
+    }
     let wrapped = (Value.self as? any OptionalValue.Type)?.wrapped
     let base = wrapped ?? Value.self
     // Null is a value of an optional type, and an error for other types.

@@ -21,6 +21,7 @@
 /// | `TypeEncodable` | an equivalent encoding |
 /// | `RawRepresentable` | the encodings that the raw value's type fits |
 /// | `Void` | `v` |
+/// | any other type | `^{Module.Type}`, the type's name; see `AddressTranslator` |
 ///
 /// Pointers, strings, classes, selectors and functions may be optional. If they
 /// are not, null is an error.

@@ -46,7 +46,9 @@ internal import CForwardingInternal
 ///   with a struct at an offset that its own alignment forbids;
 /// - any type with a stated layout on other processors than these two.
 ///
-/// Protocol tables and function tables cannot use stated layouts.
+/// A protocol table states the layouts of a method when it declares it:
+/// `$0.required("turn:", "v@{Header=ci}", stating: [header])`. The encodings of
+/// the functions that implement the method are read with the same layouts.
 public struct StatedLayout: Sendable, Hashable {
   internal let name: String
   internal let size: Int
@@ -99,9 +101,41 @@ public struct StatedLayout: Sendable, Hashable {
   }
 }
 
-// MARK: - To C
+extension StatedLayout {
+  /// Whether an encoding has a struct or union of the name.
+  internal func isNamed(in encoding: String) -> Bool {
+    ["{\(name)=", "{\(name)}", "(\(name)=", "(\(name))"].contains { encoding.contains($0) }
+  }
+}
+
+// MARK: - To and from C
 
 extension StatedLayout {
+  /// Copies what a C program states.
+  ///
+  /// - Throws: `ForwardingError`: `nullPointer`, `malformed`.
+  @unsafe internal init(_ shim: fwd_stated_layout) throws(ForwardingError) {
+    guard let text = unsafe shim.name else {
+      throw ForwardingError(.nullPointer, "the name of a stated layout is NULL")
+    }
+    // SAFETY: the caller says that the string ends with a NUL, and gives as many
+    // members as it says.
+    guard let name = unsafe String(validatingCString: text) else {
+      throw ForwardingError(.malformed, "the name of a stated layout is not UTF-8")
+    }
+    self.name = name
+    size = unsafe shim.size
+    alignment = unsafe shim.alignment
+    memberAlignment = unsafe shim.member_alignment == 0 ? nil : shim.member_alignment
+    members = unsafe shim.members.map { first in
+      unsafe UnsafeBufferPointer(start: first, count: shim.member_count).map { member in
+        member.offset == 0 && member.bit_offset > 0
+          ? .bit(member.bit_offset)
+          : .offset(member.offset)
+      }
+    }
+  }
+
   /// Calls `body` with the layouts as C structs.
   internal static func withShim<Result>(
     _ stated: [StatedLayout], _ body: (UnsafePointer<fwd_stated_layout>?, Int) -> Result

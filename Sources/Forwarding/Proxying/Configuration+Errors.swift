@@ -13,16 +13,4 @@ extension DynamicProxy.Configuration {
     /// All listeners are called, and nothing is thrown: `onThrow` is told.
     case `continue`
   }
-
-  /// What happens when a listener throws from a method.
-  package func errors(of method: MethodSelector) -> Errors { errorsByMethod[method] ?? errors }
-
-  /// Tells whom it concerns that a listener has thrown.
-  package func report(_ error: any Error, from method: MethodSelector, by author: String?) {
-    if let onThrow { return onThrow(error, method) }
-    onError(
-      ForwardingError(
-        .deliveryFailed, selector: method.name,
-        "\(author ?? "a subscriber") threw from \"\(method)\": \(error)"))
-  }
 }

@@ -60,6 +60,17 @@ extension DynamicProxy {
       case report
     }
 
+    /// A change of a proxy's subscriptions.
+    public enum MembershipChange: Sendable, Hashable {
+      /// The subscription has begun.
+      case joined
+      /// The subscription has been cancelled, or has had as many deliveries as it
+      /// was made for.
+      case left
+      /// The subscriber has died.
+      case died
+    }
+
     // MARK: What callers get
 
     /// What happens to an invocation that no protocol of the proxy declares. If
@@ -122,6 +133,19 @@ extension DynamicProxy {
     /// meets it. With an observer each change of membership is O(*m*) in the
     /// number of methods.
     public var onCapabilityChange: (@Sendable (MethodSelector, _ responds: Bool) -> Void)?
+    /// Called with each subscription that begins or ends.
+    ///
+    /// ```swift
+    /// configuration.onMembershipChange = { subscription, change in
+    ///   if change == .joined { log("joined:", subscription.subscriber) }
+    /// }
+    /// ```
+    ///
+    /// It is called in the order of the changes, once for each, after the fact and
+    /// under no lock, by the thread of the change or by one that changes the
+    /// subscriptions at the same time. The death of a weak subscriber is noticed
+    /// as for `onCapabilityChange`. The end of the proxy is not reported.
+    public var onMembershipChange: (@Sendable (Subscription, MembershipChange) -> Void)?
 
     // MARK: Errors of typed listeners
 
@@ -154,6 +178,8 @@ extension DynamicProxy {
     /// Who is called for a method with a result whose protocol names no policy.
     package var standardResult = StandardResult.first
 
+    /// Whether the proxy is the hidden one that holds a forward target.
+    internal var isAnnex = false
     /// The result of methods without a responder, by selector, as a protocol
     /// declares it.
     internal var defaults: [MethodSelector: StoredValue] = [:]

@@ -125,6 +125,8 @@ extension DynamicProxy {
     annexed.responding = .subscribers
     // To set one that is refused is an error, be it none to subscribe.
     annexed.refusals = .fail
+    annexed.isAnnex = true
+    annexed.onMembershipChange = nil
     if configuration.onCapabilityChange != nil {
       annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
     }

@@ -110,9 +110,7 @@ extension DynamicProxy {
 
   /// The objects that are subscribed and live, in order of delivery. C contexts
   /// are not among them.
-  ///
-  /// - Complexity: O(*n*) in the number of subscribers. It retains each.
-  public var liveSubscribers: [AnyObject] {
+  package var liveSubscribers: [AnyObject] {
     var objects: [AnyObject] = []
     unsafe core.visit { object, _, _ in
       if let object { objects.append(object) }
@@ -124,8 +122,9 @@ extension DynamicProxy {
   /// The live subscriptions, in order of delivery. C contexts are among them.
   ///
   /// ```swift
-  /// for subscription in proxy.subscriptions(of: view) { subscription.block() }
+  /// for subscription in proxy.subscriptions(of: view) { subscription.cancel() }
   /// let listeners = proxy.subscriptions(implementing: "tick:").count
+  /// let objects = proxy.subscriptions().compactMap(\.subscriber)
   /// ```
   ///
   /// - Parameters:

@@ -19,7 +19,7 @@ internal import CForwardingInternal
   private let undeclared: Undeclared
   private let conformance: [Conformance]
   /// What the shim calls, kept alive.
-  private let functions: [PackedFunction]
+  private let functions: [any AnyObject & Sendable]
 
   private enum Undeclared {
     case none
@@ -46,7 +46,7 @@ internal import CForwardingInternal
     _ table: FunctionTable, _ plan: ProxyPlan, conformingTo protocols: [ProtocolTable] = []
   ) throws(ForwardingError) {
     if let fault = table.fault { throw fault }
-    var functions: [PackedFunction] = []
+    var functions: [any AnyObject & Sendable] = []
     var implementations: [(index: Int, implementation: fwd_implementation)] = unsafe []
     for (index, requirement) in plan.requirements.enumerated() {
       guard let method = table.methods[requirement.selector] else { continue }
@@ -137,7 +137,7 @@ extension JoinedTable {
 
 extension FunctionTable.Implementation {
   /// The implementation as the shim takes it. Enters what is to be kept alive.
-  fileprivate func shim(_ functions: inout [PackedFunction]) -> fwd_implementation {
+  fileprivate func shim(_ functions: inout [any AnyObject & Sendable]) -> fwd_implementation {
     switch self {
     case .function(let function):
       // SAFETY: function pointers are of one kind; the shim calls it with the
@@ -146,9 +146,10 @@ extension FunctionTable.Implementation {
         function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
         packed: nil, context: nil, closure: nil)
     case .shim(let function):
-      return unsafe fwd_implementation(
-        function: nil, packed: function.function, context: function.context,
-        closure: nil)
+      return unsafe function.implementation
+    case .handler(let function):
+      functions.append(function)
+      return unsafe function.shim.implementation
     case .thunk(let function, let packed):
       // SAFETY: as above; whoever wrote the thunk knows that it gets a context.
       return unsafe fwd_implementation(
@@ -158,6 +159,13 @@ extension FunctionTable.Implementation {
       functions.append(function)
       return unsafe function.implementation
     }
+  }
+}
+
+extension ShimFunction {
+  /// The implementation as the shim takes it.
+  fileprivate var implementation: fwd_implementation {
+    unsafe fwd_implementation(function: nil, packed: function, context: context, closure: nil)
   }
 }
 

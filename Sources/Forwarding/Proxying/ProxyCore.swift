@@ -20,6 +20,12 @@ internal import CForwardingInternal
   private let madeAnchor = LateObject<ProxyAnchor>()
   private let madeExtras = LateObject<ProxyExtras>()
 
+  /// The joins and ends that the observer of membership is to be told; nil without
+  /// one.
+  internal var membershipLog: MembershipLog? {
+    settings.observesMembership ? extras.membershipLog.object { MembershipLog() } : nil
+  }
+
   internal init(
     _ protocols: [ProtocolTable], _ settings: ProxySettings
   ) throws(ForwardingError) {
@@ -40,6 +46,7 @@ internal import CForwardingInternal
     self.settings = settings
     self.plan = plan
     verifiedKeys = plan.verifiedKeys
+    if let membershipLog { unsafe membershipLog.observe(fwd_proxy_core_list(handle)) }
   }
 
   private static func state(
@@ -136,6 +143,9 @@ internal final class ProxySettings: Sendable {
   // configuration can copy it as a whole, which takes longer than all else.
   internal let ignoresUnknownSelectors: Bool
   internal let observesCapabilities: Bool
+  internal let observesMembership: Bool
+  /// Whether an observer is told of changes of the list.
+  internal let isObserved: Bool
   internal let hasUsualMethods: Bool
   private let adoptsAny: Bool
 
@@ -143,6 +153,8 @@ internal final class ProxySettings: Sendable {
     self.configuration = configuration
     ignoresUnknownSelectors = configuration.unknownSelectors == .ignore
     observesCapabilities = configuration.onCapabilityChange != nil
+    observesMembership = configuration.onMembershipChange != nil
+    isObserved = observesCapabilities || observesMembership
     hasUsualMethods = configuration.hasUsualMethods
     adoptsAny = configuration.adoption == .any
   }

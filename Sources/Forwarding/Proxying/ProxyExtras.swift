@@ -10,6 +10,8 @@ internal final class ProxyExtras: Sendable {
   internal let chained = Lock(DynamicProxy.Links())
   /// Who gets what no subscriber handles.
   internal let forwardSlot = ForwardSlot()
+  /// What the observer of membership is to be told.
+  internal let membershipLog = LateObject<MembershipLog>()
   /// The state that streams and slots store with the proxy.
   internal let attachments = Attachments()
 }

@@ -15,8 +15,9 @@ internal import CForwardingInternal
     /// Per method, whether somebody responds, as far as it has been noted. Empty
     /// without an observer of capabilities.
     fileprivate var responds: [Bool]
-    /// What the observer of capabilities is still to be told, in order.
-    fileprivate var untold: [(method: Int, responds: Bool)] = []
+    /// What the observers of capabilities and of membership are still to be told,
+    /// in order.
+    fileprivate var untold: [News] = []
     /// Whether a thread is telling.
     fileprivate var isTelling = false
     /// The tables that have been joined to the protocols, to be used again.
@@ -27,6 +28,12 @@ internal import CForwardingInternal
     internal init(_ noted: Int) {
       responds = Array(repeating: false, count: noted)
     }
+  }
+
+  /// What an observer is told.
+  fileprivate enum News {
+    case capability(method: Int, responds: Bool)
+    case membership(MembershipLog.Entry)
   }
 
   /// Owns the shim's list and the state.
@@ -58,7 +65,7 @@ internal import CForwardingInternal
     }
     return try state.withLock { state throws(ForwardingError) in
       defer {
-        if proxy.core.settings.observesCapabilities { tells = note(&state) }
+        if proxy.core.settings.isObserved { tells = note(&state) }
       }
       return try body(&state, &garbage)
     }
@@ -70,6 +77,8 @@ internal import CForwardingInternal
   internal func close() {
     let garbage = state.withLock { _ in
       var garbage = Garbage()
+      // The end of the proxy is not reported.
+      unsafe fwd_list_observe(list, nil, nil)
       unsafe fwd_proxy_core_close(proxy.core.handle, &garbage.contents)
       return garbage
     }
@@ -94,37 +103,46 @@ internal import CForwardingInternal
     try? change { _, _ throws(ForwardingError) in }
   }
 
-  /// Notes which methods have gained their first responder or lost their last.
-  /// Gives whether the caller is to tell.
+  /// Notes which subscriptions have begun or ended, and which methods have gained
+  /// their first responder or lost their last. Gives whether the caller is to tell.
   private func note(_ state: inout State) -> Bool {
+    if let log = proxy.core.membershipLog { state.untold += log.take().map { .membership($0) } }
     // Who responds where nobody of the list does.
     let forwarding = proxy.core.existingExtras?.forwardSlot
     for method in state.responds.indices {
       let responds =
-        unsafe fwd_list_may_respond(list, method) || forwarding?.mayRespond(method) == true
+        unsafe fwd_list_may_respond(list, method)
+        || (forwarding?.mayRespond(method) == true && !fwd_list_is_blocked(list, method))
       if responds == state.responds[method] { continue }
       state.responds[method] = responds
-      state.untold.append((method, responds))
+      state.untold.append(.capability(method: method, responds: responds))
     }
     if state.untold.isEmpty || state.isTelling { return false }
     state.isTelling = true
     return true
   }
 
-  /// Tells the observer of all that has been noted, also by other threads and by
-  /// the observer itself meanwhile: so it is told in the order of the changes,
-  /// and what it is told last is so.
+  /// Tells the observers of all that has been noted, also by other threads and by
+  /// the observers themselves meanwhile. So they are told in the order of the
+  /// changes, and the last notification reflects the current state.
   private func tell() {
     while true {
-      let next = state.withLock { state -> (method: Int, responds: Bool)? in
-        if state.untold.isEmpty {
-          state.isTelling = false
-          return nil
-        }
-        return state.untold.removeFirst()
+      let news = state.withLock { state in
+        defer { state.untold = [] }
+        state.isTelling = !state.untold.isEmpty
+        return state.untold
       }
-      guard let next else { return }
-      configuration.onCapabilityChange?(proxy.core.plan.selectors[next.method], next.responds)
+      if news.isEmpty { return }
+      for item in news {
+        switch item {
+        case .capability(let method, let responds):
+          configuration.onCapabilityChange?(proxy.core.plan.selectors[method], responds)
+        case .membership(let entry):
+          configuration.onMembershipChange?(
+            DynamicProxy.Subscription(anchor: proxy.anchor, identifier: entry.identifier),
+            entry.change)
+        }
+      }
     }
   }
 }
@@ -235,6 +253,7 @@ extension SubscriberList {
     guard identifier != 0 else {
       throw ForwardingError(.outOfMemory, "no memory for a subscriber")
     }
+    proxy.core.membershipLog?.add(identifier, .joined)
     return identifier
   }
 
@@ -380,6 +399,16 @@ extension SubscriberList {
       guard let record = unsafe fwd_list_find(list, identifier) else { return false }
       return unsafe fwd_record_is_live(record)
     }
+  }
+
+  /// The object of a live subscription.
+  internal func subscriber(of identifier: UInt64) -> AnyObject? {
+    let address = state.withLock { _ in
+      unsafe UInt(bitPattern: fwd_list_retain_object(list, identifier))
+    }
+    guard let object = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+    // SAFETY: the shim has retained it.
+    return unsafe Unmanaged<AnyObject>.fromOpaque(object).takeRetainedValue()
   }
 
   /// The number of records, with those of ended subscriptions that have not been

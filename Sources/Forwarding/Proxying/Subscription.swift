@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwarding
+internal import CForwardingInternal
+
 extension DynamicProxy {
   /// Identifies one subscription of one proxy.
   ///
@@ -18,7 +21,43 @@ extension DynamicProxy {
       self.kept = kept
     }
 
-    internal var proxy: DynamicProxy? { anchor.proxy }
+    /// The proxy; nil if it has been deallocated.
+    public var proxy: DynamicProxy? { anchor.proxy }
+
+    /// The subscription whose closure runs on this thread; nil outside of one.
+    ///
+    /// ```swift
+    /// try proxy.subscribe(label) {
+    ///   $0.on(Feed.tick) { label, price in
+    ///     let current = DynamicProxy.Subscription.current
+    ///     if price > 100 { current?.cancel() }           // the handler's own subscription
+    ///     label.text = current?.proxy?.description       // the proxy that calls it
+    ///   }
+    /// }
+    /// ```
+    ///
+    /// If closures forward, it is that of the innermost one. It is nil in an
+    /// interceptor, in a forward target, and behind an `await` or in a `Task`, which
+    /// may run on another thread: ask before, and keep the value. It is also nil in
+    /// a C function and in a method of a typed listener, since a fan-out does not
+    /// note which of them it calls: ask with
+    /// ``DynamicProxy/subscriptions(of:implementing:)`` there.
+    ///
+    /// - Complexity: O(1).
+    public static var current: Subscription? {
+      let identifier = fwd_current_subscription()
+      guard identifier != 0, let core = unsafe fwd_current_proxy() else { return nil }
+      // SAFETY: the proxy lives during the call of the handler.
+      let proxy = unsafe DynamicProxy.of(core: core)
+      if proxy.configuration.isAnnex { return nil }
+      return Subscription(anchor: proxy.anchor, identifier: identifier)
+    }
+
+    /// The object that is subscribed; nil if it has died, the subscription has
+    /// ended, or it is a C context.
+    ///
+    /// - Complexity: O(1).
+    public var subscriber: AnyObject? { proxy?.subscribers.subscriber(of: identifier) }
 
     /// Ends the subscription. A fan-out under way does not call the subscriber any
     /// more, unless another thread is about to at this moment. Nothing happens if
@@ -52,29 +91,33 @@ extension DynamicProxy {
 // MARK: - Blocking
 
 extension DynamicProxy.Subscription {
-  /// Stops deliveries to the subscriber until `unblock()` has been called as often
-  /// as this. The subscriber stays a member at its position, but does not respond:
-  /// `responds(to:)` and the observer of capabilities report that.
+  /// Stops deliveries to the subscriber until the token is cancelled or
+  /// deallocated. Keep the token.
+  ///
+  /// ```swift
+  /// let pause = subscription.block()
+  /// subscription.block().during { slider.value = model.value }
+  /// ```
+  ///
+  /// The subscriber stays a member at its position, but does not respond:
+  /// `responds(to:)` and the observer of capabilities report that. Each token
+  /// blocks by itself: deliveries begin again when the last one has ended.
   ///
   /// A fan-out under way does not call the subscriber any more, unless another
   /// thread is about to at this moment. A delivery under way goes on. Invocations
   /// that come while the subscription is blocked are not delivered later.
   ///
-  /// - Returns: whether the subscription is blocked now; false if it has ended, or
-  ///   memory is short.
+  /// - Returns: a token that ends the block. It is not live if the subscription has
+  ///   ended, or memory is short.
   /// - Complexity: O(1), and O(*m*) in the number of methods for the first and
   ///   the last of those that share a function table.
-  @discardableResult
-  public func block() -> Bool {
-    (try? proxy?.subscribers.block(identifier)) ?? false
+  public func block() -> DynamicProxy.Token {
+    let isBlocked = (try? proxy?.subscribers.block(identifier)) ?? false
+    return isBlocked ? DynamicProxy.Token(blocking: self) : DynamicProxy.Token()
   }
 
-  /// Undoes ``block()`` once.
-  ///
-  /// - Returns: whether the subscription was blocked.
-  /// - Complexity: as `block()`.
-  @discardableResult
-  public func unblock() -> Bool {
+  /// Undoes ``block()`` once, for its token. False if the subscription has ended.
+  internal func unblock() -> Bool {
     proxy?.subscribers.unblock(identifier) ?? false
   }
 

@@ -2,18 +2,20 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// Owns a subscription of closures, a feed, or an interception. It ends when the
-  /// token is cancelled or deinitialised. Keep the token.
+  /// Owns a subscription, a feed, an interception or a block. It ends when the token
+  /// is cancelled or deinitialised. Keep the token.
   ///
   /// ```swift
   /// let token = try proxy.before("move:by:") { (joint: Int32) in log(joint) }
   /// token.cancel()
+  /// try proxy.subscribe { $0.on(progress) { print($0) } }.during { importer.run() }
   /// ```
   public final class Token: Sendable {
     private enum Subject: Sendable {
       case none
       case subscription(Subscription)
       case interception(Interception)
+      case block(Subscription)
     }
 
     private let subject: Lock<Subject>
@@ -22,11 +24,23 @@ extension DynamicProxy {
 
     internal init(_ interception: Interception) { subject = Lock(.interception(interception)) }
 
+    /// Owns a block of the subscription, which has begun.
+    internal init(blocking subscription: Subscription) { subject = Lock(.block(subscription)) }
+
+    /// Creates a token that ends a subscription when it is cancelled or
+    /// deinitialised.
+    ///
+    /// ```swift
+    /// let token = DynamicProxy.Token(try proxy.subscribe(view))
+    /// ```
+    public init(_ subscription: Subscription) { subject = Lock(.subscription(subscription)) }
+
     internal func adopt(_ subscription: Subscription) {
       subject.withLock { $0 = .subscription(subscription) }
     }
 
-    /// The subscription; nil for an interception.
+    /// The subscription that ends with the token; nil for an interception or a
+    /// block.
     public var subscription: Subscription? {
       if case .subscription(let subscription) = subject.withLock({ $0 }) {
         subscription
@@ -35,17 +49,20 @@ extension DynamicProxy {
       }
     }
 
-    /// Whether the proxy lives, and the subscription or the interception has
-    /// neither been cancelled nor replaced.
+    /// Whether the proxy lives, and the subscription, the interception or the
+    /// block has neither been cancelled nor replaced. A block of a subscription
+    /// also ends with the subscription.
     public var isLive: Bool {
       switch subject.withLock({ $0 }) {
       case .none: false
       case .subscription(let subscription): subscription.isLive
       case .interception(let interception): interception.isLive
+      case .block(let subscription): subscription.isLive
       }
     }
 
-    /// Ends the subscription, see ``Subscription/cancel()``, or the interception.
+    /// Ends the subscription, see ``Subscription/cancel()``, the interception or
+    /// the block.
     ///
     /// An invocation under way does not call the closure any more, unless another
     /// thread is about to at this moment. A call of the closure that is under way
@@ -56,10 +73,17 @@ extension DynamicProxy {
     ///   interceptions of the method.
     @discardableResult
     public func cancel() -> Bool {
-      switch subject.withLock({ $0 }) {
+      let subject = subject.withLock { subject in
+        let current = subject
+        // A block is undone once.
+        if case .block = current { subject = .none }
+        return current
+      }
+      return switch subject {
       case .none: false
       case .subscription(let subscription): subscription.cancel()
       case .interception(let interception): interception.cancel()
+      case .block(let subscription): subscription.unblock()
       }
     }
 
@@ -67,13 +91,50 @@ extension DynamicProxy {
   }
 }
 
-/// The interception of one method of one proxy.
+// MARK: - Scopes
+
+extension DynamicProxy.Token {
+  /// Calls a closure, then cancels the token, also if the closure throws.
+  ///
+  /// ```swift
+  /// try proxy.block().during { model.reload() }
+  /// subscription.block().during { slider.value = model.value }
+  /// ```
+  ///
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  public func during<Output: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Output
+  ) throws(Failure) -> Output {
+    defer { cancel() }
+    return try body()
+  }
+
+  /// Calls an asynchronous closure, then cancels the token, also if the closure
+  /// throws. The closure runs on the caller's actor. If its task is cancelled, the
+  /// token is cancelled as soon as the closure returns.
+  ///
+  /// ```swift
+  /// try await proxy.block(Feed.tick.selector).during { try await model.reload() }
+  /// ```
+  ///
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  nonisolated(nonsending) public func during<Output: ~Copyable, Failure: Error>(
+    _ body: nonisolated(nonsending) () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
+    defer { cancel() }
+    return try await body()
+  }
+}
+
+/// The interception of one method of one proxy, or of all its methods.
 internal struct Interception: Sendable {
   private let anchor: ProxyAnchor
-  private let method: Int
+  private let method: Int?
   private let liveness: Interceptor.Liveness
 
-  internal init(_ anchor: ProxyAnchor, method: Int, _ interceptor: Interceptor) {
+  internal init(_ anchor: ProxyAnchor, method: Int?, _ interceptor: Interceptor) {
     self.anchor = anchor
     self.method = method
     liveness = interceptor.liveness
@@ -83,7 +144,7 @@ internal struct Interception: Sendable {
 
   fileprivate func cancel() -> Bool {
     guard liveness.end(), let proxy = anchor.proxy else { return false }
-    proxy.forgetEndedInterceptors(of: method)
+    proxy.forgetEndedInterceptors(ofMethod: method)
     return true
   }
 }

@@ -14,11 +14,13 @@ internal import CForwardingInternal
 /// ```
 @safe public struct MethodSelector: @unchecked Sendable {
   // Sendable: the handle refers to memory that is immutable and never freed.
-  internal let handle: OpaquePointer
+  private let interned: Interned
+
+  internal var handle: OpaquePointer { unsafe interned.handle }
 
   /// Creates a selector from one that the C target has interned.
   internal init(handle: OpaquePointer) {
-    unsafe self.handle = handle
+    interned = unsafe Interned(handle: handle)
   }
 
   /// Interns a name.
@@ -43,7 +45,7 @@ internal import CForwardingInternal
     guard let handle = unsafe fwd_selector_register(name) else {
       throw ForwardingError(.outOfMemory, selector: name, actual: "no memory for a selector")
     }
-    unsafe self.handle = handle
+    interned = unsafe Interned(handle: handle)
   }
 
   /// Returns the selector of a name that is interned already; nil if it is not.
@@ -82,17 +84,20 @@ internal import CForwardingInternal
 
 // MARK: - Conformances
 
+// Each name is interned once, so selectors are equal if their handles are.
 extension MethodSelector: Hashable {
-  /// Whether two selectors have the same name.
-  public static func == (left: MethodSelector, right: MethodSelector) -> Bool {
-    // SAFETY: the handles are compared, not read.
-    unsafe left.handle == right.handle
-  }
+  @safe fileprivate struct Interned: Hashable {
+    let handle: OpaquePointer
 
-  /// Feeds the identity of the selector into the hasher.
-  public func hash(into hasher: inout Hasher) {
-    // SAFETY: the handle is hashed, not read.
-    unsafe hasher.combine(handle)
+    static func == (left: Interned, right: Interned) -> Bool {
+      // SAFETY: the handles are compared, not read.
+      unsafe left.handle == right.handle
+    }
+
+    func hash(into hasher: inout Hasher) {
+      // SAFETY: the handle is hashed, not read.
+      unsafe hasher.combine(handle)
+    }
   }
 }
 

@@ -68,10 +68,13 @@ internal import CForwardingInternal
     internal let hiddenCount: Int
     internal let frameSize: Int
     internal let frameAlignment: Int
+    /// The layouts that were stated for the encoding.
+    internal let stated: [StatedLayout]
 
     /// Takes over the caller's reference.
-    internal init(owning handle: OpaquePointer) {
+    internal init(owning handle: OpaquePointer, stating stated: [StatedLayout]) {
       unsafe self.handle = handle
+      self.stated = stated
       // SAFETY: the encoding lives as long as the signature, and is retained
       // here. Dropping `const` is sound, since only the reference count
       // changes, which is atomic.
@@ -101,8 +104,8 @@ internal import CForwardingInternal
   }
 
   /// Takes over the caller's reference to a signature.
-  internal init(owning handle: OpaquePointer) {
-    storage = unsafe Storage(owning: handle)
+  internal init(owning handle: OpaquePointer, stating stated: [StatedLayout] = []) {
+    storage = unsafe Storage(owning: handle, stating: stated)
   }
 
   /// The signature of the C target. Valid as long as this value or a copy of
@@ -149,7 +152,7 @@ internal import CForwardingInternal
       throw ForwardingError(error, encoding: encoding)
     }
     // SAFETY: this value takes over the reference.
-    unsafe self.init(owning: handle)
+    unsafe self.init(owning: handle, stating: stated)
   }
 }
 
@@ -196,7 +199,7 @@ extension MethodSignature {
   public var frameSize: Int { storage.frameSize }
 
   /// The alignment in bytes that the argument frame needs.
-  public var frameAlignment: Int { storage.frameAlignment }
+  package var frameAlignment: Int { storage.frameAlignment }
 
   /// Whether argument 0 is the receiver: an object or a pointer.
   internal var hasReceiver: Bool { storage.hiddenCount > 0 }

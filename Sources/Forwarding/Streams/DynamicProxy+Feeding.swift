@@ -47,6 +47,7 @@ extension DynamicProxy {
   /// cancelled or dies. Keep the token.
   ///
   /// ```swift
+  /// let token = try proxy.feed(Table.numberOfRows, from: model, \.count)
   /// let token = try proxy.feed("numberOfItems", from: model, \.count)
   /// ```
   ///
@@ -55,7 +56,9 @@ extension DynamicProxy {
   /// `assumeIsolated`.
   ///
   /// - Parameters:
-  ///   - selector: the method's name.
+  ///   - key: the method, without parameters. A literal takes the property's type
+  ///     and may be a method with parameters. For a key that has some, use
+  ///     `feed(_:from:_:replacing:at:map:)`.
   ///   - model: the object that has the property. It is not kept alive: the feed
   ///     ends when the model dies.
   ///   - property: the property with the result.
@@ -63,36 +66,11 @@ extension DynamicProxy {
   ///   - position: the position in the order of delivery.
   /// - Throws: `ForwardingError`, as `feed(_:replacing:at:_:)`.
   @inlinable
-  public func feed<Model: AnyObject & Sendable, Value>(
-    _ selector: MethodSelector, from model: Model, _ property: any KeyPath<Model, Value> & Sendable,
+  public func feed<Model: AnyObject & Sendable, Output>(
+    _ key: Method<Output>, from model: Model, _ property: any KeyPath<Model, Output> & Sendable,
     replacing: Bool = false, at position: Position? = nil
   ) throws(ForwardingError) -> Token {
-    let key = Method<Value>(selector).asLiteral
-    return try feed(key, from: model, property, replacing: replacing, at: position) { $0 }
-  }
-
-  /// Answers the method of a key with a property's current value, until the token
-  /// is cancelled or dies. Keep the token.
-  ///
-  /// ```swift
-  /// let token = try proxy.feed(Table.numberOfRows, from: model, \.count)
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - key: the method.
-  ///   - model: the object that has the property. It is not kept alive: the feed
-  ///     ends when the model dies.
-  ///   - property: the property with the result, read as for a selector.
-  ///   - replacing: whether an earlier feed of the method is ended.
-  ///   - position: the position in the order of delivery.
-  /// - Throws: `ForwardingError`, as `feed(_:replacing:at:_:)`.
-  @inlinable
-  public func feed<Model: AnyObject & Sendable, Output, each Argument>(
-    _ key: Method<Output, repeat each Argument>, from model: Model,
-    _ property: any KeyPath<Model, Output> & Sendable, replacing: Bool = false,
-    at position: Position? = nil
-  ) throws(ForwardingError) -> Token {
-    try feed(key.selector, from: model, property, replacing: replacing, at: position)
+    try feed(key, from: model, property, replacing: replacing, at: position) { $0 }
   }
 
   /// Answers a method with what a closure makes of a property's current value

@@ -67,6 +67,8 @@ extension DerivedMethod {
   fileprivate struct Key: Hashable {
     let selector: MethodSelector
     let type: ObjectIdentifier
+    /// The encoding that a table has declared; nil if it is derived from the types.
+    let encoding: String?
   }
 
   // Keys are constants of a program, as selectors are, and both are kept: a key
@@ -78,8 +80,17 @@ extension DerivedMethod {
   internal static func interned<Output, each Argument>(
     _ selector: MethodSelector, _: Output.Type, _: repeat (each Argument).Type
   ) -> Unmanaged<DerivedMethod> {
+    unsafe interned(selector, stating: nil, Output.self, repeat (each Argument).self)
+  }
+
+  /// The object of a selector, an encoding and types that fit it.
+  internal static func interned<Output, each Argument>(
+    _ selector: MethodSelector, stating encoding: String?, _: Output.Type,
+    _: repeat (each Argument).Type
+  ) -> Unmanaged<DerivedMethod> {
     let key = Key(
-      selector: selector, type: ObjectIdentifier(((repeat each Argument) -> Output).self))
+      selector: selector, type: ObjectIdentifier(((repeat each Argument) -> Output).self),
+      encoding: encoding)
     if let found = all.withLock({ $0[key] }) { return unsafe .passUnretained(found) }
     // Not under the lock: `TypeEncodable` is foreign code.
     let made = make(key, Output.self, repeat (each Argument).self)
@@ -187,7 +198,12 @@ extension DerivedMethod {
   ) -> DerivedMethod {
     let selector = key.selector
     do throws(ForwardingError) {
-      let signature = try derive(selector, Output.self, repeat (each Argument).self)
+      let signature =
+        if let encoding = key.encoding {
+          try MethodSignature(encoding)
+        } else {
+          try derive(selector, Output.self, repeat (each Argument).self)
+        }
       let coders: ArgumentCoders<repeat each Argument>
       let result: ValueCoder<Output>
       do throws(ForwardingError) {

@@ -34,11 +34,11 @@ extension FunctionTable.Builder where Owner: AnyObject {
   /// Makes the function of a closure for calls of a method.
   @inlinable
   internal static func pack<each Argument, Output>(
-    _ selector: MethodSelector, _ signature: MethodSignature,
+    _ selector: MethodSelector, _ signature: MethodSignature, mayBeFewer: Bool,
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
   ) throws(ForwardingError) -> PackedFunction {
     let (coders, result) = try Self.coders(
-      selector, signature, Output.self, repeat (each Argument).self)
+      selector, signature, Output.self, repeat (each Argument).self, mayBeFewer: mayBeFewer)
     let called = CalledClosure(HeldClosure(body), takesReceiver: true, coders, result)
     return unsafe PackedFunction(called) { receiver, pointers, room throws(ForwardingError) in
       guard let receiver = unsafe receiver else { return }
@@ -59,11 +59,11 @@ extension FunctionTable.Builder where Owner == Void {
   /// Makes the function of a closure for calls of a method.
   @inlinable
   internal static func pack<each Argument, Output>(
-    _ selector: MethodSelector, _ signature: MethodSignature,
+    _ selector: MethodSelector, _ signature: MethodSignature, mayBeFewer: Bool,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) throws(ForwardingError) -> PackedFunction {
     let (coders, result) = try Self.coders(
-      selector, signature, Output.self, repeat (each Argument).self)
+      selector, signature, Output.self, repeat (each Argument).self, mayBeFewer: mayBeFewer)
     let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
     return unsafe PackedFunction(called) { _, pointers, room throws(ForwardingError) in
       var index = coders.first
@@ -91,11 +91,11 @@ extension FunctionTable.Builder {
   @usableFromInline
   internal static func coders<each Argument, Output>(
     _ selector: MethodSelector, _ signature: MethodSignature, _: Output.Type,
-    _: repeat (each Argument).Type
+    _: repeat (each Argument).Type, mayBeFewer: Bool = false
   ) throws(ForwardingError) -> (ArgumentCoders<repeat each Argument>, ValueCoder<Output>) {
     do throws(ForwardingError) {
       return (
-        try ArgumentCoders(selector, signature),
+        try ArgumentCoders(selector, signature, mayBeFewer: mayBeFewer),
         try ValueCoder(ofClosure: selector, signature)
       )
     } catch {

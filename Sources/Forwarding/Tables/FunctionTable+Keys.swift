@@ -4,7 +4,7 @@
 extension FunctionTable.Builder where Owner: AnyObject {
   /// Adds a closure for the method of a key. The closure gets the subscriber and
   /// the arguments, whose types the compiler takes from the key. A literal takes
-  /// its types from the closure.
+  /// its types from the closure, which may leave out the last arguments.
   ///
   /// ```swift
   /// $0.on(Visitor.visit) { owner, path, status, kind in owner.visit(path, kind) }
@@ -31,8 +31,30 @@ extension FunctionTable.Builder where Owner: AnyObject {
     _ key: Forwarding.Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
   ) {
+    let isLiteral = key.isLiteral
     addPacked(key.selector) { selector, signature throws(ForwardingError) in
-      try Self.pack(selector, signature, body)
+      try Self.pack(selector, signature, mayBeFewer: isLiteral, body)
+    }
+  }
+}
+
+extension FunctionTable.Builder where Owner: AnyObject {
+  /// Adds a closure that leaves out all arguments for the method of a key.
+  ///
+  /// ```swift
+  /// $0.on(Visitor.visit) { owner in owner.count += 1; return 0 }
+  /// ```
+  // Disfavored, so that a key without arguments, and a literal, take the closure
+  // that has all.
+  @inlinable @_disfavoredOverload
+  public mutating func on<Output, each Argument>(
+    _ key: Forwarding.Method<Output, repeat each Argument>,
+    _ body: @escaping @Sendable (Owner) -> Output
+  ) {
+    addPacked(key.selector) { selector, signature throws(ForwardingError) in
+      // The types of the key are checked as if the closure took the arguments.
+      _ = try Self.coders(selector, signature, Output.self, repeat (each Argument).self)
+      return try Self.pack(selector, signature, mayBeFewer: true, body)
     }
   }
 }
@@ -40,14 +62,29 @@ extension FunctionTable.Builder where Owner: AnyObject {
 extension FunctionTable.Builder where Owner == Void {
   /// Adds a closure for the method of a key. The closure gets the arguments,
   /// whose types the compiler takes from the key. A literal takes its types from
-  /// the closure.
+  /// the closure, which may leave out the last arguments.
   @inlinable
   public mutating func on<Output, each Argument>(
     _ key: Forwarding.Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) {
+    let isLiteral = key.isLiteral
     addPacked(key.selector) { selector, signature throws(ForwardingError) in
-      try Self.pack(selector, signature, body)
+      try Self.pack(selector, signature, mayBeFewer: isLiteral, body)
+    }
+  }
+}
+
+extension FunctionTable.Builder where Owner == Void {
+  /// Adds a closure that leaves out all arguments for the method of a key.
+  @inlinable @_disfavoredOverload
+  public mutating func on<Output, each Argument>(
+    _ key: Forwarding.Method<Output, repeat each Argument>,
+    _ body: @escaping @Sendable () -> Output
+  ) {
+    addPacked(key.selector) { selector, signature throws(ForwardingError) in
+      _ = try Self.coders(selector, signature, Output.self, repeat (each Argument).self)
+      return try Self.pack(selector, signature, mayBeFewer: true, body)
     }
   }
 }

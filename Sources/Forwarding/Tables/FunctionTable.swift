@@ -48,6 +48,8 @@ public final class FunctionTable: Sendable {
     case packed(PackedFunction)
     /// A C function that gets pointers to the arguments, and its context.
     case shim(ShimFunction)
+    /// A handler of a C program.
+    case handler(HandlerFunction)
     /// A thunk: a C function for void methods that gets the context behind the
     /// arguments of the signature, and a function as of `shim` for all other
     /// callers.
@@ -180,6 +182,37 @@ extension FunctionTable {
 
 // MARK: - C functions
 
+extension FunctionTable.Builder {
+  /// Reads the encoding of a function.
+  fileprivate static func signature(
+    of selector: String, _ encoding: String, stating stated: [StatedLayout] = []
+  ) throws(ForwardingError) -> MethodSignature {
+    do throws(ForwardingError) {
+      return try MethodSignature(encoding, stating: stated)
+    } catch {
+      throw ForwardingError(
+        error.code, selector: selector, "the function for \"\(selector)\": \(error)",
+        encodingError: error)
+    }
+  }
+
+  /// Checks that the encoding of a function, with the layouts that the protocol
+  /// states, is the one that the protocol declares.
+  fileprivate static func check(
+    _ selector: MethodSelector, _ encoding: String, declared signature: MethodSignature
+  ) throws(ForwardingError) {
+    let own = try Self.signature(
+      of: selector.name, encoding,
+      stating: signature.storage.stated.filter { $0.isNamed(in: encoding) })
+    if own.isCompatible(with: signature) { return }
+    throw ForwardingError(
+      .signatureMismatch, selector: selector.name,
+      """
+      the function for "\(selector)" is "\(own)", but the protocol declares "\(signature)"
+      """)
+  }
+}
+
 /// The address of a C function.
 @safe internal struct FunctionAddress: @unchecked Sendable {
   // Sendable: code does not change.
@@ -195,6 +228,28 @@ extension FunctionTable {
   internal let context: UnsafeRawPointer?
 }
 
+/// A handler of a C program (`fwd_delivery_handler`) and the selector that it
+/// gets.
+@safe internal final class HandlerFunction: @unchecked Sendable {
+  // Sendable: filled in `init`, and immutable from then on. forwarding.h says
+  // that handlers may run on any thread.
+  private let handling: UnsafeMutablePointer<fwd_handling>
+
+  internal init(_ selector: MethodSelector, _ handler: fwd_delivery_handler) {
+    unsafe handling = .allocate(capacity: 1)
+    unsafe handling.initialize(to: fwd_handling(selector: selector.handle, handler: handler))
+  }
+
+  deinit {
+    unsafe handling.deallocate()
+  }
+
+  /// What the shim calls. It points to memory of this object.
+  internal var shim: ShimFunction {
+    unsafe ShimFunction(function: fwd_handle_packed, context: UnsafeRawPointer(handling))
+  }
+}
+
 extension FunctionTable.Builder {
   /// Adds a C function. It gets the receiver, then the selector if the encoding
   /// has `:` behind the receiver, then the arguments.
@@ -205,7 +260,7 @@ extension FunctionTable.Builder {
   ///
   /// The function must have the types of its encoding and must be safe to call
   /// on any thread. Neither can be checked. The encoding is checked against the
-  /// protocol's.
+  /// protocol's, with the layouts that the protocol states.
   ///
   /// - Parameters:
   ///   - selector: the method's name.
@@ -231,26 +286,40 @@ extension FunctionTable.Builder {
           .nullPointer, selector: selector, "the function for \"\(selector)\" is a null pointer"))
       return
     }
-    let own: MethodSignature
     do throws(ForwardingError) {
-      own = try MethodSignature(encoding)
+      _ = try Self.signature(of: selector, encoding)
     } catch {
-      keep(
-        ForwardingError(
-          error.code, selector: selector, "the function for \"\(selector)\": \(error)",
-          encodingError: error))
-      return
+      // The layouts that a protocol states may support it.
+      if error.code != .unsupported { return keep(error) }
     }
     let code = unsafe FunctionAddress(pointer: function)
     add(selector) { selector, signature throws(ForwardingError) in
-      guard own.isCompatible(with: signature) else {
-        throw ForwardingError(
-          .signatureMismatch, selector: selector.name,
-          """
-          the function for "\(selector)" is "\(own)", but the protocol declares "\(signature)"
-          """)
-      }
+      try Self.check(selector, encoding, declared: signature)
       return .function(code)
+    }
+  }
+
+  /// Adds a handler of a C program.
+  ///
+  /// - Parameters:
+  ///   - selector: the method's name.
+  ///   - encoding: the signature that the handler expects; nil for the one that
+  ///     the protocol declares.
+  ///   - handler: gets the addresses of the arguments.
+  @unsafe internal mutating func handler(
+    _ selector: String, _ encoding: String?, calling handler: fwd_delivery_handler
+  ) {
+    do throws(ForwardingError) {
+      if let encoding { _ = try Self.signature(of: selector, encoding) }
+    } catch {
+      // The layouts that a protocol states may support it.
+      if error.code != .unsupported { return keep(error) }
+    }
+    // SAFETY: C functions may be called on any thread.
+    nonisolated(unsafe) let handler = unsafe handler
+    add(selector) { selector, signature throws(ForwardingError) in
+      if let encoding { try Self.check(selector, encoding, declared: signature) }
+      return .handler(unsafe HandlerFunction(selector, handler))
     }
   }
 }

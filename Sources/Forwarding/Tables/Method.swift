@@ -58,7 +58,7 @@
 
   /// Whether the key is a string literal, whose types are those of the closure
   /// that it stands beside: a closure may leave out the last parameters.
-  internal private(set) var isLiteral: Bool
+  @usableFromInline internal let isLiteral: Bool
 
   /// Creates a key.
   ///
@@ -112,13 +112,6 @@ extension Method {
     get throws(ForwardingError) { try derivation.signature.get() }
   }
 
-  /// The same key, beside a closure that leaves out the last parameters.
-  @usableFromInline internal var asLiteral: Method {
-    var key = self
-    key.isLiteral = true
-    return key
-  }
-
   /// Names the selector and the types.
   @usableFromInline internal var token: UInt { unsafe UInt(bitPattern: derived.toOpaque()) }
 
@@ -155,12 +148,5 @@ extension Method: ExpressibleByStringLiteral {
       unsafe DerivedMethod.remember(name, type, made)
       unsafe self.init(made, isLiteral: true)
     }
-  }
-}
-
-extension Method: CustomStringConvertible {
-  /// The selector and the Swift types.
-  public var description: String {
-    "\(selector) \(typeName)"
   }
 }

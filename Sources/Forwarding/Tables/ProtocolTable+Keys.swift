@@ -37,7 +37,7 @@ extension ProtocolTable.Builder {
   ///   - value: the result if no subscriber responds. If it is left out, there is
   ///     none.
   ///   - failure: the result of a subscriber that could not take its arguments;
-  ///     see `required(_:_:result:default:onFailure:)`. If it is left out, such a
+  ///     see `required(_:_:stating:result:default:onFailure:)`. If it is left out, such a
   ///     subscriber does not count as a responder.
   // Closures, which say by their error that an argument is left out: nil may be a
   // result.

@@ -100,6 +100,9 @@ extension ProtocolTable {
     ///   - selector: the name, such as `visit:kind:`.
     ///   - encoding: the types: the result, a receiver (`@`, or a pointer),
     ///     then `:` if functions also take the selector, then the arguments.
+    ///   - stated: the layouts of structs and unions in the encoding that it does
+    ///     not give: see ``StatedLayout``. The functions that implement the method
+    ///     are read with them, too.
     ///   - result: the subscribers that are called, and what becomes of their
     ///     results.
     ///   - value: the result if no subscriber responds. If it is left out, there
@@ -111,32 +114,34 @@ extension ProtocolTable {
     ///     count as a responder. The caller of a C function pointer gets it
     ///     whenever the forwarding fails.
     public mutating func required<Default: Sendable, Failure: Sendable>(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      _ selector: String, _ encoding: String, stating stated: [StatedLayout] = [],
+      result: ResultPolicy = .standard,
       default value: Default = Never?.none, onFailure failure: Failure = Never?.none
     ) {
       declarations.append(
         Declaration(
-          selector, encoding, true, result, default: Self.stored(value),
+          selector, encoding, stated, true, result, default: Self.stored(value),
           onFailure: Self.stored(failure)))
     }
 
     /// Declares a method that subscribers may implement; the parameters are those
-    /// of ``required(_:_:result:default:onFailure:)``.
+    /// of ``required(_:_:stating:result:default:onFailure:)``.
     public mutating func optional<Default: Sendable, Failure: Sendable>(
-      _ selector: String, _ encoding: String, result: ResultPolicy = .standard,
+      _ selector: String, _ encoding: String, stating stated: [StatedLayout] = [],
+      result: ResultPolicy = .standard,
       default value: Default = Never?.none, onFailure failure: Failure = Never?.none
     ) {
       declarations.append(
         Declaration(
-          selector, encoding, false, result, default: Self.stored(value),
+          selector, encoding, stated, false, result, default: Self.stored(value),
           onFailure: Self.stored(failure)))
     }
 
     /// Declares what a C program gave.
     internal mutating func add(
-      _ selector: String, _ encoding: String, isRequired: Bool
+      _ selector: String, _ encoding: String, _ stated: [StatedLayout], isRequired: Bool
     ) {
-      declarations.append(Declaration(selector, encoding, isRequired, .standard))
+      declarations.append(Declaration(selector, encoding, stated, isRequired, .standard))
     }
 
     /// Declares what a key says.
@@ -166,16 +171,17 @@ extension ProtocolTable {
     let makeFailure: MakeResult?
 
     enum Types {
-      case encoding(String)
+      case encoding(String, stating: [StatedLayout])
       case key(DerivedMethod)
     }
 
     init(
-      _ selector: String, _ encoding: String, _ isRequired: Bool, _ result: ResultPolicy,
-      default makeDefault: MakeResult? = nil, onFailure makeFailure: MakeResult? = nil
+      _ selector: String, _ encoding: String, _ stated: [StatedLayout], _ isRequired: Bool,
+      _ result: ResultPolicy, default makeDefault: MakeResult? = nil,
+      onFailure makeFailure: MakeResult? = nil
     ) {
       self.selector = selector
-      types = .encoding(encoding)
+      types = .encoding(encoding, stating: stated)
       self.isRequired = isRequired
       self.result = result
       self.makeDefault = makeDefault
@@ -224,6 +230,7 @@ extension ProtocolTable {
       _ place: String, in table: String
     ) throws(ForwardingError) -> MethodSignature {
       let encoding: String
+      let stated: [StatedLayout]
       switch types {
       case .key(let key):
         do throws(ForwardingError) {
@@ -233,11 +240,11 @@ extension ProtocolTable {
             error.code, table: table, selector: selector, "\(place): \(error)",
             encodingError: error)
         }
-      case .encoding(let text): encoding = text
+      case .encoding(let text, let layouts): (encoding, stated) = (text, layouts)
       }
       let signature: MethodSignature
       do throws(ForwardingError) {
-        signature = try MethodSignature(encoding)
+        signature = try MethodSignature(encoding, stating: stated)
       } catch {
         throw ForwardingError(
           error.code, table: table, selector: selector, "\(place): \(error)",

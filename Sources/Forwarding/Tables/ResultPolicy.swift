@@ -72,12 +72,26 @@ public struct ResultPolicy: Sendable {
     ResultPolicy(rule: .fold { type throws(ValueMismatch) in try .until(type, predicate) })
   }
 
-  /// Calls all responders, and combines their results in order, starting with
-  /// `initial`. Returns `initial` if there is no responder.
+  /// Calls responders and combines their results in order, starting with `initial`,
+  /// until `isDone` returns true for what they are together. Returns `initial` if
+  /// there is no responder.
+  ///
+  /// ```swift
+  /// $0.required("bytesFor:", "q@q", result: .reduce(Int64(0), +, until: { $0 >= 512 }))
+  /// $0.required("mayClose", "B@", result: .reduce(true) { $0 && $1 })   // a veto that asks all
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - initial: the value before the first result.
+  ///   - combine: returns what the value so far and a result are together.
+  ///   - isDone: whether the other responders need not be called. It is asked after
+  ///     each result. `nil` calls all responders.
   public static func reduce<Value: Sendable>(
-    _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value
+    _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value,
+    until isDone: (@Sendable (Value) -> Bool)? = nil
   ) -> ResultPolicy {
-    ResultPolicy(rule: .fold { type throws(ValueMismatch) in try .reduce(type, initial, combine) })
+    ResultPolicy(
+      rule: .fold { type throws(ValueMismatch) in try .reduce(type, initial, isDone, combine) })
   }
 }
 
@@ -186,19 +200,23 @@ extension ResultPolicy.Fitted {
   }
 
   static func reduce<Value: Sendable>(
-    _ type: TypeEncoding, _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value
+    _ type: TypeEncoding, _ initial: Value, _ isDone: (@Sendable (Value) -> Bool)?,
+    _ combine: @escaping @Sendable (Value, Value) -> Value
   ) throws(ValueMismatch) -> ResultFold {
     let coder = try foldCoder(Value.self, type)
     let stored = try StoredValue(initial, as: type)
-    let called = CalledFold(reducing: combine, coder, try type.resultSize())
+    // C calls one closure, which cannot stop.
+    let size = try type.resultSize()
+    let called = isDone == nil ? CalledFold(reducing: combine, coder, size) : nil
     return unsafe ResultFold(initial: stored, called: called) { accumulator, result, index in
       // SAFETY: as above; both references are given up, and the accumulator
       // gets a new one.
       let next = try? unsafe coder.decodeRetained(from: result)
       let sum =
         index == 0 ? initial : (try? unsafe coder.decodeRetained(from: accumulator)) ?? initial
-      unsafe coder.encodeRetained(next.map { combine(sum, $0) } ?? sum, into: accumulator)
-      return true
+      let total = next.map { combine(sum, $0) } ?? sum
+      unsafe coder.encodeRetained(total, into: accumulator)
+      return isDone.map { !$0(total) } ?? true
     }
   }
 }

@@ -5,7 +5,7 @@
   internal import Forwarding
 
   /// Converts between values of a type and the arguments and results of calls.
-  /// It does at run time what the overloads of `ForwardedMarshal` do at compile
+  /// It does at run time what the overloads of `_ForwardedMarshal` do at compile
   /// time, for generic code that does not know the type.
   internal struct ForwardedCoder<Value>: Sendable {
     private enum Form: Sendable {
@@ -23,7 +23,7 @@
     internal init() {
       if Value.self == Void.self {
         (form, encoding) = (.nothing, "v")
-      } else if let direct = Value.self as? any ForwardedDirect.Type {
+      } else if let direct = Value.self as? any _ForwardedDirect.Type {
         (form, encoding) = (.direct(Self.reader(direct)), direct._encoding)
       } else if Self.isObject(Value.self) {
         (form, encoding) = (.object(isOptional: false), "@")
@@ -40,7 +40,7 @@
       type is AnyClass || type == AnyObject.self
     }
 
-    private static func reader<Direct: ForwardedDirect>(
+    private static func reader<Direct: _ForwardedDirect>(
       _: Direct.Type
     ) -> ForwardedReader<Value> {
       DirectReader<Value, Direct>()
@@ -59,7 +59,7 @@
 
     /// Whether a value of the type is returned in the same way as a method's
     /// result.
-    internal func matches(_ result: ForwardedResult) -> Bool {
+    internal func matches(_ result: _ForwardedResult) -> Bool {
       if case .indirect = form {
         return result.out == ForwardedEncoding.indirect(Value?.self)
       }
@@ -71,17 +71,17 @@
   private class ForwardedReader<Value>: @unchecked Sendable {
     // Sendable: without state.
 
-    @unsafe func read(_ slot: UnsafeRawPointer) -> Value? { nil }
+    @unsafe func read(_ bytes: UnsafeRawPointer) -> Value? { nil }
   }
 
-  /// Reads values of a `ForwardedDirect` type. `Direct` and `Value` are the
+  /// Reads values of a `_ForwardedDirect` type. `Direct` and `Value` are the
   /// same type, which the compiler cannot know.
-  private final class DirectReader<Value, Direct: ForwardedDirect>: ForwardedReader<Value>,
+  private final class DirectReader<Value, Direct: _ForwardedDirect>: ForwardedReader<Value>,
     @unchecked Sendable
   {
-    @unsafe override func read(_ slot: UnsafeRawPointer) -> Value? {
+    @unsafe override func read(_ bytes: UnsafeRawPointer) -> Value? {
       // SAFETY: they are the same type.
-      unsafe unsafeBitCast(Direct._read(slot), to: Value?.self)
+      unsafe unsafeBitCast(Direct._read(bytes), to: Value?.self)
     }
   }
 
@@ -99,15 +99,15 @@
   extension ForwardedCoder {
     /// Reads an argument.
     @unsafe internal func take(
-      _ arguments: ForwardedArguments, _ index: Int
+      _ arguments: _ForwardedArguments, _ index: Int
     ) throws(RawMismatch) -> Value {
       switch form {
       case .direct(let reader):
-        // SAFETY: the slot is of the type's encoding.
+        // SAFETY: the argument has the type's encoding.
         guard let value = unsafe reader.read(arguments.pointers[index]) else { throw null(index) }
         return value
       case .object(let isOptional):
-        // SAFETY: the slot holds an object that is alive, or null.
+        // SAFETY: the argument is an object that is alive, or null.
         guard let object = unsafe arguments.pointers[index].load(as: AnyObject?.self) else {
           if !isOptional { throw null(index) }
           // SAFETY: null is nil.
@@ -116,13 +116,13 @@
         guard let value = object as? Value else {
           throw RawMismatch(
             index, expected: String(reflecting: Value.self),
-            actual: ForwardedMarshal.ofClass(object))
+            actual: _ForwardedMarshal.ofClass(object))
         }
         return value
       case .nothing, .indirect:
         guard let address = unsafe arguments.word(index) else { throw null(index) }
-        // SAFETY: the slot is the address of such a value, by the name of the
-        // type.
+        // SAFETY: the argument is the address of such a value: its encoding
+        // names the type.
         return unsafe address.assumingMemoryBound(to: Value.self).pointee
       }
     }
@@ -131,16 +131,13 @@
       RawMismatch(index, expected: String(reflecting: Value.self), actual: "null")
     }
 
-    /// Writes a result, retained for the caller, to the memory of the register,
-    /// or to the address in the argument `out`.
-    @unsafe internal func give(
-      _ value: Value, _ room: UInt, _ arguments: ForwardedArguments, _ out: Int
-    ) {
+    /// Writes a result, retained for the caller, to the result register, or to the
+    /// caller's memory.
+    @unsafe internal func give(_ value: Value, _ arguments: _ForwardedArguments) {
       switch form {
       case .nothing: break
-      case .direct, .object: unsafe ForwardedMarshal.store(value, room)
-      case .indirect:
-        unsafe ForwardedMarshal.give(value, as: Value.self, room, arguments, out)
+      case .direct, .object: unsafe _ForwardedMarshal.store(value, arguments.result)
+      case .indirect: unsafe arguments.give(value, as: Value.self)
       }
     }
   }

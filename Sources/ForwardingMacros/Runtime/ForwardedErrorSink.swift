@@ -33,7 +33,7 @@
     }
   }
 
-  extension ForwardedCore {
+  extension _ForwardedCore {
     /// Calls `body`, which forwards to all listeners, with the address of an
     /// optional error that has a sink. Then throws the collected errors.
     @usableFromInline
@@ -59,22 +59,22 @@
     }
   }
 
-  extension ForwardedArguments {
+  extension _ForwardedArguments {
     /// Passes an error to the caller of a method without a result. The register
     /// says that there is an error, which ends the fan-out. If the caller has
     /// passed a sink, the error is added to it, and the fan-out goes on.
     @inline(never)
-    @unsafe public func fail(_ error: any Error, _ result: UInt, by author: AnyObject?) {
-      // SAFETY: the slot is the address of an optional error, or null.
+    @unsafe public func fail(_ error: any Error, by author: AnyObject?) {
+      // SAFETY: the argument is the address of an optional error, or null.
       if let cell = unsafe word(errorIndex)?.assumingMemoryBound(to: (any Error)?.self),
         let sink = unsafe cell.pointee as? ForwardedErrorSink
       {
         sink.append(error, by: author)
-        unsafe ForwardedMarshal.store(false, result)
+        unsafe _ForwardedMarshal.store(false, result)
         return
       }
       unsafe fail(error)
-      unsafe ForwardedMarshal.store(true, result)
+      unsafe _ForwardedMarshal.store(true, result)
     }
 
     /// Whether an error is not a sink.

@@ -9,11 +9,7 @@
   internal struct ForwardedHandler<each Argument, Output>: Sendable {
     private let parameters: ForwardedParameters<repeat each Argument>
     private let result: ForwardedCoder<Output>
-    /// The index of the argument for a result that is not in the register.
-    private let out: Int
-    /// The index of the argument for the error; 0 if the method does not throw.
-    private let errorIndex: Int
-    private let hasResult: Bool
+    private let method: ForwardedMethod
 
     /// Creates a handler. Throws an error if the closure's types are not those
     /// of the method.
@@ -37,9 +33,7 @@
         throw method.mismatch("throws, but the method does not")
       }
       self.result = result
-      hasResult = method.hasResult
-      out = method.outIndex
-      errorIndex = method.errorIndex
+      self.method = method
       parameters = ForwardedParameters()
     }
 
@@ -48,20 +42,18 @@
     @unsafe internal func run<Failure: Error>(
       _ delivery: RawDelivery, _ body: (repeat each Argument) throws(Failure) -> Output
     ) throws(RawMismatch) {
-      let pointers = unsafe ForwardedArguments(
-        UInt(bitPattern: delivery.arguments), errorAt: errorIndex)
+      let arguments = unsafe method.arguments(of: delivery)
       // An earlier responder has thrown.
-      if unsafe errorIndex != 0 && pointers.hasFailed { return }
-      let values = try unsafe parameters.take(pointers)
-      let room = unsafe UInt(bitPattern: delivery.result)
+      if unsafe method.isThrowing && arguments.hasFailed { return }
+      let values = try unsafe parameters.take(arguments)
       do throws(Failure) {
-        unsafe result.give(try body(repeat each values), room, pointers, out)
+        unsafe result.give(try body(repeat each values), arguments)
       } catch {
         // If the method has no result, the register says that it has thrown.
-        if hasResult {
-          unsafe pointers.fail(error)
+        if method.hasResult {
+          unsafe arguments.fail(error)
         } else {
-          unsafe pointers.fail(error, room, by: nil)
+          unsafe arguments.fail(error, by: nil)
         }
       }
     }

@@ -49,14 +49,14 @@
 
     /// Reads the arguments of a delivery.
     @unsafe internal func take(
-      _ pointers: ForwardedArguments
+      _ pointers: _ForwardedArguments
     ) throws(RawMismatch) -> (repeat each Argument) {
       var index = 1
       return try unsafe (repeat Self.next(each coders, pointers, &index))
     }
 
     @unsafe private static func next<Value>(
-      _ coder: ForwardedCoder<Value>, _ pointers: ForwardedArguments, _ index: inout Int
+      _ coder: ForwardedCoder<Value>, _ pointers: _ForwardedArguments, _ index: inout Int
     ) throws(RawMismatch) -> Value {
       defer { index += 1 }
       return try unsafe coder.take(pointers, index)

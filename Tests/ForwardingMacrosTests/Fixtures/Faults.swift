@@ -66,3 +66,18 @@ protocol WithClosure: AnyObject {
 protocol WithActor: AnyObject {  // error: 'Elsewhere'-isolated code
   func call()  // error: call to global actor 'Elsewhere'-isolated
 }
+
+@Forwarded
+protocol WithKeys: AnyObject, Sendable {
+  func close(at path: String) throws
+  func change(_ number: inout Swift.Int)
+  func wait() async
+  @DefaultResult("") var title: String { get }
+}
+
+func useKeys(_ proxy: WithKeysProxy) throws {
+  _ = WithKeysProxy.Keys.closeAt  // error: no method key for 'close(at:)', which throws
+  _ = WithKeysProxy.Keys.change  // error: which has an 'inout' parameter
+  _ = WithKeysProxy.Keys.wait  // error: which is async
+  _ = try proxy.proxy.method(for: WithKeysProxy.Keys.title)  // error: 'ForwardedInMemory<String>'
+}

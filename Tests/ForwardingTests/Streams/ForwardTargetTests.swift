@@ -175,9 +175,7 @@ import Testing
     let (a, target) = (Listener("a", journal), Listener("t", journal))
     let subscription = try proxy.subscribe(a)
     try proxy.setForwardTarget(target)
-    subscription.block()
-    try proxy.ping()
-    subscription.unblock()
+    try subscription.block().during { try proxy.ping() }
     try proxy.ping(2)
     #expect(journal.take() == ["t1", "a2"])
   }

@@ -154,6 +154,50 @@ int c_interface_check_selectors(void) {
   return failures;
 }
 
+typedef struct __attribute__((packed)) packed {
+  char kind;
+  int length;
+} packed;
+
+static int packed_kind, packed_length;
+static fwd_proxy *packed_sender;
+
+static void take_packed(void *self, packed value) {
+  (void)self;
+  packed_kind = value.kind;
+  packed_length = value.length;
+  packed_sender = fwd_current_proxy();
+}
+
+int c_interface_check_stated_layouts(void) {
+  failures = 0;
+  const fwd_stated_layout layouts[] = {{.name = "packed", .size = sizeof(packed), .alignment = _Alignof(packed)},
+                                       {.name = "other", .size = 5, .alignment = 1}};
+  const fwd_requirement requirements[] = {{"take:", "v@{packed=ci}", true}, {"ping", "v@", false}};
+  const fwd_protocol *protocol = NULL;
+  fwd_error error = {0};
+  FAILS(FWD_WRONG_LAYOUT, fwd_protocol_register_stating("CChecks.Stating", requirements, 2, layouts, 2, &protocol, &error));
+  CHECK(says(&error, FWD_WRONG_LAYOUT, "\"other\"") && protocol == NULL);
+  FAILS(FWD_NULL_ARGUMENT, fwd_protocol_register_stating("CChecks.Stating", requirements, 2, NULL, 1, NULL, &error));
+  const fwd_stated_layout nameless = {.size = 5, .alignment = 1};
+  FAILS(FWD_NULL_ARGUMENT, fwd_protocol_register_stating("CChecks.Stating", requirements, 2, &nameless, 1, NULL, &error));
+  CHECK(fwd_protocol_register_stating("CChecks.Stating", requirements, 2, layouts, 1, &protocol, &error) == FWD_OK);
+  // Another layout is another protocol.
+  FAILS(FWD_CONFLICT, fwd_protocol_register("CChecks.Stating", requirements, 2, NULL, &error));
+  fwd_proxy *proxy = NULL;
+  CHECK(fwd_proxy_create(&protocol, 1, NULL, &proxy, &error) == FWD_OK);
+  // The function's encoding is read with the protocol's layout.
+  const fwd_method method = {"take:", "v^v{packed=ci}", (void (*)(void))take_packed};
+  CHECK(fwd_proxy_subscribe(proxy, NULL, &method, 1, NULL, NULL, NULL, &error) == FWD_OK);
+  packed value = {7, -70000};
+  CHECK(sizeof value == 5);
+  CHECK(fwd_forward(proxy, fwd_selector_find("take:"), &value, sizeof value, NULL, 0) == FWD_OK);
+  CHECK(packed_kind == 7 && packed_length == -70000);
+  CHECK(packed_sender == proxy && fwd_current_proxy() == NULL);
+  fwd_proxy_release(proxy);
+  return failures;
+}
+
 int c_interface_check_protocols(void) {
   failures = 0;
   fwd_requirement requirements[] = {{"a:", "v@:i", true}, {"b", "i@", false}};
@@ -1466,8 +1510,8 @@ int c_interface_check_interception(void) {
 
   // Invalid arguments.
   FAILS(FWD_UNKNOWN_SELECTOR, add(&second, fwd_selector_register("unknown"), FWD_INTERCEPT_BEFORE, &error));
-  FAILS(FWD_OUT_OF_RANGE, add(&second, ask, (fwd_interception_point)4, &error));
-  CHECK(says(&error, FWD_OUT_OF_RANGE, "4 is no point"));
+  FAILS(FWD_OUT_OF_RANGE, add(&second, ask, (fwd_interception_point)5, &error));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "5 is no point"));
   FAILS(FWD_NULL_ARGUMENT, add(&second, NULL, FWD_INTERCEPT_BEFORE, &error));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_intercept(NULL, ask, FWD_INTERCEPT_BEFORE, intercept, &second,
                                                destroy_interceptor, NULL, &error));
@@ -1690,6 +1734,32 @@ int c_interface_check_threads(void) {
   CHECK(fwd_proxy_subscriber_count(proxy) == 1);
   fwd_proxy_release(proxy);
   CHECK(steady.destroyed == 1);
+  return failures;
+}
+
+// MARK: Blocking
+
+int c_interface_check_blocking(void) {
+  failures = 0;
+  fwd_proxy *proxy = make_proxy(NULL);
+  static counter self;
+  self = (counter){0};
+  CHECK(fwd_proxy_subscribe(proxy, &self, counter_methods, 1, counter_destroy, NULL, NULL, NULL) == FWD_OK);
+  int32_t number = 1;
+  fwd_selector selectors[] = {fwd_selector_find("ping:"), NULL};
+  for (int i = 0; i < 2; i++) {
+    fwd_interception interception = 0;
+    CHECK(fwd_proxy_intercept(proxy, selectors[i], FWD_INTERCEPT_BLOCK, NULL, NULL, NULL, &interception, NULL) == FWD_OK);
+    CHECK(interception != 0 && !fwd_proxy_responds(proxy, selectors[0]));
+    CHECK(fwd_forward_named(proxy, "ping:", &number, 4, NULL, 0) == FWD_OK && self.calls == i);
+    CHECK(fwd_proxy_end_interception(proxy, interception) == FWD_OK);
+    FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_end_interception(proxy, interception));
+    CHECK(fwd_proxy_responds(proxy, selectors[0]));
+    CHECK(fwd_forward_named(proxy, "ping:", &number, 4, NULL, 0) == FWD_OK && self.calls == i + 1);
+  }
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_intercept(NULL, NULL, FWD_INTERCEPT_BLOCK, NULL, NULL, NULL, NULL, NULL));
+  fwd_proxy_release(proxy);
+  CHECK(self.destroyed == 1);
   return failures;
 }
 

@@ -216,6 +216,17 @@ static fwd_status call_protocols(scene *self) {
   return expect_untouched(self, status, made);
 }
 
+static fwd_status call_protocols_stating(scene *self) {
+  char name[32], encoding[32];
+  unsigned number = next_number() % 512;
+  snprintf(name, sizeof name, "Stating%u", number);
+  snprintf(encoding, sizeof encoding, "v%u@0{P=ci}8", 20 + number);
+  const fwd_requirement requirement = {"ping:", encoding, false};
+  const fwd_protocol *made = NULL;
+  fwd_status status = fwd_protocol_register_stating(name, &requirement, 1, &packed, 1, &made, NULL);
+  return expect_untouched(self, status, made);
+}
+
 // MARK: Proxies
 
 static fwd_status call_create(scene *self) {
@@ -294,6 +305,20 @@ static fwd_status call_subscribe_new_encoding(scene *self) {
   const fwd_method method = {"ping:", encoding, (void (*)(void))do_nothing};
   fwd_subscription made = 0;
   fwd_status status = fwd_proxy_subscribe(self->proxy, NULL, &method, 1, NULL, NULL, &made, NULL);
+  return status == FWD_OK ? fwd_proxy_unsubscribe(self->proxy, made) : status;
+}
+
+static bool handle_nothing(void *context, fwd_selector selector, void *const *arguments, void *result,
+                           fwd_error *error) {
+  (void)context, (void)selector, (void)arguments, (void)result, (void)error;
+  return true;
+}
+
+static fwd_status call_subscribe_handlers(scene *self) {
+  const fwd_handled_method method = {"ping:", NULL, handle_nothing};
+  fwd_subscription made = 0;
+  fwd_status status = fwd_proxy_subscribe_handlers(self->proxy, NULL, &method, 1, NULL, NULL, &made, NULL);
+  if (status != FWD_OK && made) scene_fail(self, "fwd_proxy_subscribe_handlers has set its output");
   return status == FWD_OK ? fwd_proxy_unsubscribe(self->proxy, made) : status;
 }
 
@@ -494,6 +519,23 @@ static void mark(void *receiver, fwd_selector selector, int number) {
   fwd_mark_handled();
 }
 
+static void ask(scene *self, fwd_selector selector, int number) {
+  (void)selector, (void)number;
+  if (!fwd_current_proxy()) scene_fail(self, "a function has no current proxy");
+  atomic_fetch_add(&self->counter, 1);
+}
+
+static fwd_status call_current_proxy(scene *self) {
+  const fwd_method asking = {"ping:", "v^v:i", (void (*)(void))ask};
+  fwd_subscription subscription;
+  fwd_status status = fwd_proxy_subscribe(self->proxy, self, &asking, 1, NULL, NULL, &subscription, NULL);
+  if (status != FWD_OK) return status;
+  int number = 1;
+  status = fwd_forward(self->proxy, self->ping, &number, sizeof number, NULL, 0);
+  fwd_status ended = fwd_proxy_unsubscribe(self->proxy, subscription);
+  return status == FWD_OK ? ended : status;
+}
+
 static fwd_status call_mark_handled(scene *self) {
   fwd_mark_handled();
   const fwd_method_options method = {"ping:", FWD_RESULT_UNTIL_HANDLED, NULL, 0, NULL, 0};
@@ -562,6 +604,22 @@ static fwd_status intercept_once(scene *self, fwd_selector selector, fwd_interce
   return status;
 }
 
+/// Blocks a method, or all methods, during one invocation.
+static fwd_status block_once(scene *self, fwd_selector selector) {
+  fwd_interception interception = 0;
+  fwd_status status =
+      fwd_proxy_intercept(self->proxy, selector, FWD_INTERCEPT_BLOCK, NULL, NULL, NULL, &interception, NULL);
+  if (status != FWD_OK) return status;
+  size_t before = atomic_load(&self->counter);
+  int number = 1;
+  status = fwd_forward(self->proxy, self->ping, &number, sizeof number, NULL, 0);
+  if (atomic_load(&self->counter) != before) scene_fail(self, "a blocked method was called");
+  if (fwd_proxy_end_interception(self->proxy, interception) != FWD_OK) {
+    scene_fail(self, "fwd_proxy_end_interception failed");
+  }
+  return status;
+}
+
 static fwd_status call_intercept(scene *self) {
   fwd_status status = intercept_once(self, self->ping, FWD_INTERCEPT_AROUND, pass_on);
   if (status == FWD_OK) status = intercept_once(self, self->ping, FWD_INTERCEPT_BEFORE, observe);
@@ -569,6 +627,8 @@ static fwd_status call_intercept(scene *self) {
   // Only one thread at a time may have this one, and others miss its deliveries.
   if (status == FWD_OK && !self->is_shared) {
     status = intercept_once(self, self->ping, FWD_INTERCEPT_INSTEAD, observe);
+    if (status == FWD_OK) status = block_once(self, self->ping);
+    if (status == FWD_OK) status = block_once(self, NULL);
   }
   return status;
 }
@@ -705,6 +765,7 @@ const call sequence_calls[] = {
     {"fwd_use_libffi", call_use_libffi, 0, 0, 0, false},
     {"fwd_selector_register, fwd_selector_find, fwd_selector_name", call_selectors, 0, 0, 0, true},
     {"fwd_protocol_register, fwd_protocol_find", call_protocols, 0, 0, 0, true},
+    {"fwd_protocol_register_stating", call_protocols_stating, 0, 0, 0, true},
     {"fwd_proxy_create", call_create, 0, 0, 0, false},
     {"fwd_proxy_retain, fwd_proxy_release", call_retain, 0, 0, 0, false},
     {"fwd_proxy_retain without a release", call_retain_only, 0, 0, 0, false},
@@ -714,6 +775,7 @@ const call sequence_calls[] = {
     {"fwd_proxy_subscribe, ten times", call_subscribe_many, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_subscribe with a limit", call_subscribe_limited, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_subscribe with a new encoding", call_subscribe_new_encoding, FWD_DEAD, 0, 0, true},
+    {"fwd_proxy_subscribe_handlers", call_subscribe_handlers, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_subscribe at each kind of position", call_subscribe_at_positions, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_move of a sibling", call_move_sibling, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_move to each kind of position", call_move, FWD_DEAD, 0, 0, false},
@@ -732,6 +794,7 @@ const call sequence_calls[] = {
     {"fwd_collect", call_collect, FWD_DEAD, 0, 0, false},
     {"fwd_collect with a visitor that subscribes", call_collect_and_subscribe, FWD_DEAD, 0, 0, false},
     {"fwd_mark_handled", call_mark_handled, 0, 0, 0, false},
+    {"fwd_current_proxy", call_current_proxy, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_intercept, fwd_proxy_end_interception", call_intercept, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_end_interception of none", call_end_interception, FWD_DEAD, FWD_NOT_SUBSCRIBED, FWD_NOT_SUBSCRIBED,
      false},

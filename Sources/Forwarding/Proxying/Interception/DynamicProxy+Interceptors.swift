@@ -39,15 +39,21 @@ extension DynamicProxy {
 
   /// Ends the interceptor of an identifier. False if the proxy has none.
   internal func endInterceptor(_ identifier: UInt64) -> Bool {
-    let found = core.extras.interceptions.withLock { chains -> (Interceptor.Liveness, Int)? in
-      for (index, chain) in chains {
-        if let liveness = chain.find(identifier) { return (liveness, index) }
-      }
-      return nil
+    // One that blocks all methods is in several chains.
+    let found = core.extras.interceptions.withLock { chains in
+      chains.compactMap { index, chain in chain.find(identifier).map { ($0, index) } }
     }
-    guard let found, found.0.end() else { return false }
-    forgetEndedInterceptors(of: found.1)
+    guard let (liveness, _) = found.first, liveness.end() else { return false }
+    for (_, index) in found { forgetEndedInterceptors(of: index) }
     return true
+  }
+
+  /// Takes those out that have ended of a method's interceptors, or of all
+  /// methods'.
+  internal func forgetEndedInterceptors(ofMethod index: Int?) {
+    if let index { return forgetEndedInterceptors(of: index) }
+    let indices = core.extras.interceptions.withLock { Array($0.keys) }
+    for index in indices { forgetEndedInterceptors(of: index) }
   }
 
   /// Takes those out of a method's interceptors that have ended.
@@ -65,7 +71,7 @@ extension DynamicProxy {
 
   /// Tells the shim what there is at the moment. Whoever is last tells it how it
   /// is.
-  private func settleInterception(_ index: Int) {
+  internal func settleInterception(_ index: Int) {
     subscribers.intercept(index, resultSize: requirements[index].signature.resultLayout.size) {
       [extras = core.extras] in extras.interceptions.withLock { $0[index] } ?? InterceptionChain()
     }
@@ -107,9 +113,11 @@ extension SubscriberList {
   ) {
     let entered = try? change { _, garbage throws(ForwardingError) in
       let chain = chain()
+      let interceptors = fwd_interceptors(
+        exist: !chain.isEmpty, respond: chain.responds(withResult: size > 0),
+        block: chain.isBlocked)
       unsafe fwd_list_intercept(
-        list, method, chain.makeTaps(resultSize: size), !chain.isEmpty,
-        chain.responds(withResult: size > 0), &garbage.contents)
+        list, method, chain.makeTaps(resultSize: size), interceptors, &garbage.contents)
       return chain
     }
     // It may have the last reference to an interceptor, so it dies behind the

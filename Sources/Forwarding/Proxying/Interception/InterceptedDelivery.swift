@@ -114,7 +114,7 @@ extension InterceptedDelivery {
       let invocation = makeInvocation()
       if hasResult { unsafe invocation.unsafeSetResult(from: room.base, isOwned: false) }
       body(invocation)
-    case .stub, .replacement, .around: break
+    case .stub, .replacement, .around, .block: break
     }
   }
 

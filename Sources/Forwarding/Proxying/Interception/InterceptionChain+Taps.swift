@@ -12,7 +12,10 @@ extension InterceptionChain {
   /// - Returns: nil if Swift has to run the chain: if an interceptor gets an
   ///   invocation, a result is large, or memory is short.
   internal func makeTaps(resultSize size: Int) -> OpaquePointer? {
-    guard !isEmpty, arounds.isEmpty, stub == nil || size <= FWD_STUB_RESULT_SIZE else { return nil }
+    let interceptorCount = befores.count + (stub == nil ? 0 : 1) + afters.count
+    guard interceptorCount > 0, arounds.isEmpty, stub == nil || size <= FWD_STUB_RESULT_SIZE else {
+      return nil
+    }
     let interceptors = befores + (stub.map { [$0] } ?? []) + afters
     let functions = interceptors.compactMap(\.body.function)
     guard functions.count == interceptors.count else { return nil }
@@ -43,7 +46,7 @@ extension Interceptor.Body {
   fileprivate var function: PackedFunction? {
     switch self {
     case .tap(let function), .stub(let function): function
-    case .observer, .replacement, .around: nil
+    case .observer, .replacement, .around, .block: nil
     }
   }
 }

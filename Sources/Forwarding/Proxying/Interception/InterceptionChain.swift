@@ -4,6 +4,8 @@
 /// Where an interceptor stands.
 internal enum InterceptionPoint: Sendable {
   case before, after, instead, around
+  /// At none: no interceptor or subscriber is called.
+  case block
 }
 
 /// Those who intercept one method, in order of registration. A fan-out goes
@@ -13,15 +15,20 @@ internal struct InterceptionChain: Sendable {
   internal private(set) var arounds: [Interceptor] = []
   internal private(set) var stub: Interceptor?
   internal private(set) var afters: [Interceptor] = []
+  /// Those that block the method.
+  private var blockers: [Interceptor] = []
 
   internal var isEmpty: Bool {
-    befores.isEmpty && arounds.isEmpty && stub == nil && afters.isEmpty
+    befores.isEmpty && arounds.isEmpty && stub == nil && afters.isEmpty && blockers.isEmpty
   }
+
+  /// Whether no interceptor or subscriber is to be called.
+  internal var isBlocked: Bool { !blockers.isEmpty }
 
   /// Whether the proxy responds by them: those that see an invocation pass
   /// cannot give a result.
   internal func responds(withResult hasResult: Bool) -> Bool {
-    stub != nil || !arounds.isEmpty || (!hasResult && !isEmpty)
+    stub != nil || !arounds.isEmpty || (!hasResult && !(befores.isEmpty && afters.isEmpty))
   }
 
   /// Adds one. Gives who was replaced by it.
@@ -36,6 +43,7 @@ internal struct InterceptionChain: Sendable {
     case .before: befores.append(interceptor)
     case .after: afters.append(interceptor)
     case .around: arounds.append(interceptor)
+    case .block: block(by: interceptor)
     case .instead:
       let old = stub
       if old != nil && !replacing {
@@ -52,9 +60,12 @@ internal struct InterceptionChain: Sendable {
     return nil
   }
 
+  /// Blocks the method.
+  internal mutating func block(by interceptor: Interceptor) { blockers.append(interceptor) }
+
   /// The interceptor of an identifier, if it has not ended.
   internal func find(_ identifier: UInt64) -> Interceptor.Liveness? {
-    for part in [befores, arounds, afters] {
+    for part in [befores, arounds, afters, blockers] {
       if let found = part.first(where: { $0.identifier == identifier }) { return found.liveness }
     }
     return stub?.identifier == identifier ? stub?.liveness : nil
@@ -66,6 +77,7 @@ internal struct InterceptionChain: Sendable {
     befores.removeAll { !$0.liveness.isLive }
     arounds.removeAll { !$0.liveness.isLive }
     afters.removeAll { !$0.liveness.isLive }
+    blockers.removeAll { !$0.liveness.isLive }
     if stub?.liveness.isLive == false { stub = nil }
   }
 }

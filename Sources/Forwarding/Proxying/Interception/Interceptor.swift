@@ -16,6 +16,8 @@ internal struct Interceptor: Sendable {
     case replacement(@Sendable (Invocation) throws(ForwardingError) -> Void)
     /// Goes on with `proceed`.
     case around(@Sendable (Invocation, Proceed) throws -> Void)
+    /// Is not called. Keeps an object.
+    case block((any AnyObject & Sendable)?)
   }
 
   internal let body: Body

@@ -16,15 +16,19 @@ final class Guarding: Sendable {
   let wild: [PosixLock<DynamicProxy.Token?>]
   /// Of the loose proxy.
   let subscriptions: [PosixLock<DynamicProxy.Subscription?>]
+  /// Tokens that block some of them.
+  let pauses: [PosixLock<DynamicProxy.Token?>]
 
   init() {
     letting = (0..<Self.count).map { _ in PosixLock(nil) }
     wild = (0..<Self.count).map { _ in PosixLock(nil) }
     subscriptions = (0..<Self.count).map { _ in PosixLock(nil) }
+    pauses = (0..<Self.count).map { _ in PosixLock(nil) }
   }
 
   func end() {
     for token in letting + wild { token.exchange(nil) }
+    for pause in pauses { pause.exchange(nil) }
     for subscription in subscriptions { subscription.exchange(nil) }
   }
 }
@@ -73,12 +77,13 @@ extension Worker {
       let lifetime: DynamicProxy.Lifetime = random.isOneOf(2) ? .weak : .strong
       let subscription = try stage.main.subscribe(member, at: somePosition(), lifetime: lifetime)
       for _ in 0...random.below(2) {
-        violations.check(subscription.block(), "a subscription could not be blocked")
+        let pause = subscription.block()
+        violations.check(pause.isLive, "a subscription could not be blocked")
         fan(.strike) { fan in
           try unsafe fan.withFrame { try unsafe stage.strike.forward(frame: $0) }
           violations.check(!member.hasSeen(fan), "a blocked member was called")
         }
-        violations.check(subscription.unblock(), "a blocked subscription was not blocked")
+        violations.check(pause.cancel(), "a blocked subscription was not blocked")
         fan(.strike) { fan in
           try unsafe fan.withFrame { try unsafe stage.strike.forward(frame: $0) }
           violations.check(member.hasSeen(fan), "a member was not called after it had been blocked")
@@ -175,9 +180,11 @@ extension Worker {
     if let subscription = place.withLock({ $0 }), subscription.isLive {
       switch random.below(6) {
       case 0: subscription.cancel()
-      case 1, 2: subscription.unblock()
+      case 1, 2: stage.guarding.pauses[random.below(Guarding.count)].exchange(nil)?.cancel()
       case 3: _ = subscription.isBlocked
-      default: subscription.block()
+      default:
+        let place = stage.guarding.pauses[random.below(Guarding.count)]
+        place.exchange(subscription.block())?.cancel()
       }
       return
     }

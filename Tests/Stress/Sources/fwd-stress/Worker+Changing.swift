@@ -96,7 +96,7 @@ extension Worker {
     case 0: violations.check(main.count > Stage.mainCount, "the proxy counts \(main.count)")
     case 1: violations.check(main.responds(to: "weigh:fan:"), "nobody responds")
     case 2:
-      let objects = main.liveSubscribers
+      let objects = main.subscriptions().compactMap(\.subscriber)
       violations.check(objects.count >= Stage.mainCount - 1, "\(objects.count) objects are live")
     default:
       let steady = stage.steady[0].member

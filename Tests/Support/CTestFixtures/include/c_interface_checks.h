@@ -12,6 +12,8 @@
 
 int c_interface_check_selectors(void);
 int c_interface_check_protocols(void);
+int c_interface_check_stated_layouts(void);
+int c_interface_check_blocking(void);
 int c_interface_check_proxies(void);
 int c_interface_check_versions(void);
 int c_interface_check_null_references(void);

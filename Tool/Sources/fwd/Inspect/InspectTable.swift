@@ -75,9 +75,11 @@ struct InspectTable {
     let outside =
       ["", ", without the receiver", ", without the receiver and the selector"][
         signature.firstArgumentIndex]
+    let alignment =
+      signature.arguments.lazy.filter { $0.frameOffset != nil }.map(\.layout.alignment).max() ?? 1
     notes.append(
       "argument frame: \(DisplayText.count(UInt64(signature.frameSize), "byte")) "
-        + "aligned to \(signature.frameAlignment)\(outside)")
+        + "aligned to \(alignment)\(outside)")
   }
 
   private mutating func add(_ type: TypeEncoding, _ row: Row) {

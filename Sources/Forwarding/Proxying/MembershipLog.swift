@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingInternal
+
+/// The joins and ends of a list's subscriptions, in order, until the list's writer
+/// takes them. Used under the lock of the list.
+@safe internal final class MembershipLog: Sendable {
+  internal struct Entry: Sendable {
+    internal let identifier: UInt64
+    internal let change: DynamicProxy.Configuration.MembershipChange
+  }
+
+  // A lock of its own, since the shim adds entries while the writer has the
+  // list's state.
+  private let entries = Lock<[Entry]>([])
+
+  /// Has the ends of a list's subscriptions added. The owner of the list must keep
+  /// this object.
+  @unsafe internal func observe(_ list: OpaquePointer) {
+    unsafe fwd_list_observe(
+      list,
+      { context, identifier, died in
+        // SAFETY: the log lives as long as the list.
+        let log = unsafe Unmanaged<MembershipLog>.fromOpaque(context!)
+        unsafe log._withUnsafeGuaranteedRef { $0.add(identifier, died ? .died : .left) }
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  internal func add(
+    _ identifier: UInt64, _ change: DynamicProxy.Configuration.MembershipChange
+  ) {
+    entries.withLock { $0.append(Entry(identifier: identifier, change: change)) }
+  }
+
+  /// Takes all entries out.
+  internal func take() -> [Entry] {
+    entries.withLock { entries in
+      defer { entries = [] }
+      return entries
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingInternal
+
+/// A method of a proxy, for typed proxies. It does not retain the proxy, so forwarding
+/// counts no reference.
+@safe package struct MethodTarget {
+  private let core: OpaquePointer
+  // Untyped, since clients do not see the shim's internal types: a field of such a
+  // type would have no size in the client's view of this struct.
+  private let entryAddress: UnsafeRawPointer
+
+  private var entry: UnsafePointer<fwd_proxy_method> {
+    // SAFETY: the address was that of an entry.
+    unsafe entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
+  }
+
+  /// Finds a method that a protocol of the proxy declares.
+  ///
+  /// - Precondition: the proxy outlives the target.
+  @unsafe package init(_ proxy: DynamicProxy, _ selector: MethodSelector) {
+    guard let entry = unsafe proxy.core.method(selector) else {
+      preconditionFailure("no protocol of the proxy declares \"\(selector)\"")
+    }
+    unsafe core = proxy.core.handle
+    unsafe entryAddress = UnsafeRawPointer(entry)
+  }
+
+  /// Forwards a frame that is aligned for the method. False if that failed.
+  ///
+  /// - Parameters:
+  ///   - frame: the arguments; no byte behind the last is read.
+  ///   - result: room for the result, or nil if it is not wanted.
+  @unsafe package func forward(
+    _ frame: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?
+  ) -> Bool {
+    var delivery = unsafe fwd_delivery()
+    unsafe delivery.frame = frame
+    unsafe delivery.result = result
+    return unsafe withUnsafePointer(to: delivery) {
+      unsafe fwd_fan_out(core, entry, $0, nil) == FWD_OK
+    }
+  }
+
+  /// The error of the last fan-out of this thread, which has failed.
+  package static func lastError(_ selector: MethodSelector) -> ForwardingError { .last(selector) }
+}
+
+extension DynamicProxy {
+  /// Subscribes an object that need not be `Sendable`, with a table that lives as
+  /// long as the process.
+  ///
+  /// The caller promises that the object is called only where it may be. If the
+  /// object is kept alive, the parking releases it when the subscription is
+  /// cancelled.
+  @unsafe package func unsafeSubscribe(
+    _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime,
+    times: Int?, _ parking: ListenerParking
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
+    let subscription = try unsafe unsafeSubscribe(
+      object, table: table, at: position, lifetime: lifetime, times: times, .generated)
+    return lifetime == .weak ? subscription : subscription.keeping(object, parking)
+  }
+
+  /// Subscribes the untyped proxy of another typed proxy.
+  package func subscribe(
+    _ proxy: DynamicProxy, at position: Position, lifetime: Lifetime, times: Int?,
+    _ parking: ListenerParking
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
+    let subscription = try subscribe(proxy, at: position, lifetime: lifetime, times: times)
+    return lifetime == .weak ? subscription : subscription.keeping(proxy, parking)
+  }
+}
+
+extension DynamicProxy.Subscription {
+  /// This subscription, which also keeps a listener of a typed proxy alive.
+  fileprivate func keeping(_ listener: AnyObject, _ parking: ListenerParking)
+    -> DynamicProxy.Subscription
+  {
+    DynamicProxy.Subscription(
+      anchor: anchor, identifier: identifier, kept: KeptListener(listener, parking))
+  }
+}

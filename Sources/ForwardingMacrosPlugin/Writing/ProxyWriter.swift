@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Macros
+  internal import SwiftSyntax
+  internal import SwiftSyntaxBuilder
+
+  // Whatever is the same for all protocols is in `ForwardedProxy` and in the folder
+  // Runtime of the library. The macro writes what depends on the protocol's types.
+
+  /// Writes the class of the typed proxy.
+  internal struct ProxyWriter {
+    private let source: ForwardedDeclaration
+    private let library = "ForwardingMacros."
+
+    internal init(_ source: ForwardedDeclaration) { self.source = source }
+
+    private var access: String { source.access }
+    private var nonisolated: String { source.nonisolated }
+
+    /// The class. Errors in its second line are reported at the protocol's name.
+    internal var declaration: DeclSyntax {
+      """
+      /// A typed proxy of `\(source.name)`: forwards each call to its listeners. Made by `@Forwarded`.
+      \(raw: source.availability.text)\(raw: isolation)\(raw: access)final class \(raw: source.proxy): \(source.name), \(raw: library)ForwardedProxy {
+      \(raw: members.joined(separator: "\n"))
+      }
+      """
+    }
+
+    private var isolation: String {
+      source.actor.map { [$0].text } ?? (source.isNonisolated ? "nonisolated " : "")
+    }
+
+    private var members: [String] {
+      let core = library + "_ForwardedCore"
+      let family = "\(library)_ForwardedProtocol<any \(source.name)>"
+      return [
+        "  \(access)typealias Listener = any \(source.name)",
+        requirements,
+        "  \(nonisolated)\(access)let _forwarding: \(core)",
+        "  \(nonisolated)\(access)init(_forwarding: \(core)) { self._forwarding = _forwarding }",
+      ] + untyped + CallWriter(source, in: .proxy, of: source.proxy).members + [
+        "  \(nonisolated)\(access)static let _protocol = \(family)(\(source.proxy).self)",
+        DeclarationWriter(source).function,
+      ] + KeyWriter(source).members + source.methods.compactMap { $0.hiddenDefault(source) }
+    }
+
+    /// A class with a global actor is `Sendable`, but its untyped proxy must
+    /// forward only on that actor.
+    private var untyped: [String] {
+      if source.actor == nil { return [] }
+      return [
+        """
+          /// The untyped proxy, for untyped subscribers and callers in C. The caller promises to forward on the actor.
+          @unsafe \(access)var proxy: \(library)DynamicProxy { unsafe _forwarding.untyped }
+        """
+      ]
+    }
+
+    // MARK: The methods as cases
+
+    private var requirements: String {
+      if source.members.isEmpty {
+        // Swift has no enum with a raw type and no case.
+        return """
+            /// The methods of `\(source.name)`, which inherits all that it has.
+            \(access)enum Requirement: Swift.RawRepresentable, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+              \(access)init?(rawValue: Swift.Int) { return nil }
+              \(access)var rawValue: Swift.Int { switch self {} }
+            }
+          """
+      }
+      return """
+          /// The methods of `\(source.name)`.
+          \(access)enum Requirement: Swift.Int, Swift.CaseIterable, Swift.Sendable {
+        \(source.members.map(cases).joined(separator: "\n"))
+          }
+        """
+    }
+
+    /// The cases of a method, or of a property.
+    private func cases(_ member: ForwardedDeclaration.Member) -> String {
+      let methods = member.methods
+      let selectors = methods.map { "`\($0.selector)`" }.joined(separator: " and ")
+      let untyped = methods[0].isAsync ? "which C cannot call" : "to untyped callers \(selectors)"
+      return """
+            /// `\(methods[0].fullName)`, \(untyped).
+            case \(methods.map(\.caseName.asIdentifier).joined(separator: ", "))
+        """
+    }
+  }
+#endif
