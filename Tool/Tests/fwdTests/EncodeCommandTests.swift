@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("int (*", "expected ')'"), ("xyz *f(void)", "use of undeclared identifier 'xyz'"),
+    ("int (*", "expected ')'"), ("xyz *f(void)", "'xyz'"),
     ("int f(int)(int)", "cannot return function type"), ("struct S s; int x = 1 +;", "expected"),
     ("int f(struct Incomplete)", "struct Incomplete"),
   ])

@@ -63,15 +63,15 @@ struct CallCommand: ParsableCommand {
   func run() throws {
     try reporting {
       let call = try prepared()
-      let opened: Library
+      let memory = CallMemory()
+      let written = try memory.write(call.arguments, of: call.signature)
       let address: UnsafeRawPointer
       do throws(ForwardingError) {
-        opened = try Library(library == "-" ? nil : library)
-        unsafe address = try opened.symbol(call.symbol)
+        unsafe address = try unsafe Library(library == "-" ? nil : library).symbol(call.symbol)
       } catch {
         throw Failure(.unavailable, error.description)
       }
-      try unsafe perform(call.signature, address, call.arguments)
+      try unsafe perform(call.signature, address, written, memory)
     }
   }
 }
@@ -103,7 +103,8 @@ extension CallCommand {
     _ declaration: String, symbol: String?, arguments: [String]
   ) throws -> Prepared {
     var found = EncodedDeclarations()
-    try found.add(declaration: declaration, Clang.load(), Source.Options())
+    try found.add(
+      declaration: declaration, Clang.load(), Source.Options(), spellsPointees: true)
     guard let function = found.functions.first else {
       throw Failure(.dataError, "\"\(declaration)\" is no function")
     }
@@ -139,38 +140,53 @@ extension CallCommand {
 
 // MARK: - The call
 
-extension CallCommand {
-  private func perform(
-    _ signature: MethodSignature, _ address: UnsafeRawPointer, _ arguments: [String]
-  ) throws {
-    guard arguments.count == signature.arguments.count else {
-      let expected = signature.arguments.count
+extension CallMemory {
+  /// The arguments of a call.
+  @safe fileprivate struct Arguments {
+    var addresses: [UnsafeMutableRawPointer] = unsafe []
+    /// The arrays that arguments point to.
+    var arrays: [(index: Int, array: Pointed)] = []
+  }
+
+  /// Writes the arguments of a call.
+  fileprivate func write(
+    _ texts: [String], of signature: MethodSignature
+  ) throws -> Arguments {
+    let expected = signature.arguments.count
+    guard texts.count == expected else {
       throw Failure(
         .dataError,
-        "\"\(signature)\" takes \(expected == 1 ? "1 argument" : "\(expected) arguments"), got \(arguments.count)"
-      )
+        "\"\(signature)\" takes \(expected == 1 ? "1 argument" : "\(expected) arguments"), "
+          + "got \(texts.count)")
     }
-    let memory = CallMemory()
-    var pointers: [UnsafeMutableRawPointer] = unsafe []
-    var arrays: [(index: Int, array: CallMemory.Pointed)] = []
-    for (index, (text, argument)) in zip(arguments, signature.arguments).enumerated() {
-      let place = unsafe memory.room(argument.layout.size)
-      unsafe pointers.append(place)
+    var arguments = Arguments()
+    for (index, (text, argument)) in zip(texts, signature.arguments).enumerated() {
+      let place = unsafe room(argument.layout.size)
+      unsafe arguments.addresses.append(place)
       do {
         let literal = try Literal(text)
-        if let array = try unsafe memory.write(literal, as: argument.encoding, to: place) {
-          arrays.append((index, array))
+        if let array = unsafe try write(literal, as: argument.encoding, to: place) {
+          arguments.arrays.append((index, array))
         }
-      } catch let fault as CallMemory.Fault {
+      } catch let fault as Fault {
         throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(fault.text)")
       } catch let fault as Literal.Fault {
         throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(fault.text)")
       }
     }
+    return arguments
+  }
+}
+
+extension CallCommand {
+  private func perform(
+    _ signature: MethodSignature, _ address: UnsafeRawPointer, _ arguments: CallMemory.Arguments,
+    _ memory: CallMemory
+  ) throws {
     let result = unsafe memory.room(signature.resultLayout.size)
     errno = 0
-    try unsafe pointers.withUnsafeBufferPointer { pointers in
-      try unsafe signature.unsafeCall(
+    unsafe try arguments.addresses.withUnsafeBufferPointer { pointers in
+      unsafe try signature.unsafeCall(
         address, argumentPointers: pointers.baseAddress, result: result)
     }
     let number = errno
@@ -178,9 +194,9 @@ extension CallCommand {
     fflush(nil)
     var text = ""
     if signature.result.kind != .void {
-      text += unsafe CallMemory.text(signature.result, at: result) + "\n"
+      unsafe text += CallMemory.text(signature.result, at: result) + "\n"
     }
-    for (index, array) in arrays {
+    for (index, array) in arguments.arrays {
       let elements = unsafe CallMemory.elements(array.element, array.count, at: array.start)
       text += "argument \(index + 1): \(elements)\n"
     }

@@ -13,12 +13,16 @@ struct DeclarationReader {
   /// All names that the source declares.
   private(set) var names: [String] = []
   private var seen: [Cursor] = []
+  private let spellsPointees: Bool
 
   /// - Parameters:
   ///   - wanted: the names of what is to be found; empty for all of it.
+  ///   - spellsPointees: whether structs behind pointers are spelled with their
+  ///     fields.
   ///   - isPart: whether a file, as the source names it, is searched if no names
   ///     are wanted.
-  init(_ source: Source, wanted: [String], isPart: (String) -> Bool) {
+  init(_ source: Source, wanted: [String], spellsPointees: Bool = false, isPart: (String) -> Bool) {
+    self.spellsPointees = spellsPointees
     let wanted = Set(wanted)
     for cursor in source.root.children {
       let name = cursor.name
@@ -91,7 +95,7 @@ struct DeclarationReader {
     functions.append(
       EncodedFunction(
         kind, name, type, names: isWhole ? parameters.map(\.name) : [], offset: offset,
-        symbol: symbol))
+        symbol: symbol, spellsPointees: spellsPointees))
     guard depth < 4 else { return }
     for (index, parameter) in types.enumerated() {
       guard let function = parameter.function, function.depth > 0, !isNamed(parameter) else {

@@ -126,9 +126,13 @@ struct EncodedDeclarations {
   /// Types refer to them.
   private var sources: [Source] = []
 
-  mutating func add(declaration: String, _ clang: Clang, _ options: Source.Options) throws {
+  mutating func add(
+    declaration: String, _ clang: Clang, _ options: Source.Options, spellsPointees: Bool = false
+  ) throws {
     let source = try Source.declaration(clang, declaration, options)
-    let reader = DeclarationReader(source, wanted: []) { $0 == Source.name }
+    let reader = DeclarationReader(source, wanted: [], spellsPointees: spellsPointees) {
+      $0 == Source.name
+    }
     functions += reader.functions
     structs += reader.structs
     types += reader.types

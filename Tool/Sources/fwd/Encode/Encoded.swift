@@ -37,7 +37,7 @@ struct EncodedFunction {
 
   init(
     _ kind: Kind, _ name: String, _ type: CType, names: [String], offset: Int? = nil,
-    symbol: String? = nil
+    symbol: String? = nil, spellsPointees: Bool = false
   ) {
     self.kind = kind
     self.name = name
@@ -47,7 +47,7 @@ struct EncodedFunction {
     isVariadic = type.isVariadic
     let types = type.arguments
     var parameters: [Parameter] = []
-    var encoder = TypeEncoder()
+    var encoder = TypeEncoder(spellsPointees: spellsPointees)
     do {
       try encoder.add(type.result)
       for (index, type) in types.enumerated() {

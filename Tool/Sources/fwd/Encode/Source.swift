@@ -130,7 +130,7 @@ extension Source {
         if complaint.place != name && !complaint.place.isEmpty {
           throw Failure(.dataError, "\(complaint.place):\(complaint.line): \(complaint.message)")
         }
-        let isFurther = furthest.map { (complaint.line, complaint.column) > ($0.line, $0.column) }
+        let isFurther = furthest.map { (complaint.line, complaint.column) >= ($0.line, $0.column) }
         if isFurther ?? true { furthest = complaint }
       }
     }

@@ -38,6 +38,11 @@ struct TypeEncoder {
     }
   }
 
+  /// Whether a struct behind a parameter's pointer is spelled with its fields.
+  private let spellsPointees: Bool
+
+  init(spellsPointees: Bool = false) { self.spellsPointees = spellsPointees }
+
   /// What has been written.
   private(set) var text = ""
   private(set) var stated: [Stated] = []
@@ -121,10 +126,12 @@ struct TypeEncoder {
     case clang_type_char_s, clang_type_schar, clang_type_char_u, clang_type_uchar:
       text += "*"
     case clang_type_record:
-      // The fields do not matter to a call, and a reader would not find the end.
-      text +=
-        bare.declaration.kind == clang_cursor_union
-        ? "^(\(Self.name(bare))=)" : "^{\(Self.name(bare))=}"
+      text += "^"
+      if spellsPointees && depth == 0, bare.size != nil {
+        try add(record: bare, depth: 1)
+      } else {
+        addName(of: bare)
+      }
     case clang_type_array, clang_type_incomplete_array:
       text += "^[\(max(bare.count, 0))"
       try add(pointee: bare.element, depth: depth + 1)
@@ -138,10 +145,7 @@ struct TypeEncoder {
   /// Adds what is behind a pointer, of which only that it is there matters.
   private mutating func add(pointee type: CType, depth: Int) throws {
     if type.canonical.kind == clang_type_record {
-      let bare = type.canonical
-      text +=
-        bare.declaration.kind == clang_cursor_union
-        ? "(\(Self.name(bare))=)" : "{\(Self.name(bare))=}"
+      addName(of: type.canonical)
       return
     }
     let before = self
@@ -151,6 +155,13 @@ struct TypeEncoder {
       self = before
       text += "v"
     }
+  }
+
+  /// Adds a struct behind a pointer. Its fields do not matter to a call, and may
+  /// refer to the struct itself.
+  private mutating func addName(of type: CType) {
+    let isUnion = type.declaration.kind == clang_cursor_union
+    text += (isUnion ? "(" : "{") + Self.name(type) + "=" + (isUnion ? ")" : "}")
   }
 
   // MARK: - Structs and unions
