@@ -30,9 +30,13 @@ let package = Package(
       name: "CFileWalk",
       dependencies: [.product(name: "CForwarding", package: "swift-forwarding")],
       cSettings: strict ? [.treatAllWarnings(as: .error)] : []),
+    .target(
+      name: "CClangIndex",
+      cSettings: strict ? [.treatAllWarnings(as: .error)] : []),
     .executableTarget(
       name: "fwd",
       dependencies: [
+        "CClangIndex",
         "CFileWalk",
         .product(name: "Forwarding", package: "swift-forwarding"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

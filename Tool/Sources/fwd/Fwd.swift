@@ -8,11 +8,12 @@ import ArgumentParser
 struct Fwd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fwd",
-    abstract: "Shows what the Forwarding runtime does: many observers on one C callback.",
+    abstract:
+      "Shows what the Forwarding runtime does, reads C declarations, and calls C functions.",
     discussion: """
-      Exit status: 0 for success, 64 for wrong usage, 65 for an encoding that cannot be read, 66 for \
-      a directory that cannot be read, 74 for an input or output error, 130 for an interrupted walk.
+      Exit status: 0 for success, 64 for wrong usage, 65 for an encoding or a C declaration that cannot be read, 66 for \
+      a directory that cannot be read, 69 for a library that cannot be loaded, 74 for an input or output error, 130 for an interrupted walk.
       """,
     version: "0.1.0",
-    subcommands: [WalkCommand.self, InspectCommand.self])
+    subcommands: [WalkCommand.self, InspectCommand.self, EncodeCommand.self, CallCommand.self])
 }

@@ -17,6 +17,7 @@ struct Failure: Error {
   enum Status: Int32 {
     case dataError = 65
     case noInput = 66
+    case unavailable = 69
     case software = 70
     case inputOutput = 74
   }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A value as the command line spells it: `-3`, `2.5`, `text`, `null`,
+/// `{1, {2, 3}}`, `[1, 2]`.
+indirect enum Literal {
+  /// Anything without brackets around it. Quotes have been taken off.
+  case word(String, isQuoted: Bool)
+  /// `{…}`, the members of a struct.
+  case members([Literal])
+  /// `[…]`, the elements of an array.
+  case elements([Literal])
+
+  /// Why a text is none.
+  struct Fault: Error {
+    let text: String
+  }
+
+  /// Reads a whole argument. Only in brackets do blanks and commas separate.
+  init(_ text: String) throws(Fault) {
+    let trimmed = text.drop { $0 == " " }
+    guard trimmed.first == "{" || trimmed.first == "[" else {
+      self = Self.unquoted(text)
+      return
+    }
+    var rest = trimmed
+    self = try Self.read(&rest)
+    rest = rest.drop { $0 == " " }
+    if !rest.isEmpty { throw Fault(text: "\"\(rest)\" stands behind the closing bracket") }
+  }
+
+  private static func unquoted(_ text: String) -> Literal {
+    if text.count >= 2, text.first == "\"", text.last == "\"" {
+      return .word(unescaped(text.dropFirst().dropLast()), isQuoted: true)
+    }
+    return .word(text, isQuoted: false)
+  }
+
+  /// Text in quotes, where a backslash has the meanings that it has in C.
+  private static func unescaped(_ text: Substring) -> String {
+    let meanings: [Character: Character] = ["n": "\n", "t": "\t", "r": "\r", "e": "\u{1B}"]
+    var result = ""
+    var rest = text
+    while let character = rest.popFirst() {
+      let next = character == "\\" ? rest.popFirst() : nil
+      result.append(next.map { meanings[$0] ?? $0 } ?? character)
+    }
+    return result
+  }
+
+  private static func read(_ rest: inout Substring) throws(Fault) -> Literal {
+    rest = rest.drop { $0 == " " }
+    switch rest.first {
+    case "{": return .members(try list(&rest, until: "}"))
+    case "[": return .elements(try list(&rest, until: "]"))
+    case "\"":
+      var end = rest.index(after: rest.startIndex)
+      while end < rest.endIndex, rest[end] != "\"" {
+        // What follows a backslash does not end the text.
+        let step = rest[end] == "\\" ? 2 : 1
+        end = rest.index(end, offsetBy: step, limitedBy: rest.endIndex) ?? rest.endIndex
+      }
+      guard end < rest.endIndex else { throw Fault(text: "the quote in \"\(rest)\" has no end") }
+      let text = rest[rest.index(after: rest.startIndex)..<end]
+      rest = rest[rest.index(after: end)...]
+      return .word(unescaped(text), isQuoted: true)
+    default:
+      let word = rest.prefix { !",]} ".contains($0) }
+      rest = rest.dropFirst(word.count)
+      return .word(String(word), isQuoted: false)
+    }
+  }
+
+  private static func list(
+    _ rest: inout Substring, until close: Character
+  ) throws(Fault) -> [Literal] {
+    let start = rest
+    var items: [Literal] = []
+    rest = rest.dropFirst().drop { $0 == " " }
+    if rest.first == close {
+      rest = rest.dropFirst()
+      return items
+    }
+    while true {
+      items.append(try read(&rest))
+      rest = rest.drop { $0 == " " }
+      let next = rest.first
+      rest = rest.dropFirst()
+      if next == close { return items }
+      guard next == "," else {
+        throw Fault(text: "expected ',' or '\(close)' in \"\(start)\"")
+      }
+    }
+  }
+
+  /// As an error quotes it.
+  var description: String {
+    switch self {
+    case .word(let text, let isQuoted): isQuoted ? "\"\(text)\"" : text
+    case .members(let items): "{\(items.map(\.description).joined(separator: ", "))}"
+    case .elements(let items): "[\(items.map(\.description).joined(separator: ", "))]"
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import ArgumentParser
+import Forwarding
+import Foundation
+
+/// `fwd encode`: C declarations as encodings.
+struct EncodeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "encode",
+    abstract: "Spells C declarations as encodings.",
+    discussion: """
+      Give a declaration or a type, in quotes:
+
+        fwd encode 'int (*)(void *, int)'
+        fwd encode 'double cos(double)'
+
+      or headers, and the names of functions, callbacks and structs in them. Without names, all that the \
+      headers themselves declare:
+
+        fwd encode --header sqlite3.h sqlite3_update_hook
+        fwd encode --header expat.h --swift --import CExpat
+
+      A function's parameters of a function type are callbacks, shown as NAME/PARAMETER; function pointers \
+      in structs are shown as STRUCT.FIELD. `context` marks the parameters of type `void *`, the likeliest \
+      first. A struct that its encoding does not describe completely (bit-fields, attributes) comes with \
+      the layout to state.
+
+      libclang reads the declarations. It is part of the Swift toolchain and of Debian's libclang-dev; \
+      FWD_LIBCLANG can name the file.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "Declarations, types, or names that a header declares.", valueName: "declaration-or-name"))
+  var items: [String] = []
+
+  @Option(
+    name: .customLong("header"),
+    help: ArgumentHelp(
+      "A header to read, in the order in which C would include it.", valueName: "file"))
+  var headers: [String] = []
+
+  @Option(
+    name: [.customLong("include"), .customShort("I")],
+    help: ArgumentHelp("A directory with headers.", valueName: "directory"))
+  var includeDirectories: [String] = []
+
+  @Option(
+    name: [.customLong("define"), .customShort("D")],
+    help: ArgumentHelp("A macro, as for the compiler.", valueName: "name[=value]"))
+  var defines: [String] = []
+
+  enum Format: String, EnumerableFlag {
+    case swift, json
+
+    static func help(for value: Format) -> ArgumentHelp? {
+      switch value {
+      case .swift: "Write a Swift file of method keys, and a protocol table of them."
+      case .json: "Write JSON."
+      }
+    }
+  }
+
+  @Flag(exclusivity: .exclusive)
+  var format: Format?
+
+  @Option(
+    name: .customLong("import"),
+    help: ArgumentHelp(
+      "A module that the Swift file imports, with the C types.", valueName: "module"))
+  var modules: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The name of the enum in the Swift file. By default that of the first header.",
+      valueName: "enum"))
+  var name: String?
+
+  func validate() throws {
+    if items.isEmpty && headers.isEmpty {
+      throw ValidationError("Give a declaration, or a header with --header.")
+    }
+    if headers.isEmpty, let item = items.first(where: { !Self.isDeclaration($0) }) {
+      throw ValidationError(
+        "\"\(item)\" is a name: --header tells where it is declared. A type alone is quoted with its blanks."
+      )
+    }
+  }
+
+  /// Whether an item is C, and not the name of something.
+  private static func isDeclaration(_ item: String) -> Bool {
+    item.contains { "(* ;{".contains($0) }
+  }
+
+  func run() throws {
+    try reporting {
+      let clang = try Clang.load()
+      let options = Source.Options(
+        headers: headers, includeDirectories: includeDirectories, defines: defines)
+      var found = EncodedDeclarations()
+      for item in items where Self.isDeclaration(item) {
+        try found.add(declaration: item, clang, options)
+      }
+      let names = items.filter { !Self.isDeclaration($0) }
+      if !headers.isEmpty && (!names.isEmpty || items.isEmpty) {
+        try found.add(names: names, clang, options)
+      }
+      switch format {
+      case .swift:
+        try printOutput(
+          SwiftSource(found, name: name, headers: headers, modules: modules).text)
+      case .json: try printOutput(found.json() + "\n")
+      case nil: try printOutput(found.text(style: .standard))
+      }
+    }
+  }
+}
+
+/// What a run has found, in the order of the source.
+struct EncodedDeclarations {
+  private(set) var functions: [EncodedFunction] = []
+  private(set) var structs: [EncodedStruct] = []
+  private(set) var types: [EncodedType] = []
+  /// Types refer to them.
+  private var sources: [Source] = []
+
+  mutating func add(
+    declaration: String, _ clang: Clang, _ options: Source.Options, spellsPointees: Bool = false
+  ) throws {
+    let source = try Source.declaration(clang, declaration, options)
+    let reader = DeclarationReader(source, wanted: [], spellsPointees: spellsPointees) {
+      $0 == Source.name
+    }
+    functions += reader.functions
+    structs += reader.structs
+    types += reader.types
+    sources.append(source)
+    if reader.functions.isEmpty && reader.structs.isEmpty && reader.types.isEmpty {
+      throw Failure(
+        .dataError, "\"\(declaration)\" declares no function, function pointer, struct or type")
+    }
+  }
+
+  mutating func add(names: [String], _ clang: Clang, _ options: Source.Options) throws {
+    let source = try Source.headers(clang, options)
+    let endings = options.headers.map { header in "/" + header }
+    let reader = DeclarationReader(source, wanted: names) { file in
+      endings.contains { ("/" + file).hasSuffix($0) }
+    }
+    for name in names where !reader.names.contains(name) {
+      let near = nearest(to: name, among: reader.names).map { "; did you mean \"\($0)\"?" } ?? ""
+      throw Failure(
+        .dataError, "no header declares \"\(name)\"\(near)")
+    }
+    for name in names
+    where !reader.functions.contains(where: { $0.name == name || $0.name.hasPrefix(name + ".") })
+      && !reader.structs.contains(where: { $0.name == name })
+    {
+      throw Failure(.dataError, "\"\(name)\" is no function, callback or complete struct")
+    }
+    functions += reader.functions
+    structs += reader.structs
+    sources.append(source)
+  }
+}
+
+/// The name that differs in the fewest characters, if most are the same.
+private func nearest(to name: String, among names: [String]) -> String? {
+  let near = Set(names).map { (changes: $0.difference(from: name).count, name: $0) }
+    .min { ($0.changes, $0.name) < ($1.changes, $1.name) }
+  return near.flatMap { $0.changes <= max(2, name.count / 2) ? $0.name : nil }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import CClangIndex
+import Forwarding
+
+/// A function type that was found in C, as an encoding.
+struct EncodedFunction {
+  enum Kind: String {
+    /// A function that can be called.
+    case function
+    /// A function pointer that somebody passes.
+    case callback
+    /// A function pointer in a struct.
+    case member
+  }
+
+  struct Parameter {
+    /// Empty if the source gives none.
+    let name: String
+    let type: CType
+    let encoding: String
+  }
+
+  let kind: Kind
+  /// `sqlite3_exec`, `sqlite3_exec/callback` for the type of its parameter,
+  /// `FTW.base` for a member.
+  let name: String
+  let result: CType
+  let parameters: [Parameter]
+  let isVariadic: Bool
+  /// The offset of a member in its struct, in bytes.
+  let offset: Int?
+  /// The name that the linker knows, if it is another.
+  let symbol: String?
+  let encoding: EncodingResult
+
+  init(
+    _ kind: Kind, _ name: String, _ type: CType, names: [String], offset: Int? = nil,
+    symbol: String? = nil, spellsPointees: Bool = false
+  ) {
+    self.kind = kind
+    self.name = name
+    self.offset = offset
+    self.symbol = symbol == name ? nil : symbol
+    result = type.result
+    isVariadic = type.isVariadic
+    let types = type.arguments
+    var parameters: [Parameter] = []
+    var encoder = TypeEncoder(spellsPointees: spellsPointees)
+    do {
+      try encoder.add(type.result)
+      for (index, type) in types.enumerated() {
+        let start = encoder.text.endIndex
+        try encoder.add(parameter: type)
+        parameters.append(
+          Parameter(
+            name: index < names.count ? names[index] : "", type: type,
+            encoding: String(encoder.text[start...])))
+      }
+      let text = encoder.text + (type.isVariadic ? "..." : "")
+      // The library has the last word on what can be called.
+      _ = try MethodSignature(text, stating: encoder.stated.map(\.layout))
+      encoding = .success((text, encoder.stated))
+    } catch {
+      encoding = .failure(error as? TypeEncoder.Problem ?? TypeEncoder.Problem(text: "\(error)"))
+    }
+    self.parameters = parameters
+  }
+
+  /// The parameters that may be the context that its owner gets back, the
+  /// likeliest first: those of type `void *` that come first or last, or have a
+  /// name that says so.
+  var contexts: [Int] {
+    let hints = [
+      "context", "ctx", "user", "data", "arg", "opaque", "baton", "closure", "priv", "cookie",
+    ]
+    func likelihood(_ index: Int) -> Int {
+      let name = parameters[index].name.lowercased()
+      return (hints.contains { name.contains($0) } ? 4 : 0)
+        + (index == 0 ? 2 : index == parameters.count - 1 ? 1 : 0)
+    }
+    return parameters.indices.filter { index in
+      let bare = parameters[index].type.canonical
+      return bare.kind == clang_type_pointer && bare.pointee.canonical.kind == clang_type_void
+        && !bare.pointee.isConst && likelihood(index) > 0
+    }.sorted { likelihood($0) > likelihood($1) }
+  }
+}
+
+/// An encoding, and the layouts that it does not carry; or why there is none.
+typealias EncodingResult = Result<
+  (text: String, stated: [TypeEncoder.Stated]), TypeEncoder.Problem
+>
+
+/// A type that was given alone.
+struct EncodedType {
+  let name: String
+  let size: Int?
+  let alignment: Int?
+  let encoding: EncodingResult
+
+  init(_ type: CType) {
+    name = type.canonical.spelling
+    size = type.size
+    alignment = type.alignment
+    encoding = encode(type)
+  }
+}
+
+/// Encodes a type, and has the library read the encoding.
+private func encode(_ type: CType) -> EncodingResult {
+  var encoder = TypeEncoder()
+  do {
+    try encoder.add(type)
+    _ = try TypeEncoding(encoder.text, stating: encoder.stated.map(\.layout)).layout()
+    return .success((encoder.text, encoder.stated))
+  } catch {
+    return .failure(error as? TypeEncoder.Problem ?? TypeEncoder.Problem(text: "\(error)"))
+  }
+}
+
+/// A struct or union that was found in C.
+struct EncodedStruct {
+  let name: String
+  let size: Int
+  let alignment: Int
+  let members: [(name: String, bit: Int, isBitField: Bool)]
+  let encoding: EncodingResult
+
+  init(_ name: String, _ type: CType) {
+    self.name = name
+    size = type.size ?? 0
+    alignment = type.alignment ?? 1
+    members = type.fields.map {
+      ($0.name.contains("(") ? "" : $0.name, $0.bitOffset, $0.isBitField)
+    }
+    encoding = encode(type)
+  }
+}

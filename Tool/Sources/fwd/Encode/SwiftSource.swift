@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import CClangIndex
+import Foundation
+
+/// A Swift file with a method key for each callback, and a protocol table.
+struct SwiftSource {
+  let text: String
+
+  init(_ found: EncodedDeclarations, name: String?, headers: [String], modules: [String]) {
+    let base = headers.first.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
+    let namespace = name ?? SwiftName.upperCamel(base ?? "Callbacks")
+    var identifiers = SwiftName.Pool()
+    var keys: [String] = []
+    var required: [String] = []
+    var selectors: Set<String> = []
+    for function in found.functions where function.kind != .function {
+      let title = function.name == Source.typeName ? "callback" : function.name
+      do {
+        let key = try Key(function, title)
+        guard selectors.insert(key.selector).inserted else { continue }
+        let identifier = identifiers.take(SwiftName.lowerCamel(title))
+        keys.append(key.declaration(identifier))
+        required.append("      $0.optional(\(identifier))")
+      } catch {
+        keys.append("  // \(title): no key, since \(error.text)")
+      }
+    }
+    var lines = ["// Written by fwd encode --swift. Do not edit; write it again instead.", ""]
+    lines += (modules + ["Forwarding"]).map { "import \($0)" }
+    lines += [
+      "", "/// The callbacks of \(headers.isEmpty ? "C" : headers.joined(separator: ", ")).",
+    ]
+    lines += ["enum \(namespace) {"]
+    lines.append(keys.joined(separator: "\n\n"))
+    if !required.isEmpty {
+      lines += [
+        "", "  /// A protocol of all of them, none of which a subscriber must have.",
+        "  static func table() throws(ForwardingError) -> ProtocolTable {",
+        "    try ProtocolTable(\"\(namespace)\") {",
+      ]
+      lines += required + ["    }", "  }"]
+    }
+    lines += ["}", ""]
+    text = lines.joined(separator: "\n")
+  }
+}
+
+extension SwiftSource {
+  /// Why something has no Swift spelling.
+  struct Problem: Error {
+    let text: String
+  }
+
+  /// A method key.
+  private struct Key {
+    let selector: String
+    private let comment: [String]
+    private let types: String
+
+    init(_ function: EncodedFunction, _ title: String) throws(Problem) {
+      if let problem = function.encoding.problem {
+        throw Problem(text: "\(problem.prefix { $0 != "\n" })")
+      }
+      if function.isVariadic { throw Problem(text: "it is variadic") }
+      if !function.encoding.stated.isEmpty {
+        throw Problem(text: "a struct that is passed by value has a layout to state")
+      }
+      // The context that comes first is the receiver of the form `.method`.
+      let isMethod = function.contexts.first == 0
+      var types: [String] = []
+      for parameter in function.parameters.dropFirst(isMethod ? 1 : 0) {
+        types.append(try SwiftType.spelling(of: parameter.type))
+      }
+      let result = try SwiftType.spelling(of: function.result, isResult: true)
+      self.types = "((\(types.joined(separator: ", "))) -> \(result)).self"
+      selector = SwiftName.lowerCamel(title) + String(repeating: ":", count: types.count)
+      var comment = ["`\(title)`: `\(function.encoding.text ?? "")`."]
+      if isMethod {
+        comment.append("Parameter 1 is taken for the context: form `.method`.")
+      } else if let context = function.contexts.first {
+        comment.append("Parameter \(context + 1) may be the context: form `.arguments`.")
+      } else {
+        comment.append("Form `.arguments`.")
+      }
+      if function.kind == .member { comment.append("Field: `\\\(function.name)`.") }
+      self.comment = comment
+    }
+
+    func declaration(_ identifier: String) -> String {
+      (comment.map { "  /// \($0)" } + [
+        "  static let \(identifier) = Method(", "    \"\(selector)\",", "    \(types))",
+      ]).joined(separator: "\n")
+    }
+  }
+}
+
+// MARK: - Types
+
+/// How Swift spells a type that it imports from C.
+private enum SwiftType {
+  static func spelling(of type: CType, isResult: Bool = false) throws(SwiftSource.Problem) -> String
+  {
+    if let name = named(type) { return name }
+    let bare = type.canonical
+    if let number = number(bare) { return number }
+    switch bare.kind {
+    case clang_type_void: return "Void"
+    case clang_type_pointer: return try pointer(type)
+    case clang_type_array, clang_type_incomplete_array, clang_type_variable_array:
+      let element = try spelling(of: bare.element)
+      return "\(bare.element.isConst ? "UnsafePointer" : "UnsafeMutablePointer")<\(element)>?"
+    case clang_type_enum:
+      let name = enumName(bare)
+      guard name.isEmpty else { return name }
+      return try spelling(of: bare.declaration.enumType)
+    case clang_type_record:
+      throw SwiftSource.Problem(
+        text: "\(type.spelling) is passed by value: conform it to TypeEncodable")
+    default: throw SwiftSource.Problem(text: "\(type.spelling) has no spelling in Swift")
+    }
+  }
+
+  private static func enumName(_ type: CType) -> String {
+    var name = type.spelling
+    for word in ["const ", "volatile ", "enum "] where name.hasPrefix(word) {
+      name.removeFirst(word.count)
+    }
+    return name.contains("(") ? "" : name
+  }
+
+  /// Typedefs that Swift imports as types of its own.
+  private static func named(_ type: CType) -> String? {
+    let names = [
+      "size_t": "Int", "ssize_t": "Int", "ptrdiff_t": "Int", "intptr_t": "Int",
+      "uintptr_t": "UInt", "int8_t": "Int8", "uint8_t": "UInt8", "int16_t": "Int16",
+      "uint16_t": "UInt16", "int32_t": "Int32", "uint32_t": "UInt32", "int64_t": "Int64",
+      "uint64_t": "UInt64",
+    ]
+    var type = type
+    while type.kind == clang_type_typedef || type.kind == clang_type_elaborated {
+      let declaration = type.declaration
+      guard declaration.kind == clang_cursor_typedef else { return nil }
+      if let name = names[declaration.name] { return name }
+      type = declaration.underlyingType
+    }
+    return nil
+  }
+
+  private static func number(_ type: CType) -> String? {
+    switch type.kind {
+    case clang_type_bool: "Bool"
+    case clang_type_char_s, clang_type_char_u: "CChar"
+    case clang_type_schar: "Int8"
+    case clang_type_uchar: "UInt8"
+    case clang_type_short: "Int16"
+    case clang_type_ushort: "UInt16"
+    case clang_type_int: "Int32"
+    case clang_type_uint: "UInt32"
+    case clang_type_long: type.size == 8 ? "Int" : "Int32"
+    case clang_type_ulong: type.size == 8 ? "UInt" : "UInt32"
+    case clang_type_longlong: "Int64"
+    case clang_type_ulonglong: "UInt64"
+    case clang_type_float: "Float"
+    case clang_type_double: "Double"
+    default: nil
+    }
+  }
+
+  private static func pointer(_ type: CType) throws(SwiftSource.Problem) -> String {
+    let written = type.desugared
+    let pointee = written.kind == clang_type_pointer ? written.pointee : type.canonical.pointee
+    let mark = type.isNonNull ? "" : "?"
+    let bare = pointee.canonical
+    switch bare.kind {
+    case clang_type_void:
+      return (pointee.isConst ? "UnsafeRawPointer" : "UnsafeMutableRawPointer") + mark
+    case clang_type_function:
+      guard let function = type.function, !function.type.isVariadic else {
+        throw SwiftSource.Problem(text: "\(type.spelling) is variadic")
+      }
+      var types: [String] = []
+      for argument in function.type.arguments { types.append(try spelling(of: argument)) }
+      let result = try spelling(of: function.type.result, isResult: true)
+      return "(@convention(c) (\(types.joined(separator: ", "))) -> \(result))\(mark)"
+    case clang_type_record:
+      if bare.size == nil { return "OpaquePointer" + mark }
+      return pointer(to: recordName(pointee), pointee, mark)
+    default:
+      return pointer(to: try spelling(of: pointee), pointee, mark)
+    }
+  }
+
+  private static func pointer(to name: String, _ pointee: CType, _ mark: String) -> String {
+    "\(pointee.isConst ? "UnsafePointer" : "UnsafeMutablePointer")<\(name)>\(mark)"
+  }
+
+  private static func recordName(_ type: CType) -> String { TypeEncoder.name(type) }
+}
+
+// MARK: - Names
+
+/// Names of Swift made of names of C.
+private enum SwiftName {
+  /// Names that have not been given to anything else.
+  struct Pool {
+    private var taken: Set<String> = []
+
+    mutating func take(_ name: String) -> String {
+      var candidate = name
+      var number = 1
+      while !taken.insert(candidate).inserted {
+        number += 1
+        candidate = "\(name)\(number)"
+      }
+      return candidate
+    }
+  }
+
+  /// `sqlite3_exec/callback` is `sqlite3ExecCallback`.
+  static func lowerCamel(_ name: String) -> String {
+    let parts = words(name)
+    let first = parts.first ?? "callback"
+    // An acronym in front is lowercased as a whole: `XMLParse`, `xmlParse`.
+    let upper = first.prefix { $0.isUppercase }
+    let head =
+      upper.count <= 1 || upper.count == first.count
+      ? upper.lowercased() : upper.dropLast().lowercased() + String(upper.suffix(1))
+    let joined = head + first.dropFirst(upper.count) + parts.dropFirst().map(capitalized).joined()
+    return escaped(joined)
+  }
+
+  static func upperCamel(_ name: String) -> String { words(name).map(capitalized).joined() }
+
+  private static func words(_ name: String) -> [String] {
+    name.split { !$0.isASCII || !($0.isLetter || $0.isNumber) }.map(String.init)
+  }
+
+  private static func capitalized(_ word: String) -> String {
+    word.prefix(1).uppercased() + word.dropFirst()
+  }
+
+  private static func escaped(_ name: String) -> String {
+    if name.first?.isNumber ?? true { return "_" + name }
+    let keywords: Set = [
+      "default", "repeat", "in", "is", "as", "for", "while", "if", "else", "switch", "case", "func",
+      "init", "self", "super", "return", "throw", "throws", "class", "struct", "enum", "import",
+    ]
+    return keywords.contains(name) ? "`\(name)`" : name
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Foundation
+import Testing
+
+@Suite("fwd call") struct CallCommandTests {
+  /// Runs `fwd call` with the words of a shell command.
+  private func call(_ words: String) throws -> ToolRun {
+    try ToolRun.shell("\"$FWD\" call \(words)")
+  }
+
+  @Test(arguments: [
+    ("libm.so.6 cos dd 0", "1.0"),
+    ("libm.so.6 'double pow(double, double)' 2 10", "1024.0"),
+    ("libm.so.6 'float floorf(float)' -1.5", "-2.0"),
+    ("libm.so.6 'long double sqrtl(long double)' 2.25", "1.5"),
+    ("libc.so.6 'int abs(int)' -7", "7"),
+    ("libc.so.6 'long labs(long)' -0x10", "16"),
+    ("libc.so.6 'size_t strlen(const char *)' 'four'", "4"),
+    ("libc.so.6 'char *strchr(const char *, int)' 'key=value' \"'='\"", "\"=value\""),
+    ("libc.so.6 'char *strchr(const char *, int)' 'key' 61", "null"),
+    ("libc.so.6 'int toupper(int)' \"'a'\"", "65"),
+    ("libc.so.6 'div_t div(int, int)' 7 2", "{3, 1}"),
+    ("libc.so.6 'double strtod(const char *, char **)' 2.5e3 null", "2500.0"),
+    ("- 'int isalpha(int)' 0x41", "1024"),
+    ("libc.so.6 'int memcmp(const void *, const void *, size_t)' null null 0", "0"),
+    ("libc.so.6 'size_t strlen(const char *)' '\"null\"'", "4"),
+  ])
+  func `functions of the C library`(words: String, result: String) throws {
+    let run = try call(words)
+    #expect(run.errorText == "")
+    #expect(run.output == result + "\n")
+    #expect(run.status == 0)
+  }
+
+  @Test func `arrays that a function changes`() throws {
+    let run = try call("libm.so.6 'double modf(double, double *)' 2.75 '[0]'")
+    #expect(run.output == "0.75\nargument 2: [2.0]\n")
+    let two = try call("libm.so.6 'double frexp(double, int *)' 8 '[0]'")
+    #expect(two.output == "0.5\nargument 2: [4]\n")
+  }
+
+  @Test func `structs as arguments`() throws {
+    // struct tm is a struct of nine ints, a long and a string.
+    let run = try call(
+      "libc.so.6 'time_t timegm(struct tm *)' '[{1, 2, 3, 4, 5, 99, 0, 0, 0, 0, null}]'")
+    #expect(run.output.hasPrefix("928465321\nargument 1: [{1, 2, 3, 4, 5, 99, 5, 154, 0, 0, "))
+    let complex = try call("libm.so.6 cabs djd '{3, 4}'")
+    #expect(complex.output == "5.0\n")
+  }
+
+  @Test func `variadic functions`() throws {
+    let run = try call(
+      "libc.so.6 'int printf(const char *, ...)' '\"%s %d %g %ld\\n\"' a -3 2.5 5000000000")
+    #expect(run.output == "a -3 2.5 5000000000\n20\n")
+    let typed = try call("libc.so.6 printf 'i*...fc' '\"%g %d\\n\"' 0.5 7")
+    #expect(typed.output == "0.5 7\n6\n")
+    #expect(try call("libc.so.6 'int printf(const char *, ...)' '\"\\n\"'").output == "\n1\n")
+  }
+
+  @Test func `functions without a result`() throws {
+    #expect(try call("- 'void free(void *)' null").output == "")
+    #expect(try call("- 'int getpid(void)'").status == 0)
+  }
+
+  @Test func `errno`() throws {
+    let run = try call("--errno libc.so.6 'int chdir(const char *)' /no/such/directory")
+    #expect(run.output == "-1\nerrno: 2 (No such file or directory)\n")
+  }
+
+  @Test(arguments: [
+    ("libno-such.so f v", 69, "the library \"libno-such.so\" was not loaded"),
+    ("libm.so.6 no_such_function v", 69, "undefined symbol: no_such_function"),
+    ("libc.so.6 environ v", 69, "a variable, not a function"),
+    ("libm.so.6 cos dd", 65, "\"dd\" takes 1 argument, got 0"),
+    ("libm.so.6 cos dd 1 2", 65, "takes 1 argument, got 2"),
+    ("libm.so.6 cos dd one", 65, "argument 1 of \"dd\": expected Double (d), got \"one\""),
+    ("libc.so.6 abs ii 2147483648", 65, "expected Int32 (i), got \"2147483648\""),
+    ("libc.so.6 abs ii 1.5", 65, "expected Int32 (i), got \"1.5\""),
+    ("libc.so.6 abs ii ''", 65, "expected Int32 (i), got \"\""),
+    ("libc.so.6 free v^v 0x1234", 65, "expected null, got \"0x1234\""),
+    ("libc.so.6 f 'v{P=ii}' '{1}'", 65, "expected 2 members of struct P, got 1"),
+    ("libc.so.6 f 'v{P=ii}' '{1, 2'", 65, "expected ',' or '}'"),
+    ("libc.so.6 f 'v{P=ii}' '{1, 2} 3'", 65, "behind the closing bracket"),
+    ("libc.so.6 f 'v{P=ii}' 5", 65, "expected {Int32, Int32}, got \"5\""),
+    ("libc.so.6 abs '{' 5", 65, "method signature \"{\""),
+    ("libc.so.6 'int abs(int' 5", 65, "expected ')'"),
+    ("libc.so.6 'int abs(long)' 5", 65, "conflicting types for 'abs'"),
+    ("libc.so.6 'int (*)(int)' 5", 65, "is a type"),
+    ("libc.so.6", 64, "Give a symbol"),
+    ("libc.so.6 abs", 64, "Give a symbol"),
+  ])
+  func `what is wrong`(words: String, status: Int, reason: String) throws {
+    let run = try call(words)
+    #expect(run.errorText.contains(reason), "\(run.errorText)")
+    #expect(run.output == "")
+    #expect(run.status == Int32(status))
+    #expect(!run.wasSignaled)
+  }
+}

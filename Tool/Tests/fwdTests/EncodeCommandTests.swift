@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Foundation
+import Testing
+
+@Suite("fwd encode") struct EncodeCommandTests {
+  /// What `--json` writes, as far as the tests read it.
+  private struct Document: Decodable {
+    struct Member: Decodable {
+      let name: String
+      let offset: Int?
+    }
+
+    struct Function: Decodable {
+      let kind: String
+      let name: String
+      let encoding: String?
+      let problem: String?
+      let offset: Int?
+      let contexts: [Int]
+    }
+
+    struct Structure: Decodable {
+      let name: String
+      let size: Int
+      let alignment: Int
+      let problem: String?
+      let members: [Member]
+    }
+
+    let functions: [Function]
+    let structs: [Structure]
+  }
+
+  /// The headers of six libraries, and the modules that import them.
+  private static let headers: [(header: String, module: String)] = [
+    ("sqlite3.h", "CSQLite"), ("uv.h", "CUV"), ("curl/curl.h", "CCurl"), ("expat.h", "CExpat"),
+    ("stdlib.h", "Glibc"), ("ftw.h", "Glibc"),
+  ]
+
+  /// Those of them that are installed, with the files.
+  static let installed: [(header: String, module: String, file: String)] = headers.compactMap {
+    header, module in
+    let directories = [
+      "/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu",
+    ]
+    return directories.map { "\($0)/\(header)" }
+      .first { FileManager.default.fileExists(atPath: $0) }.map { (header, module, $0) }
+  }
+
+  private func encode(_ arguments: String...) throws -> String {
+    let tree = try TemporaryTree()
+    defer { withExtendedLifetime(tree) {} }
+    let words = arguments.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
+    let run = try ToolRun.shell("\"$FWD\" encode \(words.joined(separator: " "))")
+    #expect(run.errorText == "")
+    #expect(run.status == 0)
+    return run.output
+  }
+
+  // MARK: - Declarations
+
+  @Test(arguments: [
+    ("int (*)(void *, int)", "i^vi"), ("double cos(double)", "dd"), ("unsigned long", "Q"),
+    ("size_t (*)(char *, size_t, size_t, void *)", "Q*QQ^v"),
+    ("int f(const char *, const struct stat *, int)", "ir*r^{stat=}i"),
+    ("void f(int [4], double (*)[3], char **, unsigned char *)", "v^i^[3d]^**"),
+    ("int f(int (*)(void))", "i^?"), ("int f(int g(void))", "i^?"),
+    ("void f(_Bool, signed char, short, long long, float, long double, __int128)", "vBcsqfDt"),
+    ("_Complex double f(_Complex float)", "jdjf"),
+    ("struct P { int x; double y[2]; }", "{P=\"x\"i\"y\"[2d]}"),
+    ("union U { int x; char y; }", "(U=\"x\"i\"y\"c)"), ("enum E { a } f(enum E)", "II"),
+    ("int printf(const char *, ...)", "ir*..."), ("int f(va_list *)", "i^[1{__va_list_tag=}]"),
+    ("_Atomic int f(_Atomic char *)", "Ai^Ac"), ("void f(void)", "v"),
+  ])
+  func `declarations and types`(declaration: String, encoding: String) throws {
+    let output = try encode(declaration)
+    #expect(output.split(whereSeparator: \.isWhitespace).contains(Substring(encoding)), "\(output)")
+  }
+
+  @Test func `callbacks among the parameters`() throws {
+    let output = try encode(
+      "int exec(void *, int (*callback)(void *user, char **texts), void *user)")
+    let lines = output.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first?.contains("i^v^?^v") == true)
+    #expect(lines.last?.hasPrefix("callback  exec/callback  i^v^*") == true)
+    #expect(lines.last?.hasSuffix("context: parameter 1 (user)") == true)
+  }
+
+  @Test func `layouts that an encoding does not carry`() throws {
+    let packed = try encode("struct P { char a; int b; } __attribute__((packed))")
+    #expect(
+      packed.contains(
+        "StatedLayout(\"P\", size: 5, alignment: 1, members: [.offset(0), .offset(1)], memberAlignment: 1)"
+      ))
+    let bits = try encode("struct F { unsigned a : 3; unsigned b : 20; double c; }")
+    #expect(bits.contains("{F=\"a\"b3\"b\"b20\"c\"d}"))
+    #expect(bits.contains("members: [.bit(0), .bit(3), .offset(8)]"))
+    #expect(!(try encode("struct N { char a; int b; }").contains("StatedLayout")))
+  }
+
+  @Test func `names of symbols`() throws {
+    #expect(try encode("int f(int) __asm__(\"g\")").contains("symbol g"))
+  }
+
+  // MARK: - Headers
+
+  @Test(arguments: installed.indices)
+  func `all of a header is accepted, with the compilers' sizes and offsets`(index: Int) throws {
+    let header = Self.installed[index].header
+    let text = try encode("--header", header, "--json")
+    let document = try JSONDecoder().decode(Document.self, from: Data(text.utf8))
+    #expect(!document.functions.isEmpty)
+    for function in document.functions { #expect(function.problem == nil, "\(function.name)") }
+    var source = "#include <stddef.h>\n#include <\(header)>\n"
+    var count = 0
+    for structure in document.structs {
+      #expect(structure.problem == nil, "\(structure.name)")
+      // A tag, or the name of a typedef.
+      let names = ["struct \(structure.name)", "union \(structure.name)", structure.name]
+      let kind = try names.first {
+        try compiles("#include <\(header)>\nint size = sizeof(\($0));", by: "clang")
+      }
+      guard let kind else { continue }
+      source += "_Static_assert(sizeof(\(kind)) == \(structure.size), \"\");\n"
+      source += "_Static_assert(_Alignof(\(kind)) == \(structure.alignment), \"\");\n"
+      for member in structure.members where !member.name.isEmpty {
+        guard let offset = member.offset else { continue }
+        source += "_Static_assert(offsetof(\(kind), \(member.name)) == \(offset), \"\");\n"
+        count += 1
+      }
+    }
+    #expect(count > 0 || document.structs.isEmpty)
+    #expect(try compiles(source, by: "clang"))
+    #expect(try compiles(source, by: "gcc"))
+  }
+
+  private func compiles(_ source: String, by compiler: String) throws -> Bool {
+    let tree = try TemporaryTree()
+    try source.write(toFile: tree.path + "/source.c", atomically: true, encoding: .utf8)
+    return try ToolRun.shell("\(compiler) -std=gnu17 -w -fsyntax-only '\(tree.path)/source.c'")
+      .status == 0
+  }
+
+  @Test(arguments: installed.indices)
+  func `the Swift file of a header compiles`(index: Int) throws {
+    let (header, module, file) = Self.installed[index]
+    let tree = try TemporaryTree()
+    let text = try encode("--header", header, "--swift", "--import", module)
+    #expect(text.contains("static let"))
+    #expect(!text.contains("no key"), "\(text)")
+    try text.write(toFile: tree.path + "/Keys.swift", atomically: true, encoding: .utf8)
+    try "module \(module == "Glibc" ? "Unused" : module) [system] { header \"\(file)\" export * }"
+      .write(toFile: tree.path + "/module.modulemap", atomically: true, encoding: .utf8)
+    let modules = ToolRun.tool.deletingLastPathComponent().appending(path: "Modules").path
+    let shims = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../CShims").standardized.path
+    let run = try ToolRun.shell(
+      "swiftc -warnings-as-errors -swift-version 6 -module-name Keys -typecheck '\(tree.path)/Keys.swift' "
+        + "-I '\(modules)' -I '\(shims)/include' -I '\(shims)/internal' -I '\(tree.path)'")
+    #expect(run.status == 0, "\(run.errorText)")
+  }
+
+  @Test func `names in a header`() throws {
+    let output = try encode("--header", "ftw.h", "__ftw_func_t", "--header", "sys/stat.h", "stat")
+    #expect(output.contains("callback  __ftw_func_t  ir*r^{stat=}i"))
+    #expect(output.contains("function  stat"))
+  }
+
+  // MARK: - What is wrong
+
+  private func failure(
+    _ arguments: String..., environment: [String: String] = [:]
+  ) throws -> (status: Int32, text: String) {
+    let run: ToolRun =
+      switch arguments.count {
+      case 1: try ToolRun.fwd("encode", arguments[0], environment: environment)
+      case 2: try ToolRun.fwd("encode", arguments[0], arguments[1], environment: environment)
+      default:
+        try ToolRun.fwd(
+          "encode", arguments[0], arguments[1], arguments[2], environment: environment)
+      }
+    #expect(run.output == "")
+    return (run.status, run.errorText)
+  }
+
+  @Test(arguments: [
+    ("int (*", "expected ')'"), ("xyz *f(void)", "'xyz'"),
+    ("int f(int)(int)", "cannot return function type"), ("struct S s; int x = 1 +;", "expected"),
+    ("int f(struct Incomplete)", "struct Incomplete"),
+  ])
+  func `declarations that are no C`(text: String, reason: String) throws {
+    let run = try ToolRun.fwd("encode", text)
+    #expect((run.errorText + run.output).contains(reason), "\(run.errorText)\(run.output)")
+  }
+
+  @Test func `headers that cannot be read`() throws {
+    let missing = try failure("--header", "no/such.h")
+    #expect(missing.status == 65)
+    #expect(missing.text.contains("no/such.h: 'no/such.h' file not found"))
+    let tree = try TemporaryTree()
+    try "int f(size_t count);".write(
+      toFile: tree.path + "/needs.h", atomically: true, encoding: .utf8)
+    let needing = try failure("--header", tree.path + "/needs.h")
+    #expect(needing.status == 65)
+    #expect(needing.text.contains("needs.h:1:7:"))
+    #expect(needing.text.contains("nothing was encoded"))
+    #expect(
+      try encode("--header", "stddef.h", "--header", tree.path + "/needs.h", "f").contains("iQ"))
+  }
+
+  @Test func `names that no header declares`() throws {
+    let run = try failure("--header", "ftw.h", "ftww")
+    #expect(run.status == 65)
+    #expect(run.text.contains("no header declares \"ftww\"; did you mean \"ftw\"?"))
+    #expect(try failure("--header", "ftw.h", "FTW_F").text.contains("FTW_F"))
+  }
+
+  @Test func `a machine without libclang`() throws {
+    let run = try failure("int f(void)", environment: ["FWD_LIBCLANG": "/no/libclang.so"])
+    #expect(run.status == 69)
+    #expect(run.text.contains("libclang-dev"))
+    #expect(run.text.contains("tried: /no/libclang.so"))
+    let other = try failure("int f(void)", environment: ["FWD_LIBCLANG": "libc.so.6"])
+    #expect(other.text.contains("libc.so.6 has no function clang_createIndex"))
+  }
+
+  @Test func `wrong usage`() throws {
+    #expect(try ToolRun.fwd("encode").status == 64)
+    #expect(try failure("name").status == 64)
+    #expect(try failure("int f(void)", "--swift", "--json").status == 64)
+  }
+}
