@@ -30,7 +30,7 @@ import Forwarding
 
   init() {}
 
-  deinit { unsafe blocks.forEach { unsafe free($0) } }
+  deinit { for index in blocks.indices { free(blocks[index]) } }
 
   /// Zeroed memory for some bytes, at least one.
   func room(_ size: Int) -> UnsafeMutableRawPointer {

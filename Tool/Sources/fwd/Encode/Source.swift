@@ -43,7 +43,7 @@ import Foundation
     arguments += options.includeDirectories.flatMap { ["-I", $0] }
     arguments += options.defines.flatMap { ["-D", $0] }
     let copies = unsafe arguments.map { unsafe strdup($0) }
-    defer { unsafe copies.forEach { unsafe free($0) } }
+    defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
     let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
     var unit: UnsafeMutableRawPointer?
     let status = unsafe text.withCString { contents in
