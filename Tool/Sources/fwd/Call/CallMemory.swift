@@ -30,7 +30,7 @@ import Forwarding
 
   init() {}
 
-  deinit { for index in blocks.indices { free(blocks[index]) } }
+  deinit { for index in unsafe blocks.indices { unsafe free(blocks[index]) } }
 
   /// Zeroed memory for some bytes, at least one.
   func room(_ size: Int) -> UnsafeMutableRawPointer {
