@@ -30,6 +30,45 @@ internal struct DerivedEncoding {
   }
 }
 
+/// The encodings of a function's Swift types.
+internal struct DerivedEncodings {
+  internal let result: String
+  internal let parameters: [String]
+
+  /// The layouts that the encodings do not carry.
+  internal let statedLayouts: [StatedLayout]
+
+  /// Derives them.
+  ///
+  /// - Parameters:
+  ///   - owner: what has the types, for errors: `the function "cos"`.
+  ///   - selector: the name of the method, for errors.
+  /// - Throws: `ForwardingError` with the code `noEncoding` if a type has none.
+  internal init(
+    _ result: Any.Type, _ parameters: [Any.Type], of owner: String, selector: String? = nil
+  ) throws(ForwardingError) {
+    var stated: [StatedLayout] = []
+    func derive(_ type: Any.Type, _ place: String) throws(ForwardingError) -> String {
+      do throws(ValueMismatch) {
+        let derived = try DerivedEncoding(of: type)
+        for layout in derived.statedLayouts where !stated.contains(layout) { stated.append(layout) }
+        return derived.text
+      } catch {
+        throw ForwardingError(
+          .noEncoding, selector: selector,
+          "\(place) of \(owner) is \(error.actual), expected \(error.expected)")
+      }
+    }
+    self.result = try derive(result, "the result")
+    var encodings: [String] = []
+    for (index, type) in parameters.enumerated() {
+      encodings.append(try derive(type, "parameter \(index + 1)"))
+    }
+    self.parameters = encodings
+    statedLayouts = stated
+  }
+}
+
 // MARK: - Values
 
 extension DerivedEncoding {

@@ -126,26 +126,8 @@ extension Library {
   ) throws(ForwardingError) -> MethodSignature {
     var types: [Any.Type] = []
     repeat types.append((each Argument).self)
-    let result = try encoding(of: Output.self, symbol, "the result")
-    var text = result.text
-    var stated = result.statedLayouts
-    for (index, type) in types.enumerated() {
-      let derived = try encoding(of: type, symbol, "parameter \(index + 1)")
-      text += derived.text
-      for layout in derived.statedLayouts where !stated.contains(layout) { stated.append(layout) }
-    }
-    return try MethodSignature(text, stating: stated)
-  }
-
-  private static func encoding(
-    of type: Any.Type, _ symbol: String, _ place: String
-  ) throws(ForwardingError) -> DerivedEncoding {
-    do throws(ValueMismatch) {
-      return try DerivedEncoding(of: type)
-    } catch {
-      throw ForwardingError(
-        .noEncoding,
-        "\(place) of the function \"\(symbol)\" is \(error.actual), expected \(error.expected)")
-    }
+    let derived = try DerivedEncodings(Output.self, types, of: "the function \"\(symbol)\"")
+    return try MethodSignature(
+      derived.result + derived.parameters.joined(), stating: derived.statedLayouts)
   }
 }

@@ -227,35 +227,18 @@ extension DerivedMethod {
   ) throws(ForwardingError) -> MethodSignature {
     var types: [Any.Type] = []
     repeat types.append((each Argument).self)
-    let result = try encoding(of: Output.self, selector, "the result")
-    var text = result.text + "@"
-    var stated = result.statedLayouts
-    for (index, type) in types.enumerated() {
-      let derived = try encoding(of: type, selector, "parameter \(index + 1)")
-      // A selector behind the receiver is the method's own.
-      if index == 0 && derived.text == ":" { text += ":" }
-      text += derived.text
-      for layout in derived.statedLayouts where !stated.contains(layout) { stated.append(layout) }
-    }
+    let derived = try DerivedEncodings(
+      Output.self, types, of: "the method key \"\(selector)\"", selector: selector.name)
+    // A selector behind the receiver is the method's own.
+    let own = derived.parameters.first == ":" ? ":" : ""
+    let text = derived.result + "@" + own + derived.parameters.joined()
     do throws(ForwardingError) {
-      return try MethodSignature(text, stating: stated)
+      return try MethodSignature(text, stating: derived.statedLayouts)
     } catch {
       throw ForwardingError(
         .noEncoding, selector: selector.name,
         "the types of the method key \"\(selector)\" give no signature: \(error)",
         encodingError: error)
-    }
-  }
-
-  private static func encoding(
-    of type: Any.Type, _ selector: MethodSelector, _ place: String
-  ) throws(ForwardingError) -> DerivedEncoding {
-    do throws(ValueMismatch) {
-      return try DerivedEncoding(of: type)
-    } catch {
-      throw ForwardingError(
-        .noEncoding, selector: selector.name,
-        "\(place) of the method key \"\(selector)\" is \(error.actual), expected \(error.expected)")
     }
   }
 }

@@ -14,13 +14,14 @@ struct SwiftSource {
     var identifiers = SwiftName.Pool()
     var keys: [String] = []
     var required: [String] = []
-    var selectors: Set<String> = []
+    let owners = Dictionary(grouping: found.functions) { Self.owner(of: $0.name) ?? "" }
     for function in found.functions where function.kind != .function {
       let title = function.name == Source.typeName ? "callback" : function.name
       do {
         let key = try Key(function, title)
-        guard selectors.insert(key.selector).inserted else { continue }
-        let identifier = identifiers.take(SwiftName.lowerCamel(title))
+        // A function's only callback without a name has the function's name.
+        let owner = Self.owner(of: title).flatMap { owners[$0]?.count == 1 ? $0 : nil }
+        let identifier = identifiers.take(SwiftName.lowerCamel(owner ?? title))
         keys.append(key.declaration(identifier))
         required.append("      $0.optional(\(identifier))")
       } catch {
@@ -45,6 +46,13 @@ struct SwiftSource {
     lines += ["}", ""]
     text = lines.joined(separator: "\n")
   }
+
+  /// `f` of `f/2`, a callback without a name; nil for others.
+  private static func owner(of name: String) -> String? {
+    let parts = name.split(separator: "/")
+    guard parts.count == 2, parts[1].allSatisfy(\.isNumber) else { return nil }
+    return String(parts[0])
+  }
 }
 
 extension SwiftSource {
@@ -55,8 +63,8 @@ extension SwiftSource {
 
   /// A method key.
   private struct Key {
-    let selector: String
     private let comment: [String]
+    private let parameterCount: Int
     private let types: String
 
     init(_ function: EncodedFunction, _ title: String) throws(Problem) {
@@ -75,7 +83,7 @@ extension SwiftSource {
       }
       let result = try SwiftType.spelling(of: function.result, isResult: true)
       self.types = "((\(types.joined(separator: ", "))) -> \(result)).self"
-      selector = SwiftName.lowerCamel(title) + String(repeating: ":", count: types.count)
+      parameterCount = types.count
       var comment = ["`\(title)`: `\(function.encoding.text ?? "")`."]
       if isMethod {
         comment.append("Parameter 1 is taken for the context: form `.method`.")
@@ -89,9 +97,12 @@ extension SwiftSource {
     }
 
     func declaration(_ identifier: String) -> String {
-      (comment.map { "  /// \($0)" } + [
-        "  static let \(identifier) = Method(", "    \"\(selector)\",", "    \(types))",
-      ]).joined(separator: "\n")
+      let selector = identifier.filter { $0 != "`" } + String(repeating: ":", count: parameterCount)
+      let lines =
+        comment.map { "  /// \($0)" } + [
+          "  static let \(identifier) = Method(", "    \"\(selector)\",", "    \(types))",
+        ]
+      return lines.joined(separator: "\n")
     }
   }
 }
