@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import PackageDescription
+
+// A package of its own, so that nobody who uses the library needs these C libraries. scripts/examples installs them,
+// builds the programs, and runs each on real data.
+
+let forwarding: Target.Dependency = .product(name: "Forwarding", package: "swift-forwarding")
+
+let package = Package(
+  name: "forwarding-examples",
+  dependencies: [.package(name: "swift-forwarding", path: "..")],
+  targets: [
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+    .executableTarget(name: "sqlite-hooks", dependencies: ["CSQLite", forwarding]),
+    .executableTarget(name: "expat-observers", dependencies: ["CExpat", forwarding]),
+  ],
+  swiftLanguageModes: [.v6]
+)
