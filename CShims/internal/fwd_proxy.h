@@ -115,6 +115,9 @@ fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL method
                                               const fwd_proxy_operations *FWD_NONNULL operations);
 /// Sets the owner. Must be called before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
+/// Hides the proxy from `fwd_current_proxy`, since it is a part of another one. Must be called before another thread has
+/// it.
+void fwd_proxy_core_hide(fwd_proxy *FWD_NONNULL proxy);
 /// Ends all subscriptions of a proxy whose last reference has been released. From now on the proxy refuses changes and
 /// forwards with FWD_DEAD. The caller must then free `garbage` by `fwd_garbage_free`. That runs the destroy notifiers,
 /// which may still call the functions of forwarding.h with the proxy.

@@ -26,16 +26,19 @@ void *fwd_library_open(const char *name, fwd_error *error) {
   return library;
 }
 
-/// Whether an address is that of a variable. False if the loader does not know what is there.
+/// Whether an address is that of a variable. Each thread has its own of a thread-local one, in memory that belongs to no
+/// library.
 static bool is_data(const void *address) {
 #if defined(__GLIBC__)
   Dl_info info;
   void *found = NULL;
-  if (!dladdr1(address, &info, &found, RTLD_DL_SYMENT) || !found || info.dli_saddr != address) return false;
+  if (!dladdr1(address, &info, &found, RTLD_DL_SYMENT)) return true;
+  // The loader does not name functions that a library does not export, to which it may have resolved the symbol.
+  if (!found || info.dli_saddr != address) return false;
   const ElfW(Sym) *symbol = found;
   // The same bits in both classes of ELF files.
   unsigned type = ELF64_ST_TYPE(symbol->st_info);
-  return type == STT_OBJECT || type == STT_COMMON || type == STT_TLS;
+  return type == STT_OBJECT || type == STT_COMMON;
 #else
   (void)address;
   return false;

@@ -276,7 +276,7 @@ static fwd_status finish_without_response(const emission *state, fwd_error *erro
 
 fwd_proxy *fwd_current_proxy(void) {
   const emission *state = current_emission();
-  return state ? state->proxy : NULL;
+  return state && !state->proxy->is_hidden ? state->proxy : NULL;
 }
 
 fwd_subscription fwd_current_subscription(void) {
@@ -406,6 +406,8 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
   if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
   clear_result(state);
   fwd_status status = call(state, implementation);
+  // What runs from here on is not the subscriber.
+  state->record = NULL;
   if (__builtin_expect(status != FWD_OK, 0)) status = settle_failure(state, status);
   if (__builtin_expect(status != FWD_OK, 0)) {
     // The next subscriber may respond.
@@ -458,6 +460,7 @@ __attribute__((noinline)) static bool deliver_by_closure(emission *state, fwd_re
     clear_result(state);
     state->record = record;
     fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
+    state->record = NULL;
     goes_on = apply_policy_inline(method, state);
     if (is_weak) swift_release(object);
   }

@@ -56,6 +56,8 @@ void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner) { proxy->owner = owner;
 
 void *fwd_proxy_core_owner(const fwd_proxy *proxy) { return proxy->owner; }
 
+void fwd_proxy_core_hide(fwd_proxy *proxy) { proxy->is_hidden = true; }
+
 void fwd_proxy_core_set_forwards(fwd_proxy *proxy, bool forwards) {
   atomic_store_explicit(&proxy->forwards_unhandled, forwards, memory_order_release);
 }

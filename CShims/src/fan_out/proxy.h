@@ -20,6 +20,8 @@ struct fwd_proxy {
   /// Whether the last reference has been released. Set by the releasing thread before any destroy notifier runs. Threads
   /// that have a reference read false, since it is set after the last one is gone.
   bool is_closing;
+  /// Whether it is a part of another proxy, which C programs do not know.
+  bool is_hidden;
   /// Whether invocations without a response go to `operations->forward_unhandled`.
   _Atomic bool forwards_unhandled;
 };

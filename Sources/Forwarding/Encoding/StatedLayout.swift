@@ -113,7 +113,7 @@ extension StatedLayout {
 extension StatedLayout {
   /// Copies what a C program states.
   ///
-  /// - Throws: `ForwardingError`: `nullPointer`, `malformed`.
+  /// - Throws: `ForwardingError`: `nullPointer`, `malformed`, `overflow`.
   @unsafe internal init(_ shim: fwd_stated_layout) throws(ForwardingError) {
     guard let text = unsafe shim.name else {
       throw ForwardingError(.nullPointer, "the name of a stated layout is NULL")
@@ -123,15 +123,22 @@ extension StatedLayout {
     guard let name = unsafe String(validatingCString: text) else {
       throw ForwardingError(.malformed, "the name of a stated layout is not UTF-8")
     }
+    // No encoding has more members than bytes.
+    guard (0...Int(FWD_ENCODING_LENGTH_LIMIT)).contains(unsafe shim.member_count) else {
+      throw ForwardingError(
+        .overflow, "the stated layout of \"\(name)\" has \(unsafe shim.member_count) members")
+    }
     self.name = name
     size = unsafe shim.size
     alignment = unsafe shim.alignment
     memberAlignment = unsafe shim.member_alignment == 0 ? nil : shim.member_alignment
     members = unsafe shim.members.map { first in
       unsafe UnsafeBufferPointer(start: first, count: shim.member_count).map { member in
-        member.offset == 0 && member.bit_offset > 0
-          ? .bit(member.bit_offset)
-          : .offset(member.offset)
+        if member.bit_offset == 0 { return .offset(member.offset) }
+        // The bit counts from the byte. A sum that overflows is outside of each type.
+        let (start, isFar) = member.offset.multipliedReportingOverflow(by: 8)
+        let (bit, isFarther) = start.addingReportingOverflow(member.bit_offset)
+        return .bit(isFar || isFarther ? .max : bit)
       }
     }
   }

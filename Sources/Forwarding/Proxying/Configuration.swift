@@ -25,8 +25,8 @@ extension DynamicProxy {
     /// Which methods a subscriber must have. One that implements a method with
     /// other types than the protocol's is always refused.
     public enum Conformance: Sendable, Hashable {
-      /// All that are required by each protocol of which it implements some
-      /// method, and by at least one protocol.
+      /// For each protocol of which it implements a method, all methods that the
+      /// protocol requires. It must satisfy at least one protocol.
       case implemented
       /// All that are required by any of the proxy's protocols.
       case all
@@ -38,8 +38,8 @@ extension DynamicProxy {
 
     /// What happens when an object subscribes again with the same table.
     public enum Duplicates: Sendable, Hashable {
-      /// It is delivered to once; the earlier subscription is given, and moved
-      /// if a position is named.
+      /// The object keeps its one subscription, which `subscribe` returns. If a
+      /// position is given, the subscription moves there.
       case once
       /// It is delivered to as often as it has subscribed.
       case allow
@@ -52,7 +52,8 @@ extension DynamicProxy {
       /// A void method is ignored. One with a result gives its default, else it
       /// is an error.
       case standard
-      /// As standard, but without a default the result is zero.
+      /// As standard, but without a default the result is zero; with the policy
+      /// `ResultPolicy.all` it is true.
       case ignore
       /// It is an error, unless the method has a default.
       case fail
@@ -87,11 +88,11 @@ extension DynamicProxy {
     /// }
     /// ```
     ///
-    /// The types are those of the key that was sent. A method with a result for
-    /// which the closure sets none is an error, `noResponder`. Errors that it
-    /// throws go to the caller. It is called on the caller's thread, under no
-    /// lock. A frame from a C program has no types, so it is never called for
-    /// one.
+    /// The invocation has the types of the key that was sent. If the method has a
+    /// result, the closure must set it; otherwise the caller gets the error
+    /// `noResponder`. Errors that the closure throws go to the caller. Called on
+    /// the caller's thread, under no lock. Not called for calls from C programs,
+    /// whose frames carry no types.
     public var onUnknown: (@Sendable (Invocation) throws -> Void)?
     /// What happens when no live subscriber implements a method.
     public var noResponder = NoResponder.standard
@@ -178,8 +179,6 @@ extension DynamicProxy {
     /// Who is called for a method with a result whose protocol names no policy.
     package var standardResult = StandardResult.first
 
-    /// Whether the proxy is the hidden one that holds a forward target.
-    internal var isAnnex = false
     /// The result of methods without a responder, by selector, as a protocol
     /// declares it.
     internal var defaults: [MethodSelector: StoredValue] = [:]

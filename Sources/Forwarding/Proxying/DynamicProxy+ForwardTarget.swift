@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwardingInternal
+
 extension DynamicProxy {
   /// The object that gets each invocation that no subscriber handles; nil if
   /// there is none, or it has died.
@@ -125,11 +127,12 @@ extension DynamicProxy {
     annexed.responding = .subscribers
     // To set one that is refused is an error, be it none to subscribe.
     annexed.refusals = .fail
-    annexed.isAnnex = true
     annexed.onMembershipChange = nil
     if configuration.onCapabilityChange != nil {
       annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
     }
-    return try DynamicProxy(adopting: protocols, configuration: annexed)
+    let annex = try DynamicProxy(adopting: protocols, configuration: annexed)
+    unsafe fwd_proxy_core_hide(annex.core.handle)
+    return annex
   }
 }

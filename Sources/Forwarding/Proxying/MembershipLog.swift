@@ -33,6 +33,15 @@ internal import CForwardingInternal
     entries.withLock { $0.append(Entry(identifier: identifier, change: change)) }
   }
 
+  /// The number of entries.
+  internal var count: Int { entries.withLock { $0.count } }
+
+  /// Adds a join at an earlier place: ends that the shim has added since then came
+  /// after it.
+  internal func addJoin(_ identifier: UInt64, at index: Int) {
+    entries.withLock { $0.insert(Entry(identifier: identifier, change: .joined), at: index) }
+  }
+
   /// Takes all entries out.
   internal func take() -> [Entry] {
     entries.withLock { entries in

@@ -41,7 +41,14 @@ internal import CForwardingInternal
 
   internal init(_ proxy: DynamicProxy) { self.proxy = proxy }
 
-  private var state: Lock<State> { proxy.core.members }
+  /// Runs `body` with the state, alone. The proxy has the memory of the state and
+  /// of the lock.
+  private func withLock<Value, Failure: Error>(
+    _ body: (inout sending State) throws(Failure) -> sending Value
+  ) throws(Failure) -> sending Value {
+    defer { extendLifetime(proxy) }
+    return try proxy.core.members.withLock(body)
+  }
 
   private var configuration: DynamicProxy.Configuration { proxy.core.settings.configuration }
 
@@ -63,7 +70,7 @@ internal import CForwardingInternal
       garbage.collect()
       if tells { tell() }
     }
-    return try state.withLock { state throws(ForwardingError) in
+    return try withLock { state throws(ForwardingError) in
       defer {
         if proxy.core.settings.isObserved { tells = note(&state) }
       }
@@ -75,7 +82,7 @@ internal import CForwardingInternal
   /// notifiers and the deinitialisers of strongly held subscribers run here,
   /// while the proxy can still refuse what they ask of it.
   internal func close() {
-    let garbage = state.withLock { _ in
+    let garbage = withLock { _ in
       var garbage = Garbage()
       // The end of the proxy is not reported.
       unsafe fwd_list_observe(list, nil, nil)
@@ -127,7 +134,7 @@ internal import CForwardingInternal
   /// changes, and the last notification reflects the current state.
   private func tell() {
     while true {
-      let news = state.withLock { state in
+      let news = withLock { state in
         defer { state.untold = [] }
         state.isTelling = !state.untold.isEmpty
         return state.untold
@@ -245,6 +252,9 @@ extension SubscriberList {
     _ subscriber: fwd_subscriber, _ table: OpaquePointer, _ index: Int,
     _ garbage: inout Garbage
   ) throws(ForwardingError) -> UInt64 {
+    let log = proxy.core.membershipLog
+    // A subscription for a few deliveries may have ended when the shim returns.
+    let place = log?.count ?? 0
     // SAFETY: this is the list's only writer, the object lives as long as the
     // candidate, and the table as long as its own object.
     let identifier = unsafe withUnsafePointer(to: subscriber) {
@@ -253,7 +263,7 @@ extension SubscriberList {
     guard identifier != 0 else {
       throw ForwardingError(.outOfMemory, "no memory for a subscriber")
     }
-    proxy.core.membershipLog?.add(identifier, .joined)
+    log?.addJoin(identifier, at: place)
     return identifier
   }
 
@@ -381,7 +391,7 @@ extension SubscriberList {
 extension SubscriberList {
   /// Asks for the joined tables, or changes them, alone.
   internal func withJoinedTables<Value: Sendable>(_ body: (inout JoinedTables) -> Value) -> Value {
-    state.withLock { body(&$0.joined) }
+    withLock { body(&$0.joined) }
   }
 }
 
@@ -390,12 +400,12 @@ extension SubscriberList {
 extension SubscriberList {
   /// Asks the list, alone.
   internal func withState<Value: Sendable>(_ body: (State) -> Value) -> Value {
-    state.withLock { body($0) }
+    withLock { body($0) }
   }
 
   /// Whether the subscription has neither ended nor lost its subscriber.
   internal func isLive(_ identifier: UInt64) -> Bool {
-    state.withLock { _ in
+    withLock { _ in
       guard let record = unsafe fwd_list_find(list, identifier) else { return false }
       return unsafe fwd_record_is_live(record)
     }
@@ -403,7 +413,7 @@ extension SubscriberList {
 
   /// The object of a live subscription.
   internal func subscriber(of identifier: UInt64) -> AnyObject? {
-    let address = state.withLock { _ in
+    let address = withLock { _ in
       unsafe UInt(bitPattern: fwd_list_retain_object(list, identifier))
     }
     guard let object = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
@@ -414,7 +424,7 @@ extension SubscriberList {
   /// The number of records, with those of ended subscriptions that have not been
   /// removed.
   internal var places: Int {
-    state.withLock { _ in unsafe fwd_list_count(list) }
+    withLock { _ in unsafe fwd_list_count(list) }
   }
 
   /// Whether the object has a subscription.
@@ -424,7 +434,7 @@ extension SubscriberList {
 
   /// Whether the object of an identity, which may be dead, has a subscription.
   internal func contains(_ object: ObjectIdentifier) -> Bool {
-    state.withLock { _ in unsafe fwd_list_find_object(list, object.address, nil) != nil }
+    withLock { _ in unsafe fwd_list_find_object(list, object.address, nil) != nil }
   }
 }
 

@@ -49,7 +49,6 @@ extension DynamicProxy {
       guard identifier != 0, let core = unsafe fwd_current_proxy() else { return nil }
       // SAFETY: the proxy lives during the call of the handler.
       let proxy = unsafe DynamicProxy.of(core: core)
-      if proxy.configuration.isAnnex { return nil }
       return Subscription(anchor: proxy.anchor, identifier: identifier)
     }
 

@@ -18,6 +18,7 @@ bool clang_index_open(const char *path, clang_index *functions, char *reason, si
 #define FIND(result, name, parameters)                                               \
   if (!(found = dlsym(library, "clang_" #name))) {                                   \
     snprintf(reason, capacity, "%s has no function clang_%s", path, #name);          \
+    dlclose(library);                                                                \
     return false;                                                                    \
   }                                                                                  \
   memcpy(&functions->name, &found, sizeof found);

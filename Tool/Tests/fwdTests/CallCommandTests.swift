@@ -41,6 +41,23 @@ import Testing
     #expect(two.output == "0.5\nargument 2: [4]\n")
   }
 
+  @Test func `room for a function to write a string`() throws {
+    let run = try call(
+      "libc.so.6 'int snprintf(char *, size_t, const char *, ...)' '[0, 0, 0, 0]' 4 %d 42")
+    #expect(run.output == "2\nargument 1: [52, 50, 0, 0]\n")
+  }
+
+  @Test func `a declaration that needs others`() throws {
+    let run = try call("libc.so.6 'typedef int number; int twice(int); number abs(number)' -4")
+    #expect(run.output == "4\n")
+    let named = try call("libc.so.6 abs 'int labs2(long); int abs(int); int other(void)' -5")
+    #expect(named.output == "5\n")
+    let aligned = try call(
+      "libc.so.6 'struct A { char a; int b __attribute__((aligned(64))); }; int memcmp(const struct A *, "
+        + "const struct A *, unsigned long)' '[{1, 2}]' '[{1, 2}]' 128")
+    #expect(aligned.errorText.contains("conflicting types for 'memcmp'"))
+  }
+
   @Test func `structs as arguments`() throws {
     // struct tm is a struct of nine ints, a long and a string.
     let run = try call(
@@ -57,6 +74,9 @@ import Testing
     let typed = try call("libc.so.6 printf 'i*...fc' '\"%g %d\\n\"' 0.5 7")
     #expect(typed.output == "0.5 7\n6\n")
     #expect(try call("libc.so.6 'int printf(const char *, ...)' '\"\\n\"'").output == "\n1\n")
+    let others = try call(
+      "libc.so.6 'int printf(const char *, ...)' '\"%x %c %d\\n\"' 0xff \"'a'\" true")
+    #expect(others.output == "ff a 1\n7\n")
   }
 
   @Test func `functions without a result`() throws {
@@ -83,6 +103,7 @@ import Testing
     ("libc.so.6 f 'v{P=ii}' '{1}'", 65, "expected 2 members of struct P, got 1"),
     ("libc.so.6 f 'v{P=ii}' '{1, 2'", 65, "expected ',' or '}'"),
     ("libc.so.6 f 'v{P=ii}' '{1, 2} 3'", 65, "behind the closing bracket"),
+    ("libc.so.6 'int f(struct { unsigned a : 3; int b; } *)' '[{1, 2}]'", 65, "has no name"),
     ("libc.so.6 f 'v{P=ii}' 5", 65, "expected {Int32, Int32}, got \"5\""),
     ("libc.so.6 abs '{' 5", 65, "method signature \"{\""),
     ("libc.so.6 'int abs(int' 5", 65, "expected ')'"),

@@ -169,6 +169,27 @@ import Testing
     #expect(output.contains("function  stat"))
   }
 
+  @Test func `other names of a typedef, and functions without a prototype`() throws {
+    let tree = try TemporaryTree()
+    let header = tree.path + "/names.h"
+    try
+      "typedef int (*cb)(void *, int); typedef cb cb2; typedef struct foo { int a; } foo_t; int kr();"
+      .write(toFile: header, atomically: true, encoding: .utf8)
+    let output = try encode("--header", header, "cb2", "foo_t", "kr")
+    #expect(output.contains("callback  cb2    i^vi"))
+    #expect(output.contains("struct    foo_t  {foo=\"a\"i}"))
+    #expect(output.contains("function  kr     none: it has no prototype"))
+    #expect(!(try encode("--header", header)).contains("cb2"))
+  }
+
+  @Test func `names that Swift has other uses for`() throws {
+    let output = try encode(
+      "struct S { void (*guard)(void); void (*Catch)(struct { int a; } *p); }", "--swift")
+    #expect(output.contains("points to a struct without a name"))
+    let alone = try encode("void (*guard)(void)", "--swift")
+    #expect(alone.contains("static let `guard` = Method("))
+  }
+
   // MARK: - What is wrong
 
   private func failure(

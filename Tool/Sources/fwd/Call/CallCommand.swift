@@ -105,7 +105,10 @@ extension CallCommand {
     var found = EncodedDeclarations()
     try found.add(
       declaration: declaration, Clang.load(), Source.Options(), spellsPointees: true)
-    guard let function = found.functions.first else {
+    // A declaration may need others before it, such as a typedef.
+    let declared = found.functions.filter { $0.kind == .function }
+    let named = declared.last { symbol == nil || $0.name == symbol }
+    guard let function = named ?? declared.last ?? found.functions.first else {
       throw Failure(.dataError, "\"\(declaration)\" is no function")
     }
     guard case .success(let (encoding, stated)) = function.encoding else {
@@ -130,9 +133,10 @@ extension CallCommand {
 
   /// The encoding of an unnamed argument, by what it looks like.
   private static func encoding(of argument: String) -> String {
-    if Int32(argument) != nil { return "i" }
-    if Int64(argument) != nil { return "q" }
-    if UInt64(argument) != nil { return "Q" }
+    if CallMemory.integer(argument, Int32.self) != nil { return "i" }
+    if CallMemory.integer(argument, Int64.self) != nil { return "q" }
+    if CallMemory.integer(argument, UInt64.self) != nil { return "Q" }
+    if argument == "true" || argument == "false" { return "B" }
     let isNumber = argument.contains { $0.isNumber } && Double(argument) != nil
     return isNumber ? "d" : "*"
   }
@@ -172,6 +176,8 @@ extension CallMemory {
         throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(fault.text)")
       } catch let fault as Literal.Fault {
         throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(fault.text)")
+      } catch let error as ForwardingError {
+        throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(error)")
       }
     }
     return arguments
@@ -183,7 +189,7 @@ extension CallCommand {
     _ signature: MethodSignature, _ address: UnsafeRawPointer, _ arguments: CallMemory.Arguments,
     _ memory: CallMemory
   ) throws {
-    let result = unsafe memory.room(signature.resultLayout.size)
+    let result = unsafe memory.room(signature.resultLayout)
     errno = 0
     unsafe try arguments.addresses.withUnsafeBufferPointer { pointers in
       unsafe try signature.unsafeCall(

@@ -33,10 +33,20 @@ import Forwarding
   deinit { for index in unsafe blocks.indices { unsafe free(blocks[index]) } }
 
   /// Zeroed memory for some bytes, at least one.
-  func room(_ size: Int) -> UnsafeMutableRawPointer {
-    guard let block = unsafe calloc(max(size, 1) + 15, 1) else { fatalError("no memory") }
+  func room(_ size: Int, alignment: Int = 16) -> UnsafeMutableRawPointer {
+    var block: UnsafeMutableRawPointer?
+    let status = unsafe posix_memalign(&block, max(alignment, 16), max(size, 1))
+    guard status == 0, let block = unsafe block else {
+      fatalError("no memory")
+    }
+    unsafe memset(block, 0, max(size, 1))
     unsafe blocks.append(block)
     return unsafe block
+  }
+
+  /// Zeroed memory for a value.
+  func room(_ layout: TypeLayout) -> UnsafeMutableRawPointer {
+    unsafe room(layout.size, alignment: layout.alignment)
   }
 }
 
@@ -71,11 +81,13 @@ extension CallMemory {
         throw Fault(text: "expected {REAL, IMAGINARY}, got \(literal.description)")
       }
       unsafe try writeElements(items, of: part, to: place)
-    case (.pointer, .elements(let items)):
-      guard let element = type.pointee, let layout = try? element.layout(), layout.size > 0 else {
+    case (.pointer, .elements(let items)), (.cString, .elements(let items)):
+      // Bytes that are no string, or room for a function to write one.
+      let element = try type.kind == .cString ? TypeEncoding("C") : type.pointee
+      guard let element, let layout = try? element.layout(), layout.size > 0 else {
         throw Fault(text: "the size of what it points to is not known: expected null")
       }
-      let start = unsafe room(items.count * layout.size)
+      let start = unsafe room(items.count * layout.size, alignment: layout.alignment)
       try unsafe writeElements(items, of: element, to: start)
       unsafe place.storeBytes(of: start, as: UnsafeMutableRawPointer.self)
       return unsafe Pointed(start: start, element: element, count: items.count)
@@ -96,6 +108,7 @@ extension CallMemory {
         text: "expected \(fields.count) members of \(type.typeName), got \(items.count)")
     }
     for (field, item) in zip(fields, items) {
+      if field.kind == .bitField { throw Fault(text: "bit-fields cannot be written") }
       try unsafe write(item, as: field, to: place + field.layout().offset)
     }
   }
@@ -171,7 +184,7 @@ extension CallMemory {
   }
 
   /// `-12`, `0xff`, `'a'`
-  private static func integer<Value: FixedWidthInteger>(_ text: String, _: Value.Type) -> Value? {
+  static func integer<Value: FixedWidthInteger>(_ text: String, _: Value.Type) -> Value? {
     if text.count == 3, text.first == "'", text.last == "'",
       let scalar = text.dropFirst().unicodeScalars.first
     {
@@ -192,7 +205,7 @@ extension CallMemory {
     case .complex: "{REAL, IMAGINARY}"
     case .bool: "true or false"
     case .pointer: type.pointee?.kind == .void ? "null" : "null or [elements]"
-    case .cString: "a string or null"
+    case .cString: "a string, [bytes] or null"
     case .object, .classReference, .block: "null"
     default: "\(type.typeName) (\(type.text))"
     }

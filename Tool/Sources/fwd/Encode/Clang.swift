@@ -59,7 +59,7 @@ import Foundation
       found += libraries(in: directory)
     }
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
-    for version in versions.filter({ $0.hasPrefix("llvm-") }).sorted().reversed() {
+    for version in versions.filter({ $0.hasPrefix("llvm-") }).sorted(by: isNewer) {
       found += libraries(in: "/usr/lib/\(version)/lib")
     }
     var seen: Set<String> = []
@@ -67,11 +67,17 @@ import Foundation
   }
 
   /// The files of a directory that have libclang's name, the one without a
-  /// version first.
+  /// version first, then the newest.
   private static func libraries(in directory: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.filter { $0.hasPrefix("libclang.so") || $0.hasPrefix("libclang-1") }
-      .filter { !$0.contains("cpp") }.sorted().map { "\(directory)/\($0)" }
+      .filter { !$0.contains("cpp") }.sorted { isNewer($0, $1) }
+      .sorted { $0 == "libclang.so" && $1 != "libclang.so" }.map { "\(directory)/\($0)" }
+  }
+
+  /// Whether a name has the higher version.
+  private static func isNewer(_ name: String, _ other: String) -> Bool {
+    name.compare(other, options: .numeric) == .orderedDescending
   }
 
   /// The first program of a name in the search path.
@@ -89,7 +95,7 @@ import Foundation
     roots.append("/usr/lib/clang")
     for root in roots {
       let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
-      for version in versions.sorted().reversed()
+      for version in versions.sorted(by: Self.isNewer)
       where FileManager.default.fileExists(atPath: "\(root)/\(version)/include/stddef.h") {
         return "\(root)/\(version)"
       }

@@ -14,6 +14,8 @@ struct DeclarationReader {
   private(set) var names: [String] = []
   private var seen: [Cursor] = []
   private let spellsPointees: Bool
+  /// Whether names were asked for. Then another name of a typedef is one, too.
+  private let hasWanted: Bool
 
   /// - Parameters:
   ///   - wanted: the names of what is to be found; empty for all of it.
@@ -23,6 +25,7 @@ struct DeclarationReader {
   ///     are wanted.
   init(_ source: Source, wanted: [String], spellsPointees: Bool = false, isPart: (String) -> Bool) {
     self.spellsPointees = spellsPointees
+    hasWanted = !wanted.isEmpty
     let wanted = Set(wanted)
     for cursor in source.root.children {
       let name = cursor.name
@@ -43,7 +46,11 @@ struct DeclarationReader {
   private mutating func add(_ cursor: Cursor, _ name: String) {
     switch cursor.kind {
     case Int(clang_cursor_function):
-      guard isNew(cursor), let function = cursor.type.function else { return }
+      guard isNew(cursor) else { return }
+      guard let function = cursor.type.function else {
+        functions.append(EncodedFunction(withoutPrototype: name, cursor.type.canonical))
+        return
+      }
       add(.function, name, function.type, cursor, symbol: cursor.symbol)
     case Int(clang_cursor_typedef):
       addTypedef(cursor, name)
@@ -70,15 +77,15 @@ struct DeclarationReader {
       // Another name of a typedef is no other callback.
       var innermost = type
       while innermost.kind == clang_type_pointer { innermost = innermost.pointee }
-      if innermost.declaration.kind != clang_cursor_typedef, isNew(cursor) {
+      if hasWanted || innermost.declaration.kind != clang_cursor_typedef, isNew(cursor) {
         add(.callback, name, function.type, cursor)
       }
     } else if type.canonical.kind == clang_type_record, type.size != nil {
       // A struct with a name of its own is found by that one.
       let declaration = type.canonical.declaration
-      if TypeEncoder.name(type) == name || !declaration.name.isEmpty && declaration.isAnonymous,
-        isNew(declaration)
-      {
+      let isOwnName =
+        TypeEncoder.name(type) == name || !declaration.name.isEmpty && declaration.isAnonymous
+      if hasWanted || isOwnName && isNew(declaration) {
         addStruct(name, type.canonical)
       }
     }

@@ -68,6 +68,19 @@ struct EncodedFunction {
     self.parameters = parameters
   }
 
+  /// A function that is declared with an empty list of parameters.
+  init(withoutPrototype name: String, _ type: CType) {
+    kind = .function
+    self.name = name
+    result = type.result
+    parameters = []
+    isVariadic = false
+    offset = nil
+    symbol = nil
+    encoding = .failure(
+      TypeEncoder.Problem(text: "it has no prototype: C declares no parameters by (void)"))
+  }
+
   /// The parameters that may be the context that its owner gets back, the
   /// likeliest first: those of type `void *` that come first or last, or have a
   /// name that says so.

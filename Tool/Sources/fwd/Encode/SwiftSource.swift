@@ -197,7 +197,11 @@ private enum SwiftType {
       return "(@convention(c) (\(types.joined(separator: ", "))) -> \(result))\(mark)"
     case clang_type_record:
       if bare.size == nil { return "OpaquePointer" + mark }
-      return pointer(to: recordName(pointee), pointee, mark)
+      let name = TypeEncoder.name(pointee)
+      if name == "?" {
+        throw SwiftSource.Problem(text: "\(type.spelling) points to a struct without a name")
+      }
+      return pointer(to: name, pointee, mark)
     default:
       return pointer(to: try spelling(of: pointee), pointee, mark)
     }
@@ -206,8 +210,6 @@ private enum SwiftType {
   private static func pointer(to name: String, _ pointee: CType, _ mark: String) -> String {
     "\(pointee.isConst ? "UnsafePointer" : "UnsafeMutablePointer")<\(name)>\(mark)"
   }
-
-  private static func recordName(_ type: CType) -> String { TypeEncoder.name(type) }
 }
 
 // MARK: - Names
@@ -255,8 +257,13 @@ private enum SwiftName {
   private static func escaped(_ name: String) -> String {
     if name.first?.isNumber ?? true { return "_" + name }
     let keywords: Set = [
-      "default", "repeat", "in", "is", "as", "for", "while", "if", "else", "switch", "case", "func",
-      "init", "self", "super", "return", "throw", "throws", "class", "struct", "enum", "import",
+      "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
+      "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
+      "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil",
+      "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows",
+      "return",
+      "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+      "typealias", "var", "where", "while",
     ]
     return keywords.contains(name) ? "`\(name)`" : name
   }
