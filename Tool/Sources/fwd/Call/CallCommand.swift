@@ -169,7 +169,7 @@ extension CallMemory {
       unsafe arguments.addresses.append(place)
       do {
         let literal = try Literal(text)
-        if let array = unsafe try write(literal, as: argument.encoding, to: place) {
+        if let array = try unsafe write(literal, as: argument.encoding, to: place) {
           arguments.arrays.append((index, array))
         }
       } catch let fault as Fault {
@@ -191,8 +191,8 @@ extension CallCommand {
   ) throws {
     let result = unsafe memory.room(signature.resultLayout)
     errno = 0
-    unsafe try arguments.addresses.withUnsafeBufferPointer { pointers in
-      unsafe try signature.unsafeCall(
+    try unsafe arguments.addresses.withUnsafeBufferPointer { pointers in
+      try unsafe signature.unsafeCall(
         address, argumentPointers: pointers.baseAddress, result: result)
     }
     let number = errno

@@ -62,25 +62,25 @@ extension CallMemory {
   ) throws -> Pointed? {
     switch (type.kind, literal) {
     case (.structure, .members(let items)):
-      unsafe try writeMembers(items, of: type, to: place)
+      try unsafe writeMembers(items, of: type, to: place)
     case (.union, .members(let items)):
       guard items.count == 1, let first = type.fields.first else {
         throw Fault(
           text: "expected {VALUE}, of the union's first member, got \(literal.description)")
       }
-      unsafe try write(items[0], as: first, to: place)
+      try unsafe write(items[0], as: first, to: place)
     case (.array, .elements(let items)):
       guard let element = type.element, items.count == type.count else {
         throw Fault(
           text: "expected \(type.count ?? 0) elements, got \(items.count) in \(literal.description)"
         )
       }
-      unsafe try writeElements(items, of: element, to: place)
+      try unsafe writeElements(items, of: element, to: place)
     case (.complex, .members(let items)):
       guard items.count == 2, let part = type.element else {
         throw Fault(text: "expected {REAL, IMAGINARY}, got \(literal.description)")
       }
-      unsafe try writeElements(items, of: part, to: place)
+      try unsafe writeElements(items, of: part, to: place)
     case (.pointer, .elements(let items)), (.cString, .elements(let items)):
       // Bytes that are no string, or room for a function to write one.
       let element = try type.kind == .cString ? TypeEncoding("C") : type.pointee
@@ -92,7 +92,7 @@ extension CallMemory {
       unsafe place.storeBytes(of: start, as: UnsafeMutableRawPointer.self)
       return unsafe Pointed(start: start, element: element, count: items.count)
     case (_, .word(let text, let isQuoted)):
-      unsafe try write(word: text, isQuoted: isQuoted, as: type, to: place)
+      try unsafe write(word: text, isQuoted: isQuoted, as: type, to: place)
     default:
       throw Fault(text: "expected \(Self.example(of: type)), got \(literal.description)")
     }
@@ -154,9 +154,9 @@ extension CallMemory {
       #else
         throw Fault(text: "long double cannot be written on this processor")
       #endif
-    case .cString: unsafe try writeString(text, isQuoted, to: place)
+    case .cString: try unsafe writeString(text, isQuoted, to: place)
     case .pointer where type.pointee?.kind == .char:
-      unsafe try writeString(text, isQuoted, to: place)
+      try unsafe writeString(text, isQuoted, to: place)
     case .selector:
       guard let selector = try? MethodSelector(validating: text) else {
         throw Fault(text: "expected a selector, got \"\(text)\"")
