@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// Owns a subscription, a feed, an interception or a block. It ends when the token
-  /// is cancelled or deinitialised. Keep the token.
+  /// Keeps a subscription, a feed, an interception or a block in effect until the
+  /// token is cancelled or deallocated. Store the token.
   ///
   /// ```swift
   /// let token = try proxy.before("move:by:") { (joint: Int32) in log(joint) }
@@ -49,9 +49,9 @@ extension DynamicProxy {
       }
     }
 
-    /// Whether the proxy lives, and the subscription, the interception or the
-    /// block has neither been cancelled nor replaced. A block of a subscription
-    /// also ends with the subscription.
+    /// Whether the token is still in effect: the proxy lives, and what the token
+    /// owns has not ended. A feed or an `instead` interception also ends when another
+    /// one replaces it. A block of a subscription also ends with the subscription.
     public var isLive: Bool {
       switch subject.withLock({ $0 }) {
       case .none: false
@@ -111,8 +111,8 @@ extension DynamicProxy.Token {
   }
 
   /// Calls an asynchronous closure, then cancels the token, also if the closure
-  /// throws. The closure runs on the caller's actor. If its task is cancelled, the
-  /// token is cancelled as soon as the closure returns.
+  /// throws. The closure runs on the caller's actor. Cancelling the task does not
+  /// cancel the token before the closure returns.
   ///
   /// ```swift
   /// try await proxy.block(Feed.tick.selector).during { try await model.reload() }
