@@ -79,10 +79,15 @@ func use(_ proxy: DynamicProxy) throws {
   print(stop)
 }
 
-// CASE a closure with too few parameters is refused
-// ERROR pack expansion requires that 'Int64' and '' have the same shape
+// CASE a closure may leave out all arguments
 func use(_ proxy: DynamicProxy, _ owner: Owner) throws {
   try proxy.subscribe(owner) { $0.on(Visitor.finished) { owner in } }
+}
+
+// CASE a closure with some of the arguments is refused
+// ERROR pack expansion requires that 'UnsafePointer<CChar>?, Int32'
+func use(_ proxy: DynamicProxy, _ owner: Owner) throws {
+  try proxy.subscribe(owner) { unsafe $0.on(Visitor.visit) { owner, path in 0 } }
 }
 
 // CASE a closure with too many parameters is refused
