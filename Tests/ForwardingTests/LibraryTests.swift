@@ -103,7 +103,8 @@ import Testing
     expect(.symbolNotFound, "the program itself", "\"no_such_function\"") {
       _ = try unsafe Library().symbol("no_such_function")
     }
-    expect(.symbolNotFound) { _ = try unsafe Library().symbol("") }
+    expect(.invalidName, "empty") { _ = try unsafe Library().symbol("") }
+    expect(.invalidName, "empty") { _ = try Library("") }
     expect(.invalidName, "NUL") { _ = try Library("libm\0.so.6") }
     expect(.invalidName, "NUL") { _ = try unsafe Library().symbol("co\0s") }
   }

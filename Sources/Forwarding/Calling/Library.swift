@@ -28,7 +28,7 @@ internal import CForwardingInternal
   ///   file. By default the program itself, with all libraries that it was linked
   ///   with.
   /// - Throws: `ForwardingError` with the code `libraryNotLoaded`, with the
-  ///   loader's reason; `invalidName` for a name with a NUL.
+  ///   loader's reason; `invalidName` for an empty name, or one with a NUL.
   public init(_ name: String? = nil) throws(ForwardingError) {
     if let name { try Self.check(name, "a library") }
     var error = fwd_error()
@@ -58,8 +58,8 @@ internal import CForwardingInternal
   /// - Parameter symbol: the name of the function, as a C program writes it. A
   ///   version of it is named after an `@`: `"memcpy@GLIBC_2.14"`.
   /// - Throws: `ForwardingError` with the code `symbolNotFound`, with the loader's
-  ///   reason, or because the symbol is a variable; `invalidName` for a name with
-  ///   a NUL.
+  ///   reason, or because the symbol is a variable; `invalidName` for an
+  ///   empty name, or one with a NUL.
   @unsafe public func symbol(_ symbol: String) throws(ForwardingError) -> UnsafeRawPointer {
     try Self.check(symbol, "a symbol")
     let parts = symbol.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
@@ -111,6 +111,7 @@ internal import CForwardingInternal
 
 extension Library {
   private static func check(_ name: String, _ what: String) throws(ForwardingError) {
+    if name.isEmpty { throw ForwardingError(.invalidName, "the name of \(what) is empty") }
     guard name.utf8.contains(0) else { return }
     throw ForwardingError(
       .invalidName, "the name of \(what) is \"\(name.prefix { $0 != "\0" })\" and a NUL behind it")

@@ -77,6 +77,8 @@ import Testing
     let others = try call(
       "libc.so.6 'int printf(const char *, ...)' '\"%x %c %d\\n\"' 0xff \"'a'\" true")
     #expect(others.output == "ff a 1\n7\n")
+    let escaped = try call("libc.so.6 'int printf(const char *, ...)' '\"\\x41\\101\\t|\\n\"'")
+    #expect(escaped.output == "AA\t|\n5\n")
   }
 
   @Test func `functions without a result`() throws {
@@ -93,6 +95,13 @@ import Testing
     ("libno-such.so f v", 69, "the library \"libno-such.so\" was not loaded"),
     ("libm.so.6 no_such_function v", 69, "undefined symbol: no_such_function"),
     ("libc.so.6 environ v", 69, "a variable, not a function"),
+    ("libc.so.6 abs ii 0x-5", 65, "expected Int32 (i), got \"0x-5\""),
+    ("libc.so.6 strlen 'Q*' '\"a\\0b\"'", 65, "a C string has no NUL inside"),
+    ("libc.so.6 strlen 'Q*' '\"\\q\"'", 65, "is no character of ASCII"),
+    ("libc.so.6 strlen 'Q*' \"$(printf '\\377')\"", 65, "expected UTF-8"),
+    ("libc.so.6 abs ii \"$(printf '[%.0s' $(seq 5000))\"", 65, "nested deeper than 128"),
+    ("libc.so.6 free 'v^[2000000000000000000c]' '[[],[],[],[],[],[]]'", 65, "more than 1 GB"),
+    ("'' abs ii 1", 69, "the name of a library is empty"),
     ("libm.so.6 cos dd", 65, "\"dd\" takes 1 argument, got 0"),
     ("libm.so.6 cos dd 1 2", 65, "takes 1 argument, got 2"),
     ("libm.so.6 cos dd one", 65, "argument 1 of \"dd\": expected Double (d), got \"one\""),

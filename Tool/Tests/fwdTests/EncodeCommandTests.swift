@@ -62,7 +62,8 @@ import Testing
   // MARK: - Declarations
 
   @Test(arguments: [
-    ("int (*)(void *, int)", "i^vi"), ("double cos(double)", "dd"), ("unsigned long", "Q"),
+    ("int (*)(void *, int)", "i^vi"), ("int (*)(void)", "i"), ("const char *(**)(void)", "r*"),
+    ("double cos(double)", "dd"), ("unsigned long", "Q"),
     ("size_t (*)(char *, size_t, size_t, void *)", "Q*QQ^v"),
     ("int f(const char *, const struct stat *, int)", "ir*r^{stat=}i"),
     ("void f(int [4], double (*)[3], char **, unsigned char *)", "v^i^[3d]^**"),
@@ -99,6 +100,17 @@ import Testing
     #expect(bits.contains("{F=\"a\"b3\"b\"b20\"c\"d}"))
     #expect(bits.contains("members: [.bit(0), .bit(3), .offset(8)]"))
     #expect(!(try encode("struct N { char a; int b; }").contains("StatedLayout")))
+  }
+
+  @Test func `other calling conventions are refused`() throws {
+    let output = try encode("int f(int) __attribute__((ms_abi))")
+    #expect(output.contains("none: an attribute gives it another calling convention"))
+  }
+
+  @Test func `pointers to pointers without an end`() throws {
+    let output = try encode("void f(int \(String(repeating: "*", count: 1000))p)")
+    // What is far behind a pointer does not matter to a call.
+    #expect(output.hasPrefix("function  f  v^^^") && output.hasSuffix("^v\n"))
   }
 
   @Test func `names of symbols`() throws {
@@ -180,6 +192,19 @@ import Testing
     #expect(output.contains("struct    foo_t  {foo=\"a\"i}"))
     #expect(output.contains("function  kr     none: it has no prototype"))
     #expect(!(try encode("--header", header)).contains("cb2"))
+    try "typedef struct { int (*cb)(void *); } Ops; typedef void (*table)(int);"
+      .write(toFile: header, atomically: true, encoding: .utf8)
+    let once = try encode("--header", header, "Ops")
+    #expect(once.split(separator: "\n").count == 2, "\(once)")
+    #expect(try encode("--header", header, "--swift").contains("static let table2 = Method("))
+    try FileManager.default.createDirectory(
+      atPath: tree.path + "/below", withIntermediateDirectories: false)
+    try "typedef void (*inner)(int);".write(
+      toFile: tree.path + "/below/names.h", atomically: true, encoding: .utf8)
+    try "#include \"below/names.h\"\ntypedef void (*outer)(int);".write(
+      toFile: header, atomically: true, encoding: .utf8)
+    let own = try encode("--header", header)
+    #expect(own.contains("outer") && !own.contains("inner"))
   }
 
   @Test func `names that Swift has other uses for`() throws {
@@ -188,6 +213,9 @@ import Testing
     #expect(output.contains("points to a struct without a name"))
     let alone = try encode("void (*guard)(void)", "--swift")
     #expect(alone.contains("static let `guard` = Method("))
+    for name in ["class", "9x", "a b", "", "Method"] {
+      #expect(try ToolRun.fwd("encode", "int (*)(int)", "--swift", "--name", name).status == 64)
+    }
   }
 
   // MARK: - What is wrong

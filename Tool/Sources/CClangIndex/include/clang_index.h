@@ -63,6 +63,7 @@ typedef int (*clang_field_visitor)(clang_cursor field, void *context);
   X(clang_type, getCursorType, (clang_cursor cursor))                                                                 \
   X(clang_cursor, getCanonicalCursor, (clang_cursor cursor))                                                          \
   X(unsigned, equalCursors, (clang_cursor cursor, clang_cursor other))                                                \
+  X(unsigned, hashCursor, (clang_cursor cursor))                                                                      \
   X(unsigned, isCursorDefinition, (clang_cursor cursor))                                                              \
   X(clang_string, Cursor_getMangling, (clang_cursor cursor))                                                          \
   X(unsigned, Cursor_isBitField, (clang_cursor field))                                                                \
@@ -78,6 +79,7 @@ typedef int (*clang_field_visitor)(clang_cursor field, void *context);
   X(int, getNumArgTypes, (clang_type type))                                                                           \
   X(clang_type, getArgType, (clang_type type, unsigned index))                                                        \
   X(unsigned, isFunctionTypeVariadic, (clang_type type))                                                              \
+  X(int, getFunctionTypeCallingConv, (clang_type type))                                                               \
   X(unsigned, isConstQualifiedType, (clang_type type))                                                                \
   X(clang_type, getArrayElementType, (clang_type type))                                                               \
   X(long long, getArraySize, (clang_type type))                                                                       \

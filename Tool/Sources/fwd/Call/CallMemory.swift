@@ -87,7 +87,11 @@ extension CallMemory {
       guard let element, let layout = try? element.layout(), layout.size > 0 else {
         throw Fault(text: "the size of what it points to is not known: expected null")
       }
-      let start = unsafe room(items.count * layout.size, alignment: layout.alignment)
+      let (size, isTooLarge) = items.count.multipliedReportingOverflow(by: layout.size)
+      guard !isTooLarge, size <= 1 << 30 else {
+        throw Fault(text: "\(items.count) elements of \(layout.size) bytes are more than 1 GB")
+      }
+      let start = unsafe room(size, alignment: layout.alignment)
       try unsafe writeElements(items, of: element, to: start)
       unsafe place.storeBytes(of: start, as: UnsafeMutableRawPointer.self)
       return unsafe Pointed(start: start, element: element, count: items.count)
@@ -193,6 +197,8 @@ extension CallMemory {
     let isNegative = text.hasPrefix("-")
     let digits = isNegative ? text.dropFirst() : text[...]
     guard digits.hasPrefix("0x") || digits.hasPrefix("0X") else { return Value(text) }
+    // Not another sign.
+    guard digits.dropFirst(2).first?.isHexDigit == true else { return nil }
     return Value((isNegative ? "-" : "") + digits.dropFirst(2), radix: 16)
   }
 

@@ -18,9 +18,11 @@ indirect enum Literal {
 
   /// Reads a whole argument. Only in brackets do blanks and commas separate.
   init(_ text: String) throws(Fault) {
+    // What the shell gives that is no UTF-8 has become this character.
+    if text.contains("\u{FFFD}") { throw Fault(text: "expected UTF-8, got \"\(text)\"") }
     let trimmed = text.drop { $0 == " " }
     guard trimmed.first == "{" || trimmed.first == "[" else {
-      self = Self.unquoted(text)
+      self = try Self.unquoted(text)
       return
     }
     var rest = trimmed
@@ -29,30 +31,54 @@ indirect enum Literal {
     if !rest.isEmpty { throw Fault(text: "\"\(rest)\" stands behind the closing bracket") }
   }
 
-  private static func unquoted(_ text: String) -> Literal {
+  private static func unquoted(_ text: String) throws(Fault) -> Literal {
     if text.count >= 2, text.first == "\"", text.last == "\"" {
-      return .word(unescaped(text.dropFirst().dropLast()), isQuoted: true)
+      return .word(try unescaped(text.dropFirst().dropLast()), isQuoted: true)
     }
     return .word(text, isQuoted: false)
   }
 
   /// Text in quotes, where a backslash has the meanings that it has in C.
-  private static func unescaped(_ text: Substring) -> String {
-    let meanings: [Character: Character] = ["n": "\n", "t": "\t", "r": "\r", "e": "\u{1B}"]
+  private static func unescaped(_ text: Substring) throws(Fault) -> String {
+    let meanings: [Character: Character] = [
+      "a": "\u{7}", "b": "\u{8}", "e": "\u{1B}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t",
+      "v": "\u{B}", "\\": "\\", "\"": "\"", "'": "'", "?": "?",
+    ]
     var result = ""
     var rest = text
     while let character = rest.popFirst() {
-      let next = character == "\\" ? rest.popFirst() : nil
-      result.append(next.map { meanings[$0] ?? $0 } ?? character)
+      guard character == "\\" else {
+        result.append(character)
+        continue
+      }
+      guard let next = rest.popFirst() else {
+        throw Fault(text: "nothing stands behind the last \\")
+      }
+      if let meaning = meanings[next] {
+        result.append(meaning)
+        continue
+      }
+      // Up to three octal digits, or hexadecimal ones behind an x.
+      let isHexadecimal = next == "x"
+      let more = rest.prefix(isHexadecimal ? 2 : 2).prefix {
+        isHexadecimal ? $0.isHexDigit : "01234567".contains($0)
+      }
+      let digits = isHexadecimal ? String(more) : String(next) + more
+      guard let code = UInt8(digits, radix: isHexadecimal ? 16 : 8), code < 0x80 else {
+        throw Fault(text: "\\\(next) is no character of ASCII")
+      }
+      rest = rest.dropFirst(more.count)
+      result.unicodeScalars.append(Unicode.Scalar(code))
     }
     return result
   }
 
-  private static func read(_ rest: inout Substring) throws(Fault) -> Literal {
+  private static func read(_ rest: inout Substring, depth: Int = 0) throws(Fault) -> Literal {
+    guard depth < 128 else { throw Fault(text: "its brackets are nested deeper than 128") }
     rest = rest.drop { $0 == " " }
     switch rest.first {
-    case "{": return .members(try list(&rest, until: "}"))
-    case "[": return .elements(try list(&rest, until: "]"))
+    case "{": return .members(try list(&rest, until: "}", depth))
+    case "[": return .elements(try list(&rest, until: "]", depth))
     case "\"":
       var end = rest.index(after: rest.startIndex)
       while end < rest.endIndex, rest[end] != "\"" {
@@ -63,7 +89,7 @@ indirect enum Literal {
       guard end < rest.endIndex else { throw Fault(text: "the quote in \"\(rest)\" has no end") }
       let text = rest[rest.index(after: rest.startIndex)..<end]
       rest = rest[rest.index(after: end)...]
-      return .word(unescaped(text), isQuoted: true)
+      return .word(try unescaped(text), isQuoted: true)
     default:
       let word = rest.prefix { !",]} ".contains($0) }
       rest = rest.dropFirst(word.count)
@@ -72,7 +98,7 @@ indirect enum Literal {
   }
 
   private static func list(
-    _ rest: inout Substring, until close: Character
+    _ rest: inout Substring, until close: Character, _ depth: Int
   ) throws(Fault) -> [Literal] {
     let start = rest
     var items: [Literal] = []
@@ -82,7 +108,7 @@ indirect enum Literal {
       return items
     }
     while true {
-      items.append(try read(&rest))
+      items.append(try read(&rest, depth: depth + 1))
       rest = rest.drop { $0 == " " }
       let next = rest.first
       rest = rest.dropFirst()

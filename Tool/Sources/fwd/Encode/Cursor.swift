@@ -58,6 +58,9 @@ import CClangIndex
 
   var parameters: [Cursor] { children.filter { $0.kind == clang_cursor_parameter } }
 
+  /// The same for equal cursors.
+  var hash: UInt32 { functions.hashCursor(value) }
+
   static func == (left: Cursor, right: Cursor) -> Bool {
     left.functions.equalCursors(left.value, right.value) != 0
   }
@@ -92,6 +95,11 @@ import CClangIndex
   var pointee: CType { CType(clang, functions.getPointeeType(value)) }
   var result: CType { CType(clang, functions.getResultType(value)) }
   var isVariadic: Bool { functions.isFunctionTypeVariadic(value) != 0 }
+  /// Whether functions of the type are called by the platform's C convention.
+  var isCalledAsC: Bool {
+    // CXCallingConv: default, C, and System V's on x86-64, which attributes can name.
+    [0, 1, 11].contains(functions.getFunctionTypeCallingConv(canonical.value))
+  }
   var isConst: Bool { functions.isConstQualifiedType(value) != 0 }
   /// Of an array.
   var element: CType { CType(clang, functions.getArrayElementType(value)) }
@@ -158,7 +166,9 @@ import CClangIndex
     for _ in 0..<depth where written.kind == clang_type_pointer {
       written = written.pointee.desugared
     }
-    let isComplete = written.arguments.count == bare.arguments.count
+    // What is written may be a `typeof`, which libclang does not look into.
+    let isComplete =
+      written.kind == clang_type_function && written.arguments.count == bare.arguments.count
     return (isComplete ? written : bare, depth)
   }
 }

@@ -12,7 +12,7 @@ struct DeclarationReader {
   private(set) var types: [EncodedType] = []
   /// All names that the source declares.
   private(set) var names: [String] = []
-  private var seen: [Cursor] = []
+  private var seen: [UInt32: [Cursor]] = [:]
   private let spellsPointees: Bool
   /// Whether names were asked for. Then another name of a typedef is one, too.
   private let hasWanted: Bool
@@ -38,8 +38,9 @@ struct DeclarationReader {
   /// Whether it is the first declaration of its thing.
   private mutating func isNew(_ cursor: Cursor) -> Bool {
     let canonical = cursor.canonical
-    if seen.contains(where: { $0 == canonical }) { return false }
-    seen.append(canonical)
+    let hash = canonical.hash
+    if seen[hash, default: []].contains(where: { $0 == canonical }) { return false }
+    seen[hash, default: []].append(canonical)
     return true
   }
 
@@ -85,7 +86,7 @@ struct DeclarationReader {
       let declaration = type.canonical.declaration
       let isOwnName =
         TypeEncoder.name(type) == name || !declaration.name.isEmpty && declaration.isAnonymous
-      if hasWanted || isOwnName && isNew(declaration) {
+      if isOwnName ? isNew(declaration) : hasWanted {
         addStruct(name, type.canonical)
       }
     }

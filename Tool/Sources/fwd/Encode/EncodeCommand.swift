@@ -82,11 +82,25 @@ struct EncodeCommand: ParsableCommand {
     if items.isEmpty && headers.isEmpty {
       throw ValidationError("Give a declaration, or a header with --header.")
     }
+    if let name, !Self.isName(name) {
+      throw ValidationError("\"\(name)\" cannot be the name of an enum in the Swift file.")
+    }
+    if let module = modules.first(where: {
+      !$0.split(separator: ".").allSatisfy { Self.isName(String($0)) } || $0.isEmpty
+    }) {
+      throw ValidationError("\"\(module)\" cannot be the name of a module.")
+    }
     if headers.isEmpty, let item = items.first(where: { !Self.isDeclaration($0) }) {
       throw ValidationError(
         "\"\(item)\" is a name: --header tells where it is declared. A type alone is quoted with its blanks."
       )
     }
+  }
+
+  /// Whether Swift can have it as the name of a type.
+  private static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.first?.isNumber == false && !SwiftSource.isReserved(text)
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }
   }
 
   /// Whether an item is C, and not the name of something.
@@ -145,10 +159,13 @@ struct EncodedDeclarations {
 
   mutating func add(names: [String], _ clang: Clang, _ options: Source.Options) throws {
     let source = try Source.headers(clang, options)
-    let endings = options.headers.map { header in "/" + header }
-    let reader = DeclarationReader(source, wanted: names) { file in
-      endings.contains { ("/" + file).hasSuffix($0) }
+    let files = Set(source.root.children.map(\.file))
+    // A header may include another one of its name, in a directory below.
+    let own = options.headers.compactMap { header in
+      files.filter { ("/" + $0).hasSuffix("/" + header) || $0 == header }
+        .min { $0.count < $1.count }
     }
+    let reader = DeclarationReader(source, wanted: names) { own.contains($0) }
     for name in names where !reader.names.contains(name) {
       let near = nearest(to: name, among: reader.names).map { "; did you mean \"\($0)\"?" } ?? ""
       throw Failure(

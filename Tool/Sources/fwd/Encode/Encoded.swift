@@ -49,6 +49,9 @@ struct EncodedFunction {
     var parameters: [Parameter] = []
     var encoder = TypeEncoder(spellsPointees: spellsPointees)
     do {
+      guard type.isCalledAsC else {
+        throw TypeEncoder.Problem(text: "an attribute gives it another calling convention than C's")
+      }
       try encoder.add(type.result)
       for (index, type) in types.enumerated() {
         let start = encoder.text.endIndex

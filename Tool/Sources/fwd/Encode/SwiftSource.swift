@@ -10,8 +10,8 @@ struct SwiftSource {
 
   init(_ found: EncodedDeclarations, name: String?, headers: [String], modules: [String]) {
     let base = headers.first.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
-    let namespace = name ?? SwiftName.upperCamel(base ?? "Callbacks")
-    var identifiers = SwiftName.Pool()
+    let namespace = name ?? Self.namespace(of: base ?? "")
+    var identifiers = SwiftName.Pool(taken: ["table"])
     var keys: [String] = []
     var required: [String] = []
     let owners = Dictionary(grouping: found.functions) { Self.owner(of: $0.name) ?? "" }
@@ -45,6 +45,25 @@ struct SwiftSource {
     }
     lines += ["}", ""]
     text = lines.joined(separator: "\n")
+  }
+
+  /// The name of the enum for a header.
+  private static func namespace(of header: String) -> String {
+    let name = SwiftName.upperCamel(header)
+    if name.isEmpty { return "Callbacks" }
+    if name.first?.isNumber == true { return "Header" + name }
+    return isReserved(name) ? name + "Callbacks" : name
+  }
+
+  /// Whether a name is a keyword, or one that the Swift file uses.
+  static func isReserved(_ name: String) -> Bool {
+    let used: Set = [
+      "Any", "Self", "Type", "Protocol", "Method", "ProtocolTable", "ForwardingError", "Forwarding",
+      "Swift", "Void", "Bool", "Int", "UInt", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16",
+      "UInt32", "UInt64", "Float", "Double", "CChar", "OpaquePointer", "UnsafePointer",
+      "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer",
+    ]
+    return used.contains(name) || SwiftName.isKeyword(name)
   }
 
   /// `f` of `f/2`, a callback without a name; nil for others.
@@ -218,7 +237,9 @@ private enum SwiftType {
 private enum SwiftName {
   /// Names that have not been given to anything else.
   struct Pool {
-    private var taken: Set<String> = []
+    private var taken: Set<String>
+
+    init(taken: Set<String>) { self.taken = taken }
 
     mutating func take(_ name: String) -> String {
       var candidate = name
@@ -256,6 +277,10 @@ private enum SwiftName {
 
   private static func escaped(_ name: String) -> String {
     if name.first?.isNumber ?? true { return "_" + name }
+    return isKeyword(name) ? "`\(name)`" : name
+  }
+
+  static func isKeyword(_ name: String) -> Bool {
     let keywords: Set = [
       "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
       "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
@@ -265,6 +290,6 @@ private enum SwiftName {
       "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
       "typealias", "var", "where", "while",
     ]
-    return keywords.contains(name) ? "`\(name)`" : name
+    return keywords.contains(name)
   }
 }

@@ -120,6 +120,8 @@ struct TypeEncoder {
   // MARK: - Pointers
 
   private mutating func add(pointerTo type: CType, depth: Int) throws {
+    // The library allows no more.
+    guard depth < 128 else { throw Problem(text: "its types are nested deeper than 128") }
     if type.isConst { text += "r" }
     let bare = type.canonical
     switch bare.kind {
