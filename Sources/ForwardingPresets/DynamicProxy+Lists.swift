@@ -11,8 +11,8 @@ extension DynamicProxy {
   /// ```
   ///
   /// An object that stands in the list twice is called twice, and none is kept
-  /// alive. More may be subscribed later, as with any proxy; ``liveSubscribers``
-  /// gives those who live.
+  /// alive. More may be subscribed later, as with any proxy; `subscriptions()`
+  /// gives those that live.
   ///
   /// - Parameters:
   ///   - protocols: the protocols to adopt.

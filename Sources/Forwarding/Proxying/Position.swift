@@ -77,8 +77,8 @@ extension DynamicProxy {
     /// the death:
     ///
     /// - A fan-out that has met dead subscribers notices those, before it
-    ///   returns. So do ``DynamicProxy/count``, ``DynamicProxy/liveSubscribers``
-    ///   and ``DynamicProxy/responds(to:)-(MethodSelector)``, for the
+    ///   returns. So do ``DynamicProxy/count``,
+    ///   ``DynamicProxy/subscriptions(of:implementing:)`` and ``DynamicProxy/responds(to:)-(MethodSelector)``, for the
     ///   subscribers that they look at.
     /// - Each new subscription looks at two others, round and round.
     ///
