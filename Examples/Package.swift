@@ -4,8 +4,8 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who uses the library needs these C libraries. scripts/examples installs them,
-// builds the programs, and runs each on real data.
+// The examples are a separate package, so users of the library do not need these C libraries. scripts/examples installs
+// the libraries, builds the programs, and runs each on real data.
 
 let forwarding: Target.Dependency = .product(name: "Forwarding", package: "swift-forwarding")
 

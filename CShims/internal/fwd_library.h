@@ -17,8 +17,8 @@
 /// Binds all of its symbols at once. If it cannot be opened, returns NULL, and `error` has the loader's reason.
 void *FWD_NULLABLE fwd_library_open(const char *FWD_NULLABLE name, fwd_error *FWD_NULLABLE error);
 
-/// Finds the address of a function. `version` is that of the symbol, or NULL for the default one. If there is none, or it
-/// is known to be data, returns NULL, and `error` has the reason.
+/// Finds the address of a function. `version` is the version of the symbol; NULL means the default version. Returns NULL
+/// if the library has no such symbol, or if the symbol is a variable. `error` then has the reason.
 void *FWD_NULLABLE fwd_library_function(void *FWD_NONNULL library, const char *FWD_NONNULL symbol,
                                         const char *FWD_NULLABLE version, fwd_error *FWD_NULLABLE error);
 

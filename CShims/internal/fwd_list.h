@@ -161,7 +161,7 @@ fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NON
 
 /// The interceptors of a method.
 typedef struct fwd_interceptors {
-  /// Whether there are any. The other members are false if there are none.
+  /// Whether the method has interceptors. If not, the other members are false.
   bool exist;
   /// Whether they respond to the method.
   bool respond;

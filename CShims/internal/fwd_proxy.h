@@ -136,7 +136,7 @@ fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL prox
 /// Returns the owner's part of the proxy's memory: zeroes at first, aligned as malloc's memory is. Valid until
 /// `fwd_proxy_core_destroy`.
 void *FWD_NONNULL fwd_proxy_core_room(fwd_proxy *FWD_NONNULL proxy);
-/// Returns a lock for the owner: whoever changes the list holds it.
+/// Returns the lock that the owner holds while it changes the list.
 fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,

@@ -174,7 +174,7 @@ private final class Signalled: ElementLine, @unchecked Sendable {
   }
 
   func give(_ number: Int64) {
-    // What is not given is missing in the sum.
+    // The sum misses elements that were not delivered.
     try? proxy.send(Self.tick, number)
   }
 }

@@ -245,19 +245,18 @@ fwd_status fwd_signature_drop_hidden(const fwd_signature *signature, fwd_signatu
                                      fwd_error *error) {
   const fwd_encoding *encoding = signature->encoding;
   const fwd_type *result = fwd_encoding_type(encoding, signature->result_type);
+  size_t named_count = fwd_encoding_named_count(encoding);
+  if (named_count == signature->hidden_count && fwd_encoding_is_variadic(encoding)) {
+    return fwd_fail(error, FWD_UNSUPPORTED, 0,
+                    "\"%.100s\" without the receiver: expected a named argument before \"...\"",
+                    fwd_encoding_text(encoding));
+  }
   // The spelling is put together from the spans of the types, so the limit on the whole text holds for it.
   size_t capacity = fwd_encoding_length(encoding) + 1, length = 0;
   char *text = malloc(capacity);
   if (!text) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a method signature");
   memcpy(text, fwd_encoding_text(encoding) + result->text_offset, result->text_length);
   length += result->text_length;
-  size_t named_count = fwd_encoding_named_count(encoding);
-  if (named_count == signature->hidden_count && fwd_encoding_is_variadic(encoding)) {
-    free(text);
-    return fwd_fail(error, FWD_UNSUPPORTED, 0,
-                    "\"%.100s\" without the receiver: expected a named argument before \"...\"",
-                    fwd_encoding_text(encoding));
-  }
   for (size_t i = signature->hidden_count; i < signature->argument_count; i++) {
     const fwd_type *type = fwd_encoding_type(encoding, signature->arguments[i].type);
     memcpy(text + length, fwd_encoding_text(encoding) + type->text_offset, type->text_length);

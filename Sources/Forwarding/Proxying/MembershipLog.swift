@@ -11,8 +11,8 @@ internal import CForwardingInternal
     internal let change: DynamicProxy.Configuration.MembershipChange
   }
 
-  // A lock of its own, since the shim adds entries while the writer has the
-  // list's state.
+  // The shim adds entries while the writer holds the list's state, so the log needs
+  // another lock.
   private let entries = Lock<[Entry]>([])
 
   /// Has the ends of a list's subscriptions added. The owner of the list must keep

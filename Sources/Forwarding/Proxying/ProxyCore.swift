@@ -56,7 +56,7 @@ internal import CForwardingInternal
     unsafe fwd_proxy_core_room(handle).assumingMemoryBound(to: SubscriberList.State.self)
   }
 
-  /// For `SubscriberList`. It is in the C part, so it needs no memory of its own.
+  /// The state of `SubscriberList`. Its memory is part of the C part.
   internal var members: Lock<SubscriberList.State> {
     unsafe Lock(Self.state(handle), lock: fwd_proxy_core_lock(handle))
   }

@@ -40,7 +40,7 @@
     return nil
   }
 
-  /// Takes the first element; nil if there is none.
+  /// Removes and returns the first element, or nil if the buffer is empty.
   package func popFirst() -> Element? {
     if unsafe ring.pointee.count == 0 { return nil }
     return unsafe ring.pointee.popFirst(Element.self)

@@ -108,7 +108,7 @@ extension SignalRing {
       unsafe push(element)
       return unsafe .taken
     }
-    // What is not kept is the caller's to release.
+    // The caller releases what the channel does not keep.
     if unsafe !dropsOldest { return unsafe .taken }
     guard _isPOD(Element.self) else { return unsafe .full }
     _ = unsafe popFirst(Element.self)

@@ -165,18 +165,14 @@ extension CallMemory {
     }
     var arguments = Arguments()
     for (index, (text, argument)) in zip(texts, signature.arguments).enumerated() {
-      let place = unsafe room(argument.layout.size)
+      let place = unsafe room(argument.layout)
       unsafe arguments.addresses.append(place)
       do {
         let literal = try Literal(text)
         if let array = try unsafe write(literal, as: argument.encoding, to: place) {
           arguments.arrays.append((index, array))
         }
-      } catch let fault as Fault {
-        throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(fault.text)")
-      } catch let fault as Literal.Fault {
-        throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(fault.text)")
-      } catch let error as ForwardingError {
+      } catch {
         throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(error)")
       }
     }

@@ -15,9 +15,7 @@ import Forwarding
 /// as text.
 @safe final class CallMemory {
   /// Why a literal is no value of a type.
-  struct Fault: Error {
-    let text: String
-  }
+  typealias Fault = Literal.Fault
 
   /// An array that an argument points to.
   @safe struct Pointed {

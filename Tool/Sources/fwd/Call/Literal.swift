@@ -11,9 +11,11 @@ indirect enum Literal {
   /// `[…]`, the elements of an array.
   case elements([Literal])
 
-  /// Why a text is none.
-  struct Fault: Error {
+  /// Why a text is no literal, or a literal no value of a type.
+  struct Fault: Error, CustomStringConvertible {
     let text: String
+
+    var description: String { text }
   }
 
   /// Reads a whole argument. Only in brackets do blanks and commas separate.
@@ -60,7 +62,7 @@ indirect enum Literal {
       }
       // Up to three octal digits, or hexadecimal ones behind an x.
       let isHexadecimal = next == "x"
-      let more = rest.prefix(isHexadecimal ? 2 : 2).prefix {
+      let more = rest.prefix(2).prefix {
         isHexadecimal ? $0.isHexDigit : "01234567".contains($0)
       }
       let digits = isHexadecimal ? String(more) : String(next) + more

@@ -71,8 +71,9 @@ import Foundation
   private static func libraries(in directory: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.filter { $0.hasPrefix("libclang.so") || $0.hasPrefix("libclang-1") }
-      .filter { !$0.contains("cpp") }.sorted { isNewer($0, $1) }
-      .sorted { $0 == "libclang.so" && $1 != "libclang.so" }.map { "\(directory)/\($0)" }
+      .filter { !$0.contains("cpp") }
+      .sorted { $1 != "libclang.so" && ($0 == "libclang.so" || isNewer($0, $1)) }
+      .map { "\(directory)/\($0)" }
   }
 
   /// Whether a name has the higher version.
@@ -101,6 +102,15 @@ import Foundation
       }
     }
     return nil
+  }
+
+  /// Where something stands, as the source names it.
+  func place(of location: clang_location) -> (file: String, line: Int, column: Int) {
+    var file = unsafe clang_string()
+    var line: UInt32 = 0
+    var column: UInt32 = 0
+    unsafe functions.getPresumedLocation(location, &file, &line, &column)
+    return unsafe (text(file), Int(line), Int(column))
   }
 
   /// Takes over a string of libclang's.

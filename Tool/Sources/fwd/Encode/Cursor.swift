@@ -17,6 +17,11 @@ import CClangIndex
 
   var kind: Int { Int(value.kind) }
   var name: String { unsafe clang.text(functions.getCursorSpelling(value)) }
+  /// The name of a field, empty if it has none. libclang names those after their place.
+  var fieldName: String {
+    let name = name
+    return name.contains("(") ? "" : name
+  }
   var type: CType { CType(clang, functions.getCursorType(value)) }
   /// The type that a typedef names.
   var underlyingType: CType { CType(clang, functions.getTypedefDeclUnderlyingType(value)) }
@@ -33,14 +38,7 @@ import CClangIndex
   var bitOffset: Int { Int(functions.Cursor_getOffsetOfField(value)) }
 
   /// The file, as the source names it.
-  var file: String {
-    var file = unsafe clang_string()
-    var line: UInt32 = 0
-    var column: UInt32 = 0
-    unsafe functions.getPresumedLocation(
-      functions.getCursorLocation(value), &file, &line, &column)
-    return unsafe clang.text(file)
-  }
+  var file: String { clang.place(of: functions.getCursorLocation(value)).file }
 
   var children: [Cursor] {
     let visit = Visit(clang)

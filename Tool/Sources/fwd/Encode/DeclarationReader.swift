@@ -76,9 +76,7 @@ struct DeclarationReader {
     }
     if let function = type.function {
       // Another name of a typedef is no other callback.
-      var innermost = type
-      while innermost.kind == clang_type_pointer { innermost = innermost.pointee }
-      if hasWanted || innermost.declaration.kind != clang_cursor_typedef, isNew(cursor) {
+      if hasWanted || !isNamed(type), isNew(cursor) {
         add(.callback, name, function.type, cursor)
       }
     } else if type.canonical.kind == clang_type_record, type.size != nil {
@@ -131,8 +129,7 @@ struct DeclarationReader {
   /// Adds the function pointers of a struct, and of the structs in it.
   private mutating func addMembers(_ name: String, _ type: CType, _ start: Int, depth: Int = 0) {
     for field in type.fields where !field.isBitField {
-      let fieldName = field.name.contains("(") ? "" : field.name
-      let whole = fieldName.isEmpty ? name : "\(name).\(fieldName)"
+      let whole = field.fieldName.isEmpty ? name : "\(name).\(field.fieldName)"
       let offset = start + field.bitOffset / 8
       if let function = field.type.function {
         if function.depth == 1 { add(.member, whole, function.type, field, offset: offset) }

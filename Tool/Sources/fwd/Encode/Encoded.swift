@@ -149,7 +149,7 @@ struct EncodedStruct {
     size = type.size ?? 0
     alignment = type.alignment ?? 1
     members = type.fields.map {
-      ($0.name.contains("(") ? "" : $0.name, $0.bitOffset, $0.isBitField)
+      ($0.fieldName, $0.bitOffset, $0.isBitField)
     }
     encoding = encode(type)
   }

@@ -77,13 +77,9 @@ import Foundation
       defer { unsafe functions.disposeDiagnostic(diagnostic) }
       // CXDiagnostic_Error is 3, and worse follows.
       guard unsafe functions.getDiagnosticSeverity(diagnostic) >= 3 else { continue }
-      var file = unsafe clang_string()
-      var line: UInt32 = 0
-      var column: UInt32 = 0
-      unsafe functions.getPresumedLocation(
-        functions.getDiagnosticLocation(diagnostic), &file, &line, &column)
+      let place = unsafe clang.place(of: functions.getDiagnosticLocation(diagnostic))
       return unsafe Complaint(
-        place: clang.text(file), line: Int(line), column: Int(column),
+        place: place.file, line: place.line, column: place.column,
         message: clang.text(functions.getDiagnosticSpelling(diagnostic)))
     }
     return nil

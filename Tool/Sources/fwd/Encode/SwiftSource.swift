@@ -100,7 +100,7 @@ extension SwiftSource {
       for parameter in function.parameters.dropFirst(isMethod ? 1 : 0) {
         types.append(try SwiftType.spelling(of: parameter.type))
       }
-      let result = try SwiftType.spelling(of: function.result, isResult: true)
+      let result = try SwiftType.spelling(of: function.result)
       self.types = "((\(types.joined(separator: ", "))) -> \(result)).self"
       parameterCount = types.count
       var comment = ["`\(title)`: `\(function.encoding.text ?? "")`."]
@@ -130,8 +130,7 @@ extension SwiftSource {
 
 /// How Swift spells a type that it imports from C.
 private enum SwiftType {
-  static func spelling(of type: CType, isResult: Bool = false) throws(SwiftSource.Problem) -> String
-  {
+  static func spelling(of type: CType) throws(SwiftSource.Problem) -> String {
     if let name = named(type) { return name }
     let bare = type.canonical
     if let number = number(bare) { return number }
@@ -139,25 +138,15 @@ private enum SwiftType {
     case clang_type_void: return "Void"
     case clang_type_pointer: return try pointer(type)
     case clang_type_array, clang_type_incomplete_array, clang_type_variable_array:
-      let element = try spelling(of: bare.element)
-      return "\(bare.element.isConst ? "UnsafePointer" : "UnsafeMutablePointer")<\(element)>?"
+      return pointer(to: try spelling(of: bare.element), bare.element, "?")
     case clang_type_enum:
-      let name = enumName(bare)
-      guard name.isEmpty else { return name }
-      return try spelling(of: bare.declaration.enumType)
+      let name = TypeEncoder.name(bare)
+      return name == "?" ? try spelling(of: bare.declaration.enumType) : name
     case clang_type_record:
       throw SwiftSource.Problem(
         text: "\(type.spelling) is passed by value: conform it to TypeEncodable")
     default: throw SwiftSource.Problem(text: "\(type.spelling) has no spelling in Swift")
     }
-  }
-
-  private static func enumName(_ type: CType) -> String {
-    var name = type.spelling
-    for word in ["const ", "volatile ", "enum "] where name.hasPrefix(word) {
-      name.removeFirst(word.count)
-    }
-    return name.contains("(") ? "" : name
   }
 
   /// Typedefs that Swift imports as types of its own.
@@ -212,7 +201,7 @@ private enum SwiftType {
       }
       var types: [String] = []
       for argument in function.type.arguments { types.append(try spelling(of: argument)) }
-      let result = try spelling(of: function.type.result, isResult: true)
+      let result = try spelling(of: function.type.result)
       return "(@convention(c) (\(types.joined(separator: ", "))) -> \(result))\(mark)"
     case clang_type_record:
       if bare.size == nil { return "OpaquePointer" + mark }

@@ -168,10 +168,10 @@ struct TypeEncoder {
 
   // MARK: - Structs and unions
 
-  /// The name of a struct or union, `?` if it has none.
+  /// The name of a struct, union or enum, `?` if it has none.
   static func name(_ type: CType) -> String {
     var name = type.canonical.spelling
-    for word in ["const ", "volatile ", "struct ", "union "] where name.hasPrefix(word) {
+    for word in ["const ", "volatile ", "struct ", "union ", "enum "] where name.hasPrefix(word) {
       name.removeFirst(word.count)
     }
     // Clang names what has no name after its place: "(unnamed at ...)".
@@ -190,7 +190,7 @@ struct TypeEncoder {
     var layout = NaturalLayout(isUnion: isUnion)
     let fields = type.fields
     for field in fields {
-      text += "\"\(field.name.contains("(") ? "" : field.name)\""
+      text += "\"\(field.fieldName)\""
       if field.isBitField {
         text += "b\(field.bitWidth)"
         layout.addBitField(at: field.bitOffset)
