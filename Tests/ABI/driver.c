@@ -247,16 +247,20 @@ static bool call(const abi_case *c, const fwd_signature *signature) {
 }
 
 static bool handled, handler_good;
+/// The argument that the handler does not get.
+static size_t dropped;
 
 static void handler(void *context, void *const *arguments, void *result) {
   const abi_case *c = context;
   handled = true;
   for (size_t i = 1; i <= c->argument_count; i++) {
-    if ((uintptr_t)arguments[i - 1] % c->types[i].alignment != 0) {
+    if (i - 1 == dropped) continue;
+    const unsigned char *argument = *arguments++;
+    if ((uintptr_t)argument % c->types[i].alignment != 0) {
       fail("alignment of argument", i, NULL, NULL, 0);
       handler_good = false;
     }
-    handler_good = same("argument", i, &c->types[i], arguments[i - 1], abi_values[i]) && handler_good;
+    handler_good = same("argument", i, &c->types[i], argument, abi_values[i]) && handler_good;
   }
   size_t size = c->types[0].size;
   unsigned char zeroes[value_limit] = {0};
@@ -269,8 +273,10 @@ static void handler(void *context, void *const *arguments, void *result) {
 
 static bool is_variadic(const abi_case *c) { return strstr(c->encoding, "...") != NULL; }
 
-static bool call_back(const abi_case *c, const fwd_cif *cif) {
+/// Whether a call of the closure gives the handler all arguments but one, and the caller the result.
+static bool call_back_dropping(const abi_case *c, const fwd_cif *cif, size_t index) {
   prepare(c);
+  dropped = index;
   fwd_closure *closure;
   fwd_error error;
   if (is_variadic(c)) {
@@ -278,7 +284,7 @@ static bool call_back(const abi_case *c, const fwd_cif *cif) {
     fail("a variadic function pointer was made", 0, NULL, NULL, 0);
     return false;
   }
-  if (fwd_cif_closure_create(cif, handler, (void *)(uintptr_t)c, NULL, NULL, &closure, &error) != FWD_OK) {
+  if (fwd_cif_closure_create_dropping(cif, index, handler, (void *)(uintptr_t)c, NULL, NULL, &closure, &error) != FWD_OK) {
     fail(error.message, 0, NULL, NULL, 0);
     return false;
   }
@@ -293,6 +299,13 @@ static bool call_back(const abi_case *c, const fwd_cif *cif) {
   }
   good = same("closure result", 0, &c->types[0], records[0], abi_values[0]) && good;
   return same_wide("widened closure result", 0, &c->types[0], abi_values[0]) && good;
+}
+
+static bool call_back(const abi_case *c, const fwd_cif *cif) {
+  bool good = call_back_dropping(c, cif, FWD_NO_ARGUMENT);
+  // A callback's context may stand anywhere.
+  for (size_t i = 0; i < c->argument_count && good && !is_variadic(c); i++) good = call_back_dropping(c, cif, i);
+  return good;
 }
 
 static void note(bool good) {
