@@ -39,6 +39,8 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Forwarding", targets: ["Forwarding"]),
+    // Delivery on actors, queues and executors.
+    .library(name: "ForwardingDelivery", targets: ["ForwardingDelivery"]),
     // Configurations that do what other multi-delegates do.
     .library(name: "ForwardingPresets", targets: ["ForwardingPresets"]),
     // Typed proxies for Swift protocols. Empty without the trait "Macros".
@@ -47,7 +49,7 @@ let package = Package(
     .library(name: "ForwardingOpenCombine", targets: ["ForwardingOpenCombine"]),
     // forwarding.h for C targets. Proxies need the Swift module at link time; calls and closures do not.
     .library(name: "CForwarding", targets: ["CForwarding"]),
-    // For Benchmarks/Peers only, a package of its own. The names of its targets are among those of every client.
+    // For the packages in Benchmarks/Peers and Examples only. The names of its targets are among those of every client.
     .library(
       name: "_Benchmarks",
       targets: [
@@ -84,6 +86,8 @@ let package = Package(
       swiftSettings: swiftSettings
         + (closures.map { [.define("FWD_CLOSURES_\($0.uppercased())")] } ?? [])),
     .target(
+      name: "ForwardingDelivery", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
+    .target(
       name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .macro(
       name: "ForwardingMacrosPlugin",
@@ -106,14 +110,18 @@ let package = Package(
         "Forwarding", "ForwardingPresets", "CForwarding", "CForwardingInternal", "CTestFixtures",
       ],
       cSettings: internalHeaders, swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ForwardingDeliveryTests",
+      dependencies: ["ForwardingDelivery", "Forwarding", "CForwarding", "CTestFixtures"],
+      swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],
       path: "Tests/Support/MacroProtocols", swiftSettings: macroSettings),
     .testTarget(
       name: "ForwardingMacrosTests",
       dependencies: [
-        "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "ForwardingPresets",
-        "Forwarding", "CForwarding",
+        "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "ForwardingDelivery",
+        "ForwardingPresets", "Forwarding", "CForwarding",
         swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),
@@ -140,7 +148,8 @@ let package = Package(
       name: "FwdBenchRows",
       dependencies: [
         "FwdBenchDriver", "FwdBenchReceivers", "CFwdBench", "CForwarding", "CFwdMeasure",
-        "Forwarding", .target(name: "ForwardingMacros", condition: .when(traits: ["Macros"])),
+        "Forwarding", "ForwardingDelivery",
+        .target(name: "ForwardingMacros", condition: .when(traits: ["Macros"])),
       ],
       path: "Benchmarks/Suite/Rows", swiftSettings: swiftSettings),
     .executableTarget(

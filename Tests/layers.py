@@ -17,7 +17,7 @@ from pathlib import Path
 SHIMS = Path("CShims")
 
 # From the lowest to the highest. A folder's files use files of the same folder and of those before it.
-LAYERS = ["include", "base", "reclaim", "encoding", "abi", "call", "members", "fan_out"]
+LAYERS = ["include", "base", "reclaim", "encoding", "abi", "call", "members", "fan_out", "mailbox"]
 
 # What each layer is for: the captions of the picture.
 CAPTIONS = {
@@ -29,6 +29,7 @@ CAPTIONS = {
     "call": "signatures, calls through libffi, closures",
     "members": "subscribers: references, records, the published list",
     "fan_out": "proxies: one invocation, many deliveries",
+    "mailbox": "deliveries that are made later, elsewhere",
 }
 
 # Arrows that run up or close a circle, each with its reason. {(from, to): reason}

@@ -18,7 +18,7 @@ SOURCES = Path("Sources/Forwarding")
 
 # From the lowest to the highest. A folder's files use files of the same folder and of those before it.
 LAYERS = [
-    "Internals", "Errors", "Encoding", "Signature", "Calling", "Tables", "Proxying", "Streams", "TypedProxies", "Slots",
+    "Internals", "Errors", "Encoding", "Signature", "Calling", "Tables", "Proxying", "Mailing", "Streams", "TypedProxies", "Slots",
     "Bridging",
 ]
 

@@ -33,7 +33,8 @@ let package = Package(
     .executableTarget(
       name: "fwd-bench-peers",
       dependencies: [
-        "CPeers", "OpenCombine", .product(name: "_Benchmarks", package: "swift-forwarding"),
+        "CPeers", "OpenCombine", .product(name: "OpenCombineDispatch", package: "OpenCombine"),
+        .product(name: "_Benchmarks", package: "swift-forwarding"),
       ],
       swiftSettings: [
         .strictMemorySafety(),

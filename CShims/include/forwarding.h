@@ -198,7 +198,8 @@ typedef enum fwd_status {
   FWD_DUPLICATE = 19,
   /// The subscription would make a proxy forward to itself.
   FWD_CYCLE = 20,
-  /// The object has been deallocated, or the last reference to the proxy has been released: see `fwd_proxy_release`.
+  /// The object has been deallocated, or the last reference to the proxy has been released: see `fwd_proxy_release`. Or a
+  /// function pointer was called after its owner had died or its table had been destroyed.
   FWD_DEAD = 21,
   /// A stated layout does not fit the type, or the encoding has no such type.
   FWD_WRONG_LAYOUT = 22,
@@ -799,6 +800,91 @@ typedef struct fwd_position {
   fwd_subscription anchor;
 } fwd_position;
 
+/// A mailbox delivers calls later, on the thread that drains it.
+///
+/// A library calls back on a thread of its own, but the program's objects may be used on the thread of its event loop
+/// only. A subscription with a mailbox (`fwd_subscribe_options`) is not called by the thread that forwards. The arguments
+/// are copied to a *message*: C strings with their characters; objects are retained. `fwd_mailbox_drain`, on the loop,
+/// calls the subscribers.
+///
+///     static void wake(void *context) {
+///       uint64_t one = 1;
+///       (void)!write(*(int *)context, &one, sizeof one);      // an eventfd that the loop watches
+///     }
+///
+///     fwd_mailbox_create(wake, &descriptor, NULL, &mailbox, &error);
+///     fwd_subscribe_options options = FWD_SUBSCRIBE_OPTIONS_INIT;
+///     options.mailbox = mailbox;
+///     fwd_proxy_subscribe(proxy, view, methods, 1, NULL, &options, NULL, &error);
+///
+///     // when the descriptor is readable:
+///     fwd_mailbox_drain(mailbox, 1000);
+///
+/// Messages are delivered in the order in which they were put into the mailbox, across all of its subscriptions. So each
+/// thread's invocations are delivered in its order.
+///
+/// After `fwd_proxy_unsubscribe` on the draining thread nothing more is delivered. From another thread at most the delivery
+/// that is under way is made. Messages of a proxy that has been released are delivered, and so are those of a subscription
+/// whose `times` are used up.
+///
+/// `destroy` of `fwd_proxy_subscribe` is called once, when the subscription has ended and the mailbox has no message of it any
+/// more: by `fwd_mailbox_drain`, by the last `fwd_mailbox_release`, or, if the mailbox is empty, by the call that ended the
+/// subscription. It is never called inside of a delivery of the mailbox.
+///
+/// After fork(2) both processes have the messages, and each delivers them. If another thread was draining the mailbox, the
+/// child cannot drain it, since the draining thread does not exist in the child. Let the child make a mailbox of its own.
+///
+/// A subscription with a mailbox gives no result. It is not a responder of a method with a result, so such a method is
+/// refused unless its policy calls all responders.
+typedef struct fwd_mailbox fwd_mailbox;
+
+/// What happens to a new message when the limit of waiting messages is reached. Each subscription counts its own.
+typedef enum fwd_overflow {
+  /// There is no limit.
+  FWD_OVERFLOW_UNBOUNDED = 0,
+  /// The oldest waiting message is dropped. With the limit 1, only the latest message waits.
+  FWD_OVERFLOW_DROP_OLDEST = 1,
+  /// The new message is dropped.
+  FWD_OVERFLOW_DROP_NEWEST = 2,
+  /// The thread that forwards waits until there is room. Inside of `fwd_mailbox_drain` of this mailbox it does not wait: its
+  /// message exceeds the limit. A loop must not forward to its own full mailbox outside of a drain: it would wait for itself
+  /// for ever.
+  FWD_OVERFLOW_BLOCK = 3,
+} fwd_overflow;
+
+/// Options of a subscription with a mailbox, as bits.
+typedef enum fwd_mailbox_flags {
+  /// Pointer arguments are copied as they are. What they point to must stay valid until the delivery. Without this flag,
+  /// a subscription to a method with a pointer argument that is not a C string is refused. C strings are copied with their
+  /// characters all the same.
+  FWD_MAILBOX_KEEPS_POINTERS = 1,
+} fwd_mailbox_flags;
+
+/// Creates a mailbox.
+///
+/// `notify` is called with `context` when the first message has been put into the idle mailbox, on the thread that
+/// forwards, under no lock. It arranges that `fwd_mailbox_drain` will be called. It is called again only when a drain
+/// has left messages, or after the mailbox was idle again. It may drain the mailbox itself, with the limit 0: with any other
+/// limit `notify` and the drain would call each other recursively. `destroy`, which may be NULL, is called with `context` when
+/// the last reference has been released. `*mailbox` receives a reference, to be released by `fwd_mailbox_release`.
+FWD_API fwd_status fwd_mailbox_create(void (*FWD_NULLABLE notify)(void *FWD_NULLABLE context), void *FWD_NULLABLE context,
+                                      void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
+                                      fwd_mailbox *FWD_NULLABLE *FWD_NULLABLE mailbox, fwd_error *FWD_NULLABLE error);
+
+/// Adds a reference, and returns the mailbox. NULL is ignored.
+FWD_API fwd_mailbox *FWD_NULLABLE fwd_mailbox_retain(fwd_mailbox *FWD_NULLABLE mailbox);
+
+/// Releases a reference. Subscriptions have references of their own. The last one drops the messages that are left.
+FWD_API void fwd_mailbox_release(fwd_mailbox *FWD_NULLABLE mailbox);
+
+/// Delivers up to `limit` messages on this thread. 0 means until none is left, also if threads keep forwarding. Returns the
+/// number of delivered messages. To skip 64 dropped messages counts as one delivery, but not in the result. If messages are
+/// left, `notify` is called before it returns, so that other work of the loop gets its turn.
+///
+/// Returns 0, and delivers nothing, while another thread drains the mailbox, or inside of a delivery of it. NULL is
+/// ignored. Subscribers must return: if a thread ends inside of a delivery, its drain never ends.
+FWD_API size_t fwd_mailbox_drain(fwd_mailbox *FWD_NULLABLE mailbox, size_t limit);
+
 /// Options of a subscription. Begin with `FWD_SUBSCRIBE_OPTIONS_INIT`, or set the size by hand. Other members that are
 /// zero have their default.
 typedef struct fwd_subscribe_options {
@@ -807,12 +893,22 @@ typedef struct fwd_subscribe_options {
   /// The last position by default.
   fwd_position position;
   /// The number of deliveries after which the subscription ends, or 0 for no limit. There are never more, even if
-  /// several threads forward at the same time.
+  /// several threads forward at the same time. With a mailbox it is the number of messages, dropped ones included.
   size_t times;
+  /// If it is not NULL, the deliveries of the subscription are made later, by `fwd_mailbox_drain`. The subscription
+  /// retains the mailbox.
+  fwd_mailbox *FWD_NULLABLE mailbox;
+  /// What happens to a new message when `mailbox_limit` messages of the subscription wait. The limit is at least 1; 0 for
+  /// FWD_OVERFLOW_UNBOUNDED.
+  fwd_overflow overflow;
+  /// `fwd_mailbox_flags`.
+  uint32_t mailbox_flags;
+  size_t mailbox_limit;
 } fwd_subscribe_options;
 
 /// Options with the right size and every default: `fwd_subscribe_options options = FWD_SUBSCRIBE_OPTIONS_INIT;`
-#define FWD_SUBSCRIBE_OPTIONS_INIT {sizeof(fwd_subscribe_options), {FWD_POSITION_LAST, 0, 0, 0}, 0}
+#define FWD_SUBSCRIBE_OPTIONS_INIT \
+  {sizeof(fwd_subscribe_options), {FWD_POSITION_LAST, 0, 0, 0}, 0, 0, FWD_OVERFLOW_UNBOUNDED, 0, 0}
 
 /// Subscribes `count` functions to a proxy.
 ///
@@ -833,7 +929,9 @@ typedef struct fwd_subscribe_options {
 ///   twice;
 /// - `FWD_NOT_SUBSCRIBED` for a position beside a subscription that the proxy does not have, and `FWD_OUT_OF_RANGE` for
 ///   an index past the end;
-/// - `FWD_WRONG_SIZE` or `FWD_WRONG_VERSION` for the options.
+/// - `FWD_WRONG_SIZE` or `FWD_WRONG_VERSION` for the options;
+/// - with a mailbox `FWD_NOT_ALLOWED` for a method whose delivery cannot be made later, and `FWD_OUT_OF_RANGE` for a limit
+///   that does not fit the overflow rule. `FWD_NULL_ARGUMENT` for a rule without a mailbox.
 ///
 /// O(m) in the number of methods. In the number of subscribers, amortised O(1) for the last position of a proxy without
 /// priorities; O(n) for an index, since each subscriber is checked for having died; otherwise amortised O(log n).
@@ -848,7 +946,8 @@ FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_
 ///
 /// `context` is that of the subscription. `arguments` has the address of each argument of the signature, the receiver
 /// and the selector included, aligned for its type. The addresses are valid during the call. `result` has room for the
-/// result, filled with zeros. It is not NULL, even if there is no result. The handler runs on the thread that forwards.
+/// result, filled with zeros. It is not NULL, even if there is no result. The handler runs on the thread that forwards, or
+/// for a subscription with a mailbox on the thread that drains.
 ///
 /// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the method's
 /// `failure_result` stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
@@ -888,6 +987,25 @@ FWD_API fwd_status fwd_proxy_subscribe_handlers(fwd_proxy *FWD_NULLABLE proxy, v
 /// as `fwd_proxy_subscribe` says. Returns `FWD_NOT_SUBSCRIBED` if the subscription has ended. Amortised O(1).
 FWD_API fwd_status fwd_proxy_unsubscribe(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
 
+/// Makes several changes of the subscriptions take effect at once.
+///
+/// Calls `body` once with `context`. What it does on this thread to the subscriptions of this proxy, by
+/// `fwd_proxy_subscribe`, `fwd_proxy_subscribe_handlers`, `fwd_proxy_unsubscribe` and `fwd_proxy_move`, takes effect in one
+/// step when it has returned `FWD_OK`. Each fan-out delivers to the subscribers from before, or to those from after. A
+/// fan-out under way goes on with those from before, and so does a batch until it ends; `destroy` of a subscription that has
+/// ended follows after that. Until `body` has returned, the proxy is as before, also for forwards of `body` itself. What
+/// other threads do, and what `body` does to other proxies or to blocks, takes effect at once. A change inside of another
+/// one of the same proxy and thread becomes part of it.
+///
+/// If `body` returns another status, nothing takes effect, and the function returns that status, with the message of the
+/// thread's last error if that has the same status. If a change fails, nothing takes effect either: `FWD_NOT_SUBSCRIBED` or
+/// `FWD_OUT_OF_RANGE` for a position, which is looked up when `body` has returned, or `FWD_NO_MEMORY`. The subscriptions
+/// that `body` has made have ended then, and `destroy` is called for each. O(n) in the number of subscribers, plus the cost
+/// of each change.
+FWD_API fwd_status fwd_proxy_change(fwd_proxy *FWD_NULLABLE proxy,
+                                    fwd_status (*FWD_NULLABLE body)(void *FWD_NULLABLE context),
+                                    void *FWD_NULLABLE context, fwd_error *FWD_NULLABLE error);
+
 /// Moves a subscription to another position.
 ///
 /// A fan-out under way keeps the old order. An anchor that is the subscription itself leaves it where it is. Returns
@@ -917,6 +1035,15 @@ FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
 /// it is around or instead of the delivery, or if the method is void. Returns false for NULL. O(1) if no subscription
 /// has the method, else O(n) until the first live one.
 FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
+
+/// Writes what an invocation of the method would do now, in lines for people: which subscribers it would call, in which
+/// order, which it would skip and why, and what the result would be without a response.
+///
+/// `text` has room for `size` bytes, and receives as much as fits, with a NUL at its end. It may be NULL if `size` is 0.
+/// Calls no subscriber. Returns the length of the whole text, without the NUL; 0 for NULL. A later version may use other
+/// words. O(n) in the number of subscribers.
+FWD_API size_t fwd_proxy_explain(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
+                                 char *FWD_NULLABLE text, size_t size);
 
 /// One live subscription of a proxy.
 typedef struct fwd_subscriber_info {
@@ -1006,8 +1133,8 @@ FWD_API fwd_status fwd_collect(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_N
 FWD_API void fwd_mark_handled(void);
 
 /// Returns the proxy that calls a subscriber's function on this thread, that of the innermost fan-out. It is valid during
-/// the call of the function. Returns NULL outside of a fan-out, in an interceptor, and in a forward target that gets
-/// what no subscriber handles. O(1).
+/// the call of the function. Returns NULL outside of a fan-out, in an interceptor, in a delivery of a mailbox, and in a
+/// forward target that gets what no subscriber handles. O(1).
 FWD_API fwd_proxy *FWD_NULLABLE fwd_current_proxy(void);
 
 // MARK: Intercepting
@@ -1149,14 +1276,20 @@ FWD_API void fwd_batch_end(fwd_batch *FWD_NULLABLE batch);
 
 // MARK: Function pointers
 
-/// Which arguments of a method a function pointer has.
+/// Where the callback of a C library has its context pointer. The function has the arguments of the method after the
+/// receiver and the selector. The context pointer stands among them, and is ignored. For a method `v@:id`:
 typedef enum fwd_function_form {
-  /// The arguments after the receiver and the selector, for a C callback without context: `v@:id` is
-  /// `void (*)(int, double)`.
+  /// No context: `void (*)(int, double)`.
   FWD_FUNCTION_ARGUMENTS = 0,
-  /// All arguments. The receiver and the selector that the caller passes are ignored.
-  FWD_FUNCTION_METHOD = 1,
+  /// The context comes first: `void (*)(void *, int, double)`.
+  FWD_FUNCTION_CONTEXT_FIRST = 1,
+  /// The context comes last: `void (*)(int, double, void *)`.
+  FWD_FUNCTION_CONTEXT_LAST = -1,
 } fwd_function_form;
+
+/// The form of a function with the context at an index among all its arguments, counted from 0:
+/// `FWD_FUNCTION_CONTEXT_AT(1)` is `void (*)(int, void *, double)`.
+#define FWD_FUNCTION_CONTEXT_AT(index) ((index) + 1)
 
 /// Makes a C function pointer that forwards a method to a proxy, for an interface that takes a callback.
 ///
@@ -1165,11 +1298,81 @@ typedef enum fwd_function_form {
 /// if nobody responds. If the forwarding fails, the call returns the method's `failure_result`, or zeros if it has
 /// none, and the failure goes to the proxy's `on_error`.
 ///
-/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_OUT_OF_RANGE` for a form that does not exist, and the failures of
-/// `fwd_closure_create`.
+/// `form` is one of `fwd_function_form`, or `FWD_FUNCTION_CONTEXT_AT(index)`. Returns `FWD_UNKNOWN_SELECTOR`,
+/// `FWD_OUT_OF_RANGE` for a form that does not exist or an index past the end, and the failures of `fwd_closure_create`.
 FWD_API fwd_status fwd_proxy_function(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
-                                      fwd_function_form form, fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
+                                      int form, fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
                                       fwd_error *FWD_NULLABLE error);
+
+// MARK: Structs of callbacks
+
+/// A struct of C function pointers that forward to a proxy, such as a library's table of callbacks.
+typedef struct fwd_callback_table fwd_callback_table;
+
+/// Bits of `fwd_callback.flags`.
+typedef enum fwd_callback_flags {
+  /// The member is NULL while no subscriber implements the method: see `fwd_callback_table_create`.
+  FWD_CALLBACK_NULL_IF_UNIMPLEMENTED = 1,
+} fwd_callback_flags;
+
+/// One member of a struct of callbacks.
+typedef struct fwd_callback {
+  /// The result of `offsetof`. A multiple of the size of a pointer.
+  size_t offset;
+  /// The method that the member forwards.
+  const char *FWD_NULLABLE selector;
+  /// One of `fwd_function_form`, or `FWD_FUNCTION_CONTEXT_AT(index)`.
+  int form;
+  /// The signature of the member, with the context, such as `i^vid`. It is compared with the function's. NULL is not
+  /// compared.
+  const char *FWD_NULLABLE encoding;
+  /// Bits of `fwd_callback_flags`.
+  uint64_t flags;
+  /// The result of calls that fail, or NULL for the method's `failure_result`. It is copied, and must not be an object.
+  const void *FWD_NULLABLE failure_result;
+  size_t failure_result_size;
+} fwd_callback;
+
+/// Makes a struct of callbacks.
+///
+/// The struct has `size` bytes, which are copied from `preset`, or are zeros if that is NULL. Each of the `count`
+/// callbacks gives one member a function that forwards a method. Set other members through
+/// `fwd_callback_table_struct`. `*table` receives the table, to be ended with `fwd_callback_table_destroy`. The table
+/// retains the proxy.
+///
+/// The functions and the struct may be used for the life of the process. After `fwd_callback_table_destroy` a call
+/// returns the callback's `failure_result`, else the method's `failure_result`, else its `default_result`, else zeros, and
+/// `on_error` of the proxy gets `FWD_DEAD`. Its context must therefore stay valid for the life of the process. A function
+/// that has ended takes less than 300 bytes, and is not used again. So make few tables, for objects that live long;
+/// `fwd_proxy_function` makes functions whose memory is used again.
+///
+/// A member with `FWD_CALLBACK_NULL_IF_UNIMPLEMENTED` is set when the first subscriber that implements the method joins,
+/// before the function that subscribes returns. It becomes NULL when the last one has left. The death of an object is
+/// noticed by a later change, or by a fan-out that meets it. A member is stored atomically with release ordering, by the
+/// thread of the change, so the library may read it at any time, on any thread. A thread that has read the function may
+/// still call it.
+///
+/// Returns, and makes nothing,
+///
+/// - `FWD_UNKNOWN_SELECTOR`, and `FWD_OUT_OF_RANGE` for a form that does not exist, for flags that do not exist, or for a
+///   member that is not within the struct;
+/// - `FWD_TYPE_MISMATCH` for an offset that is not aligned, or a failure result of another size than the method's result;
+/// - `FWD_CONFLICT` for members that overlap;
+/// - `FWD_SIGNATURE_MISMATCH` for an encoding that is not the function's;
+/// - the failures of `fwd_signature_create` and `fwd_closure_create`.
+///
+/// O(k^2) in the number of callbacks.
+FWD_API fwd_status fwd_callback_table_create(fwd_proxy *FWD_NULLABLE proxy, const void *FWD_NULLABLE preset, size_t size,
+                                             const fwd_callback *FWD_NULLABLE callbacks, size_t count,
+                                             fwd_callback_table *FWD_NULLABLE *FWD_NULLABLE table,
+                                             fwd_error *FWD_NULLABLE error);
+
+/// Returns the struct, aligned for any type and valid for the life of the process; NULL for NULL.
+FWD_API void *FWD_NULLABLE fwd_callback_table_struct(const fwd_callback_table *FWD_NULLABLE table);
+
+/// Ends a table. NULL is ignored. A table may be ended inside a call of one of its functions: a call that has begun to
+/// forward is completed. Members that are NULL without a subscriber become NULL.
+FWD_API void fwd_callback_table_destroy(fwd_callback_table *FWD_NULLABLE table);
 
 #ifdef __cplusplus
 }

@@ -81,6 +81,12 @@ fwd_dispatch_table *FWD_NULLABLE fwd_dispatch_table_create(size_t count,
                                                            const void *FWD_NULLABLE key);
 /// Sets the owner. Must be called before the table is used.
 void fwd_dispatch_table_adopt(fwd_dispatch_table *FWD_NONNULL table, void *FWD_NONNULL owner);
+/// Is told that a subscription has ended. Called under the lock of the list, so it must run no foreign code.
+typedef void (*fwd_table_end)(void *FWD_NULLABLE context);
+/// Has `ended` called with `context` when a subscription with the table is ended: by the program, or since its subscriber
+/// has died, but neither by its limit of deliveries nor by the end of the proxy. Must be called before the table is used.
+void fwd_dispatch_table_observe(fwd_dispatch_table *FWD_NONNULL table, fwd_table_end FWD_NONNULL ended,
+                                void *FWD_NULLABLE context);
 /// Frees the table. For the owner's `deinit`. NULL is ignored.
 void fwd_dispatch_table_destroy(fwd_dispatch_table *FWD_NULLABLE table);
 /// Adds a reference, and returns the table.

@@ -119,21 +119,79 @@ fwd_status fwd_handle_packed(const void *FWD_NULLABLE context, void *FWD_NULLABL
 fwd_status fwd_run_nested(fwd_selector FWD_NONNULL selector, void (*FWD_NONNULL body)(void *FWD_NULLABLE context),
                           void *FWD_NULLABLE context, fwd_error *FWD_NULLABLE error);
 
-/// Returns the subscription whose closure runs on this thread, in the innermost fan-out. Returns 0 outside of a fan-out,
-/// in an interceptor, and in a C function.
+/// Returns the subscription whose closure runs on this thread, in the innermost fan-out or delivery of a mailbox. Returns 0
+/// elsewhere, in an interceptor, and in a C function.
 fwd_subscription fwd_current_subscription(void);
+
+/// Returns the `report_context` of the recipient (fwd_mailbox.h) whose closure the innermost delivery of a mailbox runs;
+/// NULL elsewhere. Valid during the delivery.
+void *FWD_NULLABLE fwd_current_mail_context(void);
 
 /// Reports that the innermost delivery of this thread has failed. The C function of a thunk calls this when it cannot
 /// load its arguments, before it calls any other code.
 void fwd_fail_delivery(const fwd_error *FWD_NONNULL error);
 
-/// Creates a closure that forwards `method`. `owner` keeps the proxy alive. `release` is called with `owner` as soon as
-/// no call can use the proxy any more. A call that fails returns the method's `failure_result`, or zeroes if there is
-/// none.
-fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
-                                    fwd_function_form form, void (*FWD_NONNULL release)(void *FWD_NULLABLE owner),
-                                    void *FWD_NULLABLE owner, fwd_closure *FWD_NULLABLE *FWD_NONNULL closure,
-                                    fwd_error *FWD_NULLABLE error);
+// MARK: Function pointers
+
+/// Makes the signature of the function pointer of a form, one of `fwd_function_form`. The caller releases it. `*context`
+/// receives the index of the library's context pointer, or SIZE_MAX; it may be NULL. Fails with FWD_OUT_OF_RANGE for an
+/// index of the context past the end.
+fwd_status fwd_function_signature(const fwd_proxy_method *FWD_NONNULL method, int form,
+                                  fwd_signature *FWD_NULLABLE *FWD_NONNULL signature, size_t *FWD_NULLABLE context,
+                                  fwd_error *FWD_NULLABLE error);
+
+/// Creates a closure that forwards `method`. `form` is one of `fwd_function_form`. `owner` keeps the proxy alive.
+/// `release` is called with `owner` as soon as no call can use the proxy any more. A call that fails returns
+/// `failure_result`, which has the bytes of a result and no object. It is copied. If it is NULL, the call returns the
+/// method's `failure_result`, or zeroes if there is none. Fails with FWD_OUT_OF_RANGE for an index of the context that is
+/// too large.
+fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method, int form,
+                                    const void *FWD_NULLABLE failure_result,
+                                    void (*FWD_NONNULL release)(void *FWD_NULLABLE owner), void *FWD_NULLABLE owner,
+                                    fwd_closure *FWD_NULLABLE *FWD_NONNULL closure, fwd_error *FWD_NULLABLE error);
+
+/// A C function pointer that forwards into a proxy, and that an object owns. It may be called for the life of the
+/// process: see owned_function.c.
+typedef struct fwd_owned_function fwd_owned_function;
+
+/// Is told of a call through an owned function pointer after the death of its owner, or of its proxy.
+typedef void (*fwd_late_call_handler)(void *FWD_NULLABLE reporter, fwd_selector FWD_NONNULL selector,
+                                      const void *FWD_NULLABLE owner_type);
+
+/// What an owned function is made of.
+typedef struct fwd_owned_function_request {
+  fwd_proxy *FWD_NONNULL proxy;
+  const fwd_proxy_method *FWD_NONNULL method;
+  /// One of `fwd_function_form`.
+  int form;
+  /// The bytes of the result of failed calls, or NULL for the method's. They are copied, and an object is retained.
+  const void *FWD_NULLABLE failure_result;
+  /// A Swift object, to which the function gets a weak reference; NULL if the proxy itself is the owner.
+  void *FWD_NULLABLE owner;
+  /// Passed to `report`.
+  const void *FWD_NULLABLE owner_type;
+  /// A Swift object that is retained for good, and passed to `report`.
+  void *FWD_NULLABLE reporter;
+  fwd_late_call_handler FWD_NONNULL report;
+} fwd_owned_function_request;
+
+/// Makes an owned function. It must be buried before the proxy's memory is freed.
+fwd_status fwd_owned_function_create(const fwd_owned_function_request *FWD_NONNULL request,
+                                     fwd_owned_function *FWD_NULLABLE *FWD_NONNULL function,
+                                     fwd_error *FWD_NULLABLE error);
+/// Returns the function pointer, which is valid for the life of the process.
+void (*FWD_NONNULL fwd_owned_function_pointer(const fwd_owned_function *FWD_NONNULL function))(void);
+/// Whether an owner other than the proxy has begun to deinitialise.
+bool fwd_owned_function_owner_has_died(const fwd_owned_function *FWD_NONNULL function);
+/// Puts the tombstone into the place of the function, and frees what only live calls need as soon as no call uses it.
+/// Must be called once, under no lock. The function must not be used afterwards.
+void fwd_owned_function_bury(fwd_owned_function *FWD_NONNULL function);
+
+/// Allocates a struct of zeroes for function pointers, aligned as malloc's memory is. It is never freed. Returns NULL if
+/// memory is short.
+void *FWD_NULLABLE fwd_callback_struct_create(size_t size);
+/// Stores a function pointer, or NULL, in a member of a struct that other threads may read. The member must be aligned.
+void fwd_callback_struct_set(void *FWD_NONNULL member, void (*FWD_NULLABLE function)(void));
 
 #if defined(__clang__)
 #pragma clang diagnostic pop

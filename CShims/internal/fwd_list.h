@@ -159,6 +159,11 @@ fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NON
                                               const void *FWD_NONNULL object,
                                               const void *FWD_NULLABLE key);
 
+/// Writes the subscriptions of an object that have not ended to `found`, the newest first, at most `room` of them. Returns how
+/// many there are. `found` may be NULL if `room` is 0. O(k) in the number of the object's subscriptions.
+size_t fwd_list_find_all(const fwd_subscriber_list *FWD_NONNULL list, const void *FWD_NONNULL object,
+                         fwd_subscription *FWD_NULLABLE found, size_t room);
+
 /// The interceptors of a method.
 typedef struct fwd_interceptors {
   /// Whether the method has interceptors. If not, the other members are false.

@@ -146,6 +146,43 @@ void fwd_proxy_core_set_forwards(fwd_proxy *FWD_NONNULL proxy, bool forwards);
 /// Whether a live subscriber that is not blocked, an interceptor or the forward target responds to the method.
 bool fwd_proxy_core_responds(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method);
 
+/// What becomes of one subscription in a fan-out.
+typedef enum fwd_fate {
+  /// It is called.
+  FWD_FATE_CALLED,
+  /// It is told later, and is no responder: it has a mailbox, and the method has a result.
+  FWD_FATE_TOLD,
+  /// Its table does not have the method.
+  FWD_FATE_NOT_IMPLEMENTED,
+  /// It is a proxy, or another forwarding object, to which no subscriber responds.
+  FWD_FATE_NO_RESPONDER,
+  /// It is blocked.
+  FWD_FATE_BLOCKED,
+  /// It has been cancelled.
+  FWD_FATE_ENDED,
+  /// It has had as many deliveries as it was made for.
+  FWD_FATE_USED_UP,
+  /// Its object has died.
+  FWD_FATE_DEAD,
+} fwd_fate;
+
+/// One subscription, live or not, whose record is in the list.
+typedef struct fwd_explained {
+  fwd_fate fate;
+  fwd_subscription subscription;
+  /// The metadata of the object's class, dead or alive; NULL for a C context, and if the subscription has ended.
+  const void *FWD_NULLABLE object_type;
+  /// For a live subscription that has no object.
+  void *FWD_NULLABLE context;
+} fwd_explained;
+
+/// Calls `visit` for each record in the order of delivery with what an invocation of the method would do with it. Calls no
+/// subscriber.
+void fwd_proxy_core_explain(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
+                            void (*FWD_NONNULL visit)(void *FWD_NULLABLE context,
+                                                      const fwd_explained *FWD_NONNULL explained),
+                            void *FWD_NULLABLE context);
+
 /// Calls `visit` for each live subscription in the order of delivery, until it returns false. `object` is the
 /// subscriber, which stays alive during the call, or NULL for a C context.
 void fwd_proxy_core_visit(fwd_proxy *FWD_NONNULL proxy,

@@ -41,6 +41,12 @@ fwd_status fwd_signature_drop_hidden(const fwd_signature *FWD_NONNULL signature,
                                      fwd_signature *FWD_NULLABLE *FWD_NONNULL arguments_only,
                                      fwd_error *FWD_NULLABLE error);
 
+/// Creates the signature of a C callback: the arguments without the receiver and the selector, and a context pointer
+/// (`^v`) at the index `context` among them, unless that is SIZE_MAX.
+fwd_status fwd_signature_replace_hidden(const fwd_signature *FWD_NONNULL signature, size_t context,
+                                        fwd_signature *FWD_NULLABLE *FWD_NONNULL callback,
+                                        fwd_error *FWD_NULLABLE error);
+
 /// Whether two signatures have the same result type and the same argument types by `fwd_encoding_equal`. An equivalence
 /// relation. Offsets and frame sizes are not compared. An array parameter equals the pointer that C passes for it.
 bool fwd_signature_equal(const fwd_signature *FWD_NONNULL left, const fwd_signature *FWD_NONNULL right);

@@ -20,6 +20,7 @@
 
 #include "fwd_closure.h"
 #include "fwd_dispatch.h"
+#include "fwd_draft.h"
 #include "fwd_encoding.h"
 #include "fwd_error.h"
 #include "fwd_fan_out.h"
@@ -27,12 +28,14 @@
 #include "fwd_library.h"
 #include "fwd_list.h"
 #include "fwd_lock.h"
+#include "fwd_mailbox.h"
 #include "fwd_options.h"
 #include "fwd_plan.h"
 #include "fwd_proxy.h"
 #include "fwd_selector.h"
 #include "fwd_signature.h"
 #include "fwd_taps.h"
+#include "fwd_wait.h"
 #include "fwd_weak.h"
 
 #ifndef FWD_INTERNAL

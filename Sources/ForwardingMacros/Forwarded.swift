@@ -46,6 +46,27 @@
   /// methods, by `ForwardedProxy.selector(for:)`. It does not apply to results that C
   /// has no type for, nor to methods that throw and have no result.
   ///
+  /// ### Any thread
+  ///
+  /// With `@Forwarded(sendable: true)` any thread may call the proxy, although the
+  /// protocol does not inherit from `Sendable`. So a class may conform to the protocol on
+  /// an actor, which a protocol that inherits from `Sendable` does not allow:
+  ///
+  /// ```swift
+  /// @Forwarded(sendable: true)
+  /// protocol Feed: AnyObject {
+  ///   func tick(_ price: Double, _ symbol: String)
+  /// }
+  ///
+  /// extension Ticker: @MainActor Feed { … }            // a class of the main actor
+  /// try feed.subscribe(ticker, on: MainActor.shared)   // by the module ForwardingDelivery
+  /// ```
+  ///
+  /// Listeners that are called directly have the type `any Feed & Sendable`. Arguments
+  /// must be `Sendable`, except those of methods that throw, are `async`, or have an
+  /// `inout` parameter. Inherited protocols need `sendable: true`, too. See
+  /// <doc:TypedProxies>.
+  ///
   /// ### Global actors
   ///
   /// A protocol or requirement of a global actor is forwarded on that actor. A macro
@@ -125,10 +146,12 @@
   /// - A global actor whose name does not end in `Actor`.
   ///
   /// A requirement may be deprecated: the expansion uses it without a warning.
+  /// - Parameter sendable: `true` or `false`. Whether any thread may call the proxy of
+  ///   a protocol that does not inherit from `Sendable`.
   @attached(peer, names: suffixed(Proxy))
   @attached(member, names: arbitrary)
   @attached(extension, names: arbitrary)
-  public macro Forwarded() =
+  public macro Forwarded(sendable: Bool = false) =
     #externalMacro(module: "ForwardingMacrosPlugin", type: "ForwardedMacro")
 
   /// Marks a method of a protocol with `@Forwarded` that a conformer may leave out.

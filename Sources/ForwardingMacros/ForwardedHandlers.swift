@@ -45,7 +45,7 @@
     }
 
     /// Returns a signal of the calls of a method without a result. See
-    /// `DynamicProxy.signal(for:at:buffering:_:)`.
+    /// `DynamicProxy.signal(for:at:overflow:_:)`.
     ///
     /// ```swift
     /// let progress = try delegates.signal(for: .downloadDidReceiveOf) {
@@ -57,7 +57,7 @@
     /// - Parameters:
     ///   - requirement: the method.
     ///   - position: the position in the order of delivery.
-    ///   - buffering: the elements that each iterator stores while its task
+    ///   - overflow: the elements that each iterator stores while its task
     ///     does not wait for one.
     ///   - map: makes an element from all arguments or the first few. Its
     ///     parameters must have exactly the protocol's types. It is kept as
@@ -66,7 +66,7 @@
     ///   types are not those of the method, or the method has a result.
     public func signal<each Argument, Element: Sendable>(
       for requirement: Requirement, at position: DynamicProxy.Position = .last,
-      buffering: SignalBuffering = .unbounded,
+      overflow: DynamicProxy.Overflow = .unbounded,
       _ map: @escaping @Sendable (repeat each Argument) -> Element
     ) throws(ForwardingError) -> MethodSignal<Element> {
       let handler = try ForwardedHandler<repeat each Argument, Void>(
@@ -74,7 +74,7 @@
         hint: "; give its result with signal(for:of:)")
       // SAFETY: as above.
       return try unsafe _forwarding.proxy.unsafeSignal(
-        Self.selector(for: requirement), buffering, at: position
+        Self.selector(for: requirement), overflow, at: position
       ) {
         (emit: SignalEmitter<Element>, delivery) throws(RawMismatch) in
         try unsafe handler.run(delivery) { (arguments: repeat each Argument) in
@@ -84,13 +84,13 @@
     }
 
     /// Returns a signal of the calls of a method, whose result the closure
-    /// returns. See `DynamicProxy.signal(for:of:at:buffering:_:)`.
+    /// returns. See `DynamicProxy.signal(for:of:at:overflow:_:)`.
     ///
     /// - Parameters:
     ///   - requirement: the method.
     ///   - element: the type of the elements.
     ///   - position: the position in the order of delivery.
-    ///   - buffering: the elements that each iterator stores while its task
+    ///   - overflow: the elements that each iterator stores while its task
     ///     does not wait for one.
     ///   - body: gets the emitter and all arguments or the first few, and
     ///     returns the result. It may throw if the method does. It is kept as
@@ -100,7 +100,7 @@
     public func signal<each Argument, Element: Sendable, Output, Failure: Error>(
       for requirement: Requirement, of element: Element.Type,
       at position: DynamicProxy.Position = .last,
-      buffering: SignalBuffering = .unbounded,
+      overflow: DynamicProxy.Overflow = .unbounded,
       _ body:
         @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) throws(Failure) -> Output
     ) throws(ForwardingError) -> MethodSignal<Element> {
@@ -108,7 +108,7 @@
         Self._protocol.methods[requirement.rawValue], mayThrow: Failure.self != Never.self)
       // SAFETY: as above.
       return try unsafe _forwarding.proxy.unsafeSignal(
-        Self.selector(for: requirement), buffering, at: position
+        Self.selector(for: requirement), overflow, at: position
       ) {
         (emit: SignalEmitter<Element>, delivery) throws(RawMismatch) in
         try unsafe handler.run(delivery) { (arguments: repeat each Argument) throws(Failure) in
@@ -135,11 +135,11 @@
       _ listener: Listener, for scope: DynamicProxy.ForwardScope = .unhandled,
       lifetime: DynamicProxy.Lifetime = .weak
     ) throws(ForwardingError) {
-      let object = Self._protocol.subscriber(listener)
+      let object = Self.subscriber(for: listener)
       if let other = object as? DynamicProxy {
         return try _forwarding.proxy.setForwardTarget(other, for: scope, lifetime: lifetime)
       }
-      guard let table = Self._protocol.functionTable(for: listener) else {
+      guard let table = try Self._protocol.directTable(for: Self._conformer(listener)) else {
         preconditionFailure("a typed proxy without an untyped one")
       }
       // SAFETY: the typed proxy is used only where its listeners may be used,

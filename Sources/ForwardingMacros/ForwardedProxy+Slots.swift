@@ -29,13 +29,13 @@
 
     /// The object of a listener.
     public static func object(of listener: Listener) -> AnyObject {
-      _ForwardedProtocol<Listener>.Words(listener).object
+      _ForwardedProtocol<_Conformer>.Words(_conformer(listener)).object
     }
 
     /// The object that is subscribed for a listener: the listener itself, or
     /// the untyped proxy of a typed proxy.
     public static func subscriber(for listener: Listener) -> AnyObject {
-      Self._protocol.subscriber(listener)
+      Self._protocol.subscriber(_conformer(listener))
     }
   }
 #endif

@@ -19,23 +19,37 @@
   /// delegates.responds(to: .downloadDidFinish)   // whether the listener has it
   /// ```
   ///
-  /// A proxy is `Sendable` if its protocol inherits from `Sendable`. If not, the
-  /// compiler keeps it and its listeners in one isolation domain.
+  /// A proxy is `Sendable` if its protocol inherits from `Sendable`, or is marked
+  /// `@Forwarded(sendable: true)`. If not, the compiler keeps it and its listeners in one
+  /// isolation domain.
   public protocol ForwardedProxy: _ForwardedBase, SlotProxy {
-    /// The existential type of the protocol, such as `any DownloadDelegate`.
+    /// The existential type of the protocol, such as `any DownloadDelegate`. With
+    /// `@Forwarded(sendable: true)` it is `any DownloadDelegate & Sendable`.
     associatedtype Listener
+    /// The existential type of the protocol alone.
+    @_documentation(visibility: internal)
+    associatedtype _Conformer = Listener
     /// An enum with a case for each method of the protocol.
     associatedtype Requirement: RawRepresentable<Int>, CaseIterable, Hashable, Sendable
 
     /// Declares the methods of the protocol, in order.
     @_documentation(visibility: internal)
-    static func _declare(in methods: inout _ForwardedDeclarations<Listener>)
+    static func _declare(in methods: inout _ForwardedDeclarations<_Conformer>)
     /// The protocol.
     @_documentation(visibility: internal)
-    static var _protocol: _ForwardedProtocol<Listener> { get }
+    static var _protocol: _ForwardedProtocol<_Conformer> { get }
+    /// The listener as a value of the protocol alone.
+    @_documentation(visibility: internal)
+    static func _conformer(_ listener: Listener) -> _Conformer
     /// Creates a proxy with its state.
     @_documentation(visibility: internal)
     init(_forwarding: _ForwardedCore)
+  }
+
+  extension ForwardedProxy where _Conformer == Listener {
+    /// The listener itself.
+    @_documentation(visibility: internal)
+    public static func _conformer(_ listener: Listener) -> _Conformer { listener }
   }
 
   // MARK: - Making a proxy
@@ -99,7 +113,7 @@
       lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
       try _forwarding.subscribe(
-        listener, Self._protocol, at: position, lifetime: lifetime, times: times)
+        Self._conformer(listener), Self._protocol, at: position, lifetime: lifetime, times: times)
     }
 
     /// Ends all subscriptions of a listener.
@@ -110,7 +124,7 @@
     @discardableResult
     public func unsubscribe(_ listener: Listener) -> Bool {
       defer { _forwarding.parking.release() }
-      return _forwarding.proxy.unsubscribe(Self._protocol.subscriber(listener))
+      return _forwarding.proxy.unsubscribe(Self.subscriber(for: listener))
     }
 
     /// Ends all subscriptions, those of untyped subscribers too.
@@ -124,7 +138,7 @@
     /// Whether the listener is subscribed.
     public func contains(_ listener: Listener) -> Bool {
       _forwarding.parking.release()
-      return _forwarding.proxy.contains(Self._protocol.subscriber(listener))
+      return _forwarding.proxy.contains(Self.subscriber(for: listener))
     }
 
     /// The number of live subscribers, untyped ones included.
@@ -151,7 +165,7 @@
     /// the listener's class leaves it out. A typed proxy responds if one of its own
     /// listeners does.
     public static func responds(_ listener: Listener, to requirement: Requirement) -> Bool {
-      Self._protocol.responds(listener, to: requirement.rawValue)
+      Self._protocol.responds(_conformer(listener), to: requirement.rawValue)
     }
 
     /// The protocol as a table. Untyped subscribers are checked against it.

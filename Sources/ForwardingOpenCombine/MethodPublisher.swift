@@ -36,13 +36,14 @@
     /// Publishes the elements of a signal. What is beyond a subscriber's demand
     /// is buffered by the signal's policy.
     public init(_ signal: MethodSignal<Element>) {
-      self.signal = signal
+      // Without the buffer of a first iterator, which may never be made.
+      self.signal = signal.withoutBuffer
     }
 
     /// Subscribes, from now on.
     public func receive<Downstream: OpenCombine.Subscriber>(subscriber: Downstream)
     where Downstream.Input == Element, Downstream.Failure == Never {
-      let subscription = MethodSubscription(subscriber, signal.buffering)
+      let subscription = MethodSubscription(subscriber, signal.overflow)
       subscriber.receive(subscription: subscription)
       subscription.begin(signal.source)
     }
@@ -52,41 +53,43 @@
 
   extension DynamicProxy {
     /// Makes a publisher of the invocations of a method without a result; see
-    /// `signal(for:at:buffering:_:)`.
+    /// `signal(for:at:overflow:_:)`.
     ///
     /// - Parameters:
     ///   - key: the method.
-    ///   - buffering: what is kept for a subscriber beyond its demand.
+    ///   - overflow: what is kept for a subscriber beyond its demand. With `.block`
+    ///     all is kept, since a demand may never come.
     ///   - map: makes an element of the arguments, all or the first few, once
     ///     for all subscribers. It is kept as long as the publisher, its copies
     ///     and its subscriptions are.
-    /// - Throws: `ForwardingError`, as `signal(for:at:buffering:_:)`.
+    /// - Throws: `ForwardingError`, as `signal(for:at:overflow:_:)`.
     @inlinable
     public func publisher<each Argument, Element: Sendable>(
-      for key: Method<Void, repeat each Argument>, buffering: SignalBuffering = .unbounded,
+      for key: Method<Void, repeat each Argument>, overflow: DynamicProxy.Overflow = .unbounded,
       _ map: @escaping @Sendable (repeat each Argument) -> Element
     ) throws(ForwardingError) -> MethodPublisher<Element> {
-      MethodPublisher(try signal(for: key, buffering: buffering, map))
+      MethodPublisher(try signal(for: key, overflow: overflow, map))
     }
 
     /// Makes a publisher of the invocations of a method whose result the closure
-    /// gives; see `signal(for:of:at:buffering:_:)`.
+    /// gives; see `signal(for:of:at:overflow:_:)`.
     ///
     /// - Parameters:
     ///   - key: the method.
     ///   - element: the type of the elements.
-    ///   - buffering: what is kept for a subscriber beyond its demand.
+    ///   - overflow: what is kept for a subscriber beyond its demand. With `.block`
+    ///     all is kept, since a demand may never come.
     ///   - body: gets the emitter and the arguments, all or the first few; gives
     ///     the method's result. It is kept as long as the publisher, its copies
     ///     and its subscriptions are.
-    /// - Throws: `ForwardingError`, as `signal(for:of:at:buffering:_:)`.
+    /// - Throws: `ForwardingError`, as `signal(for:of:at:overflow:_:)`.
     @inlinable
     public func publisher<Result, each Argument, Element: Sendable>(
       for key: Method<Result, repeat each Argument>, of element: Element.Type,
-      buffering: SignalBuffering = .unbounded,
+      overflow: DynamicProxy.Overflow = .unbounded,
       _ body: @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) -> Result
     ) throws(ForwardingError) -> MethodPublisher<Element> {
-      MethodPublisher(try signal(for: key, of: element, buffering: buffering, body))
+      MethodPublisher(try signal(for: key, of: element, overflow: overflow, body))
     }
   }
 #endif

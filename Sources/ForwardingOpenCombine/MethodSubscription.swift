@@ -67,9 +67,10 @@
 
     private let state: Lock<State>
 
-    internal init(_ downstream: Downstream, _ buffering: SignalBuffering) {
+    internal init(_ downstream: Downstream, _ overflow: DynamicProxy.Overflow) {
       state = Lock(
-        State(target: Target(downstream: downstream), buffer: SignalBuffer(buffering)))
+        State(target: Target(downstream: downstream), buffer: SignalBuffer(overflow.withoutWaiting))
+      )
     }
 
     /// Begins to get elements, unless it has been cancelled.
@@ -144,6 +145,13 @@
           state.withLock { $0.ask(more) }
         }
       }
+    }
+  }
+
+  extension DynamicProxy.Overflow {
+    /// The rule for a buffer that no thread waits for.
+    fileprivate var withoutWaiting: DynamicProxy.Overflow {
+      if case .block = self { .unbounded } else { self }
     }
   }
 #endif

@@ -77,26 +77,29 @@
       #expect(status == 0 && diagnostics.isEmpty)
     }
 
-    @Test func `types that the macro cannot see are errors at the user's line`() throws {
+    @Test(arguments: ["Faults.swift", "Races.swift"])
+    func `what the macro cannot see is found at the user's line`(_ file: String) throws {
       let source = try String(
-        contentsOf: fixtures.appendingPathComponent("Faults.swift"), encoding: .utf8)
-      var expected: [Int: String] = [:]
+        contentsOf: fixtures.appendingPathComponent(file), encoding: .utf8)
+      var expected: [Int: (kind: String, message: String)] = [:]
       for (index, line) in source.split(separator: "\n", omittingEmptySubsequences: false)
         .enumerated()
       {
-        if let mark = line.range(of: "// error: ") {
-          expected[index + 1] = String(line[mark.upperBound...])
+        for kind in ["error", "warning"] {
+          guard let mark = line.range(of: "// \(kind): ") else { continue }
+          expected[index + 1] = (" \(kind): ", String(line[mark.upperBound...]))
         }
       }
-      #expect(expected.count > 10)
-      let (_, diagnostics) = try compile("Faults.swift", ["-swift-version", "6"])
-      for (line, message) in expected {
+      #expect(expected.count >= 8)
+      let (_, diagnostics) = try compile(file, ["-swift-version", "6"])
+      for (line, (kind, message)) in expected {
         #expect(
-          diagnostics.contains { $0.line == line && $0.description.contains(message) },
-          "line \(line): \(message)")
+          diagnostics.contains {
+            $0.line == line && $0.description.contains(kind) && $0.description.contains(message)
+          }, "line \(line): \(message)")
       }
       for diagnostic in diagnostics
-      where !diagnostic.file.hasSuffix("/Faults.swift") || expected[diagnostic.line] == nil {
+      where !diagnostic.file.hasSuffix("/" + file) || expected[diagnostic.line] == nil {
         Issue.record("not at a line of the user's that has a fault: \(diagnostic)")
       }
     }

@@ -240,7 +240,7 @@
         (download: Download, bytes: Int64, total: Int64?) in
         "\(download.name) \(bytes)/\(total.map(String.init) ?? "?")"
       }
-      #expect(!delegates.responds(to: .downloadDidReceiveOf))
+      #expect(delegates.responds(to: .downloadDidReceiveOf))
       var (first, second) = (signal.makeAsyncIterator(), signal.makeAsyncIterator())
       #expect(delegates.count == 1)
       delegates.download(Download("a"), didReceive: 1, of: nil)

@@ -50,9 +50,9 @@
     }
 
     private func numbers(
-      _ proxy: DynamicProxy, _ buffering: SignalBuffering = .unbounded
+      _ proxy: DynamicProxy, _ overflow: DynamicProxy.Overflow = .unbounded
     ) throws -> MethodPublisher<Int32> {
-      try proxy.publisher(for: "ping:", buffering: buffering) { (number: Int32) in number }
+      try proxy.publisher(for: "ping:", overflow: overflow) { (number: Int32) in number }
     }
 
     private func ping(_ proxy: DynamicProxy, _ numbers: ClosedRange<Int32>) throws {
@@ -139,12 +139,12 @@
     }
 
     @Test(arguments: [
-      (SignalBuffering.newest(2), [1, 5, 6] as [Int32]), (.oldest(2), [1, 2, 3]), (.newest(0), [1]),
-      (.oldest(0), [1]), (.unbounded, [1, 2, 3, 4, 5, 6]),
+      (DynamicProxy.Overflow.dropOldest(limit: 2), [1, 5, 6] as [Int32]),
+      (.dropNewest(limit: 2), [1, 2, 3]), (.unbounded, [1, 2, 3, 4, 5, 6]),
     ])
-    func `what is buffered is chosen`(_ buffering: SignalBuffering, _ kept: [Int32]) throws {
+    func `what is buffered is chosen`(_ overflow: DynamicProxy.Overflow, _ kept: [Int32]) throws {
       let (proxy, subscriber) = (try proxy(), Demanding())
-      try numbers(proxy, buffering).subscribe(subscriber)
+      try numbers(proxy, overflow).subscribe(subscriber)
       subscriber.request(1)
       try ping(proxy, 1...6)
       #expect(subscriber.elements == [1])

@@ -44,6 +44,10 @@ import Testing
     #expect(c_interface_check_positions() == 0)
   }
 
+  @Test func `changes of subscriptions take effect at once or not at all`() {
+    #expect(c_interface_check_changes() == 0)
+  }
+
   @Test func `C visits the methods and the subscribers of a proxy`() {
     #expect(c_interface_check_visitors() == 0)
   }
@@ -78,6 +82,10 @@ import Testing
 
   @Test func `C gets function pointers`() {
     #expect(c_interface_check_functions() == 0)
+  }
+
+  @Test func `C gets structs of callbacks`() {
+    #expect(c_interface_check_callback_tables() == 0)
   }
 
   @Test func `C forwards and subscribes in threads`() {

@@ -59,7 +59,7 @@ import Testing
     try proxy.subscribe(a) {
       $0.on("notify:") { (self: Listener, number: Int32) in journal.note("\(self.name)\(number)") }
     }
-    let function = try proxy.functionPointer(for: "notify:", form: .method)
+    let function = try proxy.functionPointer(for: "notify:", context: .first)
     #expect(function.signature.text == "v^vi")
     let notify: Notify = unsafe function.unsafeCast()
     unsafe fixture_notify(notify, nil, 1)
@@ -68,15 +68,70 @@ import Testing
     withExtendedLifetime(function) {}
   }
 
-  @Test func `the whole signature has a selector, which is ignored`() throws {
-    let proxy = try proxy()
-    let token = try proxy.subscribe { $0.on("ask:") { (number: Int32) -> Int32 in number + 1 } }
-    let function = try proxy.functionPointer(for: "ask:", form: .method)
-    let ask =
-      unsafe function.unsafeCast()
-      as @convention(c) (UnsafeRawPointer?, UnsafeRawPointer?, Int32) -> Int32
-    #expect(ask(nil, nil, 4) == 5)
+  @Test(
+    "a context stands anywhere among the arguments",
+    arguments: [
+      (.first, "i^vid"), (.at(0), "i^vid"), (.at(1), "ii^vd"), (.at(2), "iid^v"), (.last, "iid^v"),
+    ]
+      as [(DynamicProxy.ContextPosition, String)])
+  func contexts(position: DynamicProxy.ContextPosition, signature: String) throws {
+    let journal = journal
+    let proxy = try DynamicProxy { $0.optional("both::", "i@:id") }
+    let token = try proxy.subscribe {
+      $0.on("both::") { (number: Int32, value: Double) -> Int32 in
+        journal.note("\(number) \(value)")
+        return number
+      }
+    }
+    let function = try proxy.functionPointer(for: "both::", context: position)
+    #expect(function.signature.text == signature)
+    let context = unsafe UnsafeMutableRawPointer(bitPattern: -1)
+    typealias First = @convention(c) (UnsafeMutableRawPointer?, Int32, Double) -> Int32
+    typealias Middle = @convention(c) (Int32, UnsafeMutableRawPointer?, Double) -> Int32
+    typealias Last = @convention(c) (Int32, Double, UnsafeMutableRawPointer?) -> Int32
+    switch signature {
+    case "i^vid": #expect(unsafe function.unsafeCast(to: First.self)(context, 3, 0.5) == 3)
+    case "ii^vd": #expect(unsafe function.unsafeCast(to: Middle.self)(3, context, 0.5) == 3)
+    default: #expect(unsafe function.unsafeCast(to: Last.self)(3, 0.5, context) == 3)
+    }
+    #expect(journal.take() == ["3 0.5"])
     withExtendedLifetime((function, token)) {}
+  }
+
+  @Test func `a context past the end is an error`() throws {
+    let proxy = try proxy()
+    for index in [2, -1, 255, Int.max, Int(Int32.max), Int(UInt32.max), Int.min] {
+      let error = #expect(throws: ForwardingError.self) {
+        try proxy.functionPointer(for: "ask:", context: .at(index))
+      }
+      #expect(error?.code == .indexOutOfRange)
+    }
+    let error = #expect(throws: ForwardingError.self) {
+      try proxy.functionPointer(for: "ask:", context: .at(2))
+    }
+    #expect(
+      error?.description == """
+        the context pointer of "ask:" has the index 2, expected at most 1: the callback has 1 other argument
+        """)
+  }
+
+  @Test func `a function pointer has a result for failed calls of its own`() throws {
+    let errors = Box<[ForwardingError]>([])
+    let proxy = try proxy(errors)
+    let function = try proxy.functionPointer(for: "ask:", onFailure: Int32(-5))
+    #expect(unsafe fixture_call_int(function.unsafeCast(), 5) == -5)
+    #expect(errors.value.map(\.code) == [.noResponder])
+    let ask = Method("ask:", ((Int32) -> Int32).self)
+    let keyed = try proxy.functionPointer(for: ask, onFailure: -6)
+    #expect(unsafe fixture_call_int(keyed.unsafeCast(), 5) == -6)
+    // A default is no failure.
+    let visit = try proxy.functionPointer(for: "visit:kind:", onFailure: Int32(3))
+    #expect(unsafe fixture_visit(visit.unsafeCast(), "/", 1) == -7)
+    let error = #expect(throws: ForwardingError.self) {
+      try proxy.functionPointer(for: "ask:", onFailure: 1.5)
+    }
+    #expect(error?.code == .policyMismatch)
+    withExtendedLifetime((function, keyed, visit)) {}
   }
 
   @Test func `functions without arguments, of structs and of small results`() throws {
@@ -258,57 +313,5 @@ import Testing
     let sum = unsafe fixture_call_in_threads(function.unsafeCast(), 4, 500)
     #expect(sum == 4 * 499 * 500 / 2)
     withExtendedLifetime((function, token)) {}
-  }
-
-  // MARK: Callback tables
-
-  @Test func `fills a C struct of function pointers`() throws {
-    let (proxy, journal) = (try proxy(), journal)
-    let token = try proxy.subscribe {
-      $0.on("notify:") { (depth: Int32) in journal.note("start \(depth)") }
-      unsafe $0.on("value:text:") { (value: Double, text: UnsafePointer<CChar>) -> Double in
-        journal.note("value \(value) \(unsafe String(cString: text))")
-        return value / 2
-      }
-    }
-    weak var tracked: FunctionPointer?
-    do {
-      var handlers = unsafe fixture_handlers()
-      unsafe handlers.version = 3
-      let functions = try unsafe proxy.callbackTable(
-        &handlers, [(\.on_start, "notify:"), (\.on_value, "value:text:")], form: .method)
-      #expect(functions.count == 2)
-      tracked = functions[0]
-      #expect(unsafe handlers.version == 3 && handlers.count == 0 && handlers.user == nil)
-      let answer = unsafe fixture_parse(&handlers, nil, 4, 5, "text")
-      #expect(answer == 2.5)
-      withExtendedLifetime(functions) {}
-    }
-    #expect(journal.take() == ["start 4", "value 5.0 text"])
-    #expect(tracked == nil)
-    withExtendedLifetime(token) {}
-  }
-
-  @Test func `a struct is unchanged where a field or a selector is wrong`() throws {
-    let proxy = try proxy()
-    var handlers = unsafe fixture_handlers()
-    let unknown = #expect(throws: ForwardingError.self) {
-      _ = try unsafe proxy.callbackTable(
-        &handlers, [(\.on_start, "notify:"), (\.on_value, "unknown:")], form: .method)
-    }
-    #expect(unknown?.code == .unknownSelector)
-    // A number of a pointer's size is no function.
-    let number = #expect(throws: ForwardingError.self) {
-      _ = try unsafe proxy.callbackTable(
-        &handlers, [(\.on_start, "notify:"), (\.count, "notify:")], form: .method)
-    }
-    #expect(number?.code == .typeMismatch)
-    #expect(number?.description.contains("Int64") == true)
-    let small = #expect(throws: ForwardingError.self) {
-      _ = try unsafe proxy.callbackTable(&handlers, [(\.version, "notify:")])
-    }
-    #expect(small?.code == .typeMismatch)
-    #expect(unsafe handlers.on_start == nil && handlers.on_value == nil)
-    #expect(unsafe handlers.count == 0 && handlers.version == 0)
   }
 }

@@ -64,3 +64,11 @@ extension fixture_row_64: TypeEncodable {
 extension fixture_row_100: TypeEncodable {
   public static var typeEncoding: String { "{fixture_row_100=[100C]}" }
 }
+
+extension fixture_five: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_five=[5q]}" }
+}
+
+extension fixture_pair: TypeEncodable {
+  public static var typeEncoding: String { "{fixture_pair=di}" }
+}

@@ -42,7 +42,7 @@ import Testing
     Cast("ii", (@convention(c) () -> Int32).self, "expected 1 parameter, got 0"),
     unsafe Cast(
       "ii", (@convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32).self,
-      "expected 1 parameter, got 2; a proxy's function pointer takes the receiver only with form: .method"
+      "expected 1 parameter, got 2; a proxy's function pointer takes a context pointer only with context: .first, .last or .at"
     ),
     Cast("iid", (@convention(c) (Int32) -> Int32).self, "expected 2 parameters, got 1"),
     Cast(
@@ -107,26 +107,25 @@ import Testing
     #expect(output.contains("expected 2 parameters, got 1"))
   }
 
-  @Test func `the field of a table of callbacks is checked alike`() throws {
-    @safe struct Callbacks {
+  @Test func `the member of a struct of callbacks is checked alike`() throws {
+    @safe struct Callbacks: BitwiseCopyable {
       var changed: (@convention(c) (Int32) -> Void)?
       var moved: (@convention(c) (UnsafeMutableRawPointer?, Int32) -> Void)?
     }
     let table = try ProtocolTable("Casts") { $0.optional("changed:", "v^vi") }
     let proxy = try DynamicProxy(adopting: table)
-    var callbacks = Callbacks()
     let error = #expect(throws: ForwardingError.self) {
-      try unsafe proxy.callbackTable(&callbacks, [(\.moved, "changed:")])
+      _ = try unsafe proxy.callbackTable(Callbacks.self, owner: proxy) {
+        unsafe $0.set(\.moved, to: "changed:")
+      }
     }
     #expect(error?.code == .typeMismatch)
     #expect(error?.description.contains("expected 1 parameter, got 2") == true)
-    let unfilled = unsafe callbacks.moved == nil
-    #expect(unfilled)
-    let kept = try unsafe proxy.callbackTable(&callbacks, [(\.changed, "changed:")])
-    #expect(kept.count == 1 && callbacks.changed != nil)
-    let whole = try unsafe proxy.callbackTable(
-      &callbacks, [(\.moved, "changed:")], form: .method)
-    let filled = unsafe callbacks.moved != nil
-    #expect(whole.count == 1 && filled)
+    let callbacks = try unsafe proxy.callbackTable(Callbacks.self, owner: proxy) {
+      $0.set(\.changed, to: "changed:")
+      unsafe $0.set(\.moved, to: "changed:", context: .first)
+    }
+    let filled = unsafe callbacks.pointee.changed != nil && callbacks.pointee.moved != nil
+    #expect(filled)
   }
 }

@@ -208,7 +208,7 @@ import Testing
     let pointer = try proxy.functionPointer(for: add)
     let function: @convention(c) (Int32) -> Int32 = unsafe pointer.unsafeCast()
     #expect(function(41) == 42)
-    let method = try proxy.functionPointer(for: add, form: .method)
+    let method = try proxy.functionPointer(for: add, context: .first)
     let whole: @convention(c) (UnsafeRawPointer?, Int32) -> Int32 = unsafe method.unsafeCast()
     #expect(whole(nil, 1) == 2)
     #expect(try proxy.method(for: add).selector == "add:")

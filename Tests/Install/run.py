@@ -217,7 +217,10 @@ class Manual(unittest.TestCase):
         elif shutil.which("groff"):
             status, output, errors = run("groff", "-mandoc", "-ww", "-Tutf8", path)
             self.assertEqual((status, errors), (0, ""))
-            self.assertIn("inspect", output)
+            # Without bold letters and underlines, which are overstrikes or escape sequences.
+            plain = re.sub(r".\x08|\x1b\[[0-9;]*m", "", output)
+            self.assertIn("inspect", plain)
+            self.assertIn("--explain", plain)
         else:
             self.skipTest("neither mandoc nor groff")
 
@@ -229,7 +232,7 @@ class Completions(TestCase):
 
     def test_bash_completes_subcommands_and_options(self):
         path = os.path.join(self.prefix, "share", "bash-completion", "completions", "fwd")
-        for words, expected in (("fwd wa", "walk"), ("fwd walk --max", "--max-files"), ("fwd inspect --pl", "--plan")):
+        for words, expected in (("fwd wa", "walk"), ("fwd walk --max", "--max-files"), ("fwd walk --ex", "--explain"), ("fwd inspect --pl", "--plan")):
             program = f"""
                 source '{path}'
                 function_name=$(complete -p fwd | sed 's/.*-F \\([^ ]*\\).*/\\1/')
@@ -246,7 +249,7 @@ class Completions(TestCase):
         path = os.path.join(self.prefix, path)
         with open(path) as file:
             text = file.read()
-        for word in ("walk", "inspect", "max-files", "plan"):
+        for word in ("walk", "inspect", "max-files", "explain", "plan"):
             self.assertIn(word, text)
         if not shutil.which(shell):
             self.skipTest(f"no {shell}; the words are there")

@@ -12,6 +12,8 @@ import unittest
 
 PREFIX = os.environ["FWD_LIBRARY_PREFIX"]
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "client.c")
+PAGE = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../../Sources/Forwarding/Documentation.docc/ForC.md")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -32,6 +34,37 @@ def run(command, **environment):
 def header():
     with open(os.path.join(PREFIX, "include", "forwarding.h")) as file:
         return file.read()
+
+
+def page_programs():
+    """The programs of the page "For C programs", each with its first line and its output.
+
+    The C blocks of the page are one program, up to the text block with its output. Comments add code that the page does
+    not show:
+
+        <!-- C snippet: new -->     another program begins
+        <!-- C snippet              code, on the lines up to the end of the comment
+        int main(void) { use(); }
+        -->
+    """
+    found, block = [], None
+    with open(PAGE) as file:
+        for number, line in enumerate(file, 1):
+            if block:
+                if line.strip() == ("-->" if block == "hidden" else "```"):
+                    block = None
+                elif block == "text":
+                    found[-1][2] += line
+                elif block != "other":
+                    found[-1][1] += line
+                continue
+            if line.startswith("```"):
+                block = {"c": "c", "text": "text"}.get(line[3:].strip(), "other")
+            elif line.strip() == "<!-- C snippet":
+                block = "hidden"
+            if line.strip() == "<!-- C snippet: new -->" or (block and not found):
+                found.append([number, "", ""])
+    return found
 
 
 class Clients(unittest.TestCase):
@@ -85,9 +118,8 @@ class Clients(unittest.TestCase):
             self.skipTest("no static library: scripts/library --static")
         self.build_and_run("g++", "-std=c++17", "-x", "c++", static=True)
 
-    def test_the_example_of_the_header(self):
-        lines = header().split("/// # A complete example\n", 1)[1].split("/// # Rules", 1)[0].splitlines()
-        program = "\n".join(line.removeprefix("///").removeprefix("     ") for line in lines) + "\n"
+    def build_and_run_text(self, program, output):
+        """Compiles a program by gcc and clang, and checks what it prints."""
         with tempfile.TemporaryDirectory() as directory:
             source = os.path.join(directory, "example.c")
             with open(source, "w") as file:
@@ -98,8 +130,19 @@ class Clients(unittest.TestCase):
                 command = [compiler, standard, *WARNINGS, *pkg_config("--cflags"), source, "-o", source + ".out"]
                 self.assertEqual(run(command + pkg_config("--libs")), (0, "", ""), command)
                 self.assertEqual(
-                    run([source + ".out"], LD_LIBRARY_PATH=os.path.join(PREFIX, "lib")),
-                    (0, "Alice got 2.50 from 7\nBob got 2.50 from 7\n", ""))
+                    run([source + ".out"], LD_LIBRARY_PATH=os.path.join(PREFIX, "lib")), (0, output, ""))
+
+    def test_the_example_of_the_header(self):
+        lines = header().split("/// # A complete example\n", 1)[1].split("/// # Rules", 1)[0].splitlines()
+        program = "\n".join(line.removeprefix("///").removeprefix("     ") for line in lines) + "\n"
+        self.build_and_run_text(program, "Alice got 2.50 from 7\nBob got 2.50 from 7\n")
+
+    def test_the_programs_of_the_page_for_c(self):
+        programs = page_programs()
+        self.assertGreaterEqual(len(programs), 5)
+        for line, program, output in programs:
+            with self.subTest(line=line):
+                self.build_and_run_text(program, output)
 
     def test_programs_for_another_inline_abi_do_not_load(self):
         """Compiles a program against a header with the next FWD_INLINE_ABI, then runs it with this library."""

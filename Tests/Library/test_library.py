@@ -594,7 +594,7 @@ class Proxies(unittest.TestCase):
         fwd.closure_destroy(closure)
         self.assertEqual(
             fwd.proxy_function(self.proxy.handle, self.add, 1, byref(closure), byref(error)), fwd.OK)
-        self.assertEqual(AddFunction(fwd.closure_function(closure))(None, None, 12), 112)
+        self.assertEqual(CFUNCTYPE(c_int, c_void_p, c_int)(fwd.closure_function(closure))(None, 12), 112)
         fwd.closure_destroy(closure)
 
     def test_report_what_a_function_pointer_could_not_do(self):

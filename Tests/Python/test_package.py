@@ -57,7 +57,7 @@ class Versions(TestCase):
                 ("FWD_RESULT_", forwarding.ResultPolicy, "typedef enum fwd_result_policy"),
                 ("FWD_FUNCTION_", forwarding.FunctionForm, "typedef enum fwd_function_form")):
             body = text.split(first, 1)[1].split("}", 1)[0]
-            declared = {name: int(number) for name, number in re.findall(rf"\b{prefix}(\w+) = (\d+),", body)}
+            declared = {name: int(number) for name, number in re.findall(rf"\b{prefix}(\w+) = (-?\d+),", body)}
             declared.pop("OK", None)
             self.assertEqual({member.name: member.value for member in kind}, declared)
 

@@ -548,11 +548,17 @@ class Lifetimes(TestCase):
     def test_forms(self):
         proxy, seen = Proxy(table(note_="v@i")), []
         proxy.subscribe({"note:": seen.append})
-        with proxy.function_pointer("note:") as plain, proxy.function_pointer("note:", FunctionForm.METHOD) as full:
+        with proxy.function_pointer("note:") as plain:
             CFUNCTYPE(None, c_int)(plain.address)(1)
-            CFUNCTYPE(None, c_void_p, c_int)(full.address)(None, 2)
-        self.assertEqual(seen, [1, 2])
-        self.fails(Status.OUT_OF_RANGE, "", proxy.function_pointer, "note:", 7)
+        for form in (FunctionForm.CONTEXT_FIRST, FunctionForm.context_at(0)):
+            with proxy.function_pointer("note:", form) as first:
+                CFUNCTYPE(None, c_void_p, c_int)(first.address)(None, 2)
+        for form in (FunctionForm.CONTEXT_LAST, FunctionForm.context_at(1)):
+            with proxy.function_pointer("note:", form) as last:
+                CFUNCTYPE(None, c_int, c_void_p)(last.address)(3, None)
+        self.assertEqual(seen, [1, 2, 2, 3, 3])
+        self.fails(Status.OUT_OF_RANGE, "", proxy.function_pointer, "note:", FunctionForm.context_at(2))
+        self.fails(Status.OUT_OF_RANGE, "", proxy.function_pointer, "note:", -2)
         self.fails(Status.TYPE_MISMATCH, "", proxy.function_pointer, "note:", "method")
         self.fails(Status.UNKNOWN_SELECTOR, "", proxy.function_pointer, "other")
 
@@ -820,7 +826,7 @@ class SQLite(TestCase):
         proxy, first, second = Proxy(table(changed_="v@i**q")), [], []
         proxy.subscribe({"changed:": lambda kind, database, table, row: first.append((kind, database, table, row))})
         subscription = proxy.subscribe({"changed:": lambda kind, database, table, row: second.append(row)})
-        with proxy.function_pointer("changed:", FunctionForm.METHOD) as hook:
+        with proxy.function_pointer("changed:", FunctionForm.CONTEXT_FIRST) as hook:
             self.sqlite.sqlite3_update_hook.restype = c_void_p
             self.sqlite.sqlite3_update_hook(self.database, hook, None)
             self.assertEqual(self.execute("insert into t values (1), (2)"), 0)
@@ -835,7 +841,7 @@ class SQLite(TestCase):
         proxy = Proxy(
             table(commit="i@"), results={"commit": ResultPolicy.UNTIL_NONZERO}, defaults={"commit": 0},
             failures={"commit": 1}, on_error=errors.append)
-        with proxy.function_pointer("commit", FunctionForm.METHOD) as hook:
+        with proxy.function_pointer("commit", FunctionForm.CONTEXT_FIRST) as hook:
             self.sqlite.sqlite3_commit_hook.restype = c_void_p
             self.sqlite.sqlite3_commit_hook(self.database, hook, None)
             self.assertEqual(self.execute("insert into t values (1)"), 0)

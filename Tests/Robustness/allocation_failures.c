@@ -15,6 +15,7 @@
 #include "call/signature.h"
 #include "check.h"
 #include "fwd_closure.h"
+#include "fwd_draft.h"
 #include "fwd_fan_out.h"
 #include "fwd_signature.h"
 #include "objects.h"
@@ -81,7 +82,10 @@ typedef struct attempt {
   size_t index;
   bool brings_table;
   size_t limit;
-  fwd_function_form form;
+  int form;
+  const void *failure_result;
+  /// The owner of a function pointer; NULL if that is the proxy.
+  fake_object *object;
   fwd_error error;
   void *output;
 } attempt;
@@ -702,6 +706,45 @@ static fwd_status run_move(attempt *self) {
   return FWD_OK;
 }
 
+/// A draft in which one subscription leaves, and another joins and is moved to the front.
+static fwd_status run_draft(attempt *self) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  fwd_garbage garbage = {.first = NULL};
+  fwd_subscriber subscriber = {.object = joining, .hold = FWD_HOLD_WEAK, .receiver = (void *)(uintptr_t)1000};
+  fwd_prepared prepared;
+  fwd_subscription left = 0;
+  begin();
+  fwd_subscription made = fwd_list_prepare(list, &subscriber, self->table, &prepared, &garbage);
+  bool has_draft = made && fwd_draft_begin(list), done = has_draft;
+  if (done && fwd_list_count(list) > 0) {
+    left = fwd_record_identifier(fwd_list_record(list, 0));
+    done = fwd_draft_leave(list, fwd_list_record(list, 0));
+  }
+  done = done && fwd_draft_join(list, prepared, 0, FWD_LIST_END) &&
+         fwd_draft_move(list, fwd_list_count(list) - 1, 0, 7);
+  if (done) {
+    fwd_draft_publish(list, &garbage);
+  } else {
+    if (has_draft) fwd_draft_discard(list, &garbage);
+    if (made) fwd_list_abandon(list, prepared, &garbage);
+  }
+  fwd_garbage_collect(garbage);
+  end();
+  if (!done) return FWD_NO_MEMORY;
+  self->output = MADE;
+  fwd_subscription expected[place_limit];
+  size_t count = 0;
+  expected[count++] = made;
+  for (size_t i = 0; i < listed.count; i++) {
+    if (listed.is_live[i] && listed.identifiers[i] != left) expected[count++] = listed.identifiers[i];
+  }
+  expect_order(self, expected, count);
+  EXPECT(!left || !fwd_list_find(list, left));
+  EXPECT(fwd_list_find_object(list, joining, NULL) == fwd_list_find(list, made));
+  EXPECT(fwd_segments_priority(list, fwd_list_find(list, made)) == 7);
+  return FWD_OK;
+}
+
 static fwd_status run_prune(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
   fwd_garbage garbage = {.first = NULL};
@@ -773,6 +816,11 @@ static void try_lists(void) {
           self.run = run_block;
           EXPECT(try_each(self) == 1);
         }
+        for (int brings = counts[i] == 0; brings < 2; brings++) {
+          self.brings_table = brings;
+          try_change(self, "a draft", "a draft, in a fan-out", run_draft);
+        }
+        self.brings_table = false;
         if (counts[i] > 1) try_change(self, "fwd_list_move", "fwd_list_move, in a fan-out", run_move);
         if (self.ended + self.dead == 0) continue;
         try_change(self, "fwd_list_prune", "fwd_list_prune, in a fan-out", run_prune);
@@ -1082,7 +1130,7 @@ static fwd_status run_function(attempt *self) {
   begin();
   fwd_status status =
       fwd_proxy_closure_create(self->proxy, fwd_proxy_core_method(self->proxy, selectors[method_ping]), self->form,
-                               count_release, NULL, (fwd_closure **)&self->output, &self->error);
+                               self->failure_result, count_release, NULL, (fwd_closure **)&self->output, &self->error);
   end();
   EXPECT(released == 0);
   return status;
@@ -1102,14 +1150,87 @@ static void try_functions(void) {
   self.subject = "fwd_proxy_closure_create, arguments only";
   self.form = FWD_FUNCTION_ARGUMENTS;
   EXPECT(try_each(self) > 0);
-  self.subject = "fwd_proxy_closure_create, the whole method";
-  self.form = FWD_FUNCTION_METHOD;
+  self.subject = "fwd_proxy_closure_create, with a context";
+  self.form = FWD_FUNCTION_CONTEXT_LAST;
   EXPECT(try_each(self) > 0);
   fwd_use_libffi(true);
   self.absorbs = false;
   self.subject = "fwd_proxy_closure_create, by libffi";
   EXPECT(try_each(self) > 0);
   fwd_use_libffi(false);
+}
+
+// MARK: Owned functions
+
+static size_t late_calls;
+static void note_late_call(void *reporter, fwd_selector selector, const void *owner_type) {
+  EXPECT(!reporter && selector == selectors[method_ping] && owner_type == &late_calls);
+  late_calls++;
+}
+
+static fwd_status run_owned_function(attempt *self) {
+  fwd_owned_function_request request = {
+      .proxy = self->proxy,
+      .method = fwd_proxy_core_method(self->proxy, selectors[method_ping]),
+      .form = self->form,
+      .failure_result = self->failure_result,
+      .owner = self->object,
+      .owner_type = &late_calls,
+      .report = note_late_call,
+  };
+  begin();
+  fwd_status status = fwd_owned_function_create(&request, (fwd_owned_function **)&self->output, &self->error);
+  end();
+  return status;
+}
+static size_t buried;
+static void undo_owned_function(attempt *self) {
+  fwd_owned_function *function = self->output;
+  void (*pointer)(void) = fwd_owned_function_pointer(function);
+  EXPECT(!fwd_owned_function_owner_has_died(function));
+  if (self->object) swift_release(self->object);
+  EXPECT(fwd_owned_function_owner_has_died(function) == (self->object != NULL));
+  // Burying needs no memory, but for the layout that tombstones share, without which each keeps its own.
+  size_t before = late_calls;
+  arm(0);
+  fwd_owned_function_bury(function);
+  disarm();
+  int result = ((int (*)(int))pointer)(1);
+  EXPECT(late_calls == before + 1 && result == (self->failure_result ? -7 : 0));
+  self->object = NULL;
+  buried++;
+}
+static void prepare_owned_function(attempt *self) {
+  prepare_function(self);
+  // Has the signature cached, which a failure after that would leave behind.
+  fwd_signature *callback = NULL;
+  NEED(fwd_signature_drop_hidden(self->signature, &callback, NULL) == FWD_OK);
+  fwd_signature_release(callback);
+  if (self->hold == FWD_HOLD_WEAK) self->object = object_create(NULL, NULL);
+}
+static void finish_owned_function(attempt *self) {
+  if (self->object) swift_release(self->object);
+  self->object = NULL;
+  finish_function(self);
+}
+
+/// Tombstones are never freed, so this comes last.
+static void try_owned_functions(void) {
+  static const int failure = -7;
+  attempt self = {.prepare = prepare_owned_function, .run = run_owned_function, .undo = undo_owned_function,
+                  .finish = finish_owned_function, .absorbs = true, .has_no_error = false};
+  self.subject = "fwd_owned_function_create, of the proxy";
+  EXPECT(try_each(self) > 0);
+  self.subject = "fwd_owned_function_create, of another object";
+  self.hold = FWD_HOLD_WEAK;
+  self.failure_result = &failure;
+  EXPECT(try_each(self) > 0);
+  fwd_use_libffi(true);
+  self.absorbs = false;
+  self.subject = "fwd_owned_function_create, by libffi";
+  EXPECT(try_each(self) > 0);
+  fwd_use_libffi(false);
+  EXPECT(buried > 6);
 }
 
 typedef struct pair {
@@ -1125,7 +1246,7 @@ static void call_function_without_memory(void) {
   fwd_proxy *proxy = make_proxy(2);
   fwd_closure *closure;
   NEED(fwd_proxy_closure_create(proxy, fwd_proxy_core_method(proxy, selectors[method_large]), FWD_FUNCTION_ARGUMENTS,
-                                count_release, NULL, &closure, NULL) == FWD_OK);
+                                NULL, count_release, NULL, &closure, NULL) == FWD_OK);
   large_result (*function)(pair, long double) = (large_result(*)(pair, long double))fwd_closure_function(closure);
   large_result zeroes;
   memset(&zeroes, 0, sizeof zeroes);
@@ -1214,10 +1335,14 @@ static void call_without_allocating(void) {
   fwd_signature_release(large_signature);
 }
 
+#include "mail_attempts.h"
+
 // MARK: All
 
 static void set_up(void) {
   proxy_owner = object_create(NULL, NULL);
+  // Selectors live as long as the process.
+  NEED((mail_selector = fwd_selector_register("mailed:text:object:")));
   for (size_t i = 0; i < method_count; i++) {
     selectors[i] = fwd_selector_register(selector_names[i]);
     NEED(selectors[i]);
@@ -1277,6 +1402,7 @@ int main(void) {
   try_endings();
   try_forwarding();
   try_functions();
+  try_mailboxes();
   call_function_without_memory();
   call_without_allocating();
   lower_priority_without_memory();
@@ -1285,6 +1411,8 @@ int main(void) {
   settle();
   if (!EXPECT(live == before)) printf("  %ld more than before\n", live - before);
   EXPECT(objects_allocated == 1 && proxy_owner->strong == 1);
+  try_owned_functions();
+  EXPECT(objects_alive == 1 && proxy_owner->strong == 1);
   printf("%zu failures injected into %zu entries\n", failures, entries);
   return check_finish();
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "fwd_draft.h"
 #include "fwd_fan_out.h"
 #include "objects.h"
 #include "members/subscriber_list.h"
@@ -55,10 +56,14 @@ typedef struct table {
 /// deliveries after its end are detected.
 typedef struct member {
   fwd_subscription identifier;
+  /// Counts the members in the order in which they joined.
+  size_t joined;
   fwd_hold hold;
   subject *subject;
   const table *table;
   bool has_ended;
+  /// The number of the draft in which it has left; 0 if it has not. Fan-outs that began before still call it.
+  size_t left_in;
   /// How often it has been blocked, minus how often it has been unblocked.
   unsigned blocks;
   /// The number of deliveries that may still begin, if it is limited.
@@ -108,13 +113,22 @@ typedef struct expectation {
   size_t method;
   /// Objects of a batch do not die.
   bool is_batch;
+  /// How many drafts had been published when the fan-out, or its batch, began.
+  size_t drafts;
   struct expectation *outer;
 } expectation;
 static expectation *innermost;
-static size_t depth, deliveries;
+static size_t depth, deliveries, joins;
+/// How many drafts have been published, and how many deliveries were made to members that had left in one.
+static size_t drafts, late_deliveries;
+
+/// Whether the member has ended for a fan-out.
+static bool has_ended_for(const expectation *self, const member *subscriber) {
+  return subscriber->left_in ? self->drafts >= subscriber->left_in : subscriber->has_ended;
+}
 
 static bool is_gone(const expectation *self, const member *subscriber) {
-  if (subscriber->has_ended || is_used_up(subscriber)) return true;
+  if (has_ended_for(self, subscriber) || is_used_up(subscriber)) return true;
   return !self->is_batch && subscriber->hold == FWD_HOLD_WEAK && is_dead(subscriber);
 }
 
@@ -132,7 +146,8 @@ static void take_delivery(void *receiver, size_t method) {
   expectation *expected = innermost;
   deliveries++;
   NEED(expected && expected->method == method);
-  EXPECT(!subscriber->has_ended && subscriber->destroyed == 0 && subscriber->table->implements[method]);
+  EXPECT(!has_ended_for(expected, subscriber) && subscriber->destroyed == 0 && subscriber->table->implements[method]);
+  late_deliveries += subscriber->has_ended;
   EXPECT(subscriber->blocks == 0 && !is_used_up(subscriber));
   if (subscriber->subject) EXPECT(object_check(subscriber->subject->object)->strong > 0);
   skip_gone(expected);
@@ -213,7 +228,7 @@ static fwd_status call(fwd_batch *batch, size_t method) {
 static void fan_out(void) {
   size_t method = below(method_count);
   member *expected[order_limit];
-  expectation self = {.members = expected, .method = method, .outer = innermost};
+  expectation self = {.members = expected, .method = method, .drafts = drafts, .outer = innermost};
   for (size_t i = 0; i < count; i++) {
     if (order[i]->table->implements[method] && !is_gone(&self, order[i])) expected[self.count++] = order[i];
   }
@@ -232,6 +247,7 @@ typedef struct batch {
   fwd_batch *handle;
   member *members[order_limit];
   size_t count;
+  size_t drafts;
 } batch;
 static batch batches[batch_limit];
 static size_t open_batches, batches_begun;
@@ -244,6 +260,7 @@ static void begin_batch(void) {
   if (!self) return;
   NEED(fwd_batch_begin(proxy, &self->handle, NULL) == FWD_OK);
   self->count = 0;
+  self->drafts = drafts;
   for (size_t i = 0; i < count; i++) {
     if (is_live(order[i])) self->members[self->count++] = order[i];
   }
@@ -256,7 +273,8 @@ static void forward_batch(void) {
   if (!self->handle) return;
   size_t method = below(method_count);
   member *expected[order_limit];
-  expectation run = {.members = expected, .method = method, .is_batch = true, .outer = innermost};
+  expectation run = {
+      .members = expected, .method = method, .is_batch = true, .drafts = self->drafts, .outer = innermost};
   for (size_t i = 0; i < self->count; i++) {
     member *subscriber = self->members[i];
     if (!is_gone(&run, subscriber) && subscriber->table->implements[method]) expected[run.count++] = subscriber;
@@ -314,7 +332,7 @@ static const member *first_of(const void *address, const void *key) {
   for (size_t i = 0; i < count; i++) {
     if (!order[i]->subject || order[i]->subject->object != address || is_used_up(order[i])) continue;
     if (key && order[i]->table->key != key) continue;
-    if (!first || order[i]->identifier < first->identifier) first = order[i];
+    if (!first || order[i]->joined < first->joined) first = order[i];
   }
   return first;
 }
@@ -483,25 +501,33 @@ static void check_priority_index(size_t index, size_t before, int64_t priority, 
   EXPECT(index == 0 || is_behind || index == fwd_list_count(list));
 }
 
-static void insert(size_t size_limit) {
-  if (count >= size_limit) return;
-  table *joined = some_table();
+/// Makes a member that is in no list, and the subscriber for it. NULL if its object is dead.
+static member *make_member(table *joined, fwd_subscriber *subscriber) {
   member *made = keep(sizeof *made);
   made->hold = (fwd_hold)below(3);
   made->table = joined;
   made->is_limited = chance(20);
   if (made->is_limited) made->remaining = 1 + below(4);
-  made->next = all_members;
-  all_members = made;
-  fwd_subscriber subscriber = {.hold = made->hold, .receiver = made, .limit = made->remaining};
+  *subscriber = (fwd_subscriber){.hold = made->hold, .receiver = made, .limit = made->remaining};
   if (made->hold == FWD_HOLD_NONE) {
-    subscriber.destroy = note_destroyed;
+    subscriber->destroy = note_destroyed;
   } else {
     made->subject = some_subject();
     // Only a live object can be subscribed, since the caller must have a reference to it.
-    if (!made->subject->is_kept) return;
-    subscriber.object = made->subject->object;
+    if (!made->subject->is_kept) return NULL;
+    subscriber->object = made->subject->object;
   }
+  made->next = all_members;
+  all_members = made;
+  return made;
+}
+
+static void insert(size_t size_limit) {
+  if (count >= size_limit) return;
+  table *joined = some_table();
+  fwd_subscriber subscriber;
+  member *made = make_member(joined, &subscriber);
+  if (!made) return;
   size_t places = fwd_list_count(list), before = 0;
   size_t index = chance(60) ? FWD_LIST_END : chance(10) ? 0 : below(places + 1);
   bool has_priority = chance(priorities_percent);
@@ -515,6 +541,7 @@ static void insert(size_t size_limit) {
   fwd_garbage garbage = {.first = NULL};
   made->identifier = fwd_list_insert(list, &subscriber, joined->handle, index, &garbage);
   NEED(made->identifier);
+  made->joined = ++joins;
   memmove(&order[before + 1], &order[before], (count++ - before) * sizeof *order);
   order[before] = made;
   note_the_dead();
@@ -626,14 +653,148 @@ static void kill(void) {
   swift_release(self->object);
 }
 
-// MARK: Episodes
+// MARK: Drafts
 
 static size_t size_limit;
 static unsigned ending_percent;
 
+/// A member that joins in a draft.
+typedef struct newcomer {
+  member *member;
+  fwd_prepared prepared;
+  /// Whether it is in the draft.
+  bool has_joined;
+} newcomer;
+
+enum { newcomer_limit = 40 };
+
+static void check_draft(void) {
+  EXPECT(fwd_list_count(list) == count);
+  for (size_t i = 0; i < count; i++) EXPECT(fwd_list_record(list, i)->receiver == order[i]);
+  check_index();
+}
+
+static void prepare(newcomer *made, fwd_garbage *garbage) {
+  table *joined = some_table();
+  fwd_subscriber subscriber;
+  *made = (newcomer){.member = make_member(joined, &subscriber)};
+  if (!made->member) return;
+  made->member->identifier = fwd_list_prepare(list, &subscriber, joined->handle, &made->prepared, garbage);
+  NEED(made->member->identifier);
+  EXPECT(!fwd_list_find(list, made->member->identifier));
+}
+
+static void draft_join(newcomer *made) {
+  if (!made->member || made->has_joined || count >= order_limit - 1) return;
+  size_t index = chance(50) ? FWD_LIST_END : below(count + 1);
+  bool has_priority = chance(priorities_percent);
+  if (has_priority) {
+    made->member->priority = (int64_t)below(7) - 3;
+    index = fwd_list_priority_index(list, made->member->priority, NULL);
+    check_priority_index(index, index, made->member->priority, NULL);
+  }
+  NEED(fwd_draft_join(list, made->prepared, made->member->priority, index));
+  made->has_joined = true;
+  made->member->joined = ++joins;
+  size_t place = index < count ? index : count;
+  memmove(&order[place + 1], &order[place], (count++ - place) * sizeof *order);
+  order[place] = made->member;
+}
+
+/// Takes the member at a place out, unless it has joined in the same draft.
+static void draft_leave(size_t place, const newcomer *newcomers) {
+  member *self = order[place];
+  for (size_t i = 0; i < newcomer_limit; i++) {
+    if (newcomers[i].member == self) return;
+  }
+  fwd_record *record = fwd_list_find(list, self->identifier);
+  NEED(record && fwd_draft_leave(list, record));
+  EXPECT(!fwd_list_find(list, self->identifier));
+  memmove(&order[place], &order[place + 1], (--count - place) * sizeof *order);
+}
+
+static void draft_move(int64_t *priority, member **moved) {
+  size_t from = below(count), to = below(count);
+  *moved = order[from];
+  *priority = (*moved)->priority;
+  int64_t next = chance(priorities_percent) ? (int64_t)below(7) - 3 : 0;
+  NEED(fwd_draft_move(list, from, to, next));
+  (*moved)->priority = next;
+  memmove(&order[from], &order[from + 1], (count - 1 - from) * sizeof *order);
+  memmove(&order[to + 1], &order[to], (count - 1 - to) * sizeof *order);
+  order[to] = *moved;
+}
+
+static void change_by_draft(void) {
+  newcomer newcomers[newcomer_limit];
+  fwd_garbage garbage = {.first = NULL};
+  size_t newcomer_count = below(newcomer_limit), moves = 0;
+  for (size_t i = 0; i < newcomer_limit; i++) newcomers[i] = (newcomer){.member = NULL};
+  for (size_t i = 0; i < newcomer_count; i++) prepare(&newcomers[i], &garbage);
+  if (chance(30)) kill();
+  NEED(fwd_draft_begin(list));
+  // The draft has no record that has ended, also those that the model has noted.
+  member *before[order_limit], *moved[newcomer_limit];
+  int64_t priorities[newcomer_limit];
+  size_t count_before = count;
+  memcpy(before, order, count * sizeof *order);
+  check_draft();
+  if (chance(5)) {
+    NEED(fwd_draft_leave_all(list));
+    count = 0;
+  }
+  for (size_t steps = below(newcomer_limit); steps > 0; steps--) {
+    unsigned choice = (unsigned)below(100);
+    if (choice < 45) {
+      draft_join(&newcomers[below(newcomer_limit)]);
+    } else if (choice < 85 && count > 0) {
+      draft_leave(below(count), newcomers);
+    } else if (choice < 95 && count > 0 && moves < newcomer_limit) {
+      draft_move(&priorities[moves], &moved[moves]);
+      moves++;
+    } else {
+      kill();
+    }
+  }
+  check_draft();
+  bool is_published = chance(70);
+  if (is_published) {
+    fwd_draft_publish(list, &garbage);
+    drafts++;
+    for (size_t i = 0; i < count_before; i++) {
+      bool stays = false;
+      for (size_t j = 0; j < count && !stays; j++) stays = order[j] == before[i];
+      if (stays) continue;
+      before[i]->has_ended = true;
+      before[i]->left_in = drafts;
+    }
+  } else {
+    fwd_draft_discard(list, &garbage);
+    while (moves > 0) {
+      moves--;
+      moved[moves]->priority = priorities[moves];
+    }
+    memcpy(order, before, count_before * sizeof *order);
+    count = count_before;
+  }
+  check_order();
+  check_index();
+  for (size_t i = 0; i < newcomer_limit; i++) {
+    if (!newcomers[i].member || (newcomers[i].has_joined && is_published)) continue;
+    EXPECT(!fwd_list_find(list, newcomers[i].member->identifier));
+    newcomers[i].member->has_ended = true;
+    fwd_list_abandon(list, newcomers[i].prepared, &garbage);
+  }
+  fwd_garbage_collect(garbage);
+}
+
+// MARK: Episodes
+
 static void act(void) {
-  unsigned choice = (unsigned)below(110);
-  if (choice >= 105) {
+  unsigned choice = (unsigned)below(113);
+  if (choice >= 110) {
+    change_by_draft();
+  } else if (choice >= 105) {
     unblock();
   } else if (choice >= 100) {
     block();
@@ -951,7 +1112,8 @@ int main(int argument_count, char **arguments) {
     printf("in the episode of seed %llu\n", (unsigned long long)(seed + episode));
     break;
   }
-  printf("%zu deliveries, %zu batches\n", deliveries, batches_begun);
+  printf("%zu deliveries, %zu of them to members that had left in a draft; %zu batches, %zu drafts\n", deliveries,
+         late_deliveries, batches_begun, drafts);
   fwd_use_libffi(false);
 #if !defined(FWD_SMALL_SEGMENT)
   check_begin("the size of lists");

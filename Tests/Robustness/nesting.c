@@ -259,7 +259,7 @@ static void set_up(const way *way) {
   fwd_garbage garbage = {.first = NULL};
   if (way->is_intercepted) fwd_list_intercept(fwd_proxy_core_list(now.proxy), 0, NULL, (fwd_interceptors){.exist = true, .respond = true}, &garbage);
   NEED(fwd_proxy_closure_create(now.proxy, fwd_proxy_core_method(now.proxy, now.method.selector),
-                                FWD_FUNCTION_ARGUMENTS, release_nothing, NULL, &now.closure, NULL) == FWD_OK);
+                                FWD_FUNCTION_ARGUMENTS, NULL, release_nothing, NULL, &now.closure, NULL) == FWD_OK);
   NEED(fwd_batch_begin(now.proxy, &now.batch, NULL) == FWD_OK);
 }
 

@@ -72,8 +72,8 @@ programs_of() {
   case $1 in
     debug) echo "hostile nesting allocation_failures" ;;
     # Without `reclaim`: the thread sanitizer crashes in threads' exit handlers, which that program uses.
-    thread) echo "threads fork selectors" ;;
-    *) echo "hostile nesting allocation_failures list_model short_segments threads reclaim fork selectors visitors" ;;
+    thread) echo "threads fork selectors mailboxes" ;;
+    *) echo "hostile nesting allocation_failures list_model short_segments threads reclaim fork selectors visitors mailboxes" ;;
   esac
 }
 
@@ -107,6 +107,12 @@ for build in $builds; do
         sources="$tests/list_model.c $shims/src/members/segments.c"
         objects="\$(ls $temporary/$build/*.o | grep -v members_segments.o)"
         options="-DFWD_SMALL_SEGMENT=3 -DFWD_LARGE_SEGMENT=7"
+        ;;
+      # Mailboxes with blocks so small, and so few dropped bytes left alone, that everything happens often.
+      mailboxes)
+        sources="$sources $shims/src/mailbox/blocks.c"
+        objects="\$(ls $temporary/$build/*.o | grep -v mailbox_blocks.o)"
+        options="-DFWD_MAIL_BLOCK=1024 -DFWD_MAIL_SLACK=1024"
         ;;
       allocation_failures) options=$wraps ;;
       threads) options=-Wl,--wrap=free ;;

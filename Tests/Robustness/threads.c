@@ -680,7 +680,7 @@ static void forward_by_function(worker *self) {
   fwd_closure *closure;
   token *owner = token_create();
   const fwd_proxy_method *method = fwd_proxy_core_method(shared_stage.proxy, selectors[method_add]);
-  NEED(fwd_proxy_closure_create(shared_stage.proxy, method, FWD_FUNCTION_ARGUMENTS, token_destroy, owner, &closure,
+  NEED(fwd_proxy_closure_create(shared_stage.proxy, method, FWD_FUNCTION_ARGUMENTS, NULL, token_destroy, owner, &closure,
                                 NULL) == FWD_OK);
   int (*add)(int, int) = (int (*)(int, int))fwd_closure_function(closure);
   int left = (int)(next_random(self) % 1000);

@@ -4,16 +4,18 @@
 
 """Compiles every Swift snippet of README.md, of the documentation's articles and of the tutorial.
 
-    Tests/Snippets/run.py [--modules DIRECTORY] [--macros DIRECTORY] [PAGE...]
+    Tests/Snippets/run.py [--modules DIRECTORY] [--macros DIRECTORY | --algorithms DIRECTORY] [PAGE...]
 
-Needs a debug build: `swift build --target Forwarding --target ForwardingPresets`. --modules names the directory of its
-modules. Snippets that use macros are compiled only with --macros, which names the products of a debug build with the
-trait Macros, and then they are the only ones. The last line is "N passed, N failed".
+Needs a debug build: `swift build --build-tests`. --modules names the directory of its modules. Snippets that use macros
+are compiled only with --macros, which names the products of a debug build with the trait Macros, and then they are the
+only ones. So are snippets that use swift-async-algorithms with --algorithms, which names the products of Examples/. The
+last line is "N passed, N failed".
 
 The Swift blocks of a page are one program, in their order, as a main.swift. HTML comments before a block change that:
 
     <!-- snippet: new -->        the block begins another program
     <!-- snippet: macros -->     the same; the program uses ForwardingMacros
+    <!-- snippet: algorithms --> the same; the program uses swift-async-algorithms
     <!-- snippet: manifest -->   the block is a whole Package.swift
     <!-- snippet                 code of the program that the page does not show, on the lines up to the end of the
     let model = Model()          comment
@@ -33,7 +35,14 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CATALOGUES = ["Sources/Forwarding/Documentation.docc", "Sources/ForwardingMacros/ForwardingMacros.docc"]
+CATALOGUES = [
+    "Sources/Forwarding/Documentation.docc",
+    "Sources/ForwardingDelivery/ForwardingDelivery.docc",
+    "Sources/ForwardingMacros/ForwardingMacros.docc",
+]
+
+
+KINDS = ("macros", "algorithms", "manifest")
 
 
 class Program:
@@ -58,7 +67,7 @@ def programs(page, kind):
                 block = None
                 if kept:
                     if mark or not found:
-                        found.append(Program(page, start, mark if mark in ("macros", "manifest") else kind))
+                        found.append(Program(page, start, mark if mark in KINDS else kind))
                     found[-1].add(start, code)
                     mark = None
             else:
@@ -66,7 +75,7 @@ def programs(page, kind):
         elif hidden is not None:
             if text == "-->":
                 if mark or not found:
-                    found.append(Program(page, hidden[0], mark if mark in ("macros", "manifest") else kind))
+                    found.append(Program(page, hidden[0], mark if mark in KINDS else kind))
                 found[-1].add(*hidden)
                 hidden, mark = None, None
             else:
@@ -77,7 +86,7 @@ def programs(page, kind):
             hidden = (number + 1, "")
         elif match := re.fullmatch(r"<!-- snippet: (\w+) -->", text):
             mark = match[1]
-            if mark not in ("new", "macros", "manifest"):
+            if mark != "new" and mark not in KINDS:
                 sys.exit(f"{page}:{number}: unknown mark: {mark}")
     return found
 
@@ -102,7 +111,8 @@ def compile_program(program, options, directory, number):
         command += ["-typecheck", "-package-description-version", "6.2.0", "-I", toolchain / "lib/swift/pm/ManifestAPI"]
     else:
         # Data races are found behind type checking, so the program is compiled.
-        modules = options.macros / "Modules" if options.macros else options.modules
+        products = options.macros or options.algorithms
+        modules = products / "Modules" if products else options.modules
         command += ["-swift-version", "6", "-I", modules, "-c", "-o", folder / "main.o"]
         for directory in ("include", "internal"):
             command += ["-I", ROOT / "CShims" / directory]
@@ -118,6 +128,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--modules", type=pathlib.Path, default=ROOT / ".build/debug/Modules")
     parser.add_argument("--macros", type=pathlib.Path)
+    parser.add_argument("--algorithms", type=pathlib.Path)
     parser.add_argument("pages", nargs="*")
     options = parser.parse_args()
 
@@ -129,7 +140,8 @@ def main():
         for path in sorted((ROOT / catalogue).glob("*.md")):
             found += programs(path.relative_to(ROOT), kind)
         found += tutorial_steps(catalogue)
-    found = [program for program in found if (program.kind == "macros") == (options.macros is not None)]
+    kinds = ("macros",) if options.macros else ("algorithms",) if options.algorithms else ("library", "manifest")
+    found = [program for program in found if program.kind in kinds]
     if options.pages:
         found = [program for program in found if any(page in str(program.page) for page in options.pages)]
     if not found:

@@ -20,6 +20,7 @@ let package = Package(
       name: "fwd-stress",
       dependencies: [
         .product(name: "Forwarding", package: "swift-forwarding"),
+        .product(name: "ForwardingDelivery", package: "swift-forwarding"),
         .product(name: "CForwarding", package: "swift-forwarding"),
         "CStressSupport",
       ],

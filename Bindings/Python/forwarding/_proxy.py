@@ -40,12 +40,19 @@ class ResultPolicy(enum.IntEnum):
 
 
 class FunctionForm(enum.IntEnum):
-    """Which arguments of a method a function pointer has."""
+    """Where a callback has its context pointer, which is ignored. `FunctionForm.context_at(index)` is another form."""
 
-    # The arguments after the receiver and the selector.
+    # The callback has no context: its arguments are those after the receiver and the selector.
     ARGUMENTS = 0
-    # All. The receiver and the selector that the caller passes are ignored.
-    METHOD = 1
+    # The context comes before these arguments.
+    CONTEXT_FIRST = 1
+    # The context comes after them.
+    CONTEXT_LAST = -1
+
+    @staticmethod
+    def context_at(index):
+        """The form of a callback whose context has the index `index` among its arguments, counted from 0."""
+        return _index(index, "the index of the context", 0, 254) + 1
 
 
 def _index(value, what, least, greatest):
@@ -571,7 +578,7 @@ class FunctionPointer:
         self._proxy = proxy
         handle = proxy._open()
         made, error = c_void_p(), c.Error()
-        form = _index(form, "the form", 0, (1 << 31) - 1)
+        form = _index(form, "the form", -1, (1 << 31) - 1)
         check(
             c.proxy_function(handle.address, method.selector.address, form, byref(made), byref(error)), error)
         self._closure = Handle(made.value, c.closure_destroy)

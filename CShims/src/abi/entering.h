@@ -12,6 +12,9 @@
 #include "forwarding.h"
 #include "reclaim/hazard.h"
 
+/// The index of no argument.
+#define FWD_NO_ARGUMENT SIZE_MAX
+
 /// The first member of a closure: what a call needs of it.
 typedef struct fwd_target {
   fwd_closure_handler handler;

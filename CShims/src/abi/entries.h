@@ -10,9 +10,14 @@
 #include "abi/entering.h"
 #include "abi/placement.h"
 
-/// Takes the free entry that has been free longest, and makes the layout of its arguments. False if all that suit the
+/// Takes the free entry that has been free longest, and makes the layout of its arguments. The handler does not get the
+/// argument `dropped`, unless that is FWD_NO_ARGUMENT: see fwd_entry_layout_create. False if all entries that suit the
 /// placement are taken, or memory is short. The slot is empty.
-bool fwd_entry_take(const fwd_placement *placement, fwd_entry *entry);
+bool fwd_entry_take(const fwd_placement *placement, size_t dropped, fwd_entry *entry);
+
+/// Gives a layout of the same result without arguments, for calls that read none. It is shared and never freed. Gives NULL
+/// if memory is short.
+const struct fwd_entry_layout *fwd_entry_layout_of_result(const struct fwd_entry_layout *layout);
 
 /// Gives an entry back, whose slot is empty and which no call uses. It is taken again after all others.
 void fwd_entry_give_back(fwd_entry entry);

@@ -24,6 +24,9 @@ fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const ch
   for (char *byte = message; *byte; byte++) {
     if (((unsigned char)*byte < ' ' && *byte != '\n') || *byte == 0x7F) *byte = '?';
   }
+  // The caller gets all bytes, and those behind the text would be of the stack.
+  size_t length = strlen(message);
+  memset(message + length, 0, sizeof message - length);
   last.status = status;
   last.offset = offset;
   memcpy(last.message, message, sizeof message);

@@ -13,7 +13,7 @@ _Static_assert(sizeof(fwd_proxy_options) == offsetof(fwd_proxy_options, on_error
                "the last member ends the struct");
 _Static_assert(sizeof(fwd_method_options) == offsetof(fwd_method_options, failure_result_size) + sizeof(size_t),
                "the last member ends the struct");
-_Static_assert(sizeof(fwd_subscribe_options) == offsetof(fwd_subscribe_options, times) + sizeof(size_t),
+_Static_assert(sizeof(fwd_subscribe_options) == offsetof(fwd_subscribe_options, mailbox_limit) + sizeof(size_t),
                "the last member ends the struct");
 _Static_assert(offsetof(fwd_proxy_options, size) == 0 && offsetof(fwd_subscribe_options, size) == 0,
                "the size is where every version finds it");
@@ -87,5 +87,26 @@ fwd_status fwd_subscribe_options_read(const fwd_subscribe_options *given, fwd_su
       .first_size = offsetof(fwd_subscribe_options, times) + sizeof(size_t),
       .size = sizeof(fwd_subscribe_options),
   };
-  return read_struct(&type, given, given->size, options, error);
+  fwd_status status = read_struct(&type, given, given->size, options, error);
+  if (status != FWD_OK) return status;
+  if (options->mailbox_flags & ~(uint32_t)FWD_MAILBOX_KEEPS_POINTERS) {
+    return fwd_fail(error, FWD_WRONG_VERSION, 0,
+                    "fwd_subscribe_options has the mailbox_flags 0x%x, but version %s of the library knows 0x%x",
+                    (unsigned)options->mailbox_flags, fwd_version_string(), (unsigned)FWD_MAILBOX_KEEPS_POINTERS);
+  }
+  unsigned overflow = (unsigned)options->overflow;
+  if (overflow > FWD_OVERFLOW_BLOCK) {
+    return fwd_fail(error, FWD_OUT_OF_RANGE, 0, "fwd_subscribe_options has the overflow %u, which does not exist", overflow);
+  }
+  if (!options->mailbox && (overflow || options->mailbox_limit || options->mailbox_flags)) {
+    return fwd_fail(error, FWD_NULL_ARGUMENT, 0,
+                    "fwd_subscribe_options has no mailbox, but the overflow %u, the mailbox_limit %zu and the mailbox_flags "
+                    "0x%x: expected a mailbox, or 0 for all of them",
+                    overflow, options->mailbox_limit, (unsigned)options->mailbox_flags);
+  }
+  if (options->mailbox && (overflow == FWD_OVERFLOW_UNBOUNDED) != (options->mailbox_limit == 0)) {
+    return fwd_fail(error, FWD_OUT_OF_RANGE, 0, "fwd_subscribe_options has the mailbox_limit %zu, expected %s",
+                    options->mailbox_limit, overflow ? "at least 1" : "0 for an unbounded mailbox");
+  }
+  return FWD_OK;
 }

@@ -7,6 +7,8 @@
 /// (entering.h). `fwd_closure_destroy` empties the slot and retires the closure. So a closure may be destroyed inside its
 /// own call, and `release(owner)` comes when the last call has left: on the destroying thread, or on the last call's.
 ///
+/// `fwd_closure_bury` ends a closure in the same way, but puts a *tombstone* into the slot and does not give the entry back.
+///
 /// A caller that still has the pointer afterwards finds an empty slot and gets zeroes, until the entry is used again.
 /// Entries that are given back are taken last. That bounds what a caller's mistake can do; it is no promise: a function
 /// pointer may be called until `fwd_closure_destroy`.
@@ -26,6 +28,8 @@ struct fwd_closure {
   void (*release)(void *owner);
   void *owner;
   fwd_retired retired;
+  /// Whether the tombstone of a buried closure has the entry's layout.
+  bool keeps_layout;
 };
 
 // MARK: Destruction
@@ -41,6 +45,28 @@ static void free_closure(fwd_retired *retired) {
   free(closure);
 }
 
+static void free_buried_closure(fwd_retired *retired) {
+  fwd_closure *closure = (fwd_closure *)((char *)retired - offsetof(fwd_closure, retired));
+  if (!closure->keeps_layout) free(closure->entry.layout);
+  if (closure->release) closure->release(closure->owner);
+  free(closure);
+}
+
+const fwd_closure_slot *fwd_closure_bury(fwd_closure *closure, fwd_target *tombstone) {
+  fwd_closure_slot *slot = closure->entry.slot;
+  tombstone->layout = closure->target.layout;
+  if (closure->entry.layout) {
+    const struct fwd_entry_layout *shared = fwd_entry_layout_of_result(closure->entry.layout);
+    if (shared) tombstone->layout = shared;
+    closure->keeps_layout = !shared;
+  }
+  // Release: a call that reads the slot finds a complete tombstone.
+  atomic_store(&slot->closure, tombstone);
+  fwd_domain_end(&slot->domain, &closure->retired, free_buried_closure);
+  fwd_retire_all(&slot->domain, &closure->retired);
+  return slot;
+}
+
 void fwd_closure_destroy(fwd_closure *closure) {
   if (!closure) return;
   fwd_closure_slot *slot = closure->entry.slot;
@@ -52,14 +78,20 @@ void fwd_closure_destroy(fwd_closure *closure) {
 // MARK: Creation
 
 /// Takes a compiled entry. False if there is none for the signature, or none is free.
-static bool take_compiled(const fwd_cif *cif, fwd_entry *entry) {
+static bool take_compiled(const fwd_cif *cif, size_t dropped, fwd_entry *entry) {
   if (!fwd_cif_placement(cif) || atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) return false;
-  return fwd_entry_take(fwd_cif_placement(cif), entry);
+  return fwd_entry_take(fwd_cif_placement(cif), dropped, entry);
 }
 
 fwd_status fwd_cif_closure_create(const fwd_cif *cif, fwd_closure_handler handler, void *context,
                                   void (*release)(void *owner), void *owner, fwd_closure **closure,
                                   fwd_error *error) {
+  return fwd_cif_closure_create_dropping(cif, FWD_NO_ARGUMENT, handler, context, release, owner, closure, error);
+}
+
+fwd_status fwd_cif_closure_create_dropping(const fwd_cif *cif, size_t dropped, fwd_closure_handler handler,
+                                           void *context, void (*release)(void *owner), void *owner,
+                                           fwd_closure **closure, fwd_error *error) {
   if (fwd_cif_is_variadic(cif)) {
     return fwd_fail(error, FWD_UNSUPPORTED, 0,
                     "expected a function pointer without \"...\": it could not know which arguments a caller passes");
@@ -67,8 +99,8 @@ fwd_status fwd_cif_closure_create(const fwd_cif *cif, fwd_closure_handler handle
   fwd_closure *made = malloc(sizeof *made);
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a closure");
   fwd_entry entry;
-  if (!take_compiled(cif, &entry)) {
-    fwd_status status = fwd_ffi_entry_take(fwd_cif_ffi(cif), &entry, error);
+  if (!take_compiled(cif, dropped, &entry)) {
+    fwd_status status = fwd_ffi_entry_take(fwd_cif_ffi(cif), dropped, &entry, error);
     if (status != FWD_OK) {
       free(made);
       return status;

@@ -6,6 +6,7 @@
 #ifndef FWD_SRC_CLOSURE_H
 #define FWD_SRC_CLOSURE_H
 
+#include "abi/entering.h"
 #include "call/call_interface.h"
 
 /// Makes a function pointer of an interface, which need not outlive it. Calls `release` (which may be NULL) with `owner`
@@ -14,5 +15,15 @@
 fwd_status fwd_cif_closure_create(const fwd_cif *cif, fwd_closure_handler handler, void *context,
                                   void (*release)(void *owner), void *owner, fwd_closure **closure,
                                   fwd_error *error);
+
+/// Works as `fwd_cif_closure_create`. The handler gets all arguments but the one of index `dropped`, which costs nothing.
+fwd_status fwd_cif_closure_create_dropping(const fwd_cif *cif, size_t dropped, fwd_closure_handler handler,
+                                           void *context, void (*release)(void *owner), void *owner,
+                                           fwd_closure **closure, fwd_error *error);
+
+/// Ends a closure as `fwd_closure_destroy` does, but keeps its function pointer for good: calls run the handler of
+/// `tombstone` from now on, with its context and without arguments. The tombstone must live as long as the process. Returns
+/// the slot that has it, which lives as long too.
+const fwd_closure_slot *fwd_closure_bury(fwd_closure *closure, fwd_target *tombstone);
 
 #endif

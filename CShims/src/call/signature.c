@@ -243,6 +243,11 @@ uint32_t fwd_signature_result_type(const fwd_signature *signature) { return sign
 
 fwd_status fwd_signature_drop_hidden(const fwd_signature *signature, fwd_signature **arguments_only,
                                      fwd_error *error) {
+  return fwd_signature_replace_hidden(signature, SIZE_MAX, arguments_only, error);
+}
+
+fwd_status fwd_signature_replace_hidden(const fwd_signature *signature, size_t context, fwd_signature **callback,
+                                        fwd_error *error) {
   const fwd_encoding *encoding = signature->encoding;
   const fwd_type *result = fwd_encoding_type(encoding, signature->result_type);
   size_t named_count = fwd_encoding_named_count(encoding);
@@ -252,12 +257,18 @@ fwd_status fwd_signature_drop_hidden(const fwd_signature *signature, fwd_signatu
                     fwd_encoding_text(encoding));
   }
   // The spelling is put together from the spans of the types, so the limit on the whole text holds for it.
-  size_t capacity = fwd_encoding_length(encoding) + 1, length = 0;
+  static const char pointer[] = {'^', 'v'};
+  size_t capacity = fwd_encoding_length(encoding) + sizeof pointer + 1, length = 0;
   char *text = malloc(capacity);
   if (!text) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a method signature");
   memcpy(text, fwd_encoding_text(encoding) + result->text_offset, result->text_length);
   length += result->text_length;
-  for (size_t i = signature->hidden_count; i < signature->argument_count; i++) {
+  for (size_t i = signature->hidden_count; i <= signature->argument_count; i++) {
+    if (i - signature->hidden_count == context) {
+      memcpy(text + length, pointer, sizeof pointer);
+      length += sizeof pointer;
+    }
+    if (i == signature->argument_count) break;
     const fwd_type *type = fwd_encoding_type(encoding, signature->arguments[i].type);
     memcpy(text + length, fwd_encoding_text(encoding) + type->text_offset, type->text_length);
     length += type->text_length;
@@ -270,9 +281,9 @@ fwd_status fwd_signature_drop_hidden(const fwd_signature *signature, fwd_signatu
   if (encoding->stated) {
     fwd_encoding *part = NULL;
     status = fwd_encoding_create_part(encoding, text, length, &part, error);
-    if (status == FWD_OK) status = create(part, arguments_only, error);
+    if (status == FWD_OK) status = create(part, callback, error);
   } else {
-    status = fwd_signature_create(text, length, arguments_only, error);
+    status = fwd_signature_create(text, length, callback, error);
   }
   free(text);
   return status;

@@ -3,7 +3,10 @@
 
 /// Questions about the subscribers of a proxy: how many there are, which they are, and whether one responds.
 
+#include <string.h>
+
 #include "base/error.h"
+#include "fan_out/implementation.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 
@@ -32,7 +35,8 @@ static bool record_responds(const fwd_record *record, size_t index, visit_counts
   uintptr_t held = fwd_record_held(record);
   if (fwd_held_has_ended(held) || fwd_held_is_blocked(held)) return false;
   const fwd_implementation *implementation = fwd_record_implementation(record, index);
-  if (fwd_implementation_is_empty(implementation) || !is_live(record, visits)) return false;
+  if (fwd_implementation_is_empty(implementation) || implementation->packed == fwd_tell_packed) return false;
+  if (!is_live(record, visits)) return false;
   fwd_taken taken;
   if (!fwd_record_take(record, &taken)) return false;
   // A subscriber that is a proxy implements every method, but responds to those that its own subscribers implement.
@@ -79,6 +83,52 @@ bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
   bool responds = fwd_proxy_core_responds(proxy, method);
   fwd_object_release(owner);
   return responds;
+}
+
+static fwd_explained explain(const fwd_record *record, size_t index) {
+  fwd_explained explained = {.fate = FWD_FATE_ENDED, .subscription = record->identifier};
+  uintptr_t held = fwd_record_held(record);
+  // The table and the object of a subscription that has ended may be gone.
+  if (fwd_held_has_ended(held)) return explained;
+  uintptr_t behind = fwd_held_behind_gate(held);
+  const void *object = fwd_held_is_weak(behind) ? fwd_weak_address(behind) : fwd_record_end(behind)->object;
+  // The first word of a Swift object is its metadata, also after its death: the record keeps the memory.
+  if (object) memcpy(&explained.object_type, object, sizeof explained.object_type);
+  fwd_taken taken;
+  if (!fwd_record_take(record, &taken)) {
+    explained.fate = fwd_held_is_used_up(held) ? FWD_FATE_USED_UP : FWD_FATE_DEAD;
+    return explained;
+  }
+  if (!object) explained.context = record->receiver;
+  const fwd_implementation *implementation = fwd_record_implementation(record, index);
+  if (fwd_implementation_is_empty(implementation)) {
+    explained.fate = FWD_FATE_NOT_IMPLEMENTED;
+  } else if (fwd_held_is_blocked(held)) {
+    explained.fate = FWD_FATE_BLOCKED;
+  } else if (implementation->packed == fwd_forward_packed &&
+             !fwd_proxy_core_responds(record->receiver, implementation->context)) {
+    explained.fate = FWD_FATE_NO_RESPONDER;
+  } else if (implementation->packed == fwd_tell_packed) {
+    explained.fate = FWD_FATE_TOLD;
+  } else {
+    explained.fate = FWD_FATE_CALLED;
+  }
+  fwd_record_drop(taken);
+  return explained;
+}
+
+void fwd_proxy_core_explain(fwd_proxy *proxy, const fwd_proxy_method *method,
+                            void (*visit)(void *context, const fwd_explained *explained), void *context) {
+  size_t index = fwd_compiled_method_of(method)->index;
+  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
+  fwd_span span;
+  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found; found = fwd_span_next(&span)) {
+    for (size_t i = 0; i < span.count; i++) {
+      fwd_explained explained = explain(span.records[i], index);
+      visit(context, &explained);
+    }
+  }
+  fwd_list_leave(&reading);
 }
 
 size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {

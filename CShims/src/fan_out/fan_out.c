@@ -41,6 +41,7 @@
 #include "base/error.h"
 #include "call/signature.h"
 #include "fan_out/batch.h"
+#include "fan_out/implementation.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
 #include "members/taps.h"
@@ -189,7 +190,7 @@ __attribute__((noinline)) static bool apply_policy(const fwd_compiled_method *me
 /// The emission that delivers on this thread, or NULL.
 static emission *current_emission(void) {
   fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
-  if (!innermost || innermost->kind == FWD_NESTING_OTHER) return NULL;
+  if (!innermost || innermost->kind == FWD_NESTING_OTHER || innermost->kind == FWD_NESTING_MAILED) return NULL;
   return (emission *)((char *)innermost - offsetof(emission, frame));
 }
 
@@ -203,11 +204,7 @@ static const fwd_error lost_failure = {
 /// last error: room for an error in each emission would double what a level takes of the stack.
 __attribute__((cold, noinline)) static void note_failure(emission *state, fwd_status status) {
   fwd_error error;
-  fwd_error_last(&error);
-  if (error.status != status) {
-    fwd_fail(&error, status, 0, "a delivery of \"%.150s\" has failed without an error",
-             fwd_selector_name(state->method->method.selector));
-  }
+  fwd_delivery_error(status, state->method->method.selector, &error);
   if (!state->failure) {
     fwd_error *failure = malloc(sizeof *failure);
     if (failure) *failure = error;
@@ -279,9 +276,23 @@ fwd_proxy *fwd_current_proxy(void) {
   return state && !state->proxy->is_hidden ? state->proxy : NULL;
 }
 
+/// The delivery that a mailbox makes on this thread, or NULL.
+static const fwd_mailed_frame *current_mail(void) {
+  const fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
+  return innermost && innermost->kind == FWD_NESTING_MAILED ? (const fwd_mailed_frame *)innermost : NULL;
+}
+
+void *fwd_current_mail_context(void) {
+  const fwd_mailed_frame *mail = current_mail();
+  return mail ? mail->context : NULL;
+}
+
 fwd_subscription fwd_current_subscription(void) {
   emission *state = current_emission();
-  if (!state) return 0;
+  if (!state) {
+    const fwd_mailed_frame *mail = current_mail();
+    return mail ? mail->subscription : 0;
+  }
   const fwd_record *record = state->record;
   if (state->frame.kind == FWD_NESTING_LOOPS) {
     record = ((looped_emission *)((char *)state - offsetof(looped_emission, emission)))->replay.record;
@@ -330,19 +341,8 @@ static inline void clear_result(emission *state) {
 /// Calls one implementation. If the status is not FWD_OK, the thread's last error says why.
 static fwd_status call(emission *state, const fwd_implementation *implementation) {
   const fwd_compiled_method *method = state->method;
-  // A thunk has a function too, but that one wants its context in a register.
-  if (implementation->packed) {
-    return implementation->packed(implementation->context, state->record->receiver, state->arguments, state->result, NULL);
-  }
-#if FWD_HAS_CALL_PLANS
-  // All arguments have addresses, and there is room for the result.
-  if (method->plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
-    method->plan->unchecked(method->plan, implementation->function, state->arguments, state->result);
-    return FWD_OK;
-  }
-#endif
-  fwd_status status = fwd_cif_call(method->cif, implementation->function, state->arguments, state->result);
-  return status == FWD_OK ? status : fwd_fail(NULL, status, 0, "%s", fwd_error_message());
+  return fwd_implementation_call(implementation, method->plan, method->cif, state->record->receiver, state->arguments,
+                                 state->result);
 }
 
 /// Treats a delivery that has failed. Returns FWD_OK if the method's result for failed deliveries stands in
@@ -422,13 +422,24 @@ static bool deliver_to(emission *state, const fwd_record *record, size_t index) 
   return goes_on;
 }
 
-/// Whether `deliver_by_closure` may be asked about a record.
-static inline bool may_be_by_closure(const emission *state, const fwd_record *record) {
+/// How `deliver_to_all` delivers to a record.
+typedef enum way {
+  /// Not at all: the record is plain and lacks the method.
+  WAY_NONE,
+  /// By `deliver_by_closure`, if the record is held weakly or steadily and its closure takes the arguments.
+  WAY_CLOSURE,
+  /// By `deliver_to`.
+  WAY_ANY,
+} way;
+
+static inline way way_to(const emission *state, const fwd_record *record) {
   uintptr_t held = fwd_record_held(record);
   // Before the table is read, since the table of a subscription that has ended may be gone.
-  if (held & FWD_HELD_IRREGULAR) return false;
+  if (held & FWD_HELD_IRREGULAR) return WAY_ANY;
+  const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
+  if (fwd_implementation_is_empty(implementation)) return WAY_NONE;
   const fwd_delivery *delivery = state->delivery;
-  return fwd_record_implementation(record, state->method->index)->closure && !delivery->batch && !delivery->collector;
+  return implementation->closure && !delivery->batch && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
 }
 
 /// Delivers to the record at `*index` and on, as long as the records are plain ones, held weakly or steadily, that have the
@@ -476,8 +487,12 @@ static inline __attribute__((always_inline)) bool deliver_to_all(emission *state
   size_t i = 0;
   while (i < count && goes_on) {
     size_t next = i;
-    if (may_be_by_closure(state, records[i])) goes_on = deliver_by_closure(state, records, count, &next);
-    if (next == i) {
+    way chosen = way_to(state, records[i]);
+    if (chosen == WAY_CLOSURE) goes_on = deliver_by_closure(state, records, count, &next);
+    if (chosen == WAY_NONE) {
+      if (prefetches) fwd_prefetch(records, i, count);
+      next++;
+    } else if (next == i) {
       if (prefetches) fwd_prefetch(records, i, count);
       goes_on = deliver_to(state, records[i], i);
       next++;
@@ -769,9 +784,14 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                            : fan_out_wide(proxy, method, delivery, error);
 }
 
+/// Whether some subscriber may implement the method. The subscribers of a batch may have left the list.
+static inline bool may_reach_some(uint32_t tables, const fwd_delivery *delivery) {
+  return fwd_tables_have_some(tables) || delivery->batch;
+}
+
 static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                  fwd_error *error) {
-  if (!fwd_tables_have_some(fwd_list_tables(fwd_proxy_list(proxy), method->index))) {
+  if (!may_reach_some(fwd_list_tables(fwd_proxy_list(proxy), method->index), delivery)) {
     return fan_out_to_nobody(proxy, method, delivery, error);
   }
   return fan_out_to_some(proxy, method, delivery, error);
@@ -961,7 +981,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
     if (proxy->is_closing) return fwd_proxy_core_fail_closing(error);
     if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery, error);
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(proxy, method, delivery, error);
-    if (!fwd_tables_have_some(tables)) return fan_out_to_nobody(proxy, method, delivery, error);
+    if (!may_reach_some(tables, delivery)) return fan_out_to_nobody(proxy, method, delivery, error);
   }
   return fan_out_to_some(proxy, method, delivery, error);
 }

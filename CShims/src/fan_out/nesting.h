@@ -20,6 +20,8 @@ typedef enum fwd_nesting_kind {
   FWD_NESTING_DECIDES,
   /// Deliveries of a loop (replay.c).
   FWD_NESTING_LOOPS,
+  /// A delivery of a mailbox: the frame is part of a `fwd_mailed_frame`.
+  FWD_NESTING_MAILED,
 } fwd_nesting_kind;
 
 /// A fan-out under way, on the stack of its thread.
@@ -31,6 +33,15 @@ typedef struct fwd_nesting_frame {
   /// A `fwd_nesting_kind`. If it delivers, the frame is part of an emission (fan_out.c).
   uint8_t kind;
 } fwd_nesting_frame;
+
+/// The frame of a delivery that a mailbox makes.
+typedef struct fwd_mailed_frame {
+  /// First, so that a pointer to it is one to the whole.
+  fwd_nesting_frame frame;
+  fwd_subscription subscription;
+  /// What the Swift module knows the recipient by.
+  void *context;
+} fwd_mailed_frame;
 
 /// What is known of a thread's stack.
 typedef enum fwd_stack_state {

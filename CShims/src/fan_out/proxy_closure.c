@@ -1,54 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// C function pointers that forward into a proxy.
+/// C function pointers that forward into a proxy, and that a program destroys itself.
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "call/closure.h"
-#include "call/signature.h"
-#include "fan_out/proxy.h"
-#include "fwd_fan_out.h"
+#include "fan_out/proxy_function.h"
 
-/// The context of a closure that forwards into a proxy.
-struct proxy_closure {
-  fwd_proxy *proxy;
-  const fwd_compiled_method *method;
-  /// The number of leading arguments that are not forwarded: the receiver and the selector.
-  size_t skipped;
-  fwd_signature *signature;
-  void (*release)(void *owner);
-  void *owner;
-};
+// MARK: Forms
 
-/// Treats a call whose fan-out has failed. The C caller cannot be told: it gets the method's result for failed
-/// deliveries, else zeroes.
-__attribute__((cold, noinline)) static void settle_failed_call(const struct proxy_closure *closure, fwd_status status,
-                                                               void *result) {
+fwd_status fwd_function_signature(const fwd_proxy_method *method, int form, fwd_signature **signature, size_t *context,
+                                  fwd_error *error) {
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  size_t count = compiled->argument_count - compiled->hidden_count;
+  if (form < FWD_FUNCTION_CONTEXT_LAST || form > (int)count + 1) {
+    return fwd_fail(error, FWD_OUT_OF_RANGE, 0,
+                    "the context pointer of \"%.100s\" has the index %d, expected at most %zu: the callback has %zu "
+                    "other argument%s",
+                    fwd_selector_name(method->selector), form - 1, count, count, count == 1 ? "" : "s");
+  }
+  size_t index = form == FWD_FUNCTION_ARGUMENTS      ? FWD_NO_ARGUMENT
+                 : form == FWD_FUNCTION_CONTEXT_LAST ? count
+                                                     : (size_t)form - 1;
+  if (context) *context = index;
+  return fwd_signature_replace_hidden(method->signature, index, signature, error);
+}
+
+// MARK: Failures
+
+void fwd_function_copy_result(const fwd_compiled_method *method, const void *kept, void *result) {
+  memcpy(result, kept, method->result.size);
+  if (!method->returns_object) return;
+  void *object;
+  memcpy(&object, kept, sizeof object);
+  fwd_object_retain(object);
+}
+
+__attribute__((cold, noinline)) void fwd_function_settle(const fwd_function_target *target, fwd_status status,
+                                                         void *result) {
   fwd_error error;
   fwd_error_last(&error);
-  const fwd_proxy_method *method = &closure->method->method;
-  if (method->failure_result) {
-    memcpy(result, method->failure_result, closure->method->result.size);
-    if (closure->method->returns_object) {
-      void *object;
-      memcpy(&object, result, sizeof object);
-      fwd_object_retain(object);
-    }
-  }
+  const fwd_proxy_method *method = &target->method->method;
+  const void *kept = target->failure_result ? target->failure_result : method->failure_result;
+  if (kept) fwd_function_copy_result(target->method, kept, result);
   // Failures of deliveries have been reported where they happened.
   if (status == FWD_NO_RESPONDER || status == FWD_NO_MEMORY || status == FWD_NESTED_TOO_DEEP) {
-    closure->proxy->operations->report(closure->proxy->owner, method->selector, &error);
+    target->proxy->operations->report(target->proxy->owner, method->selector, &error);
   }
 }
 
+// MARK: Closures
+
+/// The context of a closure that forwards into a proxy.
+struct proxy_closure {
+  fwd_function_target target;
+  fwd_signature *signature;
+  void (*release)(void *owner);
+  void *owner;
+  /// Aligned for any result.
+  _Alignas(max_align_t) unsigned char failure_result[];
+};
+
 static void handle_call(void *context, void *const *arguments, void *result) {
   const struct proxy_closure *closure = context;
-  fwd_delivery delivery = {.arguments = arguments + closure->skipped, .result = result};
-  fwd_status status = fwd_fan_out(closure->proxy, &closure->method->method, &delivery, NULL);
-  if (__builtin_expect(status != FWD_OK, 0)) settle_failed_call(closure, status, result);
+  fwd_function_call(&closure->target, arguments, result);
 }
 
 static void release_closure(void *context) {
@@ -58,32 +75,30 @@ static void release_closure(void *context) {
   free(closure);
 }
 
-fwd_status fwd_proxy_closure_create(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_function_form form,
-                                    void (*release)(void *owner), void *owner, fwd_closure **closure,
-                                    fwd_error *error) {
+fwd_status fwd_proxy_closure_create(fwd_proxy *proxy, const fwd_proxy_method *method, int form,
+                                    const void *failure_result, void (*release)(void *owner), void *owner,
+                                    fwd_closure **closure, fwd_error *error) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   fwd_signature *signature = NULL;
-  if (form == FWD_FUNCTION_METHOD) {
-    signature = fwd_signature_retain(method->signature);
-  } else {
-    fwd_status status = fwd_signature_drop_hidden(method->signature, &signature, error);
-    if (status != FWD_OK) return status;
-  }
-  struct proxy_closure *context = malloc(sizeof *context);
+  size_t context_index = FWD_NO_ARGUMENT;
+  fwd_status status = fwd_function_signature(method, form, &signature, &context_index, error);
+  if (status != FWD_OK) return status;
+  struct proxy_closure *context = malloc(sizeof *context + (failure_result ? compiled->result.size : 0));
   if (!context) {
     fwd_signature_release(signature);
     return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a function pointer");
   }
   *context = (struct proxy_closure){
-      .proxy = proxy,
-      .method = compiled,
-      .skipped = form == FWD_FUNCTION_METHOD ? compiled->hidden_count : 0,
+      .target = {.proxy = proxy, .method = compiled},
       .signature = signature,
       .release = release,
       .owner = owner,
   };
-  fwd_status status = fwd_cif_closure_create(fwd_signature_cif(signature), handle_call, context, release_closure,
-                                             context, closure, error);
+  if (failure_result) {
+    context->target.failure_result = memcpy(context->failure_result, failure_result, compiled->result.size);
+  }
+  status = fwd_cif_closure_create_dropping(fwd_signature_cif(signature), context_index, handle_call, context,
+                                           release_closure, context, closure, error);
   if (status != FWD_OK) {
     fwd_signature_release(signature);
     free(context);

@@ -14,7 +14,8 @@
 ///     └───────────────┘          └──────────────┘                   rdx  a, rcx b, ... xmm0 ...      change
 ///
 ///     for each record:   is `held` (held.h) live, without gate, of the loop's kind? --no--> deliver_slowly (fan_out.c)
-///                        table has a function or a closure for the method?           --no--> deliver_slowly
+///                        table has a function or a closure for the method?           --no--> deliver_slowly, or the
+///                                                                                    next record if it has neither
 ///                        weak loop: swift_tryRetain fails?  --yes--> count the record as removable, next record
 ///                        call function(receiver, selector, a, b, c, ..., context), or the closure with pointers
 ///                        weak loop: swift_release
@@ -178,7 +179,7 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
     delivered++;                                                                 \
   } else if (method->closure) {                                                  \
     DELIVER_BY_CLOSURES(weak)                                                    \
-  } else {                                                                       \
+  } else if (method->packed) {                                                   \
     replay->operations->deliver_slowly(replay, i);                               \
   }
 
@@ -191,7 +192,7 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
     delivered++;                                                                 \
   } else if (method->closure) {                                                  \
     DELIVER_BY_CLOSURES(held)                                                    \
-  } else {                                                                       \
+  } else if (method->packed) {                                                   \
     replay->operations->deliver_slowly(replay, i);                               \
   }
 

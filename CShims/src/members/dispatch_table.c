@@ -20,6 +20,11 @@ fwd_dispatch_table *fwd_dispatch_table_create(size_t count, const void *key) {
 
 void fwd_dispatch_table_adopt(fwd_dispatch_table *table, void *owner) { table->owner = owner; }
 
+void fwd_dispatch_table_observe(fwd_dispatch_table *table, fwd_table_end ended, void *context) {
+  table->ended = ended;
+  table->ended_context = context;
+}
+
 void fwd_dispatch_table_destroy(fwd_dispatch_table *table) { free(table); }
 
 fwd_dispatch_table *fwd_dispatch_table_retain(fwd_dispatch_table *table) {

@@ -29,6 +29,9 @@ struct fwd_dispatch_table {
   size_t responders;
   /// NULL if the table has no members and none is joining.
   fwd_table_use *use;
+  /// Told when a subscription with the table ends, unless its limit of deliveries is used up. NULL for most tables.
+  fwd_table_end ended;
+  void *ended_context;
   /// The number of methods.
   size_t count;
   fwd_implementation implementations[];

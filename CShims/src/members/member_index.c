@@ -147,6 +147,22 @@ void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store,
   }
 }
 
+void fwd_index_restore(fwd_member_index *index, const fwd_record_store *store, fwd_record *record) {
+  const void *object = fwd_record_object(record);
+  if (!object) return;
+  uint32_t slot = fwd_slot_of(record->identifier);
+  // The links still name the neighbours that `fwd_index_remove` joined (Knuth, "Dancing Links", 2000).
+  if (record->next != FWD_NO_SLOT) fwd_store_at(store, record->next)->previous = slot;
+  if (record->previous != FWD_NO_SLOT) {
+    fwd_store_at(store, record->previous)->next = slot;
+    return;
+  }
+  uint64_t hash = hash_of(object);
+  uint32_t *bucket = &index->buckets[find_bucket(index, store, object, hash)];
+  if (!*bucket) index->count++;
+  *bucket = bucket_of(record, hash);
+}
+
 fwd_record *fwd_index_find(const fwd_member_index *index, const fwd_record_store *store,
                            const void *object) {
   if (index->bucket_count == 0) return NULL;

@@ -24,6 +24,9 @@ bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store);
 void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_record *record);
 /// Removes a record that has not ended yet.
 void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store, fwd_record *record);
+/// Undoes `fwd_index_remove`, with the record's `next` and `previous` as they were. All later changes of the index must have
+/// been undone before, so that it has room.
+void fwd_index_restore(fwd_member_index *index, const fwd_record_store *store, fwd_record *record);
 /// Returns the newest record of an object, or NULL.
 fwd_record *fwd_index_find(const fwd_member_index *index, const fwd_record_store *store,
                            const void *object);

@@ -32,6 +32,9 @@ _Static_assert(sizeof(struct fwd_record) == 40, "each subscriber has a record, s
 
 /// The value of `next` and `previous` if there is no such subscription.
 #define FWD_NO_SLOT UINT32_MAX
+/// The value of `next` after the subscription has left in a draft (draft.c). Fan-outs that began before may still deliver
+/// to it, so its `held` word stays as it was.
+#define FWD_LEFT_SLOT (UINT32_MAX - 1)
 
 /// The low bits of an identifier are the slot. The other 36 bits number all subscriptions of the process.
 enum { FWD_SLOT_BITS = 28 };

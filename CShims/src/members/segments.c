@@ -128,6 +128,12 @@ static void release_list(fwd_subscriber_list *list) {
 /// Gives up what an ended record still has, and its slot.
 static void free_record(fwd_subscriber_list *list, fwd_record *record) {
   uintptr_t held = fwd_record_word(record);
+  if (FWD_RARELY(fwd_held_is_gated(held))) {
+    // The subscription has left in a draft (draft.c), so the record has kept its gate.
+    fwd_gate *gate = fwd_gate_of(held);
+    held = gate->held;
+    free(gate);
+  }
   if (fwd_held_is_weak(held)) fwd_weak_destroy(held);
   fwd_store_give_back(&list->store, record);
 }
@@ -144,6 +150,11 @@ static void free_segment(fwd_retired *retired) {
 
 /// Retires a segment that is not linked any more. Its first records, which no other segment has, go with it.
 static void retire(fwd_segment *segment, fwd_garbage *garbage) {
+  if (FWD_RARELY(segment->list->draft != NULL)) {
+    // No fan-out has seen it.
+    free(segment);
+    return;
+  }
   segment->dropped_prefix = fwd_segment_first(segment);
   atomic_fetch_add_explicit(&segment->list->references, 1, memory_order_relaxed);
   fwd_leave_behind(garbage, &segment->retired, segment->list, free_segment);
@@ -203,12 +214,15 @@ static void stamp(fwd_segment *segment, fwd_segment *older, fwd_segment *next) {
 /// Links a segment after a chunk, or at the head for NULL. Release: a reader that finds the segment finds what is in
 /// it.
 static void link_behind(fwd_subscriber_list *list, fwd_chunk *previous, fwd_segment *segment) {
+  // Fan-outs keep the published segments until `fwd_segments_publish`, which links the whole draft.
+  if (FWD_RARELY(list->draft != NULL)) return;
   _Atomic(fwd_segment *) *link = previous ? &previous->segment->next : &list->head;
   atomic_store_explicit(link, segment, memory_order_release);
 }
 
 /// Makes the change complete: readings that begin from now on see it.
 static void commit(fwd_subscriber_list *list) {
+  if (FWD_RARELY(list->draft != NULL)) return;
   atomic_store_explicit(&list->version, next_version(list), memory_order_release);
 }
 
@@ -364,6 +378,7 @@ static fwd_chunk *find_small(fwd_subscriber_list *list, size_t *index, fwd_garba
 
 /// Compacts a list of many short segments, which moves leave behind. Without memory they stay.
 static void limit_chunks(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  if (list->draft) return;
   if (list->chunk_count > 16 && list->chunk_count > list->count / 32) fwd_segments_compact(list, garbage);
 }
 
@@ -393,6 +408,11 @@ static bool insert_last(fwd_subscriber_list *list, fwd_record *record, fwd_garba
   size_t count = length(segment) + 1;
   if (fwd_segment_end(segment) < segment->capacity) {
     append(segment, record);
+    // What a draft appends, `fwd_segments_publish` makes part of its version.
+    if (list->draft) {
+      fwd_order_add(&chunk->node, 1);
+      return true;
+    }
     uint64_t appended = atomic_load_explicit(&list->appended, memory_order_relaxed);
     atomic_store_explicit(&list->appended, appended + 1, memory_order_release);
   } else if (count > large_limit) {
@@ -556,6 +576,8 @@ static bool remove_first(fwd_subscriber_list *list, fwd_garbage *garbage) {
 }
 
 void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  // A draft may be discarded, so it gives up no record.
+  if (list->draft) return;
   while (list->first) {
     fwd_segment *segment = list->first->segment;
     size_t before = fwd_segment_first(segment), first = before, end = fwd_segment_end(segment);
@@ -648,7 +670,7 @@ static void fill_copy(fwd_subscriber_list *list, compaction *copy) {
 }
 
 bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage) {
-  if (!list->first) return true;
+  if (!list->first || list->draft) return true;
   compaction copy;
   if (!make_copy(list, list->count - list->ended, &copy)) return false;
   fill_copy(list, &copy);
@@ -680,6 +702,118 @@ bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage) {
   return true;
 }
 
+// MARK: Drafts
+
+/// Makes the chunks of a copy the writer's order, after the published ones have been put aside.
+static void install(fwd_subscriber_list *list, fwd_chunk *chunks) {
+  list->homes = NULL;
+  list->first = list->last = list->hand = NULL;
+  list->order.root = NULL;
+  list->chunk_count = 0;
+  for (fwd_chunk *chunk = chunks, *more; chunk; chunk = more) {
+    more = chunk->next;
+    insert_chunk(list, list->last, chunk);
+  }
+}
+
+static void free_chunks(fwd_chunk *chunks) {
+  for (fwd_chunk *chunk = chunks, *more; chunk; chunk = more) {
+    more = chunk->next;
+    free(chunk->segment);
+    free(chunk);
+  }
+}
+
+bool fwd_segments_begin_draft(fwd_subscriber_list *list, fwd_arrangement *published, fwd_record ***dropped,
+                              size_t *dropped_count) {
+  compaction copy;
+  if (!make_copy(list, list->count - list->ended, &copy)) return false;
+  fill_copy(list, &copy);
+  *published = (fwd_arrangement){
+      .count = list->count,
+      .ended = list->ended,
+      .visited = list->visited,
+      .order = list->order,
+      .first = list->first,
+      .last = list->last,
+      .chunk_count = list->chunk_count,
+      .hand = list->hand,
+      .hand_index = list->hand_index,
+      .homes = list->homes,
+      .home_count = list->home_count,
+  };
+  *dropped = copy.dropped;
+  *dropped_count = copy.dropped_count;
+  install(list, copy.first);
+  list->count -= list->ended;
+  list->ended = list->visited = 0;
+  return true;
+}
+
+void fwd_segments_discard(fwd_subscriber_list *list, const fwd_arrangement *published) {
+  free_chunks(list->first);
+  free(list->homes);
+  list->count = published->count;
+  list->ended = published->ended;
+  list->visited = published->visited;
+  list->order = published->order;
+  list->first = published->first;
+  list->last = published->last;
+  list->chunk_count = published->chunk_count;
+  list->hand = published->hand;
+  list->hand_index = published->hand_index;
+  list->homes = published->homes;
+  list->home_count = published->home_count;
+}
+
+/// Makes some chunks what fan-outs read, in one step, in place of those of `old`.
+static void link_all(fwd_subscriber_list *list, fwd_chunk *last, fwd_segment *old) {
+  fwd_segment *next = NULL;
+  for (fwd_chunk *chunk = last; chunk; chunk = chunk->previous) {
+    stamp(chunk->segment, chunk->previous ? NULL : old, next);
+    next = chunk->segment;
+  }
+  link_behind(list, NULL, next);
+  commit(list);
+}
+
+void fwd_segments_publish(fwd_subscriber_list *list, fwd_arrangement *published, fwd_record **dropped,
+                          size_t dropped_count, fwd_garbage *garbage) {
+  fwd_segment *old = published->first ? published->first->segment : NULL;
+  link_all(list, list->last, old);
+  if (old) {
+    old->dropped = dropped;
+    old->dropped_count = dropped_count;
+  } else {
+    // A list without segments has no records, so none can be dropped.
+    free(dropped);
+  }
+  for (fwd_chunk *chunk = published->first, *more; chunk; chunk = more) {
+    more = chunk->next;
+    retire(chunk->segment, garbage);
+    free(chunk);
+  }
+  free(published->homes);
+}
+
+void fwd_segments_take_out(fwd_subscriber_list *list, const fwd_record *record) {
+  size_t index = fwd_segments_index(list, record);
+  fwd_chunk *chunk = find(list, &index);
+  fwd_segment *segment = chunk->segment;
+  size_t place = fwd_segment_first(segment) + index, end = fwd_segment_end(segment);
+  memmove(&segment->records[place], &segment->records[place + 1], (end - place - 1) * sizeof segment->records[0]);
+  atomic_store_explicit(&segment->end, end - 1, memory_order_relaxed);
+  fwd_order_add(&chunk->node, (size_t)-1);
+  list->count--;
+  if (length(segment) > 0 || list->chunk_count == 1) return;
+  *(chunk->previous ? &chunk->previous->next : &list->first) = chunk->next;
+  *(chunk->next ? &chunk->next->previous : &list->last) = chunk->previous;
+  fwd_order_remove(&list->order, &chunk->node);
+  list->chunk_count--;
+  free(segment);
+  free(chunk);
+}
+
 // MARK: Looking
 
 fwd_record *fwd_segments_at(const fwd_subscriber_list *list, size_t index) {
@@ -698,10 +832,13 @@ static bool have_homes(fwd_subscriber_list *list) {
 
 /// The index of a record in a segment, or the number of its records if it is not there.
 static size_t index_in(const fwd_segment *segment, const fwd_record *record) {
-  size_t index = 0, count = length(segment);
+  size_t count = length(segment);
   fwd_record *const *records = records_of(segment);
-  while (index < count && records[index] != record) index++;
-  return index;
+  // From the end, where most records join and leave.
+  for (size_t index = count; index-- > 0;) {
+    if (records[index] == record) return index;
+  }
+  return count;
 }
 
 size_t fwd_segments_index(fwd_subscriber_list *list, const fwd_record *record) {

@@ -82,6 +82,8 @@ typedef struct fwd_subscriber_list {
   /// Priorities by slot. A record with a later slot has priority 0.
   int64_t *priorities;
   size_t priority_count;
+  /// The draft that the writer changes instead of what fan-outs read: see draft.c. NULL for none.
+  struct fwd_draft *draft;
   /// See `fwd_list_observe`. NULL for none.
   fwd_end_observer on_end;
   void *on_end_context;
@@ -144,6 +146,34 @@ bool fwd_span_first(const fwd_subscriber_list *list, fwd_span *span);
 bool fwd_span_again(const fwd_subscriber_list *list, fwd_span *span);
 /// Finds the next span that has records. False if there is none.
 bool fwd_span_next(fwd_span *span);
+
+// MARK: Drafts
+
+/// The writer's view of the order, while a draft takes its place in the list.
+typedef struct fwd_arrangement {
+  size_t count, ended, visited;
+  fwd_order_tree order;
+  fwd_chunk *first, *last;
+  size_t chunk_count;
+  fwd_chunk *hand;
+  size_t hand_index;
+  fwd_chunk **homes;
+  size_t home_count;
+} fwd_arrangement;
+
+/// Makes the list's order a copy that no fan-out reads. `list->draft` must be set next. `*published` receives what
+/// fan-outs read, and `*dropped` an array of the `*dropped_count` ended records that the copy leaves out; it may be NULL if
+/// there are none. False if memory is short, and then nothing has changed. O(n).
+bool fwd_segments_begin_draft(fwd_subscriber_list *list, fwd_arrangement *published, fwd_record ***dropped,
+                              size_t *dropped_count);
+/// Makes the draft what fan-outs read, in one step. Takes `dropped`: the records that no new fan-out finds. Does not fail.
+/// `list->draft` must be NULL again.
+void fwd_segments_publish(fwd_subscriber_list *list, fwd_arrangement *published, fwd_record **dropped,
+                          size_t dropped_count, fwd_garbage *garbage);
+/// Frees the draft, and restores the order that fan-outs read.
+void fwd_segments_discard(fwd_subscriber_list *list, const fwd_arrangement *published);
+/// Takes a record out of a draft. O(log n) amortised, and O(m) in the records of its segment.
+void fwd_segments_take_out(fwd_subscriber_list *list, const fwd_record *record);
 
 // MARK: Changing
 

@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fwd_draft.h"
 #include "members/taps.h"
 
 // MARK: Records
@@ -110,23 +111,65 @@ static void leave_table(fwd_subscriber_list *list, fwd_dispatch_table *table,
 
 // MARK: Ending
 
-/// Ends a subscription. Its record stays in its segment.
-static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
-  fwd_index_remove(&list->index, &list->store, record);
-  list->ended++;
+/// Tells the observers that a subscription ends, and uncounts it as a responder. The table's observer is told if `tells`.
+static void note_end(fwd_subscriber_list *list, fwd_record *record, bool tells) {
   uintptr_t before = fwd_record_word(record), held = fwd_held_behind_gate(before);
   if (list->on_end) {
     bool died = !fwd_held_is_used_up(before) && fwd_held_is_weak(held) && fwd_weak_has_died(held);
     list->on_end(list->on_end_context, record->identifier, died);
   }
-  if (!fwd_held_is_blocked(before)) fwd_list_drop_responder(list, record->table);
-  // Release: see `fwd_record_held`.
-  atomic_store_explicit(&record->held, fwd_held_ended(held), memory_order_release);
-  if (fwd_held_is_gated(before)) fwd_gate_leave(fwd_gate_of(before), list, garbage);
+  fwd_dispatch_table *table = record->table;
+  if (FWD_RARELY(table->ended != NULL) && tells && !fwd_held_is_used_up(before)) table->ended(table->ended_context);
+  if (!fwd_held_is_blocked(before)) fwd_list_drop_responder(list, table);
+}
+
+/// Makes garbage of what a subscription holds that is not weak. `held` is its word without a gate.
+static void give_up(fwd_subscriber_list *list, uintptr_t held, fwd_dispatch_table *table, fwd_garbage *garbage) {
   if (!fwd_held_is_weak(held)) {
     fwd_leave_behind(garbage, &fwd_record_end(held)->retired, list, free_end);
   }
-  leave_table(list, record->table, garbage);
+  leave_table(list, table, garbage);
+}
+
+/// Ends a subscription. Its record stays in its segment. The table's observer is told if `tells`.
+static void end_telling(fwd_subscriber_list *list, fwd_record *record, bool tells, fwd_garbage *garbage) {
+  fwd_index_remove(&list->index, &list->store, record);
+  list->ended++;
+  note_end(list, record, tells);
+  uintptr_t before = fwd_record_word(record), held = fwd_held_behind_gate(before);
+  // Release: see `fwd_record_held`.
+  atomic_store_explicit(&record->held, fwd_held_ended(held), memory_order_release);
+  if (fwd_held_is_gated(before)) fwd_gate_leave(fwd_gate_of(before), list, garbage);
+  give_up(list, held, record->table, garbage);
+}
+
+bool fwd_list_hold_left(const fwd_record *record, fwd_end **held) {
+  *held = NULL;
+  uintptr_t word = fwd_held_behind_gate(fwd_record_word(record));
+  if (!fwd_held_is_weak(word)) return true;
+  fwd_end *made = calloc(1, sizeof *made);
+  if (!made) return false;
+  made->object = fwd_weak_take(word);
+  if (made->object) {
+    *held = made;
+  } else {
+    free(made);
+  }
+  return true;
+}
+
+void fwd_list_release_left(fwd_subscriber_list *list, fwd_end *held, fwd_garbage *garbage) {
+  if (held) fwd_leave_behind(garbage, &held->retired, list, free_end);
+}
+
+void fwd_list_end_left(fwd_subscriber_list *list, fwd_record *record, fwd_end *held, fwd_garbage *garbage) {
+  fwd_list_release_left(list, held, garbage);
+  note_end(list, record, true);
+  give_up(list, fwd_held_behind_gate(fwd_record_word(record)), record->table, garbage);
+}
+
+static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
+  end_telling(list, record, true, garbage);
 }
 
 // MARK: Noticing
@@ -238,19 +281,25 @@ static bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
   return true;
 }
 
-/// Makes a record and inserts it into the order. NULL if memory is short.
-static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
-                        fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
+/// Makes a record that is not in the order. NULL if memory is short.
+static fwd_record *make_record(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
+                               fwd_dispatch_table *table) {
   uint32_t slot;
   fwd_record *record = fwd_store_take(&list->store, &slot);
   if (!record) return NULL;
   record->identifier = next_identifier(list, slot);
   record->receiver = subscriber->receiver;
   record->table = table;
-  if (!hold(record, subscriber)) {
-    fwd_store_return(&list->store, record);
-    return NULL;
-  }
+  if (hold(record, subscriber)) return record;
+  fwd_store_return(&list->store, record);
+  return NULL;
+}
+
+/// Makes a record and inserts it into the order. NULL if memory is short.
+static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
+                        fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
+  fwd_record *record = make_record(list, subscriber, table);
+  if (!record) return NULL;
   if (!fwd_segments_set_priority(list, record, subscriber->priority) ||
       !fwd_segments_insert(list, record, index, garbage)) {
     unhold(record);
@@ -279,6 +328,39 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber
   return identifier;
 }
 
+// MARK: Preparing
+
+fwd_subscription fwd_list_prepare(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
+                                  fwd_dispatch_table *table, fwd_prepared *prepared, fwd_garbage *garbage) {
+  if (!prepare_use(table)) return 0;
+  table->members++;
+  fwd_record *record = make_record(list, subscriber, table);
+  if (!record) {
+    leave_table(list, table, garbage);
+    return 0;
+  }
+  *prepared = (fwd_prepared){.record = record, .held = fwd_record_word(record)};
+  // Until it joins, `fwd_list_find` does not find it.
+  atomic_store_explicit(&record->held, FWD_HELD_ENDED, memory_order_relaxed);
+  return record->identifier;
+}
+
+void fwd_list_abandon(fwd_subscriber_list *list, fwd_prepared prepared, fwd_garbage *garbage) {
+  fwd_record *record = prepared.record;
+  fwd_dispatch_table *table = record->table;
+  uintptr_t held = fwd_held_behind_gate(prepared.held);
+  if (fwd_held_is_gated(prepared.held)) free(fwd_gate_of(prepared.held));
+  if (table->ended) table->ended(table->ended_context);
+  if (fwd_held_is_weak(held)) fwd_weak_destroy(held);
+  give_up(list, held, table, garbage);
+  fwd_store_return(&list->store, record);
+}
+
+bool fwd_prepared_is_live(fwd_prepared prepared) {
+  uintptr_t held = fwd_held_behind_gate(prepared.held);
+  return !(fwd_held_is_weak(held) && fwd_weak_has_died(held));
+}
+
 // MARK: Leaving
 
 void fwd_list_end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
@@ -296,8 +378,20 @@ size_t fwd_list_end_object(fwd_subscriber_list *list, const void *object, fwd_ga
   return count;
 }
 
+/// Ends the subscriptions of all records.
+static void end_each(fwd_subscriber_list *list, bool tells, fwd_garbage *garbage) {
+  for (const fwd_chunk *chunk = list->first; chunk; chunk = chunk->next) {
+    const fwd_segment *segment = chunk->segment;
+    for (size_t i = fwd_segment_first(segment); i < fwd_segment_end(segment); i++) {
+      fwd_record *record = segment->records[i];
+      if (!fwd_record_has_ended(record)) end_telling(list, record, tells, garbage);
+    }
+  }
+  fwd_list_end_taps(list, garbage);
+}
+
 void fwd_list_end_all(fwd_subscriber_list *list, fwd_garbage *garbage) {
-  fwd_list_close(list, garbage);
+  end_each(list, true, garbage);
   if (list->count > 0) fwd_segments_compact(list, garbage);
 }
 
@@ -341,7 +435,8 @@ size_t fwd_list_index(fwd_subscriber_list *list, const fwd_record *record) {
 
 fwd_record *fwd_list_find(const fwd_subscriber_list *list, fwd_subscription identifier) {
   fwd_record *record = fwd_store_at(&list->store, fwd_slot_of(identifier));
-  return record && record->identifier == identifier && !fwd_record_has_ended(record) ? record : NULL;
+  if (!record || record->identifier != identifier || fwd_record_has_ended(record)) return NULL;
+  return record->next != FWD_LEFT_SLOT ? record : NULL;
 }
 
 fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *object,
@@ -354,6 +449,15 @@ fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *ob
     record = record->next == FWD_NO_SLOT ? NULL : fwd_store_at(&list->store, record->next);
   }
   return first;
+}
+
+size_t fwd_list_find_all(const fwd_subscriber_list *list, const void *object, fwd_subscription *found, size_t room) {
+  size_t count = 0;
+  for (fwd_record *record = fwd_index_find(&list->index, &list->store, object); record; count++) {
+    if (count < room) found[count] = record->identifier;
+    record = record->next == FWD_NO_SLOT ? NULL : fwd_store_at(&list->store, record->next);
+  }
+  return count;
 }
 
 bool fwd_list_may_respond(const fwd_subscriber_list *list, size_t method) {
@@ -407,15 +511,8 @@ void fwd_list_init(fwd_subscriber_list *list, size_t method_count, void *allocat
   list->allocation = allocation;
 }
 
-void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) {
-  for (const fwd_chunk *chunk = list->first; chunk; chunk = chunk->next) {
-    const fwd_segment *segment = chunk->segment;
-    for (size_t i = fwd_segment_first(segment); i < fwd_segment_end(segment); i++) {
-      if (!fwd_record_has_ended(segment->records[i])) end(list, segment->records[i], garbage);
-    }
-  }
-  fwd_list_end_taps(list, garbage);
-}
+// Deliveries that a mailbox still has are made.
+void fwd_list_close(fwd_subscriber_list *list, fwd_garbage *garbage) { end_each(list, false, garbage); }
 
 void fwd_list_destroy(fwd_subscriber_list *list) {
   // Where the system refuses heavy fences, retired objects may still wait, though no reader is left.

@@ -34,6 +34,15 @@ void fwd_list_destroy(fwd_subscriber_list *list);
 void fwd_list_add_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
 void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
 
+/// Keeps the object of a subscription that is held weakly alive. `*held` receives the reference; NULL if the object has died
+/// or is held otherwise. False if memory is short.
+bool fwd_list_hold_left(const fwd_record *record, fwd_end **held);
+/// Makes garbage of what `fwd_list_hold_left` has made, which may be NULL.
+void fwd_list_release_left(fwd_subscriber_list *list, fwd_end *held, fwd_garbage *garbage);
+/// Ends a subscription whose record is in no segment any more that a new fan-out reads. The record stays as it was, for the
+/// fan-outs that began before. `held` is its reference of `fwd_list_hold_left`.
+void fwd_list_end_left(fwd_subscriber_list *list, fwd_record *record, fwd_end *held, fwd_garbage *garbage);
+
 // MARK: Reading
 
 /// The word of a method. Acquire: a reader that finds an interceptor in it finds the chain. A table that it counts may have

@@ -106,6 +106,7 @@ void *fwd_weak_address(fwd_weak reference) {
 
 bool fwd_object_is_dying(void *object) {
   if (swift_isDeallocating) return swift_isDeallocating(object);
+  if (!swift_weakInit) return false;
   // `swift_weakInit` makes an empty reference if the object is being deinitialised.
   void *reference[2];
   swift_weakInit(reference, object);

@@ -24,7 +24,7 @@
 ///
 /// A long delivery or batch delays every object that its domain retires until it ends, including objects that were
 /// created after it began and that it cannot reach. To free these earlier, each record would need its time of creation
-/// (8 bytes), and each delivery a second load of the clock. The page "Limits" gives the memory cost.
+/// (8 bytes), and each delivery a second load of the clock. The page "What a delivery costs" gives the memory cost.
 ///
 /// An announcement must be visible before the reader follows a pointer, which takes a fence between a store and a load:
 /// more than the rest of a delivery costs. The fence is asymmetric (fence.h): the reader's is free, and the writer pays.

@@ -127,7 +127,7 @@ private func subscribe(
   _ subscription: UnsafeMutablePointer<fwd_subscription>?,
   _ error: UnsafeMutablePointer<fwd_error>?, _ makeTable: () -> FunctionTable
 ) -> fwd_status {
-  var known = fwd_subscribe_options()
+  var known = unsafe fwd_subscribe_options()
   if let options = unsafe options {
     // SAFETY: the options begin with their size.
     let status = unsafe fwd_subscribe_options_read(options, &known, error)
@@ -142,15 +142,39 @@ private func subscribe(
   let target = unsafe DynamicProxy.of(core: proxy)
   do throws(ForwardingError) {
     // A limit that no counter reaches is no limit.
-    let times = known.times == 0 ? nil : known.times < 0 ? Int.max : known.times
-    let candidate = unsafe SubscriberList.Candidate(
-      context: context, at: try DynamicProxy.Position(known.position, in: target),
-      limit: try DeliveryLimit(times), destroy: destroy)
-    let made = try target.admit(candidate, table, .none)
+    let times = unsafe known.times == 0 ? nil : known.times < 0 ? Int.max : known.times
+    let position = unsafe try DynamicProxy.Position(known.position, in: target)
+    let limit = try DeliveryLimit(times)
+    let made: DynamicProxy.Subscription
+    if let mailbox = unsafe known.mailbox {
+      made = try unsafe target.mail(
+        table, context: context, to: mailbox, at: position, limit, MailRules(known),
+        destroy: destroy)
+    } else {
+      let candidate = unsafe SubscriberList.Candidate(
+        context: context, at: position, limit: limit, destroy: destroy)
+      made = try target.admit(candidate, table, .none)
+    }
     unsafe subscription?.pointee = made.identifier
     return FWD_OK
   } catch let failure {
     return unsafe fail(error, failure.code.status, failure.description)
+  }
+}
+
+extension MailRules {
+  fileprivate init(_ options: fwd_subscribe_options) {
+    // A limit that no counter reaches is imported as a negative one.
+    let given = unsafe options.mailbox_limit
+    let limit = given < 0 ? Int.max : given
+    overflow =
+      switch unsafe options.overflow {
+      case FWD_OVERFLOW_DROP_OLDEST: .dropOldest(limit: limit)
+      case FWD_OVERFLOW_DROP_NEWEST: .dropNewest(limit: limit)
+      case FWD_OVERFLOW_BLOCK: .block(limit: limit)
+      default: .unbounded
+      }
+    keepsPointers = unsafe options.mailbox_flags & FWD_MAILBOX_KEEPS_POINTERS.rawValue != 0
   }
 }
 
@@ -190,6 +214,53 @@ package func fwd_proxy_unsubscribe(
       nil, FWD_NOT_SUBSCRIBED, "the proxy has no subscription \(subscription)")
   }
   return FWD_OK
+}
+
+/// What a C program's function has returned instead of `FWD_OK` in a change.
+private struct RefusedChange: Error {
+  let status: fwd_status
+  let message: String
+
+  init(_ status: fwd_status) {
+    self.status = status
+    var last = fwd_error()
+    unsafe fwd_error_last(&last)
+    message =
+      unsafe last.status == status
+      ? String(cString: fwd_error_message())
+      : "the function of a change returned \(status.rawValue), so nothing has changed"
+  }
+}
+
+/// Makes changes take effect at once; see `forwarding.h`.
+@c @implementation
+package func fwd_proxy_change(
+  _ proxy: OpaquePointer?, _ body: (@convention(c) (UnsafeMutableRawPointer?) -> fwd_status)?,
+  _ context: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<fwd_error>?
+) -> fwd_status {
+  guard let proxy = unsafe proxy, let body = unsafe body else {
+    return unsafe fail(
+      error, FWD_NULL_ARGUMENT,
+      "fwd_proxy_change: no \(unsafe proxy == nil ? "proxy" : "function to call")")
+  }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
+  // SAFETY: the caller has a reference to the proxy, which the function may release;
+  // `target` is another one.
+  let target = unsafe DynamicProxy.of(core: proxy)
+  defer { withExtendedLifetime(target) {} }
+  do {
+    try target.change { _ in
+      let status = unsafe body(context)
+      if status != FWD_OK { throw RefusedChange(status) }
+    }
+    return FWD_OK
+  } catch let refused as RefusedChange {
+    return unsafe fail(error, refused.status, refused.message)
+  } catch let failure as ForwardingError {
+    return unsafe fail(error, failure.code.status, failure.description)
+  } catch let unknown {
+    return unsafe fail(error, FWD_DELIVERY_FAILED, "\(unknown)")
+  }
 }
 
 /// Has a subscription passed over; see `forwarding.h`.
@@ -236,7 +307,7 @@ package func fwd_proxy_unblock(
 /// Makes a C function pointer that forwards; see `forwarding.h`.
 @c @implementation
 package func fwd_proxy_function(
-  _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ form: fwd_function_form,
+  _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ form: Int32,
   _ closure: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
   guard let proxy = unsafe proxy, let selector = unsafe selector, let closure = unsafe closure
@@ -244,22 +315,38 @@ package func fwd_proxy_function(
     return unsafe fail(
       error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no proxy, no selector or no closure to fill")
   }
-  guard form == FWD_FUNCTION_METHOD || form == FWD_FUNCTION_ARGUMENTS else {
-    return unsafe fail(
-      error, FWD_OUT_OF_RANGE, "fwd_proxy_function: \(form.rawValue) is no form of a function")
-  }
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy, and a selector is never
     // freed.
     let method = try unsafe DynamicProxy.of(core: proxy).method(
       for: MethodSelector(handle: selector))
-    unsafe closure.pointee = try method.closure(
-      form == FWD_FUNCTION_METHOD ? .method : .arguments)
+    unsafe closure.pointee = try method.closure(DynamicProxy.ContextPosition(form))
     return FWD_OK
   } catch let failure {
     return unsafe fail(error, failure.code.status, failure.description)
   }
+}
+
+/// Explains what an invocation would do; see `forwarding.h`.
+@c @implementation
+package func fwd_proxy_explain(
+  _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ text: UnsafeMutablePointer<CChar>?,
+  _ size: Int
+) -> Int {
+  guard let proxy = unsafe proxy, let selector = unsafe selector else {
+    if let text = unsafe text, size > 0 { unsafe text.pointee = 0 }
+    return 0
+  }
+  // SAFETY: the caller has a reference to the proxy, and a selector is never freed.
+  let target = unsafe DynamicProxy.of(core: proxy)
+  let bytes = Array(target.explain(unsafe MethodSelector(handle: selector)).description.utf8)
+  if let text = unsafe text, size > 0 {
+    let count = min(bytes.count, size - 1)
+    for index in 0..<count { unsafe text[index] = CChar(bitPattern: bytes[index]) }
+    unsafe text[count] = 0
+  }
+  return bytes.count
 }
 
 /// Calls a visitor with each method; see `forwarding.h`.

@@ -43,8 +43,9 @@ extension CFunctionType {
     let arguments = signature.arguments
     guard parameters.count == arguments.count else {
       let expected = "expected \(counted(arguments.count)), got \(parameters.count)"
-      // What is forgotten most: the form of the function pointer.
-      let hint = "; a proxy's function pointer takes the receiver only with form: .method"
+      // What is forgotten most: the context.
+      let hint =
+        "; a proxy's function pointer takes a context pointer only with context: .first, .last or .at"
       return expected + (parameters.count > arguments.count ? hint : "")
     }
     for (type, argument) in zip(parameters, arguments) {

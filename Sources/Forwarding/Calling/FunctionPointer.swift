@@ -17,10 +17,11 @@ internal import CForwardingInternal
 ///
 /// The pointer may be called, from any thread, as long as the `FunctionPointer`
 /// lives. It may be released inside its own call: what the running calls need
-/// is freed when the last of them has returned.
+/// is freed when the last of them has returned. A function pointer that a proxy
+/// makes for an owner may be called for the life of the process.
 ///
-/// On x86-64 the library contains some hundred function pointers from the
-/// start: see <doc:CallPlans>. If all of them are in use, and on other
+/// On x86-64 a few hundred function pointers are compiled into the
+/// library: see <doc:CallPlans>. If all of them are in use, and on other
 /// processors, a function pointer needs executable memory that is allocated at
 /// run time, which hardened systems refuse.
 ///
@@ -31,7 +32,9 @@ internal import CForwardingInternal
   /// The signature that the function has.
   public let signature: MethodSignature
 
-  private let closure: OpaquePointer
+  private let address: UnsafeRawPointer
+  /// Nil for a function that another object owns.
+  private let closure: OpaquePointer?
 
   /// What the calls need beyond what the closure itself keeps.
   private let owner: (any AnyObject & Sendable)?
@@ -80,7 +83,21 @@ internal import CForwardingInternal
     }
     self.signature = signature
     unsafe self.closure = closure
+    unsafe address = Self.address(of: closure)
     owner = nil
+  }
+
+  /// A function that is valid for the life of the process.
+  @unsafe internal init(address: UnsafeRawPointer, _ signature: MethodSignature) {
+    self.signature = signature
+    unsafe self.address = address
+    unsafe closure = nil
+    owner = nil
+  }
+
+  private static func address(of closure: OpaquePointer) -> UnsafeRawPointer {
+    // SAFETY: POSIX gives functions addresses.
+    unsafe unsafeBitCast(fwd_closure_function(closure)!, to: UnsafeRawPointer.self)
   }
 
   /// Takes over a closure of the shim, and keeps `owner` as long as it lives.
@@ -90,11 +107,12 @@ internal import CForwardingInternal
   ) {
     self.signature = signature
     unsafe self.closure = closure
+    unsafe address = Self.address(of: closure)
     self.owner = owner
   }
 
   deinit {
-    // SAFETY: the closure is owned, and ended once.
+    // SAFETY: the closure is owned, and ended once. Null is ignored.
     unsafe fwd_closure_destroy(closure)
   }
 
@@ -112,17 +130,14 @@ internal import CForwardingInternal
 // MARK: - The pointer
 
 extension FunctionPointer {
-  /// The address of the function, valid as long as this object lives.
-  @unsafe public var unsafePointer: UnsafeRawPointer {
-    // SAFETY: the closure lives as long as this object; POSIX gives functions
-    // addresses.
-    unsafe unsafeBitCast(fwd_closure_function(closure)!, to: UnsafeRawPointer.self)
-  }
+  /// The address of the function, valid as long as this object lives, or for the
+  /// life of the process if the function has an owner.
+  @unsafe public var unsafePointer: UnsafeRawPointer { unsafe address }
 
   /// Returns the function as a value of a `@convention(c)` type.
   ///
-  /// The caller promises to call it only as long as this object lives, and that
-  /// the types have the same meaning as the signature's. Their shape is
+  /// The caller promises to call it only as long as ``unsafePointer`` is valid, and
+  /// that the types have the same meaning as the signature's. Their shape is
   /// checked: the number of parameters, and the size and the kind of register
   /// (integer or floating-point) of each parameter and of the result.
   /// Signedness and types of pointers are not compared; of unions, bit-fields

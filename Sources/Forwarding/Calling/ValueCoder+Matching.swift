@@ -25,7 +25,10 @@ extension ValueCoder {
       return ValueCoder(form)
     }
     if base == String.self, kind == .cString {
-      return ValueCoder(.translated(StringTranslator<Value>()))
+      let translator: AnyObject = wrapped == nil ? StringTranslator() : OptionalStringTranslator()
+      if let fitting = translator as? ValueTranslator<Value> {
+        return ValueCoder(.translated(fitting))
+      }
     }
     if base == AnyObject.self {
       guard kind == .object else { throw .type(Value.self, in: encoding) }

@@ -57,6 +57,7 @@ extension ForwardingError.Code {
     case FWD_DUPLICATE: self = .duplicate
     case FWD_CYCLE: self = .cycle
     case FWD_DEAD: self = .dead
+    case FWD_NOT_ALLOWED: self = .notMailable
     default: return nil
     }
   }
@@ -87,6 +88,7 @@ extension ForwardingError.Code {
     case .duplicate: FWD_DUPLICATE
     case .cycle: FWD_CYCLE
     case .dead: FWD_DEAD
+    case .notMailable: FWD_NOT_ALLOWED
     case .deliveryFailed, .repeatedReply, .slotTaken: FWD_DELIVERY_FAILED
     }
   }

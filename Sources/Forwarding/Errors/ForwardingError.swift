@@ -108,13 +108,18 @@ public struct ForwardingError: Error, Equatable, Sendable {
     /// subscribe once is subscribed already, or a method has a replacement
     /// already.
     case duplicate
-    /// A subscription was to end after less than one delivery.
+    /// A subscription was to end after less than one delivery, or to have room for
+    /// less than one message.
     case invalidLimit
+    /// A delivery that is made later cannot have an argument, cannot give the
+    /// result, or cannot be waited for.
+    case notMailable
     /// The subscription would make a proxy forward to itself.
     case cycle
     /// A delegate slot that should be empty is not.
     case slotTaken
-    /// The subscriber is being deinitialized, or the proxy is.
+    /// The subscriber, the proxy or an owner is being deinitialized, or a C function
+    /// pointer was called after the death of its owner.
     case dead
 
     // MARK: Libraries
@@ -137,10 +142,15 @@ public struct ForwardingError: Error, Equatable, Sendable {
   // and nested sends have many.
   private let storage: Storage
 
-  private final class Storage: Sendable {
+  // Two errors are equal if they have the same code, place and description.
+  private final class Storage: Sendable, Equatable {
     let fields: Fields
 
     init(_ fields: Fields) { self.fields = fields }
+
+    static func == (left: Storage, right: Storage) -> Bool {
+      left === right || left.fields == right.fields
+    }
   }
 
   private struct Fields: Equatable, Sendable {
@@ -264,14 +274,5 @@ extension ForwardingError: CustomStringConvertible {
     if let selector { return "\"\(selector)\"" }
     if let encoding { return "\"\(encoding)\"" }
     return "the call"
-  }
-}
-
-// MARK: - Comparison
-
-extension ForwardingError {
-  /// Returns whether two errors have the same code, place and description.
-  public static func == (left: ForwardingError, right: ForwardingError) -> Bool {
-    left.storage === right.storage || left.storage.fields == right.storage.fields
   }
 }

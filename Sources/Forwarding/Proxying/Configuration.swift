@@ -129,9 +129,9 @@ extension DynamicProxy {
       line.withUTF8 { _ = unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
     /// Called when a method gains its first responder or loses its last, after
-    /// the fact and under no lock. The death of a weak subscriber is noticed at
-    /// the next change of membership that prunes, or by the next fan-out that
-    /// meets it. With an observer each change of membership is O(*m*) in the
+    /// the fact and under no lock. The death of a weak subscriber is noticed by a
+    /// fan-out or a query that meets it, or by a later subscription, which checks
+    /// for dead subscribers. With an observer each change of membership is O(*m*) in the
     /// number of methods.
     public var onCapabilityChange: (@Sendable (MethodSelector, _ responds: Bool) -> Void)?
     /// Called with each subscription that begins or ends.

@@ -57,7 +57,7 @@ extension DynamicProxy {
     var visited: Set<ObjectIdentifier> = []
     let isCycle = Self.chaining.withLock { _ in
       if proxy.reaches(self, &visited, &held) { return true }
-      core.extras.chained.withLock { $0.begin(proxy) { subscribers.contains($0) } }
+      core.extras.chained.withLock { $0.begin(proxy) { subscribers.mayContain($0) } }
       return false
     }
     guard isCycle else { return withExtendedLifetime(held) {} }
@@ -133,7 +133,8 @@ extension DynamicProxy {
     for link in links.values {
       guard let next = link.proxy else { continue }
       held.append(next)
-      if link.pending > 0 || contains(next), next.reaches(other, &visited, &held) { return true }
+      let isMember = link.pending > 0 || subscribers.mayContain(ObjectIdentifier(next))
+      if isMember, next.reaches(other, &visited, &held) { return true }
     }
     for next in extras?.forwardSlot.annexes ?? [] {
       held.append(next)

@@ -128,9 +128,8 @@ extension DynamicProxy {
     // To set one that is refused is an error, be it none to subscribe.
     annexed.refusals = .fail
     annexed.onMembershipChange = nil
-    if configuration.onCapabilityChange != nil {
-      annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
-    }
+    // Also without an observer: a struct of callbacks may follow the target.
+    annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
     let annex = try DynamicProxy(adopting: protocols, configuration: annexed)
     unsafe fwd_proxy_core_hide(annex.core.handle)
     return annex

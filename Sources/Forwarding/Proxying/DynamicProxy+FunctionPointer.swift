@@ -4,15 +4,21 @@
 internal import CForwardingInternal
 
 extension DynamicProxy {
-  /// How much of a method's signature a function pointer has.
-  public enum FunctionForm: Sendable, Hashable {
-    /// Only the arguments, as a C callback without context has: `v@:id` becomes
-    /// `void (*)(int, double)`.
-    case arguments
-    /// The whole signature. The receiver and the selector that the caller
-    /// passes are ignored, so that a callback with a context, such as `void
-    /// (*)(void *, int)`, is a method `v^vi`.
-    case method
+  /// Where the callback of a C library has its context pointer.
+  ///
+  /// A C library passes a callback the pointer that was registered with it. The
+  /// proxy ignores it, so the method declares the other parameters only. To skip
+  /// the context costs nothing.
+  public enum ContextPosition: Sendable, Hashable {
+    /// The callback has no context: `void (*)(int, double)`.
+    case none
+    /// The context comes first: `void (*)(void *, int, double)`.
+    case first
+    /// The context comes last: `void (*)(int, double, void *)`.
+    case last
+    /// The context has this index among the parameters of the callback: at 1 that
+    /// is `void (*)(int, void *, double)`.
+    case at(Int)
   }
 
   /// Makes a C function pointer that forwards a method into the proxy, for a C
@@ -21,50 +27,158 @@ extension DynamicProxy {
   /// ```swift
   /// let callback = try proxy.functionPointer(for: "visit:status:kind:position:")
   /// nftw(path, unsafe callback.unsafeCast(), 32, FTW_PHYS)
+  ///
+  /// let hook = try proxy.functionPointer(for: "commit", context: .first, owner: connection)
+  /// sqlite3_commit_hook(connection.handle, unsafe hook.unsafeCast(), nil)
   /// ```
   ///
-  /// The function may be called, from any thread, as long as the
-  /// `FunctionPointer` lives; it keeps the proxy alive. What a call could not
-  /// do goes to the proxy's error handler, and the C caller gets the method's
-  /// default result, else zeroes. On x86-64 a call costs about 4 ns more than a
-  /// resolved method.
+  /// The function may be called from any thread. If a call fails, the proxy's
+  /// `onError` gets the error, and the C caller gets `failure`, else the method's own
+  /// result for failed deliveries, else zeros.
   ///
+  /// **Without an owner** the function may be called as long as the
+  /// `FunctionPointer` lives. The `FunctionPointer` keeps the proxy alive.
+  ///
+  /// **With an owner** the `FunctionPointer` need not be kept. Keep the owner and the
+  /// proxy: the function forwards as long as both live, and keeps neither alive. It
+  /// may be called for the life of the process: after the death of one of them, a
+  /// call returns `failure`, else the method's own result for failed deliveries, else
+  /// its default, else zeros. Each such call is an error of the code `dead` for the
+  /// proxy's error handler. So the handler, with all that it captures, lives as long
+  /// as the process. The same request with the same owner gives the same function
+  /// again.
+  ///
+  /// The owner may die during a call of the function, on any thread. A call that
+  /// has begun to forward before is completed. It keeps the proxy alive until it
+  /// returns, so the proxy's `deinit` may run on that thread.
+  ///
+  /// The function pointer of a dead owner is never used for anything else, and keeps
+  /// some memory; see <doc:BridgingC>.
+  ///
+  /// - Parameters:
+  ///   - selector: the method.
+  ///   - context: where the library passes its context pointer.
+  ///   - failure: the result of calls that fail. If it is left out, it is the one
+  ///     that the method declares.
+  ///   - owner: an object that owns the function. It may be the proxy.
   /// - Throws: `ForwardingError` with the codes `unknownSelector`; `dead` if the
-  ///   proxy is being deinitialised;
-  ///   `noExecutableMemory` if the system refuses memory for it; `outOfMemory`.
-  public func functionPointer(
-    for selector: MethodSelector, form: FunctionForm = .arguments
+  ///   proxy or the owner is being deinitialised; `policyMismatch` if `failure`
+  ///   does not fit the method's result; `indexOutOfRange` for a context past the
+  ///   end; `noExecutableMemory` if the system refuses memory for it;
+  ///   `outOfMemory`.
+  public func functionPointer<Failure>(
+    for selector: MethodSelector, context: ContextPosition = .none,
+    onFailure failure: Failure = Never?.none, owner: AnyObject? = nil
   ) throws(ForwardingError) -> FunctionPointer {
     let method = try method(for: selector)
-    let closure = try unsafe method.closure(form)
-    let signature: MethodSignature
-    do throws(ForwardingError) {
-      signature = form == .arguments ? try method.signature.withoutReceiver() : method.signature
-    } catch {
-      unsafe fwd_closure_destroy(closure)
-      throw ForwardingError(.outOfMemory, selector: selector.name, error.description)
+    let failure = try Failure.self == Never?.self ? nil : method.failureResult(failure)
+    return try method.functionPointer(context, onFailure: failure, owner: owner)
+  }
+
+  /// Makes a C function pointer that forwards the method of a key into the proxy;
+  /// see ``functionPointer(for:context:onFailure:owner:)-(MethodSelector,_,_,_)``.
+  ///
+  /// - Throws: `ForwardingError`, as with a selector, and with the code
+  ///   `signatureMismatch` if the method has other types than the key.
+  public func functionPointer<Output, each Argument>(
+    for key: Method<Output, repeat each Argument>, context: ContextPosition = .none,
+    onFailure failure: @autoclosure () throws(ForwardingError) -> Output = try leftOut(),
+    owner: AnyObject? = nil
+  ) throws(ForwardingError) -> FunctionPointer {
+    let method = try method(for: key)
+    let failure = try (try? failure()).map { value throws(ForwardingError) in
+      try method.failureResult(value)
     }
-    return unsafe FunctionPointer(owning: closure, signature)
+    return try method.functionPointer(context, onFailure: failure, owner: owner)
   }
 }
 
+extension DynamicProxy.ContextPosition {
+  /// The form of a function, as the shim counts.
+  internal var form: Int32 {
+    switch self {
+    case .none: FWD_FUNCTION_ARGUMENTS.rawValue
+    case .first: FWD_FUNCTION_CONTEXT_FIRST.rawValue
+    case .last: FWD_FUNCTION_CONTEXT_LAST.rawValue
+    // An index that is too small or too large for the shim's number is too large.
+    case .at(let index): index < 0 ? .max : Int32(clamping: min(index, .max - 1) + 1)
+    }
+  }
+
+  /// The position that a form says. Forms that do not exist are past the end.
+  internal init(_ form: Int32) {
+    switch form {
+    case FWD_FUNCTION_ARGUMENTS.rawValue: self = .none
+    case FWD_FUNCTION_CONTEXT_FIRST.rawValue: self = .first
+    case FWD_FUNCTION_CONTEXT_LAST.rawValue: self = .last
+    default: self = .at(Int(form) - 1)
+    }
+  }
+}
+
+// MARK: - Making
+
 extension ResolvedMethod {
+  /// Encodes a result for calls that fail.
+  internal func failureResult<Value>(_ value: Value) throws(ForwardingError) -> StoredValue {
+    do throws(ValueMismatch) {
+      return try StoredValue(value, as: signature.result)
+    } catch {
+      let reason = ForwardingError(error, selector: selector, signature: signature)
+      throw ForwardingError(
+        .policyMismatch, selector: selector.name,
+        "the result for failed calls of \"\(selector)\": \(reason)")
+    }
+  }
+
+  fileprivate func functionPointer(
+    _ context: DynamicProxy.ContextPosition, onFailure failure: StoredValue?, owner: AnyObject?
+  ) throws(ForwardingError) -> FunctionPointer {
+    let signature = try callbackSignature(context)
+    guard let owner else {
+      return unsafe FunctionPointer(owning: try closure(context, onFailure: failure), signature)
+    }
+    let address = try unsafe proxy.ownedFunctions.function(
+      for: self, context, onFailure: failure, owner: owner)
+    return unsafe FunctionPointer(address: address, signature)
+  }
+
+  /// The signature of a callback that forwards the method.
+  internal func callbackSignature(
+    _ context: DynamicProxy.ContextPosition
+  ) throws(ForwardingError) -> MethodSignature {
+    var callback: OpaquePointer?
+    var error = fwd_error()
+    // SAFETY: the outputs are local variables.
+    let status = unsafe fwd_function_signature(entry, context.form, &callback, nil, &error)
+    guard status == FWD_OK, let callback = unsafe callback else {
+      if status == FWD_OUT_OF_RANGE {
+        throw ForwardingError(.indexOutOfRange, selector: selector.name, error.text)
+      }
+      throw ForwardingError(error, selector: selector.name)
+    }
+    // SAFETY: the value takes over the reference.
+    return unsafe MethodSignature(owning: callback)
+  }
+
   /// Makes a closure of the shim that forwards the method and keeps the proxy
   /// alive. The caller destroys it.
   @unsafe internal func closure(
-    _ form: DynamicProxy.FunctionForm
+    _ context: DynamicProxy.ContextPosition, onFailure failure: StoredValue? = nil
   ) throws(ForwardingError) -> OpaquePointer {
     // A function pointer of a proxy that is being deinitialised would outlive it.
     try proxy.subscribers.failIfClosing()
+    // The shim copies the bytes of an object without a reference.
+    let held = KeptByClosure(proxy: proxy, failure: failure)
     var closure: OpaquePointer?
     var error = fwd_error()
     // SAFETY: the reference to the proxy is given up when no call can use it
     // any more.
-    let owner = unsafe Unmanaged.passRetained(proxy)
+    let owner = unsafe Unmanaged.passRetained(held)
     let status = unsafe fwd_proxy_closure_create(
-      proxy.core.handle, entry,
-      form == .arguments ? FWD_FUNCTION_ARGUMENTS : FWD_FUNCTION_METHOD,
-      { owner in unsafe Unmanaged<DynamicProxy>.fromOpaque(owner!).release() },
+      proxy.core.handle, entry, context.form,
+      failure.map { unsafe UnsafeRawPointer($0.bytes.baseAddress!) },
+      { owner in unsafe Unmanaged<KeptByClosure>.fromOpaque(owner!).release() },
       owner.toOpaque(), &closure, &error)
     guard status == FWD_OK, let closure = unsafe closure else {
       unsafe owner.release()
@@ -72,68 +186,15 @@ extension ResolvedMethod {
     }
     return unsafe closure
   }
-}
 
-// MARK: - Tables of callbacks
+  /// What a closure keeps alive.
+  private final class KeptByClosure {
+    private let proxy: DynamicProxy
+    private let failure: StoredValue?
 
-extension DynamicProxy {
-  /// Fills a C struct of function pointers, such as a library's table of
-  /// callbacks, with functions that forward into the proxy.
-  ///
-  /// ```swift
-  /// var handlers = parser_callbacks()
-  /// let table = try proxy.callbackTable(&handlers, [
-  ///   (\.on_start, "start:"), (\.on_text, "text:length:"),
-  /// ], form: .method)
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - table: the struct. On failure it is unchanged.
-  ///   - entries: for each field, a key path to it and the selector to forward.
-  ///   - form: whether the functions take the receiver and the selector.
-  /// - Returns: what keeps the functions alive.
-  /// - Throws: `ForwardingError`, as `functionPointer(for:form:)`, and
-  ///   `typeMismatch` for a field that is no C function pointer, or whose
-  ///   function type has another shape, see ``FunctionPointer/unsafeCast(to:)``.
-  @unsafe public func callbackTable<Table>(
-    _ table: inout Table, _ entries: [(field: PartialKeyPath<Table>, selector: MethodSelector)],
-    form: FunctionForm = .arguments
-  ) throws(ForwardingError) -> [FunctionPointer] {
-    var filled = table
-    var functions: [FunctionPointer] = []
-    for entry in entries {
-      let function = try functionPointer(for: entry.selector, form: form)
-      guard let offset = MemoryLayout<Table>.offset(of: entry.field),
-        Self.isFunction(type(of: entry.field).valueType)
-      else {
-        throw ForwardingError(
-          .typeMismatch, selector: entry.selector.name,
-          "the field for \"\(entry.selector)\" is \(type(of: entry.field).valueType), expected a C function pointer"
-        )
-      }
-      if let reason = function.castMismatch(type(of: entry.field).valueType) {
-        throw ForwardingError(
-          .typeMismatch, selector: entry.selector.name,
-          "the field for \"\(entry.selector)\": \(reason)")
-      }
-      // SAFETY: the field lies within the struct, has the size of a pointer, and
-      // its type the function's shape.
-      unsafe withUnsafeMutableBytes(of: &filled) { bytes in
-        unsafe bytes.storeBytes(
-          of: function.unsafePointer, toByteOffset: offset, as: UnsafeRawPointer.self)
-      }
-      functions.append(function)
+    init(proxy: DynamicProxy, failure: StoredValue?) {
+      self.proxy = proxy
+      self.failure = failure
     }
-    table = filled
-    return functions
-  }
-
-  /// Whether a C function pointer may be stored as a value of the type.
-  private static func isFunction(_ type: Any.Type) -> Bool {
-    func fits<Value>(_: Value.Type) -> Bool {
-      guard let function = try? TypeEncoding("^?") else { return false }
-      return (try? ValueCoder<Value>(for: function)) != nil
-    }
-    return _openExistential(type, do: fits)
   }
 }

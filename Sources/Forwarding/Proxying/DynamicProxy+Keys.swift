@@ -55,18 +55,6 @@ extension DynamicProxy {
   ) -> Bool {
     (try? verify(key)) != nil && responds(to: key.selector)
   }
-
-  /// Makes a C function pointer that forwards the method of a key into the proxy;
-  /// see ``functionPointer(for:form:)-(MethodSelector,_)``.
-  ///
-  /// - Throws: `ForwardingError`, as with a selector, and with the code
-  ///   `signatureMismatch` if the method has other types than the key.
-  public func functionPointer<Output, each Argument>(
-    for key: Method<Output, repeat each Argument>, form: FunctionForm = .arguments
-  ) throws(ForwardingError) -> FunctionPointer {
-    try verify(key)
-    return try functionPointer(for: key.selector, form: form)
-  }
 }
 
 // MARK: - Checking

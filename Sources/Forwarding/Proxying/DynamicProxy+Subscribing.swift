@@ -83,10 +83,11 @@ extension DynamicProxy {
     build(&builder)
     let token = Token()
     let table = FunctionTable(methods: builder.methods, fault: builder.fault)
-    // The token is the subscriber: with it the subscription dies.
+    let subscriber = TokenSubscriber()
     token.adopt(
       try unsafe unsafeSubscribe(
-        token, table: table, at: position, lifetime: .weak, times: times, .none))
+        subscriber, table: table, at: position, lifetime: .weak, times: times, .none),
+      of: subscriber)
     return token
   }
 

@@ -19,8 +19,9 @@ internal import CForwardingInternal
 ///   duplicates.
 /// - By default the proxy does not keep a subscriber alive. A subscriber that has
 ///   died is not called. Each is kept alive during its own call.
-/// - A subscriber that joins during a call is called from the next call on. One
-///   that leaves is not called any more. A subscriber may send through the proxy.
+/// - A subscriber that joins during a call is called from the next call on. A
+///   subscriber that leaves is not called again. A subscriber may send through the
+///   proxy.
 /// - A proxy may be used on any thread, and holds no lock while a subscriber runs.
 ///   Two calls on two threads call a subscriber at the same time, so subscribers
 ///   are `Sendable`.
@@ -33,8 +34,8 @@ internal import CForwardingInternal
 ///   throws `ForwardingError` with the code `dead`.
 /// - An object that a method returns is retained for the caller, in C too.
 ///
-/// A call takes no lock and allocates nothing for results of up to 64 bytes. If it
-/// meets subscribers that have died or left, it removes them from the list before
+/// A call takes no lock and allocates nothing for results of up to 64 bytes, unless it
+/// meets subscribers that have died or left: then it removes them from the list before
 /// it returns, which is O(*n*). <doc:FanOut> has the cost of each way to forward.
 public final class DynamicProxy: Sendable {
   /// The protocols that the proxy adopts, in order.
@@ -87,7 +88,9 @@ public final class DynamicProxy: Sendable {
 
   deinit {
     subscribers.close()
-    core.existingExtras?.endInterceptors()
+    guard let extras = core.existingExtras else { return }
+    extras.endInterceptors()
+    extras.attachments.existing(OwnedFunctions.self)?.close()
   }
 
   internal var subscribers: SubscriberList { SubscriberList(self) }

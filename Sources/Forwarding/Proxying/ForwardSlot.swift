@@ -101,6 +101,10 @@ extension DynamicProxy {
     }
   }
 
+  /// Whether the target gets what no subscriber handles. One that gets all is a
+  /// subscriber.
+  internal var takesUnhandled: Bool { annex != nil }
+
   internal func responds(_ selector: MethodSelector) -> Bool {
     annex?.responds(to: selector) ?? false
   }

@@ -39,18 +39,23 @@ internal import CForwardingInternal
 
   /// Joins a table.
   ///
-  /// - Parameter protocols: those that it should conform to.
+  /// - Parameters:
+  ///   - protocols: those that it should conform to.
+  ///   - dropsResults: whether the functions give no results: they are those of
+  ///     methods with the same parameters and without a result.
   /// - Throws: `ForwardingError` if the table has a fault, or a function has
   ///   other types than the method.
   internal init(
-    _ table: FunctionTable, _ plan: ProxyPlan, conformingTo protocols: [ProtocolTable] = []
+    _ table: FunctionTable, _ plan: ProxyPlan, conformingTo protocols: [ProtocolTable] = [],
+    dropsResults: Bool = false
   ) throws(ForwardingError) {
     if let fault = table.fault { throw fault }
     var functions: [any AnyObject & Sendable] = []
     var implementations: [(index: Int, implementation: fwd_implementation)] = unsafe []
     for (index, requirement) in plan.requirements.enumerated() {
       guard let method = table.methods[requirement.selector] else { continue }
-      let implementation = try method.bind(requirement.signature)
+      let signature = requirement.signature
+      let implementation = try method.bind(dropsResults ? signature.withoutResult() : signature)
       unsafe implementations.append((index, implementation.shim(&functions)))
     }
     methodCount = plan.requirements.count

@@ -159,6 +159,13 @@ internal final class ProxySettings: Sendable {
     adoptsAny = configuration.adoption == .any
   }
 
+  private let madeReporter = LateObject<LateCallReporter>()
+
+  /// Tells the error handler of calls that come too late. The first call makes it.
+  internal var lateCallReporter: LateCallReporter {
+    madeReporter.object { LateCallReporter(configuration.onError) }
+  }
+
   /// The default ones.
   internal static let usual = ProxySettings(DynamicProxy.Configuration())
 

@@ -119,9 +119,14 @@ extension DynamicProxy.Configuration {
 }
 
 extension DynamicProxy.Configuration {
+  /// The policy of a method of a proxy with this configuration.
+  internal func policy(of requirement: ProtocolTable.Requirement) -> ResultPolicy {
+    results[requirement.selector] ?? standardPolicy(of: requirement) ?? requirement.resultPolicy
+  }
+
   /// The policy of a method that has none of its own; nil for the usual one.
   private func standardPolicy(of requirement: ProtocolTable.Requirement) -> ResultPolicy? {
-    guard standardResult == .last, case .standard = requirement.resultPolicy.rule else {
+    guard standardResult == .last, case .standard = requirement.resultPolicy else {
       return nil
     }
     // That of a void method is the usual one.

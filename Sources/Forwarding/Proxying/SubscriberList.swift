@@ -20,8 +20,13 @@ internal import CForwardingInternal
     fileprivate var untold: [News] = []
     /// Whether a thread is telling.
     fileprivate var isTelling = false
+    /// Members of C structs that are null while nobody responds, and whether the
+    /// function is stored; nil before the first store.
+    fileprivate var watched: [(member: WatchedMember, responds: Bool?)] = []
     /// The tables that have been joined to the protocols, to be used again.
     fileprivate var joined = JoinedTables()
+    /// The changes of all threads that have not taken effect yet.
+    internal var open: [MembershipChange] = []
 
     /// That of a proxy without subscribers, for a number of methods whose
     /// responders are noted.
@@ -37,13 +42,13 @@ internal import CForwardingInternal
   }
 
   /// Owns the shim's list and the state.
-  private let proxy: DynamicProxy
+  internal let proxy: DynamicProxy
 
   internal init(_ proxy: DynamicProxy) { self.proxy = proxy }
 
   /// Runs `body` with the state, alone. The proxy has the memory of the state and
   /// of the lock.
-  private func withLock<Value, Failure: Error>(
+  internal func withLock<Value, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Value
   ) throws(Failure) -> sending Value {
     defer { extendLifetime(proxy) }
@@ -72,6 +77,7 @@ internal import CForwardingInternal
     }
     return try withLock { state throws(ForwardingError) in
       defer {
+        if !state.watched.isEmpty { updateMembers(&state) }
         if proxy.core.settings.isObserved { tells = note(&state) }
       }
       return try body(&state, &garbage)
@@ -82,7 +88,9 @@ internal import CForwardingInternal
   /// notifiers and the deinitialisers of strongly held subscribers run here,
   /// while the proxy can still refuse what they ask of it.
   internal func close() {
-    let garbage = withLock { _ in
+    let garbage = withLock { state in
+      for watched in state.watched { watched.member.store(false) }
+      state.watched = []
       var garbage = Garbage()
       // The end of the proxy is not reported.
       unsafe fwd_list_observe(list, nil, nil)
@@ -114,12 +122,8 @@ internal import CForwardingInternal
   /// their first responder or lost their last. Gives whether the caller is to tell.
   private func note(_ state: inout State) -> Bool {
     if let log = proxy.core.membershipLog { state.untold += log.take().map { .membership($0) } }
-    // Who responds where nobody of the list does.
-    let forwarding = proxy.core.existingExtras?.forwardSlot
     for method in state.responds.indices {
-      let responds =
-        unsafe fwd_list_may_respond(list, method)
-        || (forwarding?.mayRespond(method) == true && !fwd_list_is_blocked(list, method))
+      let responds = mayRespond(method)
       if responds == state.responds[method] { continue }
       state.responds[method] = responds
       state.untold.append(.capability(method: method, responds: responds))
@@ -127,6 +131,39 @@ internal import CForwardingInternal
     if state.untold.isEmpty || state.isTelling { return false }
     state.isTelling = true
     return true
+  }
+
+  /// Whether a subscriber, an interceptor or the forward target may respond to a
+  /// method. Under the lock.
+  private func mayRespond(_ method: Int) -> Bool {
+    if unsafe fwd_list_may_respond(list, method) { return true }
+    guard let forwarding = proxy.core.existingExtras?.forwardSlot else { return false }
+    return unsafe forwarding.mayRespond(method) && !fwd_list_is_blocked(list, method)
+  }
+
+  /// Stores functions, or nulls, in the members whose methods have gained their first
+  /// responder or lost their last. Under the lock, so the last store reflects the
+  /// current state.
+  private func updateMembers(_ state: inout State) {
+    var ended = false
+    for index in state.watched.indices {
+      let watched = state.watched[index]
+      let hasEnded = watched.member.hasEnded
+      ended = ended || hasEnded
+      let responds = !hasEnded && mayRespond(watched.member.method)
+      if responds == watched.responds { continue }
+      watched.member.store(responds)
+      state.watched[index].responds = responds
+    }
+    if ended { state.watched.removeAll { $0.member.hasEnded } }
+  }
+
+  /// Stores functions in members while somebody responds to their methods, until the
+  /// proxy or the members' owner dies.
+  internal func watch(_ members: [WatchedMember]) throws(ForwardingError) {
+    try change { state, _ throws(ForwardingError) in
+      for member in members { state.watched.append((member, nil)) }
+    }
   }
 
   /// Tells the observers of all that has been noted, also by other threads and by
@@ -168,9 +205,9 @@ extension SubscriberList {
   /// What a new subscription is made of. It counts no references: whoever makes
   /// it keeps the object alive meanwhile.
   @safe internal struct Candidate {
-    fileprivate let subscriber: fwd_subscriber
-    fileprivate let position: DynamicProxy.Position
-    fileprivate let duplicates: DynamicProxy.Configuration.Duplicates
+    internal let subscriber: fwd_subscriber
+    internal let position: DynamicProxy.Position
+    internal let duplicates: DynamicProxy.Configuration.Duplicates
 
     /// A Swift object, whose functions get the receiver.
     @unsafe internal init(
@@ -216,6 +253,9 @@ extension SubscriberList {
     // deinitialised.
     guard !candidate.isDead else {
       throw ForwardingError(.dead, "the subscriber is being deinitialised")
+    }
+    if let open = MembershipChange.current(of: proxy) {
+      return try prepare(candidate, dispatch, in: open)
     }
     // What is captured counts no references: most subscribers join at the end,
     // and pay for nothing else.
@@ -269,14 +309,14 @@ extension SubscriberList {
 
   /// The subscription of the same object with a table of the same key; nil
   /// without one.
-  private func findEarlier(
+  internal func findEarlier(
     _ subscriber: fwd_subscriber, _ key: UnsafeRawPointer?
   ) -> OpaquePointer? {
     guard let key = unsafe key, let object = unsafe subscriber.object else { return nil }
     return unsafe fwd_list_find_object(list, object, key)
   }
 
-  private func refuse(
+  internal func refuse(
     _ duplicates: DynamicProxy.Configuration.Duplicates
   ) throws(ForwardingError) {
     if duplicates != .once {
@@ -291,6 +331,9 @@ extension SubscriberList {
   internal func move(
     _ identifier: UInt64, to position: DynamicProxy.Position
   ) throws(ForwardingError) {
+    if let open = MembershipChange.current(of: proxy) {
+      return try move(identifier, to: position, in: open)
+    }
     try change { _, garbage throws(ForwardingError) in
       // An index counts live subscribers.
       if position.isIndex { try prune(&garbage) }
@@ -309,6 +352,17 @@ extension SubscriberList {
   private func move(
     _ record: OpaquePointer, _ position: DynamicProxy.Position, _ garbage: inout Garbage
   ) throws(ForwardingError) {
+    try unsafe move(record, position) { from, to, priority in
+      unsafe fwd_list_move(list, from, to, priority, &garbage.contents)
+    }
+  }
+
+  /// Finds the index for a position, and has the record moved there: from one
+  /// index to another, with a priority. False if memory is short.
+  internal func move(
+    _ record: OpaquePointer, _ position: DynamicProxy.Position,
+    _ moves: (Int, Int, Int64) -> Bool
+  ) throws(ForwardingError) {
     var position = position
     if let anchor = position.anchor, unsafe find(anchor) == record {
       // The position beside itself is the one that it has.
@@ -321,7 +375,7 @@ extension SubscriberList {
     // Without the record, those behind it have indices that are one less.
     let to = target > from ? target - 1 : target
     let priority = Int64(position.priority)
-    guard unsafe fwd_list_move(list, from, to, priority, &garbage.contents) else {
+    guard moves(from, to, priority) else {
       throw ForwardingError(.outOfMemory, "no memory to move a subscriber")
     }
   }
@@ -332,10 +386,31 @@ extension SubscriberList {
 extension SubscriberList {
   /// Ends a subscription. False if there is none of the identifier, or its
   /// subscriber's death has ended it.
+  ///
+  /// - Parameters:
+  ///   - kept: the listener to park before the end.
+  ///   - isFinal: whether a change that fails ends the subscription all the same,
+  ///     since nobody can ask again.
+  ///   - then: what is to be done after the end, also if the subscription has
+  ///     ended before.
   @discardableResult
-  internal func remove(_ identifier: UInt64) -> Bool {
-    let removed = try? change { _, garbage throws(ForwardingError) in
-      guard let record = unsafe fwd_list_find(list, identifier) else { return false }
+  internal func remove(
+    _ identifier: UInt64, _ kept: KeptListener? = nil, isFinal: Bool = false,
+    then: (() -> Void)? = nil
+  ) -> Bool {
+    if let open = MembershipChange.current(of: proxy) {
+      if isFinal { open.finals.insert(identifier) }
+      if leave(identifier, in: open, kept, then: then) { return true }
+      // It may be about to end in this change.
+      if let then { open.completions.append(then) }
+      return false
+    }
+    kept?.park()
+    defer { then?() }
+    let removed = try? change { state, garbage throws(ForwardingError) in
+      guard let record = unsafe fwd_list_find(list, identifier) else {
+        return withdraw(identifier, &state)
+      }
       let wasLive = unsafe fwd_record_is_live(record)
       unsafe fwd_list_end(list, record, &garbage.contents)
       return wasLive
@@ -348,6 +423,9 @@ extension SubscriberList {
   internal func remove(
     object: AnyObject, _ removal: DynamicProxy.Configuration.Removal
   ) -> Int {
+    if let open = MembershipChange.current(of: proxy) {
+      return leave(object: object, removal, in: open)
+    }
     let removed = try? change { _, garbage throws(ForwardingError) in
       // SAFETY: the address only names the object.
       let address = unsafe Unmanaged.passUnretained(object).toOpaque()
@@ -363,6 +441,7 @@ extension SubscriberList {
 
   /// Ends all subscriptions.
   internal func removeAll() {
+    if let open = MembershipChange.current(of: proxy) { return leaveAll(in: open) }
     try? change { _, garbage throws(ForwardingError) in
       unsafe fwd_list_end_all(list, &garbage.contents)
     }
@@ -379,7 +458,7 @@ extension SubscriberList {
 
   /// Removes all records whose subscriptions have ended or whose subscribers
   /// have died.
-  private func prune(_ garbage: inout Garbage) throws(ForwardingError) {
+  internal func prune(_ garbage: inout Garbage) throws(ForwardingError) {
     guard unsafe fwd_list_prune(list, &garbage.contents) else {
       throw ForwardingError(.outOfMemory, "no memory to compact the subscribers")
     }
@@ -403,10 +482,13 @@ extension SubscriberList {
     withLock { body($0) }
   }
 
-  /// Whether the subscription has neither ended nor lost its subscriber.
+  /// Whether the subscription has neither ended nor lost its subscriber. One that
+  /// begins with a change is live.
   internal func isLive(_ identifier: UInt64) -> Bool {
-    withLock { _ in
-      guard let record = unsafe fwd_list_find(list, identifier) else { return false }
+    withLock { state in
+      guard let record = unsafe fwd_list_find(list, identifier) else {
+        return state.willJoin(identifier)
+      }
       return unsafe fwd_record_is_live(record)
     }
   }

@@ -14,15 +14,23 @@ extension DynamicProxy {
     internal let identifier: UInt64
     /// The listener, if a typed proxy keeps it alive.
     private let kept: KeptListener?
+    /// Whether the subscriber and the proxy may belong to one thread or actor, while
+    /// any thread may have this value.
+    private let isConfined: Bool
 
-    internal init(anchor: ProxyAnchor, identifier: UInt64, kept: KeptListener? = nil) {
+    internal init(
+      anchor: ProxyAnchor, identifier: UInt64, isConfined: Bool = false,
+      kept: KeptListener? = nil
+    ) {
       self.anchor = anchor
       self.identifier = identifier
+      self.isConfined = isConfined
       self.kept = kept
     }
 
-    /// The proxy; nil if it has been deallocated.
-    public var proxy: DynamicProxy? { anchor.proxy }
+    /// The proxy; nil if it has been deallocated, and for a listener of a typed proxy:
+    /// any thread may have this value, but not use that proxy.
+    public var proxy: DynamicProxy? { isConfined ? nil : anchor.proxy }
 
     /// The subscription whose closure runs on this thread; nil outside of one.
     ///
@@ -40,13 +48,14 @@ extension DynamicProxy {
     /// interceptor, in a forward target, and behind an `await` or in a `Task`, which
     /// may run on another thread: ask before, and keep the value. It is also nil in
     /// a C function and in a method of a typed listener, since a fan-out does not
-    /// note which of them it calls: ask with
+    /// note which of them it calls, unless it is called later on its executor: ask with
     /// ``DynamicProxy/subscriptions(of:implementing:)`` there.
     ///
     /// - Complexity: O(1).
     public static var current: Subscription? {
       let identifier = fwd_current_subscription()
-      guard identifier != 0, let core = unsafe fwd_current_proxy() else { return nil }
+      guard identifier != 0 else { return nil }
+      guard let core = unsafe fwd_current_proxy() else { return currentMailed }
       // SAFETY: the proxy lives during the call of the handler.
       let proxy = unsafe DynamicProxy.of(core: core)
       return Subscription(anchor: proxy.anchor, identifier: identifier)
@@ -56,11 +65,14 @@ extension DynamicProxy {
     /// ended, or it is a C context.
     ///
     /// - Complexity: O(1).
-    public var subscriber: AnyObject? { proxy?.subscribers.subscriber(of: identifier) }
+    public var subscriber: AnyObject? {
+      isConfined ? nil : anchor.proxy?.subscribers.subscriber(of: identifier)
+    }
 
     /// Ends the subscription. A fan-out under way does not call the subscriber any
     /// more, unless another thread is about to at this moment. Nothing happens if
-    /// the subscription has ended.
+    /// the subscription has ended. In the closure of ``DynamicProxy/change(_:)`` the
+    /// end is part of the change.
     ///
     /// Any thread may call this. A subscriber that the subscription kept alive may
     /// be released here. A listener of a typed proxy is not: the typed proxy
@@ -72,17 +84,29 @@ extension DynamicProxy {
     ///   ended, their records are removed, which copies pointers to the others.
     @discardableResult
     public func cancel() -> Bool {
-      guard let proxy else { return false }
-      kept?.park()
-      return proxy.subscribers.remove(identifier)
+      cancel(then: nil)
     }
+
+    /// Ends the subscription, and then calls a closure, also if the subscription has
+    /// ended before. In a `change` of the proxy both are done when it takes effect.
+    package func cancel(then: (() -> Void)?) -> Bool {
+      if let proxy = anchor.proxy {
+        return proxy.subscribers.remove(identifier, kept, then: then)
+      }
+      then?()
+      return false
+    }
+
+    /// Ends the subscription, also if a change that this is a part of fails: nobody
+    /// will be able to cancel it later.
+    internal func end() { _ = anchor.proxy?.subscribers.remove(identifier, kept, isFinal: true) }
 
     /// Whether the proxy and the subscriber live, and the subscription has neither
     /// been cancelled nor had as many deliveries as it was made for.
     ///
     /// - Complexity: O(1).
     public var isLive: Bool {
-      proxy?.subscribers.isLive(identifier) ?? false
+      anchor.proxy?.subscribers.isLive(identifier) ?? false
     }
   }
 }
@@ -111,20 +135,20 @@ extension DynamicProxy.Subscription {
   /// - Complexity: O(1), and O(*m*) in the number of methods for the first and
   ///   the last of those that share a function table.
   public func block() -> DynamicProxy.Token {
-    let isBlocked = (try? proxy?.subscribers.block(identifier)) ?? false
+    let isBlocked = (try? anchor.proxy?.subscribers.block(identifier)) ?? false
     return isBlocked ? DynamicProxy.Token(blocking: self) : DynamicProxy.Token()
   }
 
   /// Undoes ``block()`` once, for its token. False if the subscription has ended.
   internal func unblock() -> Bool {
-    proxy?.subscribers.unblock(identifier) ?? false
+    anchor.proxy?.subscribers.unblock(identifier) ?? false
   }
 
   /// Whether the subscription has not ended and is blocked.
   ///
   /// - Complexity: O(1).
   public var isBlocked: Bool {
-    proxy?.subscribers.isBlocked(identifier) ?? false
+    anchor.proxy?.subscribers.isBlocked(identifier) ?? false
   }
 }
 

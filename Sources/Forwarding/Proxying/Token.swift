@@ -14,6 +14,7 @@ extension DynamicProxy {
     private enum Subject: Sendable {
       case none
       case subscription(Subscription)
+      case closures(Subscription, of: TokenSubscriber)
       case interception(Interception)
       case block(Subscription)
     }
@@ -39,13 +40,17 @@ extension DynamicProxy {
       subject.withLock { $0 = .subscription(subscription) }
     }
 
+    /// Owns a subscription and its subscriber, which nothing else keeps alive.
+    internal func adopt(_ subscription: Subscription, of subscriber: TokenSubscriber) {
+      subject.withLock { $0 = .closures(subscription, of: subscriber) }
+    }
+
     /// The subscription that ends with the token; nil for an interception or a
     /// block.
     public var subscription: Subscription? {
-      if case .subscription(let subscription) = subject.withLock({ $0 }) {
-        subscription
-      } else {
-        nil
+      switch subject.withLock({ $0 }) {
+      case .subscription(let subscription), .closures(let subscription, _): subscription
+      case .none, .interception, .block: nil
       }
     }
 
@@ -55,7 +60,7 @@ extension DynamicProxy {
     public var isLive: Bool {
       switch subject.withLock({ $0 }) {
       case .none: false
-      case .subscription(let subscription): subscription.isLive
+      case .subscription(let subscription), .closures(let subscription, _): subscription.isLive
       case .interception(let interception): interception.isLive
       case .block(let subscription): subscription.isLive
       }
@@ -81,14 +86,26 @@ extension DynamicProxy {
       }
       return switch subject {
       case .none: false
-      case .subscription(let subscription): subscription.cancel()
+      case .subscription(let subscription), .closures(let subscription, _): subscription.cancel()
       case .interception(let interception): interception.cancel()
       case .block(let subscription): subscription.unblock()
       }
     }
 
-    deinit { cancel() }
+    deinit {
+      switch subject.withLock({ $0 }) {
+      case .subscription(let subscription), .closures(let subscription, _): subscription.end()
+      case .none, .interception, .block: cancel()
+      }
+    }
   }
+}
+
+/// The subscriber whose closures a token keeps. It is not the token itself: when a
+/// token dies inside of `DynamicProxy.change(_:)`, the change keeps this object, so
+/// that the closures are called until the change takes effect.
+internal final class TokenSubscriber: Sendable {
+  internal init() {}
 }
 
 // MARK: - Scopes

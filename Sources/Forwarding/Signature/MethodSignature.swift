@@ -225,6 +225,17 @@ extension MethodSignature {
     // SAFETY: this value takes over the reference.
     return unsafe MethodSignature(owning: dropped)
   }
+
+  /// The signature of a function with the same parameters and without a result.
+  ///
+  /// - Complexity: O(*n*) in the length of the encoding.
+  internal func withoutResult() throws(ForwardingError) -> MethodSignature {
+    if result.kind == .void { return self }
+    let parameters = arguments.map(\.encoding.text).joined()
+    // A layout that was stated for the result only would name nothing.
+    let stated = storage.stated.filter { parameters.contains($0.name) }
+    return try MethodSignature("v" + parameters, stating: stated)
+  }
 }
 
 // MARK: - Comparison

@@ -124,6 +124,8 @@ internal final class Feeds: Sendable {
     /// The feed that counts, and the number of the call that made it.
     var current: DynamicProxy.Subscription?
     var currentCall: UInt64 = 0
+    /// Those that it has replaced in a change: if that fails, they count again.
+    var earlier: [DynamicProxy.Subscription] = []
     var lastCall: UInt64 = 0
     /// How many calls have begun and not ended.
     var pending = 0
@@ -140,11 +142,15 @@ internal final class Feeds: Sendable {
 
   /// Begins a call. Nil if it must replace a feed and may not.
   fileprivate func begin(
-    _ selector: MethodSelector, _ replacing: Bool, isLive: (DynamicProxy.Subscription) -> Bool
+    _ selector: MethodSelector, _ replacing: Bool, _ list: SubscriberList
   ) -> Call? {
     methods.withLock { methods in
       var method = methods[selector] ?? Method()
-      if let current = method.current, !isLive(current) { method.current = nil }
+      let live = (method.earlier + [method.current].compactMap { $0 }).filter {
+        list.isLive($0.identifier)
+      }
+      method.current = live.last { list.staysLive($0.identifier) }
+      method.earlier = live.filter { $0 != method.current }
       guard replacing || method.current == nil && method.pending == 0 else { return nil }
       method.lastCall += 1
       method.pending += 1
@@ -170,8 +176,10 @@ internal final class Feeds: Sendable {
       method.pending -= 1
       guard let subscription else { return nil }
       if call.number < method.currentCall { return subscription }
-      defer { (method.current, method.currentCall) = (subscription, call.number) }
-      return method.current
+      let replaced = method.current
+      if let replaced { method.earlier.append(replaced) }
+      (method.current, method.currentCall) = (subscription, call.number)
+      return replaced
     }
   }
 }
@@ -179,7 +187,8 @@ internal final class Feeds: Sendable {
 extension DynamicProxy {
   private var feeds: Feeds { core.extras.attachments.value(Feeds.self) { Feeds() } }
 
-  /// Subscribes a feed. Without a model its receiver, and owner, is the token.
+  /// Subscribes a feed. Without a model its receiver, and owner, is an object that the
+  /// token keeps.
   @usableFromInline
   internal func feed(
     _ selector: MethodSelector, _ replacing: Bool, _ position: Position?,
@@ -191,16 +200,17 @@ extension DynamicProxy {
       isSingle: true)
     let feeds = feeds
     let list = subscribers
-    guard let call = feeds.begin(selector, replacing, isLive: { list.isLive($0.identifier) }) else {
+    guard let call = feeds.begin(selector, replacing, list) else {
       throw ForwardingError(
         .duplicate, selector: selector.name,
         "\"\(selector)\" is fed already: end that, or say replacing: true")
     }
     let token = Token()
+    let subscriber = TokenSubscriber()
     do throws(ForwardingError) {
       let subscription = try attach(
-        model ?? token, dispatch, at: position, replacing: call.earlier, selector)
-      token.adopt(subscription)
+        model ?? subscriber, dispatch, at: position, replacing: call.earlier, selector)
+      token.adopt(subscription, of: subscriber)
       feeds.end(selector, call, subscription)?.cancel()
     } catch {
       _ = feeds.end(selector, call, nil)

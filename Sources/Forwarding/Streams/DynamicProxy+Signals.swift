@@ -11,27 +11,27 @@ extension DynamicProxy {
   /// Each signal has its own subscription and closure, also if the method has
   /// another signal.
   ///
-  /// The signal subscribes when the first iterator is made. To get what is sent
-  /// before that, use ``MethodSignal/subscribed()``.
+  /// The signal subscribes now, so what is sent before the iteration begins is not
+  /// lost.
   ///
   /// - Parameters:
   ///   - key: the method.
-  ///   - position: the position in the order of delivery, which is looked for
-  ///     when the signal subscribes. If its anchor is not subscribed then, the
-  ///     error handler is told, and the iterator has no elements.
-  ///   - buffering: what each iterator keeps while it does not wait.
+  ///   - position: the position in the order of delivery.
+  ///   - overflow: what happens to a new element when the limit of an iterator is
+  ///     reached.
   ///   - map: makes an element of the arguments, on the thread of the
-  ///     invocation, once for all iterators. With a literal its parameters may be
-  ///     the first few of the method's. Pointers are valid during the call only. The closure is
-  ///     kept as long as the signal, its copies and its iterators.
-  /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
-  ///   the parameters are not the method's, or it has a result.
+  ///     invocation, once for all iterators. If the key is a literal, the closure may
+  ///     take only the first parameters. Pointers are valid during the call only. The
+  ///     closure is kept as long as the signal, its copies and its iterators.
+  /// - Throws: `ForwardingError`: `unknownSelector`; `signatureMismatch` if the
+  ///   parameters are not the method's, or it has a result; `notSubscribed` if the
+  ///   anchor of the position is not subscribed.
   // Inlined into the caller, where the types are known, as the closures of
   // function tables are.
   @inlinable
   public func signal<each Argument, Element: Sendable>(
     for key: Method<Void, repeat each Argument>, at position: Position = .last,
-    buffering: SignalBuffering = .unbounded,
+    overflow: DynamicProxy.Overflow = .unbounded,
     _ map: @escaping @Sendable (repeat each Argument) -> Element
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let coders = try argumentCoders(for: key)
@@ -44,7 +44,7 @@ extension DynamicProxy {
       unsafe Unmanaged<SignalRegistration<Element>>.fromOpaque(receiver)
         ._withUnsafeGuaranteedRef { $0.emitter(element) }
     }
-    return try signal(key.selector, position, buffering, function)
+    return try signal(key.selector, position, overflow, function)
   }
 
   /// Makes a signal of the arguments of a method without a result: tuples, or the
@@ -59,17 +59,17 @@ extension DynamicProxy {
   ///
   /// - Parameters:
   ///   - key: the method.
-  ///   - position: the position in the order of delivery, which is looked for
-  ///     when the signal subscribes.
-  ///   - buffering: the elements that each iterator keeps while it does not wait.
+  ///   - position: the position in the order of delivery.
+  ///   - overflow: what happens to a new element when the limit of an iterator is
+  ///     reached.
   /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the
   ///   method; `signatureMismatch` if it has other types than the key.
   @inlinable
   public func signal<each Argument: Sendable>(
     for key: Method<Void, repeat each Argument>, at position: Position = .last,
-    buffering: SignalBuffering = .unbounded
+    overflow: DynamicProxy.Overflow = .unbounded
   ) throws(ForwardingError) -> MethodSignal<(repeat each Argument)> {
-    try signal(for: key, at: position, buffering: buffering) {
+    try signal(for: key, at: position, overflow: overflow) {
       (arguments: repeat each Argument) in (repeat each arguments)
     }
   }
@@ -78,7 +78,7 @@ extension DynamicProxy {
   /// returns.
   ///
   /// The signal is one of the method's responders. By the default policy it is
-  /// called only if it is the first of them, so it often stands `at: .first`.
+  /// called only if it is the first of them: then give it the position `.first`.
   ///
   /// ```swift
   /// let moves = try proxy.signal(for: "mayMoveTo:", of: Int64.self) { (emit, row: Int64) -> Bool in
@@ -90,18 +90,18 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - key: the method.
   ///   - element: the type of the elements.
-  ///   - position: the position in the order of delivery, as above.
-  ///   - buffering: what each iterator keeps while it does not wait.
+  ///   - position: the position in the order of delivery.
+  ///   - overflow: what happens to a new element when the limit of an iterator is
+  ///     reached.
   ///   - body: gets the emitter, for any number of elements, and the arguments,
-  ///     and returns the method's result. Pointers are
-  ///     valid during the call only. The closure is kept as long as the signal,
-  ///     its copies and its iterators.
+  ///     and returns the method's result. Pointers are valid during the call only.
+  ///     The closure is kept as long as the signal, its copies and its iterators.
   /// - Throws: `ForwardingError`: `unknownSelector`, or `signatureMismatch` if
   ///   the parameters or the result are not the method's.
   @inlinable
   public func signal<Output, each Argument, Element: Sendable>(
     for key: Method<Output, repeat each Argument>, of element: Element.Type,
-    at position: Position = .last, buffering: SignalBuffering = .unbounded,
+    at position: Position = .last, overflow: DynamicProxy.Overflow = .unbounded,
     _ body: @escaping @Sendable (SignalEmitter<Element>, repeat each Argument) -> Output
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let coders = try argumentCoders(for: key)
@@ -115,15 +115,15 @@ extension DynamicProxy {
         ._withUnsafeGuaranteedRef { body($0.emitter, repeat each values) }
       unsafe result.encodeRetained(output, into: room)
     }
-    return try signal(key.selector, position, buffering, function)
+    return try signal(key.selector, position, overflow, function)
   }
 
   @usableFromInline
   internal func signal<Element: Sendable>(
-    _ selector: MethodSelector, _ position: Position, _ buffering: SignalBuffering,
+    _ selector: MethodSelector, _ position: Position, _ overflow: DynamicProxy.Overflow,
     _ function: PackedFunction
   ) throws(ForwardingError) -> MethodSignal<Element> {
-    MethodSignal(try SignalSource(self, selector, position, function), buffering)
+    try MethodSignal(SignalSource(self, selector, position, function), overflow)
   }
 
   @usableFromInline

@@ -10,19 +10,19 @@
 /// for await path in rows { … }
 /// ```
 ///
-/// - The signal subscribes when its first iterator is made, or when
-///   ``subscribed()`` is called, and unsubscribes when the last iterator has
-///   died or its task is cancelled while it waits. Otherwise it does not respond
-///   to the method, and costs nothing. All iterators share one subscription; the
-///   closure runs once for each invocation.
-/// - Each iterator has a buffer of its own, and gets the elements in order that
-///   are emitted after it was made.
+/// - The signal subscribes when it is made, and buffers for its first iterator. From then
+///   on it is subscribed while it has an iterator: an iterator ends when it dies, or its
+///   task is cancelled while it waits. All iterators share one subscription; the closure
+///   runs once for each invocation.
+/// - Each iterator has a buffer of its own, and gets the elements in order. The first
+///   iterator gets all that were emitted since the signal was made, a later one those
+///   that are emitted after it was made.
 /// - The elements end when the proxy dies, or `unsubscribeAll()` ends the
 ///   subscription. Elements in the buffer can still be taken then. An iterator
 ///   that is made after `unsubscribeAll()` begins anew, with a new subscription.
 /// - Cancelling the task that waits ends its iterator at once, and drops its
 ///   buffer.
-/// - An invocation does not wait for iterators.
+/// - An invocation does not wait for iterators, unless their overflow rule is `.block`.
 ///
 /// The signal does not keep the proxy alive. An iterator that is made after the
 /// proxy's death has no elements.
@@ -30,51 +30,42 @@ public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
   package let source: SignalSource<Element>
 
   /// What each iterator buffers.
-  package let buffering: SignalBuffering
+  package let overflow: DynamicProxy.Overflow
 
-  /// What the first iterator takes over, for a signal that has subscribed.
+  /// What the first iterator takes over; nil for a signal of which no iterators are
+  /// made.
   private let early: EarlyObserver?
 
-  internal init(_ source: SignalSource<Element>, _ buffering: SignalBuffering) {
-    self.init(source, buffering, nil)
+  /// Makes a signal, and subscribes.
+  ///
+  /// - Throws: `ForwardingError` if the proxy refuses the subscription.
+  internal init(
+    _ source: SignalSource<Element>, _ overflow: DynamicProxy.Overflow
+  ) throws(ForwardingError) {
+    try overflow.check()
+    let channel = SignalChannel<Element>(overflow, source.lock)
+    let observer = Observer(channel: channel, membership: try source.subscribe(channel))
+    self.init(source, overflow, EarlyObserver(observer))
   }
 
   private init(
-    _ source: SignalSource<Element>, _ buffering: SignalBuffering, _ early: EarlyObserver?
+    _ source: SignalSource<Element>, _ overflow: DynamicProxy.Overflow, _ early: EarlyObserver?
   ) {
     self.source = source
-    self.buffering = buffering
+    self.overflow = overflow
     self.early = early
   }
 
-  /// The same signal with another buffer. Its iterators share the subscription
-  /// with this signal's.
-  public func buffered(_ buffering: SignalBuffering) -> MethodSignal {
-    MethodSignal(source, buffering)
-  }
+  /// The same signal without a buffer for its first iterator.
+  package var withoutBuffer: MethodSignal { MethodSignal(source, overflow, nil) }
 
-  /// Subscribes now. The signal that is returned buffers the elements from now
-  /// on, for its first iterator.
-  ///
-  /// ```swift
-  /// let rows = try proxy.signal(for: "select:section:") { … }.subscribed()
-  /// try proxy.send("select:section:", 1, 0)
-  /// for await row in rows { … }       // gets the element
-  /// ```
-  ///
-  /// It stays subscribed until it and its copies have died, if there is no
-  /// iterator. Later iterators get what is emitted after they were made.
-  public func subscribed() -> MethodSignal {
-    MethodSignal(source, buffering, EarlyObserver(Observer(source, buffering)))
-  }
-
-  /// Makes an iterator, which gets the elements from now on; the first one of a
-  /// signal that has ``subscribed()``, from then on.
+  /// Makes an iterator. The first one gets the elements since the signal was made, a
+  /// later one the elements from now on.
   ///
   /// If the proxy cannot take the subscription, as without memory, its error
   /// handler is told, and the iterator has no elements.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(early?.take() ?? Observer(source, buffering))
+    AsyncIterator(early?.take() ?? Observer(source, overflow))
   }
 
   /// A buffer, and its membership in the signal.
@@ -83,8 +74,13 @@ public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
     /// The observation ends with the last reference.
     let membership: SignalMembership<Element>?
 
-    init(_ source: SignalSource<Element>, _ buffering: SignalBuffering) {
-      channel = SignalChannel(buffering, source.lock)
+    init(channel: SignalChannel<Element>, membership: SignalMembership<Element>?) {
+      self.channel = channel
+      self.membership = membership
+    }
+
+    init(_ source: SignalSource<Element>, _ overflow: DynamicProxy.Overflow) {
+      channel = SignalChannel(overflow, source.lock)
       membership = source.join(channel)
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwardingInternal
+
 /// The elements that an iterator has not taken yet, in order, by its policy: a
 /// ring buffer. The owner's lock protects it.
 @safe package final class SignalBuffer<Element> {
@@ -8,7 +10,7 @@
   internal let ring: UnsafeMutablePointer<SignalRing>
 
   /// Makes an empty buffer.
-  package init(_ policy: SignalBuffering) {
+  package init(_ policy: DynamicProxy.Overflow) {
     unsafe ring = .allocate(capacity: 1)
     unsafe ring.initialize(to: SignalRing(policy))
   }
@@ -71,19 +73,46 @@
 
   // For `SignalChannel`.
 
+  /// The word that threads wait on for room; nil unless the rule is `.block`. Freed
+  /// with the ring.
+  internal let room: UnsafeMutablePointer<UInt32>?
+  /// How many threads wait for room.
+  private var blockedCount = 0
+
   /// Whether no more elements are taken.
   internal var isFinished = false
   /// The waiting tasks, in order; none while there is an element. Usually there is
   /// at most one.
   internal var waiters = unsafe SignalWaiters()
 
-  internal init(_ policy: SignalBuffering) {
+  /// - Precondition: the policy's limit is at least 1.
+  internal init(_ policy: DynamicProxy.Overflow) {
+    unsafe room = Self.makeRoom(policy)
+    unsafe limit = policy.limit ?? .max
     switch policy {
-    case .unbounded: unsafe (limit, dropsOldest) = (.max, false)
-    // Without a limit of at least one there is no older element to drop.
-    case .newest(let count): unsafe (limit, dropsOldest) = (max(count, 0), count > 0)
-    case .oldest(let count): unsafe (limit, dropsOldest) = (max(count, 0), false)
+    case .dropOldest, .latest: unsafe dropsOldest = true
+    case .unbounded, .dropNewest, .block: unsafe dropsOldest = false
     }
+  }
+
+  private static func makeRoom(_ policy: DynamicProxy.Overflow) -> UnsafeMutablePointer<UInt32>? {
+    guard case .block = policy else { return nil }
+    let room = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+    unsafe room.initialize(to: 0)
+    return unsafe room
+  }
+
+  /// Counts a thread that is going to wait for room. Returns what it has seen of it.
+  internal mutating func block() -> UInt32 {
+    unsafe blockedCount += 1
+    return unsafe room!.pointee
+  }
+
+  /// Wakes the threads that wait for room.
+  internal mutating func unblock() {
+    guard unsafe blockedCount > 0, let room = unsafe room else { return }
+    unsafe blockedCount = 0
+    unsafe fwd_wait_end(room)
   }
 
   /// Whether the policy lets no element in unless another one goes.
@@ -110,6 +139,7 @@
     let first = unsafe cell(0, Element.self).move()
     unsafe head = (head + 1) & (capacity - 1)
     unsafe count -= 1
+    if unsafe blockedCount > 0 { unsafe unblock() }
     // A quarter, so that a buffer whose count goes up and down around a power of
     // two is not resized each time: O(1), amortised.
     if unsafe capacity > Self.largestIdle && count <= capacity / 4 {
@@ -134,6 +164,7 @@
       unsafe cell(offset, Element.self).deinitialize(count: 1)
     }
     unsafe cells?.deallocate()
+    unsafe room?.deallocate()
   }
 
   // MARK: Memory

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwardingInternal
+
 /// The lock of a signal: its emitters and the channels of its iterators share it,
 /// so that an element for one iterator takes one lock.
 internal typealias SignalLock = Lock<Void>
@@ -18,23 +20,32 @@ internal typealias SignalLock = Lock<Void>
   /// The buffer's; valid as long as this object.
   internal var ring: UnsafeMutablePointer<SignalRing> { unsafe buffer.ring }
 
-  internal init(_ policy: SignalBuffering, _ lock: SignalLock = SignalLock(())) {
+  internal init(_ policy: DynamicProxy.Overflow, _ lock: SignalLock = SignalLock(())) {
     self.lock = lock
     buffer = SignalBuffer(policy)
   }
 
   internal func receive(_ element: Element) {
     var dropped: Element?
-    let waiter = unsafe lock.withLock { _ -> SignalWaiter? in
-      switch unsafe ring.pointee.offer(element) {
-      case .taken: return nil
-      case .waiter(let waiter): return unsafe waiter
-      case .full:
-        dropped = buffer.append(element)
-        return nil
+    while true {
+      var blocked: UInt32?
+      let waiter = unsafe lock.withLock { _ -> SignalWaiter? in
+        switch unsafe ring.pointee.offer(element) {
+        case .taken: return nil
+        case .waiter(let waiter): return unsafe waiter
+        case .full:
+          dropped = buffer.append(element)
+          return nil
+        case .blocked:
+          unsafe blocked = ring.pointee.block()
+          return nil
+        }
       }
+      unsafe waiter?.resume(with: element)
+      guard let seen = blocked, let room = unsafe ring.pointee.room else { break }
+      // SAFETY: the word lives as long as the ring, and so as this object.
+      unsafe fwd_wait_begin(room, seen)
     }
-    unsafe waiter?.resume(with: element)
     withExtendedLifetime(dropped) {}
   }
 
@@ -52,6 +63,7 @@ internal typealias SignalLock = Lock<Void>
     var dropped: [Element] = []
     var waiters = unsafe lock.withLock { _ -> SignalWaiters in
       unsafe ring.pointee.isFinished = true
+      unsafe ring.pointee.unblock()
       dropped = clear()
       return unsafe ring.pointee.waiters.removeAll()
     }
@@ -96,6 +108,8 @@ internal typealias SignalLock = Lock<Void>
   case waiter(SignalWaiter)
   /// The caller has to drop the first element, not under the lock.
   case full
+  /// The caller waits for room, not under the lock, and offers the element again.
+  case blocked
 }
 
 extension SignalRing {
@@ -108,6 +122,7 @@ extension SignalRing {
       unsafe push(element)
       return unsafe .taken
     }
+    if unsafe room != nil { return unsafe .blocked }
     // The caller releases what the channel does not keep.
     if unsafe !dropsOldest { return unsafe .taken }
     guard _isPOD(Element.self) else { return unsafe .full }

@@ -3,7 +3,7 @@
 
 /// Gives elements to the iterators and subscribers of a signal.
 ///
-/// A closure of `DynamicProxy.signal(for:of:at:buffering:_:)` gets the emitter
+/// A closure of `DynamicProxy.signal(for:of:at:overflow:_:)` gets the emitter
 /// before the method's arguments, and may call it any number of times, also later
 /// and on other threads. A call has no effect when the signal has ended or is not
 /// observed.
@@ -30,7 +30,7 @@
   }
 
   /// Gives an element to each iterator and subscriber, in the order in which they
-  /// joined. It does not wait for them.
+  /// joined. It waits for those with the overflow rule `.block` only.
   ///
   /// - Complexity: O(*n*) in their number.
   public func callAsFunction(_ element: Element) {
@@ -42,7 +42,7 @@
       switch unsafe ring.pointee.offer(element) {
       case .taken: return unsafe .done
       case .waiter(let waiter): return unsafe .waiter(waiter)
-      case .full: return unsafe .list(state.pointee.list)
+      case .full, .blocked: return unsafe .list(state.pointee.list)
       }
     }
     switch unsafe emission {

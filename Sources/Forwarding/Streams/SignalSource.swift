@@ -70,6 +70,18 @@ package final class SignalSource<Element: Sendable>: Sendable {
   /// proxy refuses the subscription, the sink is finished, and the proxy's error
   /// handler is told why.
   package func join(_ sink: any SignalSink<Element>) -> SignalMembership<Element>? {
+    do throws(ForwardingError) {
+      return try subscribe(sink)
+    } catch {
+      anchor.proxy?.configuration.onError(error)
+      return nil
+    }
+  }
+
+  /// Does the same, but throws the reason if the proxy refuses the subscription.
+  internal func subscribe(
+    _ sink: any SignalSink<Element>
+  ) throws(ForwardingError) -> SignalMembership<Element>? {
     guard let proxy = anchor.proxy else {
       sink.finish()
       return nil
@@ -102,8 +114,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
     } catch {
       membership.end()
       sink.finish()
-      proxy.configuration.onError(error)
-      return nil
+      throw error
     }
   }
 
@@ -136,7 +147,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
       return subscription
     }
     guard let ended else { return }
-    ended.cancel()
+    ended.end()
     state.withLock { state in
       if state.retired == ended { state.retired = nil }
     }
@@ -161,5 +172,9 @@ package final class SignalMembership<Element: Sendable>: Sendable {
   /// Removes the sink, without finishing it.
   package func end() { source.leave(sink, emitter) }
 
-  deinit { end() }
+  deinit {
+    end()
+    // A thread may wait for room in the channel of an iterator that has died.
+    (sink as? SignalChannel<Element>)?.cancel()
+  }
 }

@@ -86,10 +86,8 @@ extension ProtocolTable.Builder {
   }
 }
 
-extension ProtocolTable.Builder {
-  /// Stands for an argument that is left out.
-  @usableFromInline
-  internal static func leftOut<Value>() throws(ForwardingError) -> Value {
-    throw ForwardingError(.noResult, "an argument that is left out")
-  }
+/// Stands for an argument that is left out, since nil may be a result.
+@usableFromInline
+internal func leftOut<Value>() throws(ForwardingError) -> Value {
+  throw ForwardingError(.noResult, "an argument that is left out")
 }

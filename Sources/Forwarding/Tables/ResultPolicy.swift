@@ -15,7 +15,7 @@ internal import CForwardingInternal
 /// overrides the policy, throws an error if the policy's types do not fit the
 /// method's result. To get every result with its author, call
 /// ``DynamicProxy/collect(_:as:_:)``. <doc:ResultsOfMany> compares the policies.
-public struct ResultPolicy: Sendable {
+public enum ResultPolicy: Sendable {
   /// Which of several results is given.
   public enum Pick: Sendable, Hashable {
     /// The first responder's.
@@ -24,42 +24,49 @@ public struct ResultPolicy: Sendable {
     case last
   }
 
-  internal enum Rule: Sendable {
-    case standard
-    case first
-    case all(Pick)
-    case untilNonzero
-    case any
-    case every
-    case untilHandled
-    case fold(@Sendable (TypeEncoding) throws(ValueMismatch) -> ResultFold)
+  /// A closure that looks at the results.
+  public struct Fold: Sendable {
+    fileprivate let make: @Sendable (TypeEncoding) throws(ValueMismatch) -> ResultFold
+    /// Whether all responders are called.
+    fileprivate var callsAll = false
   }
 
-  internal let rule: Rule
+  /// Whether all responders of a method with a result are called.
+  internal var callsAll: Bool {
+    switch self {
+    case .callAll: true
+    case .fold(let fold): fold.callsAll
+    default: false
+    }
+  }
 
   /// Calls the first responder of a method with a result, and all responders of a
   /// method without one, in order.
-  public static var standard: ResultPolicy { ResultPolicy(rule: .standard) }
+  case standard
 
   /// Calls only the first responder.
-  public static var first: ResultPolicy { ResultPolicy(rule: .first) }
+  case first
 
   /// Calls all responders, in order, and returns one of the results.
-  public static func callAll(pick: Pick) -> ResultPolicy { ResultPolicy(rule: .all(pick)) }
+  case callAll(pick: Pick)
 
   /// Calls responders until one returns a number or pointer that is not zero.
   /// Returns the last result.
-  public static var untilNonzero: ResultPolicy { ResultPolicy(rule: .untilNonzero) }
+  case untilNonzero
 
   /// Calls responders until one returns `true`. Returns `false` if none does.
-  public static var any: ResultPolicy { ResultPolicy(rule: .any) }
+  case any
 
   /// Calls responders until one returns `false`. Returns `true` if none does.
-  public static var all: ResultPolicy { ResultPolicy(rule: .every) }
+  case all
 
   /// Calls the responders of a method without a result, in order, until one calls
   /// ``DynamicProxy/markHandled()``.
-  public static var untilHandled: ResultPolicy { ResultPolicy(rule: .untilHandled) }
+  case untilHandled
+
+  /// Calls responders as long as a closure says. Made by ``until(_:)`` and
+  /// ``reduce(_:_:until:)``.
+  case fold(Fold)
 
   /// Calls responders until `predicate` returns true for a result. Returns the
   /// last result.
@@ -69,7 +76,7 @@ public struct ResultPolicy: Sendable {
   public static func until<Value>(
     _ predicate: @escaping @Sendable (Value) -> Bool
   ) -> ResultPolicy {
-    ResultPolicy(rule: .fold { type throws(ValueMismatch) in try .until(type, predicate) })
+    .fold(Fold(make: { type throws(ValueMismatch) in try .until(type, predicate) }))
   }
 
   /// Calls responders and combines their results in order, starting with `initial`,
@@ -90,8 +97,10 @@ public struct ResultPolicy: Sendable {
     _ initial: Value, _ combine: @escaping @Sendable (Value, Value) -> Value,
     until isDone: (@Sendable (Value) -> Bool)? = nil
   ) -> ResultPolicy {
-    ResultPolicy(
-      rule: .fold { type throws(ValueMismatch) in try .reduce(type, initial, isDone, combine) })
+    .fold(
+      Fold(
+        make: { type throws(ValueMismatch) in try .reduce(type, initial, isDone, combine) },
+        callsAll: isDone == nil))
   }
 }
 
@@ -109,11 +118,11 @@ extension ResultPolicy {
   /// Checks that the policy fits a method's result.
   internal func fit(_ result: TypeEncoding) throws(ValueMismatch) -> Fitted {
     let isVoid = result.kind == .void
-    switch rule {
+    switch self {
     case .standard: return Fitted(FWD_RESULT_DEFAULT)
     case .first: return Fitted(FWD_RESULT_FIRST)
-    case .all(.first): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_FIRST)
-    case .all(.last): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_LAST)
+    case .callAll(pick: .first): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_FIRST)
+    case .callAll(pick: .last): return Fitted(isVoid ? FWD_RESULT_DEFAULT : FWD_RESULT_ALL_LAST)
     case .untilNonzero:
       // An aggregate's bytes are not all of its value: there may be padding.
       try Self.require(
@@ -122,14 +131,14 @@ extension ResultPolicy {
     case .any:
       try Self.require(result.kind == .bool, result, "'B' (Bool) for .any")
       return Fitted(FWD_RESULT_ANY)
-    case .every:
+    case .all:
       try Self.require(result.kind == .bool, result, "'B' (Bool) for .all")
       return Fitted(FWD_RESULT_ALL)
     case .untilHandled:
       try Self.require(isVoid, result, "'v' (void) for .untilHandled")
       return Fitted(FWD_RESULT_UNTIL_HANDLED)
-    case .fold(let make):
-      let fold = try make(result)
+    case .fold(let made):
+      let fold = try made.make(result)
       return Fitted(kind: FWD_RESULT_DEFAULT, fold: fold, emptyResult: fold.initial)
     }
   }

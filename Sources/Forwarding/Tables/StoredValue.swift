@@ -4,15 +4,16 @@
 /// The bytes of a value as C sees them, kept for as long as a table or a proxy
 /// lives: default results.
 @safe internal final class StoredValue: @unchecked Sendable {
-  // Sendable: written in `init` only, and made of a Sendable value.
+  // Sendable: written in `init` only. The value is Sendable, or one that C gets,
+  // which does not ask.
 
   /// The bytes, aligned for the type. An object in them is kept alive by
   /// `value`.
   internal let bytes: UnsafeMutableRawBufferPointer
-  private let value: any Sendable
+  private let value: Any
 
   /// Stores a value that must fit the type.
-  internal init<Value: Sendable>(_ value: Value, as type: TypeEncoding) throws(ValueMismatch) {
+  internal init<Value>(_ value: Value, as type: TypeEncoding) throws(ValueMismatch) {
     let coder = try ValueCoder<Value>(storingIn: type)
     let size = try type.resultSize()
     self.value = value

@@ -16,7 +16,9 @@ extension DynamicProxy {
       JoinedTable(FunctionTable(methods: [method], fault: nil), core.plan),
       isSingle: true)
     let token = Token()
-    token.adopt(try attach(token, dispatch, at: position, lifetime: .weak))
+    let subscriber = TokenSubscriber()
+    token.adopt(
+      try attach(subscriber, dispatch, at: position, lifetime: .weak), of: subscriber)
     return token
   }
 
@@ -24,7 +26,7 @@ extension DynamicProxy {
   ///
   /// The caller promises that it reads and writes what the signature says.
   @unsafe package func unsafeSignal<Element: Sendable>(
-    _ selector: MethodSelector, _ buffering: SignalBuffering, at position: Position = .last,
+    _ selector: MethodSelector, _ overflow: DynamicProxy.Overflow, at position: Position = .last,
     _ body: @escaping @Sendable (SignalEmitter<Element>, RawDelivery) throws(RawMismatch) -> Void
   ) throws(ForwardingError) -> MethodSignal<Element> {
     let function = unsafe PackedFunction { receiver, arguments, result throws(ForwardingError) in
@@ -38,6 +40,6 @@ extension DynamicProxy {
         throw error.completed(selector)
       }
     }
-    return try signal(selector, position, buffering, function)
+    return try signal(selector, position, overflow, function)
   }
 }

@@ -60,7 +60,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> DynamicProxy.Subscription {
     let subscription = try unsafe unsafeSubscribe(
       object, table: table, at: position, lifetime: lifetime, times: times, .generated)
-    return lifetime == .weak ? subscription : subscription.keeping(object, parking)
+    return subscription.confined(keeping: lifetime == .weak ? nil : KeptListener(object, parking))
   }
 
   /// Subscribes the untyped proxy of another typed proxy.
@@ -69,16 +69,14 @@ extension DynamicProxy {
     _ parking: ListenerParking
   ) throws(ForwardingError) -> DynamicProxy.Subscription {
     let subscription = try subscribe(proxy, at: position, lifetime: lifetime, times: times)
-    return lifetime == .weak ? subscription : subscription.keeping(proxy, parking)
+    return subscription.confined(keeping: lifetime == .weak ? nil : KeptListener(proxy, parking))
   }
 }
 
 extension DynamicProxy.Subscription {
-  /// This subscription, which also keeps a listener of a typed proxy alive.
-  fileprivate func keeping(_ listener: AnyObject, _ parking: ListenerParking)
-    -> DynamicProxy.Subscription
-  {
+  /// This subscription, as one of a typed proxy, which may also keep its listener alive.
+  fileprivate func confined(keeping listener: KeptListener?) -> DynamicProxy.Subscription {
     DynamicProxy.Subscription(
-      anchor: anchor, identifier: identifier, kept: KeptListener(listener, parking))
+      anchor: anchor, identifier: identifier, isConfined: true, kept: listener)
   }
 }

@@ -10,6 +10,8 @@
     internal let encoding: String
     /// The encodings of the method's own arguments.
     internal let arguments: [String]
+    /// The types of the values that arguments are addresses of; nil for others.
+    internal let values: [Any.Type?]
     internal let result: _ForwardedResult
     internal let isThrowing: Bool
     /// The index among the optional methods; nil if the method is required.
@@ -26,11 +28,12 @@
     internal var thunk: Thunk?
 
     internal init(
-      _ selector: String, _ arguments: [String], _ result: _ForwardedResult,
+      _ selector: String, _ parameters: [_ForwardedParameter], _ result: _ForwardedResult,
       throws isThrowing: Bool, optional optionalIndex: Int?, isAsync: Bool
     ) {
       self.selector = MethodSelector(stringLiteral: selector)
-      self.arguments = arguments
+      arguments = parameters.map(\.encoding)
+      values = parameters.map(\.value)
       self.result = result
       self.isThrowing = isThrowing
       let isVoid = result.isVoid

@@ -77,7 +77,7 @@
       at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime, times: Int?
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
       parking.release()
-      guard let table = family.functionTable(for: listener) else {
+      guard let table = try family.directTable(for: listener) else {
         guard let other = family.subscriber(listener) as? DynamicProxy else {
           preconditionFailure("a typed proxy without an untyped one")
         }

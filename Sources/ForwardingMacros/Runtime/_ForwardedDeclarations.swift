@@ -87,7 +87,7 @@
       fitsRegisters = arguments.allSatisfy(\.fitsRegister)
       methods.append(
         ForwardedMethod(
-          selector, arguments.map(\.encoding), result, throws: isThrowing,
+          selector, arguments, result, throws: isThrowing,
           optional: isOptional ? optionalCount : nil, isAsync: isAsync))
       if isOptional { optionalCount += 1 }
     }
@@ -117,13 +117,19 @@
   @_documentation(visibility: internal)
   public struct _ForwardedParameter: Sendable {
     internal let encoding: String
+    /// The type of the value that the argument is the address of; nil for other
+    /// arguments and for `inout`.
+    internal let value: Any.Type?
     /// Whether the argument goes into the register that the C function expects.
     internal let fitsRegister: Bool
 
     /// Compares the encoding with the type of the register; nil for a word. The
     /// macro knows only the names of types, so the real type may be another.
-    internal init(_ encoding: String, in register: (any _ForwardedDirect.Type)?) {
+    internal init(
+      _ encoding: String, in register: (any _ForwardedDirect.Type)?, value: Any.Type? = nil
+    ) {
       self.encoding = encoding
+      self.value = value
       fitsRegister = register.map { $0._encoding == encoding } ?? !["d", "f"].contains(encoding)
     }
   }

@@ -94,6 +94,24 @@
     }
   }
 
+  // The same for protocols whose calls may be delivered later. Each protocol with
+  // `@Forwarded(sendable: true)` brings an overload.
+  extension _ForwardedBase {
+    /// Accepts a parent.
+    public static func _sendable(of _: AnyObject.Type) {}
+    /// Accepts a parent.
+    public static func _sendable(of _: (any Sendable).Type) {}
+    /// Accepts a parent.
+    public static func _sendable(of _: (any AnyObject & Sendable).Type) {}
+    /// Refuses other parents.
+    @available(
+      *, unavailable,
+      message:
+        "'@Forwarded(sendable: true)' needs inherited protocols that have it too, since the arguments of their methods must be 'Sendable'; write it there"
+    )
+    public static func _sendable<Parent>(of _: Parent.Type) {}
+  }
+
   /// A method that a listener implements.
   internal struct ForwardedImplementation {
     let method: ForwardedMethod

@@ -34,7 +34,7 @@
     public static func argument<Value>(
       _ type: Value.Type, in register: (any _ForwardedDirect.Type)? = nil
     ) -> _ForwardedParameter {
-      _ForwardedParameter(ForwardedEncoding.indirect(type), in: register)
+      _ForwardedParameter(ForwardedEncoding.indirect(type), in: register, value: type)
     }
     /// Refuses a type that cannot be copied or kept.
     @available(
@@ -47,6 +47,9 @@
     ) -> _ForwardedParameter {
       _ForwardedParameter("", in: nil)
     }
+
+    /// Checks the types of arguments that may be delivered later.
+    @unsafe public static func sendable<each Value: Sendable>(_: repeat (each Value).Type) {}
 
     /// Describes an `inout` parameter, which is the address of a value that may be
     /// changed.

@@ -207,14 +207,14 @@
     @unsafe public static func deliver<Proxy: ForwardedProxy>(
       _ proxy: Proxy.Type, _ method: Int, _ count: Int, throws extra: Int = -1,
       _ conformance: UInt, _ receiver: UInt, _ arguments: UInt, _ result: UInt, _ failure: UInt,
-      _ body: (Proxy.Listener, _ForwardedArguments) throws(_ForwardedMismatch) -> Void
+      _ body: (Proxy._Conformer, _ForwardedArguments) throws(_ForwardedMismatch) -> Void
     ) -> UInt32 {
       let errorIndex = extra < 0 ? 0 : count + 1 + extra
       let arguments = unsafe _ForwardedArguments(
         arguments, result: result, at: count + 1, errorAt: errorIndex)
       if unsafe errorIndex != 0 && arguments.hasFailed { return 0 }
       do throws(_ForwardedMismatch) {
-        try unsafe with(receiver, conformance, as: Proxy.Listener.self) {
+        try unsafe with(receiver, conformance, as: Proxy._Conformer.self) {
           (listener) throws(_ForwardedMismatch) in try body(listener, arguments)
         }
         return 0
@@ -229,10 +229,10 @@
     @inline(__always)
     @unsafe public static func deliver<Proxy: ForwardedProxy>(
       _ proxy: Proxy.Type, _ method: Int, _ conformance: UInt, _ receiver: UInt,
-      _ body: (Proxy.Listener) throws(_ForwardedMismatch) -> Void
+      _ body: (Proxy._Conformer) throws(_ForwardedMismatch) -> Void
     ) {
       do throws(_ForwardedMismatch) {
-        try unsafe with(receiver, conformance, as: Proxy.Listener.self, body)
+        try unsafe with(receiver, conformance, as: Proxy._Conformer.self, body)
       } catch {
         unsafe proxy._protocol.report(error, method)
       }

@@ -14,13 +14,16 @@
     /// Tells for each optional method whether a listener has it.
     private let optionals: @Sendable (Listener) -> [Bool]
     private let parents: [ForwardedParent<Listener>]
+    /// Whether any thread may call the proxies, and so listeners that are called
+    /// directly.
+    private let isSendable: Bool
     /// The function tables by class. Typed proxies have nil, since their
     /// untyped proxies are subscribed instead.
     private let tables = Lock<[ObjectIdentifier: FunctionTable?]>([:])
 
     /// Creates the description of the protocol of a proxy's class, which declares the
     /// methods.
-    public init<Proxy: ForwardedProxy>(_ proxy: Proxy.Type) where Proxy.Listener == Listener {
+    public init<Proxy: ForwardedProxy>(_ proxy: Proxy.Type) where Proxy._Conformer == Listener {
       precondition(
         MemoryLayout<Listener>.size == 2 * MemoryLayout<UInt>.size,
         "\(Listener.self) is not a protocol of classes")
@@ -28,6 +31,7 @@
       Proxy._declare(in: &declarations)
       optionals = declarations.presence
       parents = declarations.parents
+      isSendable = proxy is any DeliveringProxy.Type
       super.init(
         SwiftTypeName.of(Listener.self), declarations.methods, parents.map(\.family))
     }
@@ -46,6 +50,25 @@
     internal func implements(_ listener: Listener, _ method: Int) -> Bool {
       guard let index = methods[method].optionalIndex else { return true }
       return optionals(listener)[index]
+    }
+
+    /// The function table for calling a listener directly; nil for a typed proxy.
+    ///
+    /// - Throws: `ForwardingError` with the code `typeMismatch` if the class conforms on a
+    ///   global actor, but any thread may call it.
+    internal func directTable(
+      for listener: Listener
+    ) throws(ForwardingError) -> FunctionTable? {
+      // The compiler accepts such a class as `any Protocol & Sendable`.
+      if isSendable, ForwardedImplementation.isIsolated(Words(listener).conformance) {
+        throw ForwardingError(
+          .typeMismatch,
+          """
+          \(type(of: Words(listener).object)) conforms to \(Listener.self) on a global actor only, but \
+          any thread may call the proxy: expected subscribe(_:on:) with that actor
+          """)
+      }
+      return functionTable(for: listener)
     }
 
     /// The function table of a listener's class; nil for a typed proxy.
@@ -69,14 +92,12 @@
     internal func implementations(_ listener: Listener) -> [ForwardedImplementation] {
       let conformance = Words(listener).conformance
       let present = optionals(listener)
-      let own = methods.filter { method in
-        !method.isAsync && (method.optionalIndex.map { present[$0] } ?? true)
-      }
+      let own = methods.filter { method in method.optionalIndex.map { present[$0] } ?? true }
       return own.map { ForwardedImplementation(method: $0, conformance: conformance) }
         + parents.flatMap { $0.implementations(listener) }
     }
 
-    private func makeTable(_ implementations: [ForwardedImplementation]) -> FunctionTable {
+    internal func makeTable(_ implementations: [ForwardedImplementation]) -> FunctionTable {
       // A method that several protocols declare is added once.
       var seen: Set<MethodSelector> = []
       let unique = implementations.filter { seen.insert($0.method.selector).inserted }

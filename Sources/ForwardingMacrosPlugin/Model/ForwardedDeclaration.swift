@@ -31,6 +31,8 @@
     /// Whether the protocol is marked `nonisolated`, in a module whose default is
     /// an actor.
     internal let isNonisolated: Bool
+    /// Whether the proxy is `Sendable` although the protocol is not: `sendable: true`.
+    internal let isSendable: Bool
     /// The inherited protocols, which have `@Forwarded` too.
     internal let parents: [Parent]
     internal let members: [Member]

@@ -29,6 +29,7 @@
         name: declaration.name.bareName, isNested: !context.lexicalContext.isEmpty)
       let actor = declaration.attributes.globalActor
       let parents = Self.readHead(declaration, in: context, &faults)
+      let isSendable = Self.readSendable(attribute, actor, &faults)
       if home.isNested { Self.checkAccess(declaration.modifiers, &faults) }
       var members: [Member] = []
       var methods: [Method] = []
@@ -43,6 +44,7 @@
             }
             methods.append(member.methods[index])
             Self.checkNames(methods, member.name, &faults)
+            if isSendable { Self.checkIsolation(member, index, &faults) }
           }
           members.append(member)
         }
@@ -60,7 +62,46 @@
         isNonisolated: declaration.modifiers.contains {
           $0.name.tokenKind == .keyword(.nonisolated)
         },
-        parents: parents, members: members, line: SourceLine(of: declaration.name, in: context))
+        isSendable: isSendable, parents: parents, members: members,
+        line: SourceLine(of: declaration.name, in: context))
+    }
+
+    /// Reads `sendable:`.
+    private static func readSendable(
+      _ attribute: AttributeSyntax, _ actor: AttributeSyntax?, _ faults: inout Faults
+    ) -> Bool {
+      // Not trimmed, so that the compiler knows its place.
+      guard case .argumentList(let list) = attribute.arguments,
+        let argument = list.first?.expression
+      else { return false }
+      guard let literal = argument.as(BooleanLiteralExprSyntax.self) else {
+        faults.add(
+          "sendable", at: argument,
+          "'@Forwarded' reads source text, so it cannot know what '\(argument.trimmedDescription)' is; write 'true' or "
+            + "'false'")
+        return false
+      }
+      let isSendable = literal.literal.tokenKind == .keyword(.true)
+      if isSendable, let actor {
+        faults.add(
+          "sendable", at: argument,
+          "the proxy of a protocol with '\(actor)' belongs to that actor, and is 'Sendable' for this "
+            + "reason; remove 'sendable: true', or '\(actor)'")
+      }
+      return isSendable
+    }
+
+    /// Refuses a requirement that is isolated by itself: its listeners could be called
+    /// elsewhere.
+    private static func checkIsolation(
+      _ member: Member, _ index: Int, _ faults: inout Faults
+    ) {
+      guard index == 0, let actor = member.methods[0].marks.actor else { return }
+      faults.add(
+        "sendable", at: member.name,
+        "the methods of a protocol with '@Forwarded(sendable: true)' are called where each listener "
+          + "lives; remove '\(actor)' from the requirement, and conform to the protocol on that actor"
+      )
     }
 
     /// Refuses a private protocol inside a type. The generated extension is at
@@ -127,7 +168,7 @@
 
     /// The names of the nested types of a proxy's class, which hide other types
     /// with these names.
-    internal static let ownNames: Set = ["Listener", "Requirement", "Keys"]
+    internal static let ownNames: Set = ["Listener", "DeliveredListener", "Requirement", "Keys"]
 
     private static let associatedType =
       "'@Forwarded' does not forward a protocol with associated types, since listeners of one proxy "

@@ -31,6 +31,7 @@
     /// compiler reports errors at the line of the requirement.
     private func declare(_ member: ForwardedDeclaration.Member) -> String {
       member.methods.flatMap(checks).joined() + member.line.directive + "    " + hint(member)
+        + member.methods.compactMap(sendability).joined()
         + member.methods.map(declare).joined(separator: "; ")
     }
 
@@ -69,6 +70,17 @@
         return Optional(line).directive
           + "    _ = unsafe _M.same(_M.argument((\(method.type(index, in: .proxy))).self))\n"
       }
+    }
+
+    /// Checks that arguments may be delivered later, of a method that may be.
+    private func sendability(_ method: Method) -> String? {
+      if !source.isSendable || method.isAsync || method.isThrowing || method.parameters.isEmpty
+        || method.parameters.contains(where: \.isInout)
+      {
+        return nil
+      }
+      let types = method.parameters.indices.map { "(\(method.type($0, in: .proxy))).self" }
+      return "unsafe _M.sendable(\(types.joined(separator: ", "))); "
     }
 
     private func result(_ method: Method) -> String {
@@ -174,7 +186,9 @@
     // MARK: Parents and optional methods
 
     private func inherit(_ parent: ForwardedDeclaration.Parent) -> String {
-      "\(parent.line.directive)    _methods.inherit(_family(of: (any \(parent.type)).self)) "
+      "\(parent.line.directive)    "
+        + (source.isSendable ? "_sendable(of: (any \(parent.type)).self); " : "")
+        + "_methods.inherit(_family(of: (any \(parent.type)).self)) "
         + "{ $0 as any \(parent.type) }"
     }
 

@@ -21,7 +21,7 @@
       let proxy = source.proxy(beside: type)
       let members =
         CallWriter(source, in: .protocol, of: proxy).members + queries(proxy)
-        + [family(of: type, proxy)]
+        + [family(of: type, proxy)] + sendability(of: type)
       return try ExtensionDeclSyntax(
         """
         \(raw: source.availability.text)\(raw: source.isNonisolated ? "nonisolated " : "")extension \(type.trimmed) where Self: ForwardingMacros._ForwardedBase {
@@ -44,6 +44,12 @@
           + "static func selector(\(parameter)) -> ForwardingMacros.MethodSelector "
           + "{ \(proxy)._protocol.selector(requirement.rawValue) }",
       ]
+    }
+
+    /// The overload that accepts the protocol as a parent with `sendable: true`.
+    private func sendability(of type: some TypeSyntaxProtocol) -> [String] {
+      if !source.isSendable { return [] }
+      return ["  \(head)static func _sendable(of _: (any \(type.trimmedDescription)).Type) {}"]
     }
 
     /// The overload by which the proxy of an inheriting protocol finds this

@@ -22,7 +22,7 @@
     internal var declaration: DeclSyntax {
       """
       /// A typed proxy of `\(source.name)`: forwards each call to its listeners. Made by `@Forwarded`.
-      \(raw: source.availability.text)\(raw: isolation)\(raw: access)final class \(raw: source.proxy): \(source.name), \(raw: library)ForwardedProxy {
+      \(raw: source.availability.text)\(raw: isolation)\(raw: access)final class \(raw: source.proxy): \(source.name), \(raw: library)ForwardedProxy\(raw: delivering) {
       \(raw: members.joined(separator: "\n"))
       }
       """
@@ -35,8 +35,7 @@
     private var members: [String] {
       let core = library + "_ForwardedCore"
       let family = "\(library)_ForwardedProtocol<any \(source.name)>"
-      return [
-        "  \(access)typealias Listener = any \(source.name)",
+      return listeners + [
         requirements,
         "  \(nonisolated)\(access)let _forwarding: \(core)",
         "  \(nonisolated)\(access)init(_forwarding: \(core)) { self._forwarding = _forwarding }",
@@ -44,6 +43,21 @@
         "  \(nonisolated)\(access)static let _protocol = \(family)(\(source.proxy).self)",
         DeclarationWriter(source).function,
       ] + KeyWriter(source).members + source.methods.compactMap { $0.hiddenDefault(source) }
+    }
+
+    private var delivering: String {
+      source.isSendable ? ", \(library)DeliveringProxy" : ""
+    }
+
+    /// The types of listeners: of those that are called directly, and of all.
+    private var listeners: [String] {
+      let conformer = "any \(source.name)"
+      if !source.isSendable { return ["  \(access)typealias Listener = \(conformer)"] }
+      return [
+        "  \(access)typealias Listener = \(conformer) & Swift.Sendable",
+        "  \(access)typealias DeliveredListener = \(conformer)",
+        "  \(access)static func _conformer(_ listener: Listener) -> \(conformer) { listener }",
+      ]
     }
 
     /// A class with a global actor is `Sendable`, but its untyped proxy must

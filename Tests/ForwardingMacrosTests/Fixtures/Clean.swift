@@ -7,9 +7,10 @@
 
 import ForwardingMacros
 
-struct Token: ~Copyable { var number = 0 }
-final class Thing: Sendable {}
-enum Mode: Sendable { case slow, fast }
+public struct Token: ~Copyable { var number = 0 }
+public final class Thing: Sendable {}
+public class NSBox {}
+public enum Mode: Sendable { case slow, fast }
 
 typealias Objects = AnyObject
 typealias SendableObjects = AnyObject & Sendable
@@ -75,6 +76,25 @@ protocol Screen: AnyObject {
 @Forwarded protocol Derived: Mixed, Shared { func own() }
 @Forwarded protocol Composed: Mixed & Shared { func own() }
 @Forwarded protocol Inheriting: Shared {}
+
+@Forwarded(sendable: true)
+public protocol Sent: AnyObject {
+  typealias DeliveredListener = Int
+  func tick(_ price: Double, _ name: String, _ thing: Thing?)
+  func listener(_ listener: DeliveredListener, _ mode: Mode)
+  func change(_ token: inout Token, _ number: Int)
+  func load(_ box: NSBox) throws -> Int
+  func wait(_ box: NSBox) async
+  @Optional func reply(_ body: @escaping @Sendable (Int) -> Void)
+  var count: Int { get set }
+}
+@Forwarded(sendable: true) protocol SentOn: Sent, Objects { func more() }
+@Forwarded(sendable: true) protocol SentToAll: AnyObject, Sendable { func more() }
+@Forwarded(sendable: true) nonisolated protocol SentNowhere: Sent {}
+@Forwarded(sendable: false) protocol NotSent: Sent { func own(_ box: NSBox) }
+@MainActor final class OnMain: @MainActor SentToMain { func more(_ number: Int) {} }
+@Forwarded(sendable: true) protocol SentToMain: AnyObject { func more(_ number: Int) }
+func makesSendable(_ proxy: SentProxy) -> any Sendable { proxy }
 
 enum Nest {
   struct Int: Sendable { var value = 0 }

@@ -4,6 +4,7 @@
 // Protocols that compile until `@Forwarded` stands at them. The compiler must report
 // each fault at the line that a comment marks, and no line without one.
 
+import ForwardingDelivery
 import ForwardingMacros
 
 struct Token: ~Copyable {}
@@ -80,4 +81,47 @@ func useKeys(_ proxy: WithKeysProxy) throws {
   _ = WithKeysProxy.Keys.change  // error: which has an 'inout' parameter
   _ = WithKeysProxy.Keys.wait  // error: which is async
   _ = try proxy.proxy.method(for: WithKeysProxy.Keys.title)  // error: 'ForwardedInMemory<String>'
+}
+
+@Forwarded
+protocol Alone: AnyObject {
+  func call()
+}
+
+@Forwarded(sendable: true)
+protocol WithBases: AnyObject {
+  func take(_ name: String, _ base: Base)  // error: 'Base' does not conform
+  func point(_ pointer: UnsafeRawPointer)  // error: 'UnsafeRawPointer' to 'Sendable'
+  func load(_ base: Base) throws
+}
+
+@Forwarded(sendable: true)
+protocol WithAlone: Alone {  // error: needs inherited protocols that have it too
+  func own()
+}
+
+@Forwarded(sendable: true)
+protocol Sent: AnyObject {
+  func call()
+}
+
+final class Lonely: Sent {
+  func call() {}
+}
+
+@MainActor final class OnMain: @MainActor Sent {
+  func call() {}
+}
+
+func subscribe(_ proxy: SentProxy, _ lonely: Lonely, _ onMain: OnMain) async throws {
+  proxy.subscribe(lonely)  // error: does not conform to the 'Sendable' protocol
+  _ = try await proxy.subscribe(onMain, on: MainActor.shared)  // error: 'OnMain' to 'Sent'
+}
+
+@MainActor func subscribe(_ proxy: SentProxy, _ onMain: OnMain, on other: Elsewhere) throws {
+  _ = try proxy.subscribe(onMain, on: other)  // error: actor-isolated
+}
+
+func subscribe(_ proxy: AloneProxy, _ alone: any Alone) throws {
+  _ = try proxy.subscribe(alone, on: MainActor.shared)  // error: on
 }

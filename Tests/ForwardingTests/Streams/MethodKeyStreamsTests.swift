@@ -66,9 +66,9 @@ import Testing
 
   @Test func `a signal has the arguments as elements`() async throws {
     let proxy = try robot()
-    let halts = try proxy.signal(for: Robot.halt).subscribed()
-    let beeps = try proxy.signal(for: Robot.beep).subscribed()
-    let ticks = try proxy.signal(for: Robot.tick).subscribed()
+    let halts = try proxy.signal(for: Robot.halt)
+    let beeps = try proxy.signal(for: Robot.beep)
+    let ticks = try proxy.signal(for: Robot.tick)
     try proxy.send(Robot.halt, 3, "wall")
     try proxy.send(Robot.beep, 4)
     try proxy.send(Robot.tick)
@@ -86,11 +86,11 @@ import Testing
   @Test func `a signal makes elements, and may answer`() async throws {
     let proxy = try robot()
     let texts = try proxy.signal(for: Robot.halt) { joint, reason in "\(reason) \(joint)" }
-      .subscribed()
+
     let joints = try proxy.signal(for: Robot.move, of: Int32.self) { emit, joint, angle in
       emit(joint)
       return angle * 2
-    }.subscribed()
+    }
     try proxy.send(Robot.halt, 3, "wall")
     #expect(try proxy.send(Robot.move, 5, 0.5) == 1)
     var iterator = texts.makeAsyncIterator()

@@ -14,7 +14,9 @@ import Testing
 
   // MARK: Registration
 
-  @Test func `the method is observed while there are iterators`() throws {
+  @Test func `the method is observed until the first iterator, and while there are iterators`()
+    throws
+  {
     let changes = Box<[String]>([])
     let proxy = try DynamicProxy.pinging { configuration in
       configuration.onCapabilityChange = { selector, responds in
@@ -22,8 +24,8 @@ import Testing
       }
     }
     let signal = try number(proxy)
-    #expect(!proxy.responds(to: "ping:"))
-    #expect(proxy.count == 0)
+    #expect(proxy.responds(to: "ping:"))
+    #expect(proxy.count == 1)
     do {
       let first = signal.makeAsyncIterator()
       #expect(proxy.responds(to: "ping:"))
@@ -233,7 +235,8 @@ import Testing
     }
     let proxy = try DynamicProxy.pinging()
     let runs = Box<[Int32]>([])
-    let signal = try proxy.signal(for: "ping:", buffering: .newest(1)) { [weak proxy] number in
+    let signal = try proxy.signal(for: "ping:", overflow: .dropOldest(limit: 1)) {
+      [weak proxy] number in
       runs.update { $0.append(number) }
       return Bouncing(proxy!, number)
     }
@@ -271,7 +274,7 @@ import Testing
 
   @Test func `iterators come and go on many threads while others forward`() throws {
     let proxy = try DynamicProxy.pinging()
-    let signal = try number(proxy)
+    let signal = try number(proxy).withoutBuffer
     let missed = Box(0)
     onThreads(6) { thread in
       for round in 0..<200 {
@@ -302,7 +305,7 @@ import Testing
     let signal = try proxy.signal(for: "score:", of: Int32.self) { (emit, number: Int32) -> Int32 in
       emit(number)
       return number
-    }
+    }.withoutBuffer
     let wrong = Box(0)
     onThreads(4) { thread in
       for round in 0..<200 {

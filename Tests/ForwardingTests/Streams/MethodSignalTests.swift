@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import Foundation
 import Testing
 
 @testable import Forwarding
@@ -44,7 +45,9 @@ import Testing
     #expect(await task.value == 7)
   }
 
-  @Test func `what came before the iterator is not seen`() async throws {
+  @Test func `the first iterator gets all since the signal was made, a later one what comes`()
+    async throws
+  {
     let proxy = try DynamicProxy.pinging()
     let signal = try proxy.signal(for: "ping:") { (number: Int32) in number }
     try proxy.ping(1)
@@ -52,7 +55,7 @@ import Testing
     try proxy.ping(2)
     var second = signal.makeAsyncIterator()
     try proxy.ping(3)
-    #expect(await taken(&first, 2) == [2, 3])
+    #expect(await taken(&first, 3) == [1, 2, 3])
     #expect(await taken(&second, 1) == [3])
   }
 
@@ -166,11 +169,11 @@ import Testing
       for index in 0..<number { emit("\(index) of \(number)") }
       return number * 10
     }
-    #expect(throws: ForwardingError.self) { let _: Int32 = try proxy.send("score:", Int32(1)) }
+    #expect(try proxy.send("score:", Int32(1)) as Int32 == 10)
     var iterator = signal.makeAsyncIterator()
     let scores: [Int32] = try [0, 2].map { try proxy.send("score:", Int32($0)) }
     #expect(scores == [0, 20])
-    #expect(await taken(&iterator, 2) == ["0 of 2", "1 of 2"])
+    #expect(await taken(&iterator, 3) == ["0 of 1", "0 of 2", "1 of 2"])
   }
 
   @Test func `an object that the closure returns is the caller's`() throws {
@@ -218,41 +221,80 @@ import Testing
   // MARK: Buffers
 
   @Test(arguments: [
-    (SignalBuffering.unbounded, [1, 2, 3, 4, 5] as [Int32]), (.newest(2), [4, 5]),
-    (.oldest(2), [1, 2]), (.newest(1), [5]), (.oldest(1), [1]), (.newest(9), [1, 2, 3, 4, 5]),
-    (.newest(0), []), (.oldest(0), []), (.newest(-1), []), (.oldest(.min), []),
+    (DynamicProxy.Overflow.unbounded, [1, 2, 3, 4, 5] as [Int32]), (.dropOldest(limit: 2), [4, 5]),
+    (.dropNewest(limit: 2), [1, 2]), (.dropOldest(limit: 1), [5]), (.dropNewest(limit: 1), [1]),
+    (.dropOldest(limit: 9), [1, 2, 3, 4, 5]),
   ])
-  func `the buffer keeps what its policy says`(_ policy: SignalBuffering, _ kept: [Int32])
+  func `the buffer keeps what its policy says`(_ policy: DynamicProxy.Overflow, _ kept: [Int32])
     async throws
   {
     var proxy: DynamicProxy? = try .pinging()
-    let signal = try proxy!.signal(for: "ping:", buffering: policy) { (number: Int32) in number }
+    let signal = try proxy!.signal(for: "ping:", overflow: policy) { (number: Int32) in number }
     var iterator = signal.makeAsyncIterator()
     for number: Int32 in 1...5 { try proxy!.ping(number) }
     proxy = nil
     #expect(await taken(&iterator, 9) == kept)
   }
 
+  @Test func `a full buffer makes threads wait if the rule says so, until it ends`() async throws {
+    let proxy = try DynamicProxy.pinging()
+    let signal = try proxy.signal(for: "ping:", overflow: .block(limit: 3)) { (number: Int32) in
+      number
+    }
+    let sent = Box(0)
+    let thread = Thread {
+      for number: Int32 in 0..<100 {
+        try? proxy.ping(number)
+        sent.update { $0 += 1 }
+      }
+    }
+    thread.start()
+    var iterator: MethodSignal<Int32>.AsyncIterator? = signal.makeAsyncIterator()
+    for number: Int32 in 0..<50 {
+      #expect(await iterator?.next() == number)
+      #expect(sent.value <= Int(number) + 5)
+    }
+    // The others are let go when nobody takes elements any more.
+    iterator = nil
+    while sent.value < 100 { await Task.yield() }
+    #expect(proxy.count == 0)
+  }
+
   @Test func `iterators have buffers of their own`() async throws {
     let proxy = try DynamicProxy.pinging()
     let runs = Box(0)
-    let signal = try proxy.signal(for: "ping:") { (number: Int32) in
+    let signal = try proxy.signal(for: "ping:", overflow: .dropOldest(limit: 1)) {
+      (number: Int32) in
       runs.update { $0 += 1 }
       return number
     }
-    var slow = signal.buffered(.newest(1)).makeAsyncIterator()
+    var slow = signal.makeAsyncIterator()
     var fast = signal.makeAsyncIterator()
-    for number: Int32 in 1...3 { try proxy.ping(number) }
-    #expect(await taken(&fast, 3) == [1, 2, 3])
+    for number: Int32 in 1...3 {
+      try proxy.ping(number)
+      #expect(await taken(&fast, 1) == [number])
+    }
     #expect(await taken(&slow, 1) == [3])
     // One subscription, and the closure runs once for both.
     #expect(proxy.count == 1)
     #expect(runs.value == 3)
   }
 
+  @Test(arguments: [
+    DynamicProxy.Overflow.block(limit: 0), .dropNewest(limit: -5), .dropOldest(limit: 0),
+  ])
+  func `limits below one are refused`(_ overflow: DynamicProxy.Overflow) throws {
+    let proxy = try DynamicProxy.pinging()
+    let error = #expect(throws: ForwardingError.self) {
+      try proxy.signal(for: "ping:", overflow: overflow) { (number: Int32) in number }
+    }
+    #expect(error?.code == .invalidLimit)
+    #expect(proxy.count == 0)
+  }
+
   @Test func `a buffer grows and wraps around as a queue of the library does`() {
     var random = SystemRandomNumberGenerator()
-    for policy in [SignalBuffering.unbounded, .newest(5), .oldest(5)] {
+    for policy in [DynamicProxy.Overflow.unbounded, .dropOldest(limit: 5), .dropNewest(limit: 5)] {
       let buffer = SignalBuffer<Int>(policy)
       var model: [Int] = []
       for number in 0..<1000 {
@@ -260,12 +302,13 @@ import Testing
           let dropped = buffer.append(number)
           switch policy {
           case .unbounded: model.append(number)
-          case .newest:
+          case .dropOldest:
             model.append(number)
             #expect(dropped == (model.count > 5 ? model.removeFirst() : nil))
-          case .oldest:
+          case .dropNewest:
             #expect(dropped == (model.count == 5 ? number : nil))
             if model.count < 5 { model.append(number) }
+          case .latest, .block: Issue.record("\(policy) is not among them")
           }
         } else {
           #expect(buffer.popFirst() == (model.isEmpty ? nil : model.removeFirst()))

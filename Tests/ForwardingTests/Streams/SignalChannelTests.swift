@@ -19,29 +19,32 @@ import Testing
 
   /// What a policy keeps of all elements, and how many may live.
   private struct Model {
-    let policy: SignalBuffering
+    let policy: DynamicProxy.Overflow
     var kept: [Int] = []
 
     mutating func add(_ number: Int) {
       switch policy {
       case .unbounded: kept.append(number)
-      case .newest(let limit):
+      case .dropOldest(let limit):
         kept.append(number)
         if kept.count > max(limit, 0) { kept.removeFirst() }
-      case .oldest(let limit):
+      case .dropNewest(let limit):
         if kept.count < limit { kept.append(number) }
+      case .latest: kept = [number]
+      case .block: Issue.record("waits")
       }
     }
   }
 
-  private static let policies: [SignalBuffering] = [
-    .unbounded, .newest(1), .newest(3), .newest(4), .newest(5), .oldest(1), .oldest(3), .oldest(4),
-    .oldest(5), .newest(0), .oldest(0),
+  private static let policies: [DynamicProxy.Overflow] = [
+    .unbounded, .dropOldest(limit: 1), .dropOldest(limit: 3), .dropOldest(limit: 4),
+    .dropOldest(limit: 5), .dropNewest(limit: 1), .dropNewest(limit: 3), .dropNewest(limit: 4),
+    .dropNewest(limit: 5),
   ]
 
   @Test(arguments: policies, [true, false])
   func `policies hold where the ring wraps around, and own their objects`(
-    _ policy: SignalBuffering, isShared: Bool
+    _ policy: DynamicProxy.Overflow, isShared: Bool
   ) {
     let (population, lock) = (Population(), SignalLock(()))
     let emitter = SignalEmitter<Item>(lock)
@@ -69,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: policies)
-  func `values without references are kept as objects are`(_ policy: SignalBuffering) {
+  func `values without references are kept as objects are`(_ policy: DynamicProxy.Overflow) {
     struct Wide: Sendable, Equatable {
       var number: Int
       var byte: UInt8
@@ -128,7 +131,9 @@ import Testing
   @Test func `a sole sink gets company and becomes the sole one again`() {
     let lock = SignalLock(())
     let emitter = SignalEmitter<Int>(lock)
-    let (a, b) = (SignalChannel<Int>(.unbounded, lock), SignalChannel<Int>(.newest(2), lock))
+    let (a, b) = (
+      SignalChannel<Int>(.unbounded, lock), SignalChannel<Int>(.dropOldest(limit: 2), lock)
+    )
     let foreign = SignalChannel<Int>(.unbounded)
     emitter.add(a)
     emitter(1)

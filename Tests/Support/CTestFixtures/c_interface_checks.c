@@ -563,6 +563,106 @@ int c_interface_check_positions(void) {
   return failures;
 }
 
+// MARK: Changes
+
+/// A swap of a subscription for another, inside of a change.
+typedef struct swapping {
+  fwd_proxy *proxy;
+  fwd_subscription old;
+  listener *new;
+  fwd_position position;
+  fwd_status status;
+  /// What a fan-out inside of the change notes.
+  journal *journal;
+  const char *inside;
+} swapping;
+
+static fwd_status perform_swap(void *context) {
+  swapping *self = context;
+  CHECK(subscribe_at(self->proxy, self->new, self->position, NULL) == FWD_OK);
+  CHECK(fwd_proxy_unsubscribe(self->proxy, self->old) == FWD_OK);
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(self->proxy, self->old));
+  CHECK(order_is(self->proxy, self->journal, self->inside));
+  return self->status;
+}
+
+static fwd_status perform_two(void *context) {
+  swapping *swaps = context;
+  CHECK(fwd_proxy_change(swaps[0].proxy, perform_swap, &swaps[0], NULL) == FWD_OK);
+  FAILS(FWD_NOT_ALLOWED, fwd_proxy_change(swaps[1].proxy, perform_swap, &swaps[1], NULL));
+  return FWD_OK;
+}
+
+static fwd_status return_ok(void *context) {
+  (void)context;
+  return FWD_OK;
+}
+
+static fwd_status fail_otherwise(void *proxy) {
+  FAILS(FWD_NOT_SUBSCRIBED, fwd_proxy_unsubscribe(proxy, 0));
+  return FWD_NOT_SUBSCRIBED;
+}
+
+static fwd_status release_inside(void *proxy) {
+  fwd_proxy_release(proxy);
+  return FWD_OK;
+}
+
+int c_interface_check_changes(void) {
+  failures = 0;
+  journal journal = {0};
+  fwd_proxy *proxy = make_proxy(NULL);
+  fwd_error error = {0};
+  listener a = {.name = "a", .journal = &journal}, b = {.name = "b", .journal = &journal};
+  listener c = {.name = "c", .journal = &journal}, d = {.name = "d", .journal = &journal};
+  CHECK(subscribe(proxy, &a) == FWD_OK && subscribe(proxy, &b) == FWD_OK);
+  CHECK(fwd_proxy_change(proxy, return_ok, NULL, &error) == FWD_OK);
+  swapping swap = {.proxy = proxy, .old = a.subscription, .new = &c, .journal = &journal, .inside = "a0 b0 "};
+  CHECK(fwd_proxy_change(proxy, perform_swap, &swap, &error) == FWD_OK);
+  CHECK(order_is(proxy, &journal, "b0 c0 ") && a.destroyed == 1 && c.destroyed == 0);
+
+  // Nothing changes if the function fails.
+  swapping refused = {.proxy = proxy,
+                         .old = b.subscription,
+                         .new = &d,
+                         .status = FWD_NOT_ALLOWED,
+                         .journal = &journal,
+                         .inside = "b0 c0 "};
+  CHECK(fwd_proxy_change(proxy, perform_swap, &refused, &error) == FWD_NOT_ALLOWED);
+  CHECK(says(&error, FWD_NOT_ALLOWED, "nothing has changed"));
+  CHECK(order_is(proxy, &journal, "b0 c0 ") && b.destroyed == 0 && d.destroyed == 1);
+  CHECK(fwd_proxy_change(proxy, fail_otherwise, proxy, &error) == FWD_NOT_SUBSCRIBED);
+  CHECK(says(&error, FWD_NOT_SUBSCRIBED, "no subscription 0"));
+
+  // Nor if a change fails when it takes effect.
+  refused.status = FWD_OK;
+  refused.position = (fwd_position){.kind = FWD_POSITION_AFTER, .anchor = b.subscription};
+  CHECK(fwd_proxy_change(proxy, perform_swap, &refused, &error) == FWD_OK);
+  CHECK(order_is(proxy, &journal, "d0 c0 ") && b.destroyed == 1 && d.destroyed == 1);
+  CHECK(subscribe(proxy, &b) == FWD_OK);
+  refused.old = d.subscription;
+  refused.new = &a;
+  refused.inside = "d0 c0 b0 ";
+  refused.position = (fwd_position){.kind = FWD_POSITION_INDEX, .index = 9};
+  CHECK(fwd_proxy_change(proxy, perform_swap, &refused, &error) == FWD_OUT_OF_RANGE);
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "position 9"));
+  CHECK(order_is(proxy, &journal, "d0 c0 b0 ") && a.destroyed == 2);
+
+  // A change in a change: the second of these is refused, and the first takes effect.
+  swapping swaps[] = {
+      {.proxy = proxy, .old = d.subscription, .new = &a, .journal = &journal, .inside = "d0 c0 b0 "},
+      {.proxy = proxy, .old = c.subscription, .new = &d, .status = FWD_NOT_ALLOWED, .journal = &journal,
+       .inside = "d0 c0 b0 "},
+  };
+  CHECK(fwd_proxy_change(proxy, perform_two, swaps, &error) == FWD_OK);
+  CHECK(order_is(proxy, &journal, "c0 b0 a0 ") && d.destroyed == 3 && c.destroyed == 0);
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_change(NULL, return_ok, NULL, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_proxy_change(proxy, NULL, NULL, &error));
+  CHECK(fwd_proxy_change(proxy, release_inside, proxy, &error) == FWD_OK);
+  CHECK(a.destroyed == 3 && b.destroyed == 2 && c.destroyed == 1);
+  return failures;
+}
+
 // MARK: Subscribers
 
 /// Blocks and unblocks `a`, which comes after `b`.
@@ -1057,13 +1157,12 @@ int c_interface_check_functions(void) {
   fwd_closure *short_form = NULL, *long_form = NULL, *missing = NULL;
   fwd_error error = {0};
   CHECK(fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, &short_form, &error) == FWD_OK);
-  CHECK(fwd_proxy_function(proxy, ask, FWD_FUNCTION_METHOD, &long_form, NULL) == FWD_OK);
+  CHECK(fwd_proxy_function(proxy, ask, FWD_FUNCTION_CONTEXT_AT(1), &long_form, NULL) == FWD_OK);
   int32_t (*call_short)(int32_t, double) = (int32_t(*)(int32_t, double))fwd_closure_function(short_form);
-  int32_t (*call_long)(void *, void *, int32_t, double) =
-      (int32_t(*)(void *, void *, int32_t, double))fwd_closure_function(long_form);
+  int32_t (*call_long)(int32_t, void *, double) = (int32_t(*)(int32_t, void *, double))fwd_closure_function(long_form);
   CHECK(call_short(6, 0.5) == 3);
-  CHECK(call_long(NULL, NULL, 10, 0.5) == 5);
-  CHECK(call_long(&journal, &journal, -10, 0.5) == -5);
+  CHECK(call_long(10, NULL, 0.5) == 5);
+  CHECK(call_long(-10, &journal, 0.5) == -5);
   CHECK(noted(&journal, "a6 a10 a-10 "));
   // A failure is reported, and the caller gets zeroes.
   CHECK(fwd_proxy_function(proxy, fwd_selector_register("missing"), FWD_FUNCTION_ARGUMENTS, &missing, NULL) == FWD_OK);
@@ -1077,6 +1176,9 @@ int c_interface_check_functions(void) {
   FAILS(FWD_UNKNOWN_SELECTOR,
         fwd_proxy_function(proxy, fwd_selector_register("unknown"), FWD_FUNCTION_ARGUMENTS, &untouched, &error));
   CHECK(says(&error, FWD_UNKNOWN_SELECTOR, "\"unknown\""));
+  FAILS(FWD_OUT_OF_RANGE, fwd_proxy_function(proxy, ask, FWD_FUNCTION_CONTEXT_AT(3), &untouched, &error));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "has the index 3, expected at most 2: the callback has 2 other arguments"));
+  FAILS(FWD_OUT_OF_RANGE, fwd_proxy_function(proxy, ask, -2, &untouched, &error));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, NULL, FWD_FUNCTION_ARGUMENTS, &untouched, &error));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, NULL, &error));
   CHECK(untouched == (fwd_closure *)&error);
@@ -1090,6 +1192,145 @@ int c_interface_check_functions(void) {
   call_ping(2);
   CHECK(noted(&journal, "a1 a2 "));
   CHECK(a.destroyed == 1);
+  return failures;
+}
+
+// MARK: Structs of callbacks
+
+typedef struct callbacks {
+  int32_t version;
+  int32_t (*ask)(int32_t, double, void *);
+  int32_t (*ask_first)(void *, int32_t, double);
+  void (*ping)(void *, int32_t);
+  bool (*allow)(void);
+  char last;
+} callbacks;
+
+static fwd_callback_table *ending;
+
+static void end_ending(listener *self) {
+  (void)self;
+  fwd_callback_table_destroy(ending);
+}
+
+static void check_callback_faults(fwd_proxy *proxy) {
+  static const int32_t number = 1;
+  fwd_callback_table *untouched = (fwd_callback_table *)&number, *table = untouched;
+  fwd_error error = {0};
+  const size_t size = sizeof(callbacks), at = offsetof(callbacks, ask);
+  struct fault {
+    fwd_callback callback;
+    fwd_status status;
+    const char *words;
+  } faults[] = {
+      {{at, NULL, 0, NULL, 0, NULL, 0}, FWD_NULL_ARGUMENT, "the selector of callback 0"},
+      {{at, "unknown:", 0, NULL, 0, NULL, 0}, FWD_UNKNOWN_SELECTOR, "\"unknown:\""},
+      {{at, "ask:of:", FWD_FUNCTION_CONTEXT_AT(3), NULL, 0, NULL, 0}, FWD_OUT_OF_RANGE, "index 3, expected at most 2"},
+      {{at, "ask:of:", -2, NULL, 0, NULL, 0}, FWD_OUT_OF_RANGE, "\"ask:of:\""},
+      {{at, "ask:of:", INT32_MAX, NULL, 0, NULL, 0}, FWD_OUT_OF_RANGE, "\"ask:of:\""},
+      {{at, "ask:of:", INT32_MIN, NULL, 0, NULL, 0}, FWD_OUT_OF_RANGE, "\"ask:of:\""},
+      {{at, "ask:of:", 0, "iid^v", 0, NULL, 0}, FWD_SIGNATURE_MISMATCH, "a function of \"iid\", but the member has \"iid^v\""},
+      {{at, "ask:of:", 1, "i^vdi", 0, NULL, 0}, FWD_SIGNATURE_MISMATCH, "\"i^vid\""},
+      {{at, "ask:of:", 0, "i?", 0, NULL, 0}, FWD_UNSUPPORTED, "i?"},
+      {{at, "ask:of:", 0, NULL, 2, NULL, 0}, FWD_OUT_OF_RANGE, "flags 2"},
+      {{at, "ask:of:", 0, NULL, 0, &number, 3}, FWD_TYPE_MISMATCH, "3 bytes, expected 4"},
+      {{at, "ask:of:", 0, NULL, 0, NULL, 4}, FWD_NULL_ARGUMENT, "4 bytes at NULL"},
+      {{size, "ask:of:", 0, NULL, 0, NULL, 0}, FWD_OUT_OF_RANGE, "but the struct has 48"},
+      {{size - 4, "ask:of:", 0, NULL, 0, NULL, 0}, FWD_OUT_OF_RANGE, "offset 44 has 8 bytes"},
+      {{SIZE_MAX, "ask:of:", 0, NULL, 0, NULL, 0}, FWD_OUT_OF_RANGE, "offset"},
+      {{4, "ask:of:", 0, NULL, 0, NULL, 0}, FWD_TYPE_MISMATCH, "offset 4: expected a multiple of 8"},
+  };
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    FAILS(faults[i].status, fwd_callback_table_create(proxy, NULL, size, &faults[i].callback, 1, &table, &error));
+    CHECK(says(&error, faults[i].status, faults[i].words));
+  }
+  const fwd_callback twice[] = {{.offset = 8, .selector = "ping:"}, {.offset = 8, .selector = "ask:of:"}};
+  FAILS(FWD_CONFLICT, fwd_callback_table_create(proxy, NULL, size, twice, 2, &table, &error));
+  CHECK(says(&error, FWD_CONFLICT, "\"ask:of:\" at offset 8 overlaps the one for \"ping:\" at offset 8"));
+  FAILS(FWD_OUT_OF_RANGE, fwd_callback_table_create(proxy, NULL, 4, twice, 1, &table, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(NULL, NULL, size, twice, 1, &table, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(proxy, NULL, size, NULL, 1, &table, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(proxy, NULL, size, twice, 1, NULL, &error));
+  CHECK(table == untouched);
+  CHECK(fwd_callback_table_create(proxy, NULL, 0, NULL, 0, &table, NULL) == FWD_OK);
+  CHECK(fwd_callback_table_struct(table) != NULL);
+  fwd_callback_table_destroy(table);
+  CHECK(fwd_callback_table_struct(NULL) == NULL);
+  fwd_callback_table_destroy(NULL);
+}
+
+int c_interface_check_callback_tables(void) {
+  failures = 0;
+  journal journal = {0};
+  reports = 0;
+  fwd_proxy_options options = {SIZES, .on_error = on_error, .on_error_context = &reports};
+  fwd_proxy *proxy = make_proxy(&options);
+  check_callback_faults(proxy);
+  CHECK(reports == 0);
+
+  int32_t denied = -3;
+  const fwd_callback members[] = {
+      {.offset = offsetof(callbacks, ask),
+       .selector = "ask:of:",
+       .form = FWD_FUNCTION_CONTEXT_LAST,
+       .encoding = "iid^v",
+       .failure_result = &denied,
+       .failure_result_size = sizeof denied},
+      {.offset = offsetof(callbacks, ask_first),
+       .selector = "ask:of:",
+       .form = FWD_FUNCTION_CONTEXT_FIRST,
+       .flags = FWD_CALLBACK_NULL_IF_UNIMPLEMENTED},
+      {.offset = offsetof(callbacks, ping), .selector = "ping:", .form = FWD_FUNCTION_CONTEXT_AT(0), .encoding = "v^vi"},
+      {.offset = offsetof(callbacks, allow), .selector = "allow", .flags = FWD_CALLBACK_NULL_IF_UNIMPLEMENTED},
+  };
+  const callbacks preset = {.version = 7, .last = 'x'};
+  fwd_callback_table *table = NULL;
+  CHECK(fwd_callback_table_create(proxy, &preset, sizeof preset, members, 4, &table, NULL) == FWD_OK);
+  denied = 0;
+  callbacks *made = fwd_callback_table_struct(table);
+  CHECK(made->version == 7 && made->last == 'x');
+  CHECK(made->ask && made->ping && !made->ask_first && !made->allow);
+  // Nobody responds.
+  CHECK(made->ask(6, 0.5, NULL) == -3);
+  CHECK(reports == 1 && last_report == FWD_NO_RESPONDER);
+
+  listener a = {.name = "a", .journal = &journal, .answer = 0};
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  CHECK(made->ask_first && made->allow);
+  CHECK(made->ask(6, 0.5, made) == 3);
+  CHECK(made->ask_first(made, 10, 0.5) == 5);
+  made->ping(NULL, 4);
+  CHECK(!made->allow());
+  CHECK(noted(&journal, "a6 a10 a4 a0 "));
+  CHECK(fwd_proxy_unsubscribe(proxy, a.subscription) == FWD_OK);
+  CHECK(!made->ask_first && !made->allow && made->ask && made->ping);
+
+  // A second table of the same proxy has functions of its own.
+  fwd_callback_table *other = NULL;
+  CHECK(fwd_callback_table_create(proxy, NULL, sizeof preset, members, 4, &other, NULL) == FWD_OK);
+  callbacks *others = fwd_callback_table_struct(other);
+  CHECK(others->version == 0 && others->ask != made->ask);
+  fwd_callback_table_destroy(other);
+  reports = 0;
+  CHECK(others->ask(1, 1, NULL) == 0);
+  CHECK(reports == 1 && last_report == FWD_DEAD);
+
+  // Ended inside a call. The table keeps the proxy until then.
+  CHECK(subscribe(proxy, &a) == FWD_OK);
+  int destroyed = a.destroyed;
+  fwd_proxy_release(proxy);
+  CHECK(a.destroyed == destroyed);
+  a.action = end_ending;
+  ending = table;
+  made->ping(NULL, 9);
+  CHECK(noted(&journal, "a9 "));
+  CHECK(a.destroyed == destroyed + 1);
+  CHECK(!made->ask_first && !made->allow);
+  reports = 0;
+  made->ping(NULL, 10);
+  CHECK(made->ask(1, 1, NULL) == -3);
+  CHECK(noted(&journal, ""));
+  CHECK(reports == 2 && last_report == FWD_DEAD);
   return failures;
 }
 

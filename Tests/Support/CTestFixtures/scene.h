@@ -154,7 +154,8 @@ struct call {
   fwd_status ended;
   /// The status in all other situations.
   fwd_status usual;
-  /// Whether the library keeps something that a success makes: an interned name, a cached signature.
+  /// Whether the library keeps something that a success makes: an interned name, a cached signature, a
+  /// function pointer that is valid for good.
   bool keeps_memory;
 };
 

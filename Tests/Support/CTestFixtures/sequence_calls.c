@@ -260,6 +260,8 @@ static fwd_status call_retain_only(scene *self) {
 }
 
 static fwd_status call_responds(scene *self) {
+  char text[64];
+  if (fwd_proxy_explain(self->proxy, self->ping, text, sizeof text) == 0) scene_fail(self, "no explanation");
   if (fwd_proxy_responds(self->proxy, self->ping) != !scene_is_closing(self)) {
     scene_fail(self, "the wrong answer of fwd_proxy_responds");
   }
@@ -371,6 +373,45 @@ static fwd_status call_replace_sibling(scene *self) {
   if (status != FWD_OK) return status;
   self->sibling = 0;
   return scene_subscribe(self, false, NULL, &self->sibling);
+}
+
+static fwd_status begin_and_end(void *context) {
+  scene *self = context;
+  fwd_subscription made = 0;
+  fwd_status status = scene_subscribe(self, false, NULL, &made);
+  return status == FWD_OK && made ? fwd_proxy_unsubscribe(self->proxy, made) : status;
+}
+
+static fwd_status swap_sibling(void *context) {
+  scene *self = context;
+  fwd_subscription made = 0;
+  fwd_status status = scene_subscribe(self, false, NULL, &made);
+  if (status != FWD_OK) return status;
+  if (self->sibling) status = fwd_proxy_unsubscribe(self->proxy, self->sibling);
+  if (status == FWD_OK && made) status = fwd_proxy_move(self->proxy, made, &(fwd_position){FWD_POSITION_FIRST, 0, 0, 0}, NULL);
+  if (status == FWD_OK) self->sibling = made;
+  return status;
+}
+
+static fwd_status call_change(scene *self) {
+  fwd_status status = fwd_proxy_change(self->proxy, begin_and_end, self, NULL);
+  fwd_subscription sibling = self->sibling;
+  if (status == FWD_OK) status = fwd_proxy_change(self->proxy, swap_sibling, self, NULL);
+  // Nothing has changed.
+  if (status != FWD_OK) self->sibling = sibling;
+  return status;
+}
+
+static fwd_status swap_and_refuse(void *context) {
+  fwd_status status = swap_sibling(context);
+  return status == FWD_OK ? FWD_NOT_ALLOWED : status;
+}
+
+static fwd_status call_refused_change(scene *self) {
+  fwd_subscription sibling = self->sibling;
+  fwd_status status = fwd_proxy_change(self->proxy, swap_and_refuse, self, NULL);
+  self->sibling = sibling;
+  return status == FWD_NOT_ALLOWED ? FWD_OK : status;
 }
 
 static fwd_status call_block(scene *self) { return fwd_proxy_block(self->proxy, self->sibling); }
@@ -739,15 +780,104 @@ static fwd_status call_function(scene *self) {
   fwd_closure *plain = NULL, *full = NULL;
   fwd_status status = fwd_proxy_function(self->proxy, self->ping, FWD_FUNCTION_ARGUMENTS, &plain, NULL);
   if (status != FWD_OK) return expect_untouched(self, status, plain);
-  status = fwd_proxy_function(self->proxy, self->ping, FWD_FUNCTION_METHOD, &full, NULL);
+  status = fwd_proxy_function(self->proxy, self->ping, FWD_FUNCTION_CONTEXT_FIRST, &full, NULL);
   if (status == FWD_OK) {
     ((void (*)(int))fwd_closure_function(plain))(1);
-    ((void (*)(void *, fwd_selector, int))fwd_closure_function(full))(NULL, self->ping, 1);
+    ((void (*)(void *, int))fwd_closure_function(full))(NULL, 1);
   }
   fwd_closure_destroy(full);
   fwd_closure_destroy(plain);
   return status;
 }
+
+static fwd_status call_callback_table(scene *self) {
+  struct members {
+    void (*ping)(void *, int);
+    void (*nullable)(int);
+  };
+  const fwd_callback callbacks[] = {
+      {.offset = offsetof(struct members, ping),
+       .selector = fwd_selector_name(self->ping),
+       .form = FWD_FUNCTION_CONTEXT_FIRST},
+      {.offset = offsetof(struct members, nullable),
+       .selector = fwd_selector_name(self->ping),
+       .flags = FWD_CALLBACK_NULL_IF_UNIMPLEMENTED},
+  };
+  fwd_callback_table *table = NULL;
+  fwd_status status =
+      fwd_callback_table_create(self->proxy, NULL, sizeof(struct members), callbacks, 2, &table, NULL);
+  if (status != FWD_OK) return expect_untouched(self, status, table);
+  struct members *made = fwd_callback_table_struct(table);
+  made->ping(NULL, 1);
+  if (made->nullable) made->nullable(1);
+  fwd_callback_table_destroy(table);
+  return status;
+}
+
+// MARK: Mailboxes
+
+/// What a row's own mailbox and proxy report.
+typedef struct mail {
+  scene *scene;
+  size_t wakes, deliveries, ends;
+  fwd_status failed;
+} mail;
+
+static void note_wake(void *pointer) { ((mail *)pointer)->wakes++; }
+static void note_end(void *pointer) { ((mail *)pointer)->ends++; }
+static void note_mail(void *pointer, fwd_selector selector, int number) {
+  (void)selector, (void)number;
+  mail *self = pointer;
+  self->deliveries++;
+  if (self->ends > 0) scene_fail(self->scene, "a delivery after the notifier");
+}
+static void note_failed_post(void *pointer, fwd_selector selector, const fwd_error *error) {
+  (void)selector;
+  ((mail *)pointer)->failed = error->status;
+}
+
+/// Subscribes with a mailbox, and forwards twice. The mailbox has the messages then.
+static fwd_status post_two(fwd_proxy *proxy, const scene *self, mail *own, fwd_mailbox *mailbox) {
+  const fwd_method method = {"ping:", "v^v:i", (void (*)(void))note_mail};
+  fwd_subscribe_options options = FWD_SUBSCRIBE_OPTIONS_INIT;
+  options.mailbox = mailbox;
+  fwd_status status = fwd_proxy_subscribe(proxy, own, &method, 1, note_end, &options, NULL, NULL);
+  int number = 1;
+  for (int i = 0; i < 2 && status == FWD_OK; i++) {
+    status = fwd_forward(proxy, self->ping, &number, sizeof number, NULL, 0);
+  }
+  return status == FWD_OK ? own->failed : status;
+}
+
+/// The proxy is released before the messages are delivered, or the mailbox before it delivers them.
+static fwd_status use_mailbox(scene *self, bool delivers) {
+  mail own = {.scene = self};
+  fwd_mailbox *mailbox = NULL;
+  fwd_status status = expect_untouched(self, fwd_mailbox_create(note_wake, &own, note_end, &mailbox, NULL), mailbox);
+  if (status != FWD_OK) return status;
+  if (fwd_mailbox_retain(mailbox) != mailbox) scene_fail(self, "fwd_mailbox_retain gave another mailbox");
+  fwd_mailbox_release(mailbox);
+  fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;
+  options.on_error = note_failed_post;
+  options.on_error_context = &own;
+  fwd_proxy *proxy = NULL;
+  status = create_own(self, &options, &proxy);
+  if (status == FWD_OK) status = post_two(proxy, self, &own, mailbox);
+  fwd_proxy_release(proxy);
+  if (delivers) {
+    size_t delivered = fwd_mailbox_drain(mailbox, 1) + fwd_mailbox_drain(mailbox, 0);
+    if (delivered != own.deliveries || (status == FWD_OK && (delivered != 2 || own.wakes != 2))) {
+      scene_fail(self, "the wrong number of deliveries");
+    }
+  }
+  fwd_mailbox_release(mailbox);
+  if (own.ends == 0 || (status == FWD_OK && own.ends != 2)) scene_fail(self, "a notifier has not run once");
+  return status;
+}
+
+static fwd_status call_mailbox(scene *self) { return use_mailbox(self, true); }
+
+static fwd_status call_mailbox_full(scene *self) { return use_mailbox(self, false); }
 
 // MARK: The table
 
@@ -769,7 +899,7 @@ const call sequence_calls[] = {
     {"fwd_proxy_create", call_create, 0, 0, 0, false},
     {"fwd_proxy_retain, fwd_proxy_release", call_retain, 0, 0, 0, false},
     {"fwd_proxy_retain without a release", call_retain_only, 0, 0, 0, false},
-    {"fwd_proxy_responds", call_responds, 0, 0, 0, false},
+    {"fwd_proxy_responds, fwd_proxy_explain", call_responds, 0, 0, 0, false},
     {"fwd_proxy_subscriber_count", call_count, 0, 0, 0, false},
     {"fwd_proxy_subscribe", call_subscribe, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_subscribe, ten times", call_subscribe_many, FWD_DEAD, 0, 0, false},
@@ -782,6 +912,8 @@ const call sequence_calls[] = {
     {"fwd_proxy_unsubscribe of a sibling", call_unsubscribe_sibling, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_unsubscribe of itself", call_unsubscribe_self, FWD_DEAD, FWD_NOT_SUBSCRIBED, 0, false},
     {"fwd_proxy_unsubscribe, then fwd_proxy_subscribe", call_replace_sibling, FWD_DEAD, 0, 0, false},
+    {"fwd_proxy_change", call_change, FWD_DEAD, 0, 0, false},
+    {"fwd_proxy_change that is refused", call_refused_change, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_block", call_block, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_unblock of what is not blocked", call_unblock, FWD_DEAD, FWD_OUT_OF_RANGE, FWD_OUT_OF_RANGE, false},
     {"fwd_proxy_block, fwd_proxy_unblock", call_block_and_unblock, FWD_DEAD, 0, 0, false},
@@ -806,6 +938,10 @@ const call sequence_calls[] = {
     {"fwd_batch_begin, fwd_batch_forward, fwd_batch_end", call_batch, FWD_DEAD, 0, 0, false},
     {"fwd_batch_begin, then fwd_proxy_unsubscribe", call_batch_and_unsubscribe, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_function", call_function, FWD_DEAD, 0, 0, false},
+    {"fwd_callback_table_create, fwd_callback_table_struct, fwd_callback_table_destroy", call_callback_table, FWD_DEAD, 0,
+     0, true},
+    {"fwd_mailbox_create, fwd_mailbox_retain, fwd_mailbox_release, fwd_mailbox_drain", call_mailbox, 0, 0, 0, false},
+    {"fwd_mailbox_release of a mailbox with messages", call_mailbox_full, 0, 0, 0, false},
 };
 
 const size_t sequence_call_count = sizeof sequence_calls / sizeof *sequence_calls;

@@ -16,4 +16,21 @@ struct Fwd: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [WalkCommand.self, InspectCommand.self, EncodeCommand.self, CallCommand.self])
+
+  static func main() {
+    main(separatingValues(Array(CommandLine.arguments.dropFirst())))
+  }
+
+  /// Separates `-I` and `-D` of `fwd encode` from their values. Compilers and pkg-config write them as one word, which
+  /// the parser of arguments does not know for values that contain `=`.
+  private static func separatingValues(_ arguments: [String]) -> [String] {
+    guard arguments.first == EncodeCommand.configuration.commandName else { return arguments }
+    let options = arguments.prefix { $0 != "--" }
+    return options.flatMap { argument in
+      guard argument.count > 2, argument.hasPrefix("-I") || argument.hasPrefix("-D") else {
+        return [argument]
+      }
+      return [String(argument.prefix(2)), String(argument.dropFirst(2))]
+    } + arguments.dropFirst(options.count)
+  }
 }

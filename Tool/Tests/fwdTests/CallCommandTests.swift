@@ -34,6 +34,29 @@ import Testing
     #expect(run.status == 0)
   }
 
+  /// Ten functions of the C library. The results are those of the same calls in this program.
+  @Test(arguments: [
+    ("'int abs(int)' -7", "\(abs(Int32(-7)))"),
+    ("'size_t strlen(const char *)' 'ten functions'", unsafe "\(strlen("ten functions"))"),
+    ("'int toupper(int)' \"'x'\"", "\(toupper(0x78))"),
+    (
+      "'long strtol(const char *, char **, int)' '\"-7fff\"' null 16",
+      unsafe "\(strtol("-7fff", nil, 16))"
+    ),
+    ("'double strtod(const char *, char **)' '\"0x1p-3\"' null", unsafe "\(strtod("0x1p-3", nil))"),
+    ("'double atof(const char *)' '\"1e-7\"'", unsafe "\(atof("1e-7"))"),
+    ("'int strcmp(const char *, const char *)' same same", unsafe "\(strcmp("same", "same"))"),
+    ("'size_t strspn(const char *, const char *)' abcxyz cba", unsafe "\(strspn("abcxyz", "cba"))"),
+    ("'double difftime(time_t, time_t)' 1000 1", "\(difftime(1000, 1))"),
+    ("'ldiv_t ldiv(long, long)' -17 5", "{\(ldiv(-17, 5).quot), \(ldiv(-17, 5).rem)}"),
+  ])
+  func `ten functions by their declarations`(words: String, result: String) throws {
+    let run = try call("libc.so.6 \(words)")
+    #expect(run.errorText == "")
+    #expect(run.output == result + "\n")
+    #expect(run.status == 0)
+  }
+
   @Test func `arrays that a function changes`() throws {
     let run = try call("libm.so.6 'double modf(double, double *)' 2.75 '[0]'")
     #expect(run.output == "0.75\nargument 2: [2.0]\n")

@@ -163,6 +163,9 @@ import Testing
     let text = try encode("--header", header, "--swift", "--import", module)
     #expect(text.contains("static let"))
     #expect(!text.contains("no key"), "\(text)")
+    // Structs of callbacks get a function that fills them.
+    if header == "sqlite3.h" { #expect(text.contains("callbackTable(sqlite3_vfs.self")) }
+    if header == "uv.h" { #expect(!text.contains("callbackTable(")) }
     try text.write(toFile: tree.path + "/Keys.swift", atomically: true, encoding: .utf8)
     try "module \(module == "Glibc" ? "Unused" : module) [system] { header \"\(file)\" export * }"
       .write(toFile: tree.path + "/module.modulemap", atomically: true, encoding: .utf8)
@@ -205,6 +208,32 @@ import Testing
       toFile: header, atomically: true, encoding: .utf8)
     let own = try encode("--header", header)
     #expect(own.contains("outer") && !own.contains("inner"))
+  }
+
+  @Test func `keys leave out a context where its name says so`() throws {
+    func key(_ declaration: String) throws -> String { try encode(declaration, "--swift") }
+    let first = try key("void (*f)(void *, int)")
+    #expect(first.contains("`context: .first`") && first.contains("((Int32) -> Void).self"))
+    let last = try key("void (*f)(int, double, void *userdata)")
+    #expect(last.contains("Parameter 3 (`userdata`) is taken for the context, and left out"))
+    #expect(last.contains("`context: .last`") && last.contains("((Int32, Double) -> Void).self"))
+    let middle = try key("void (*f)(int, void *ctx, void *text)")
+    #expect(middle.contains("`context: .at(1)`") && middle.contains("\"f::\""))
+    // Without names any of them may be it.
+    let unnamed = try key("int (*f)(unsigned, void *, void *)")
+    #expect(unnamed.contains("Parameter 2 or Parameter 3 may be the context"))
+    #expect(unnamed.contains("\"f:::\""))
+    let member = try key("struct S { int (*control)(struct S *, int, void *arg); }")
+    #expect(member.contains("may be the context") && member.contains("\"sControl:::\""))
+    #expect(try key("int (*f)(int)").contains("It has no context."))
+  }
+
+  @Test func `directories and macros as pkg-config prints them`() throws {
+    let tree = try TemporaryTree()
+    try "#ifdef DEFINED\ntypedef void (*tick)(int);\n#endif"
+      .write(toFile: tree.path + "/joined.h", atomically: true, encoding: .utf8)
+    let output = try encode("--header", "joined.h", "-I\(tree.path)", "-DDEFINED=1")
+    #expect(output.hasPrefix("callback  tick  vi"))
   }
 
   @Test func `names that Swift has other uses for`() throws {

@@ -271,6 +271,33 @@ import Testing
     #expect(all.output.components(separatedBy: "(unsubscribed after 2 files)").count == 4)
   }
 
+  @Test func `explains which observers a file reaches, before and after`() throws {
+    let tree = try TemporaryTree.withEverything()
+    let plain = try ToolRun.fwd("walk", tree.path)
+    #expect(!plain.output.contains("Observers"))
+    let run = try ToolRun.fwd("walk", "--explain", "--leave", "largest@2", tree.path)
+    #expect(run.status == 0)
+    let before = [
+      "Observers before the walk",
+      "\"visit:status:kind:position:\" calls subscribers until the closure of its policy ends the fan-out.",
+      "  is called      Interruption",
+      "  may be called  Totals: an earlier result may end the fan-out",
+      "  may be called  SizeHistogram: an earlier result may end the fan-out",
+      "  may be called  LargestFiles: an earlier result may end the fan-out",
+      "  may be called  a C context: an earlier result may end the fan-out",
+      "Without a response the result is the default.",
+    ]
+    #expect(run.output.contains(before.joined(separator: "\n") + "\n"))
+    let after = try #require(
+      run.output.components(separatedBy: "Observers after the walk\n").last)
+    #expect(!after.contains("LargestFiles") && after.contains("SizeHistogram"))
+    let json = try ToolRun.fwd("walk", "--json", "--explain", tree.path)
+    let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
+    let explanations = (object as? [String: Any])?["explanations"] as? [String: String]
+    #expect(explanations?["before"] == before.dropFirst().joined(separator: "\n"))
+    #expect(explanations?["after"] == explanations?["before"])
+  }
+
   @Test func `who would leave after the last file stays`() throws {
     let tree = try TemporaryTree()
     try tree.makeFile("one")

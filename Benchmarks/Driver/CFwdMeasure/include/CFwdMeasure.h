@@ -34,6 +34,11 @@ bench_sample bench_start(void);
 /// Returns the cost since `start`.
 bench_sample bench_finish(bench_sample start, uint64_t sum, uint64_t expected_sum);
 
+/// Starts measuring the whole process: CPU time and allocations of all threads. Locks are not counted.
+bench_sample bench_start_process(void);
+/// Returns the cost since `start`. No other measurement of the process may have begun meanwhile.
+bench_sample bench_finish_process(bench_sample start, uint64_t sum, uint64_t expected_sum);
+
 /// Returns the bytes that the process has allocated and not freed; UINT64_MAX where they cannot be counted.
 uint64_t bench_allocated_bytes(void);
 

@@ -6,6 +6,7 @@
 #ifndef BENCH_COUNTERS_H
 #define BENCH_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // A program's own malloc replaces the C library's in the whole process. Sanitizers replace it already.
@@ -24,5 +25,8 @@
 /// UINT64_MAX where they cannot be counted.
 uint64_t bench_allocation_count(void);
 uint64_t bench_lock_count(void);
+
+/// Counts the allocations of all threads from now on, or stops it. Returns their number so far.
+uint64_t bench_count_all_allocations(bool counts);
 
 #endif

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import Dispatch
+internal import Forwarding
 internal import FwdBenchDriver
 internal import FwdBenchReceivers
 internal import FwdBenchRows
 internal import OpenCombine
+internal import OpenCombineDispatch
 
 /// OpenCombine, which is Combine for systems that do not have it.
 enum CombineRows {
@@ -23,6 +26,31 @@ enum CombineRows {
         return { subject.emit($0) }
       },
     ]
+  }
+
+  /// Deliveries on a queue.
+  static var delivery: Row { DeliveryRows.row(DeliveryRows.openCombine) { try QueueLine() } }
+
+  private final class QueueLine: DeliveryLine, @unchecked Sendable {
+    // Sendable: immutable, and the subject locks itself.
+    let sink = DeliverySink()
+    private let feed: DeliveryFeed
+    private let subject = PassthroughSubject<(Int64, String), Never>()
+    private let kept: [Any]
+
+    init() throws {
+      let (feed, subject, sink) = (try DeliveryFeed(), subject, sink)
+      self.feed = feed
+      let subscription = subject.receive(on: DispatchQueue(label: "line").ocombine)
+        .sink { number, text in sink.take(number, text) }
+      nonisolated(unsafe) let sending = subject
+      let token = try feed.proxy.subscribe {
+        $0.on(DeliveryFeed.tick) { number, text in unsafe sending.send((number, text)) }
+      }
+      kept = [subscription, token]
+    }
+
+    func send(_ number: Int64) { feed.send(number) }
   }
 
   private final class Subject {

@@ -15,6 +15,7 @@ internal import FwdBenchRows
         CallRows.group,
         FanOutRows.group(peers: { stage in SignalRows.rows(stage) + CombineRows.rows(stage) }),
         ClosureRows.group(peers: SignalRows.closures),
+        DeliveryRows.group(peers: { [CombineRows.delivery] }),
         HookGoals.group(rows: { HookRows.rows }),
       ],
       help: MissingLibraries.help, missing: MissingLibraries.notes)

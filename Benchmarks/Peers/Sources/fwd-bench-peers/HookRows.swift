@@ -104,7 +104,7 @@ enum HookRows {
       for watch in watches { try proxy.subscribe(watch, lifetime: lifetime) }
       for observer in self.functions { try proxy.subscribe(observer, lifetime: lifetime) }
       // The pointer keeps the proxy alive.
-      pointer = try unsafe proxy.functionPointer(for: updated, form: .method)
+      pointer = try unsafe proxy.functionPointer(for: updated, context: .first)
       // SAFETY: the pointer lives as long as the hook, which is never removed.
       unsafe function = unsafe pointer.unsafeCast()
     }

@@ -106,6 +106,9 @@ void bench_thread_notify(int64_t count, double scale);
 const bench_slot *FWD_NULLABLE bench_thread_slots_create(size_t count);
 int64_t bench_thread_sum(void);
 
+/// Waits until the main dispatch queue has work, for at most 10 ms, and does it. For the main thread.
+void bench_run_main_queue(void);
+
 #ifdef __cplusplus
 }
 #endif

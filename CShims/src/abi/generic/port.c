@@ -30,10 +30,13 @@ fwd_status fwd_call_plan_create(const fwd_placement *placement, const fwd_encodi
 
 #if !FWD_HAS_ENTRY_POOL
 
-bool fwd_entry_take(const fwd_placement *placement, fwd_entry *entry) {
-  (void)placement, (void)entry;
+bool fwd_entry_take(const fwd_placement *placement, size_t dropped, fwd_entry *entry) {
+  (void)placement, (void)dropped, (void)entry;
   return false;
 }
+
+// Never called: libffi's entries have no layout.
+const struct fwd_entry_layout *fwd_entry_layout_of_result(const struct fwd_entry_layout *layout) { return layout; }
 
 // Never called: none can be taken.
 void fwd_entry_give_back(fwd_entry entry) { (void)entry; }

@@ -27,6 +27,8 @@ typedef struct ffi_entry {
   ffi_closure *trampoline;
   /// Retained: libffi reads it at each entry, in the quarantine too.
   const fwd_ffi_interface *interface;
+  /// The argument that the handler does not get, or FWD_NO_ARGUMENT.
+  size_t dropped;
 } ffi_entry;
 
 // MARK: Trampolines
@@ -146,24 +148,27 @@ typedef struct scattered_argument {
   _Alignas(16) unsigned char bytes[FWD_FFI_SCATTERED_BYTES];
 } scattered_argument;
 
-static void run(const fwd_target *target, const fwd_ffi_interface *interface, void *returned, void *const *pieces) {
+static void run(const fwd_target *target, const ffi_entry *entry, void *returned, void *const *pieces) {
+  const fwd_ffi_interface *interface = entry->interface;
   // One more than needed: an array of no elements is undefined. The spare stands for arguments of size 0.
   void *arguments[interface->argument_count + 1];
   scattered_argument scattered[interface->scattered_count + 1], *next = scattered + 1;
+  void **slot = arguments;
   for (uint32_t i = 0; i < interface->argument_count; i++) {
+    if (i == entry->dropped) continue;
     fwd_argument_pieces argument = interface->arguments[i];
     if (argument.count == 0) {
-      arguments[i] = scattered[0].bytes;
+      *slot++ = scattered[0].bytes;
     } else if (interface->pieces[argument.first].source == FWD_PIECE_REFERENCE) {
-      memcpy(&arguments[i], pieces[argument.first], sizeof arguments[i]);
+      memcpy(slot++, pieces[argument.first], sizeof *slot);
     } else if (!argument.scattered) {
       // A word's first bytes are the value's, and libffi aligns words to 8 and blocks as their types say.
-      arguments[i] = pieces[argument.first];
+      *slot++ = pieces[argument.first];
     } else {
       memset(next, 0, sizeof *next);
       for (uint32_t p = argument.first; p < (uint32_t)argument.first + argument.count; p++)
         memcpy(next->bytes + interface->pieces[p].offset, pieces[p], interface->pieces[p].size);
-      arguments[i] = next++->bytes;
+      *slot++ = next++->bytes;
     }
   }
   result_buffer buffer;
@@ -177,7 +182,7 @@ static void enter(ffi_cif *ffi, void *returned, void **pieces, void *user_data) 
   ffi_entry *entry = user_data;
   fwd_entering entering = fwd_enter(&entry->slot);
   if (entering.target) {
-    run(entering.target, entry->interface, returned, pieces);
+    run(entering.target, entry, returned, pieces);
   } else {
     result_buffer buffer;
     place_result(entry->interface, returned, result_destination(entry->interface, returned, pieces, &buffer));
@@ -187,7 +192,7 @@ static void enter(ffi_cif *ffi, void *returned, void **pieces, void *user_data) 
 
 // MARK: Creation
 
-fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, fwd_entry *entry, fwd_error *error) {
+fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, size_t dropped, fwd_entry *entry, fwd_error *error) {
   ffi_entry *made = take_spare();
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a closure");
   void *code = NULL;
@@ -200,6 +205,7 @@ fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, fwd_entry *ent
   }
   // Its count is all of it that changes. A new reference is made from an existing one: there is nothing to order.
   made->interface = interface;
+  made->dropped = dropped;
   atomic_fetch_add_explicit(&((fwd_ffi_interface *)(uintptr_t)interface)->references, 1, memory_order_relaxed);
   ffi_status status =
       ffi_prep_closure_loc(made->trampoline, (ffi_cif *)(uintptr_t)&interface->ffi, enter, made, code);

@@ -25,8 +25,9 @@ void fwd_ffi_interface_release(fwd_ffi_interface *interface);
 fwd_status fwd_ffi_call(const fwd_ffi_interface *interface, void (*function)(void), void *const *arguments,
                         void *result);
 
-/// Makes a function pointer by libffi; it retains the interface. The slot is empty.
-fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, fwd_entry *entry, fwd_error *error);
+/// Makes a function pointer by libffi; it retains the interface. The handler does not get the argument `dropped`, unless
+/// that is FWD_NO_ARGUMENT. The slot is empty.
+fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, size_t dropped, fwd_entry *entry, fwd_error *error);
 
 /// Gives back an entry, whose slot is empty. Its address is used again only after those of many others, and not while a
 /// stale call is in it.

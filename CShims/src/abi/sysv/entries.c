@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/word.h"
+#include "fwd_lock.h"
 
 #if FWD_IS_SYSV
 
@@ -68,6 +69,8 @@ struct fwd_entry_layout {
   /// Whether all arguments are IN_REGISTERS.
   bool is_simple;
   quick_layout quick;
+  /// Links the layouts that tombstones share.
+  fwd_entry_layout *next_shared;
   entry_argument arguments[];
 };
 
@@ -132,8 +135,9 @@ static bool locate_quick(fwd_entry_layout *layout) {
   return true;
 }
 
-static void add_part(fwd_entry_layout *layout, const fwd_part *part) {
-  entry_argument *argument = &layout->arguments[part->argument];
+/// `index` is the argument's among those of the layout.
+static void add_part(fwd_entry_layout *layout, const fwd_part *part, size_t index) {
+  entry_argument *argument = &layout->arguments[index];
   switch (part->carrier) {
     case FWD_IN_INTEGER_REGISTER: argument->eightbytes[part->offset / 8] = (uint8_t)part->index; break;
     case FWD_IN_VECTOR_REGISTER:
@@ -145,10 +149,10 @@ static void add_part(fwd_entry_layout *layout, const fwd_part *part) {
   }
 }
 
-fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement) {
+fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement, size_t dropped) {
   fwd_entry_layout *layout = calloc(1, sizeof *layout + placement->argument_count * sizeof layout->arguments[0]);
   if (!layout) return NULL;
-  layout->argument_count = placement->argument_count;
+  layout->argument_count = placement->argument_count - (dropped < placement->argument_count);
   layout->result = (fwd_result_kind)placement->result;
   layout->result_size = placement->result_size;
   layout->result_is_signed = placement->result_is_signed;
@@ -160,7 +164,10 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement) {
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     memset(layout->arguments[i].eightbytes, no_register, sizeof layout->arguments[i].eightbytes);
   }
-  for (uint32_t i = 0; i < placement->part_count; i++) add_part(layout, &placement->parts[i]);
+  for (uint32_t i = 0; i < placement->part_count; i++) {
+    size_t argument = placement->parts[i].argument;
+    if (argument != dropped) add_part(layout, &placement->parts[i], argument - (argument > dropped));
+  }
   layout->is_simple = true;
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     locate(layout, &layout->arguments[i]);
@@ -168,6 +175,29 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement) {
   }
   layout->is_quick = locate_quick(layout);
   return layout;
+}
+
+static fwd_lock shared_lock = FWD_LOCK_INITIALIZER;
+static fwd_entry_layout *shared_layouts;
+
+const fwd_entry_layout *fwd_entry_layout_of_result(const fwd_entry_layout *layout) {
+  fwd_lock_lock(&shared_lock);
+  fwd_entry_layout *found = shared_layouts;
+  while (found && (found->result != layout->result || found->result_size != layout->result_size ||
+                   found->result_is_signed != layout->result_is_signed)) {
+    found = found->next_shared;
+  }
+  if (!found && (found = malloc(sizeof *found))) {
+    *found = *layout;
+    found->argument_count = 0;
+    found->scattered_count = 0;
+    found->is_simple = true;
+    found->quick = (quick_layout){.is_small = true};
+    found->next_shared = shared_layouts;
+    shared_layouts = found;
+  }
+  fwd_lock_unlock(&shared_lock);
+  return found;
 }
 
 bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->is_quick; }

@@ -78,7 +78,10 @@ FWD_QUICK fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS);
 typedef struct fwd_entry_layout fwd_entry_layout;
 
 /// Makes the layout of a placement without gaps; NULL if memory is short. Free it by `free`.
-fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement);
+///
+/// The layout leaves the argument `dropped` out, unless that is FWD_NO_ARGUMENT. The registers or stack words that carry
+/// it are never read, so that the other arguments keep their places, and a dropped argument costs nothing.
+fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement, size_t dropped);
 
 /// Whether quick entries can take the calls.
 bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout);

@@ -217,9 +217,9 @@ static fwd_entry_slot *take(pool *from) {
   return taken;
 }
 
-bool fwd_entry_take(const fwd_placement *placement, fwd_entry *entry) {
+bool fwd_entry_take(const fwd_placement *placement, size_t dropped, fwd_entry *entry) {
   if (placement->has_gaps) return false;
-  fwd_entry_layout *layout = fwd_entry_layout_create(placement);
+  fwd_entry_layout *layout = fwd_entry_layout_create(placement, dropped);
   if (!layout) return false;
   fwd_entry_slot *slot = fwd_entry_layout_is_quick(layout) ? take(quick_pool_for(placement)) : NULL;
   if (!slot) slot = take(full_pool_for(placement));

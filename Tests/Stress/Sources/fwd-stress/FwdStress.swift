@@ -99,7 +99,8 @@ internal import Synchronization
   private static func checkVariety(_ tally: Tally) {
     let counts = [
       "nestings": tally.nestings, "children": tally.children, "destroy notifiers": tally.notifiers,
-      "short-lived threads": tally.passing,
+      "short-lived threads": tally.passing, "messages": tally.queued,
+      "changes at once": tally.swaps,
     ]
     for (what, count) in counts { violations.check(count > 0, "there were no \(what)") }
     violations.check(
@@ -115,6 +116,8 @@ internal import Synchronization
     line(tally.joined, "subscriptions")
     line(tally.cancelled, "cancelled")
     line(tally.dropped, "ended by a death")
+    line(tally.queued, "messages to queues and actors")
+    line(tally.swaps, "changes of several subscriptions at once")
     line(tally.moved, "moves")
     line(tally.blocked, "members blocked for a while")
     line(tally.limited, "members for some deliveries")

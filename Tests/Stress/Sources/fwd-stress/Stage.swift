@@ -41,6 +41,8 @@ final class Stage: Sendable {
   let nest: ResolvedMethod
   let otherNest: ResolvedMethod
   let guarding = Guarding()
+  let queued: Queued
+  let swapping: Swapping
   /// The main proxy, as its destroy notifiers use it.
   let notifying: NotifierProxy
   /// The numbers of workers that no short-lived thread has now.
@@ -61,6 +63,8 @@ final class Stage: Sendable {
     other = try DynamicProxy(adopting: table, configuration: configuration)
     loose = try DynamicProxy(adopting: table, configuration: configuration)
     plain = try DynamicProxy(adopting: table, configuration: configuration)
+    queued = try Queued(workers: count, configuration)
+    swapping = try Swapping(configuration)
     plainPlaces = (0..<NotifierProxy.count).map { _ in NotifierProxy.Place() }
     let kinds: [Membership.Kind] = [
       .weak, .strong, .tied, .context, .weak, .strong, .token, .weakClosures,
@@ -110,6 +114,7 @@ final class Stage: Sendable {
     var random = Random(seed: seed)
     isEnding.store(true, ordering: .sequentiallyConsistent)
     notifying.end()
+    queued.end()
     for slot in slots + otherSlots {
       let left = slot.withLock { slot in
         defer { slot = nil }

@@ -8,7 +8,7 @@ internal import Synchronization
 extension Worker {
   /// Changes who is subscribed, or where.
   func change() {
-    switch random.below(23) {
+    switch random.below(25) {
     case 0...9: changeSlot(stage.slots, of: stage.main)
     case 10: changeSlot(stage.otherSlots, of: stage.other)
     case 11, 12: moveSteady()
@@ -17,6 +17,7 @@ extension Worker {
     case 15, 16, 17: changeGuards()
     case 18, 19: changeNotifier()
     case 20: changePlain()
+    case 21, 22: changeQueued()
     default: changeLoose()
     }
   }
@@ -78,6 +79,19 @@ extension Worker {
     let status = unsafe fwd_proxy_unsubscribe(stage.plain.unsafeHandle, left)
     violations.check(status == FWD_OK, "a C function could not be unsubscribed: \(status)")
     tally.cancelled += 1
+  }
+
+  /// Adds or ends a subscriber whose deliveries are made later.
+  private func changeQueued() {
+    // The executors are threads that a child does not have.
+    if isChild.load(ordering: .relaxed) { return }
+    stage.swapping.swap(&random)
+    tally.swaps += 1
+    if stage.queued.change(&random) {
+      tally.joined += 1
+    } else {
+      tally.cancelled += 1
+    }
   }
 
   /// Moves one of those that stay and have no fixed order: a fan-out under way

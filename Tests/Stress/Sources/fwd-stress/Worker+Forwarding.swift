@@ -32,6 +32,14 @@ extension Fan {
 // MARK: - Ways to forward
 
 extension Worker {
+  /// Sends some messages to subscribers whose deliveries are made later.
+  private func forwardQueued() {
+    if isChild.load(ordering: .relaxed) { return }
+    for _ in 0..<4 { stage.queued.send(from: number, isEmpty: random.isOneOf(8)) }
+    tally.queued += 4
+    stage.swapping.forward()
+  }
+
   /// Fans out in one of all ways.
   func forward() {
     // A short-lived thread starts no other one, so that it ends soon.
@@ -39,7 +47,8 @@ extension Worker {
       if random.isOneOf(500) { return forkChild() }
       if random.isOneOf(300) { return startPassingThreads() }
     }
-    switch random.below(21) {
+    switch random.below(24) {
+    case 21, 22, 23: forwardQueued()
     case 0, 1, 2: forward(.strike, stage.strike)
     case 3: forward(.shade, stage.shade)
     case 4, 5: forwardForResult()

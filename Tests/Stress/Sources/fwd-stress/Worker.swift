@@ -140,6 +140,8 @@ struct Tally {
   var children = 0
   var passing = 0
   var exits = 0
+  var queued = 0
+  var swaps = 0
 
   static func += (left: inout Tally, right: Tally) {
     left.fans += right.fans
@@ -161,5 +163,7 @@ struct Tally {
     left.children += right.children
     left.passing += right.passing
     left.exits += right.exits
+    left.queued += right.queued
+    left.swaps += right.swaps
   }
 }

@@ -12,8 +12,10 @@
 
 #include "c_interface_checks.h"
 #include "sequences.h"
+#include "callback_fixtures.h"
 #include "proxy_fixtures.h"
 #include "c_types.h"
+#include "mailbox_checks.h"
 
 #pragma clang assume_nonnull begin
 

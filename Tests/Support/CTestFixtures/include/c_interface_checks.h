@@ -18,6 +18,7 @@ int c_interface_check_proxies(void);
 int c_interface_check_versions(void);
 int c_interface_check_null_references(void);
 int c_interface_check_positions(void);
+int c_interface_check_changes(void);
 int c_interface_check_visitors(void);
 int c_interface_check_collecting(void);
 int c_interface_check_interception(void);
@@ -27,6 +28,7 @@ int c_interface_check_membership(void);
 int c_interface_check_forwarding(void);
 int c_interface_check_policies(void);
 int c_interface_check_functions(void);
+int c_interface_check_callback_tables(void);
 int c_interface_check_threads(void);
 
 /// Subscribes a context whose `note:` calls `note` with its number and the argument.

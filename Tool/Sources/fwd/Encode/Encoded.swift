@@ -85,22 +85,35 @@ struct EncodedFunction {
   }
 
   /// The parameters that may be the context that its owner gets back, the
-  /// likeliest first: those of type `void *` that come first or last, or have a
-  /// name that says so.
+  /// likeliest first: those of type `void *` that come first or last, have no name,
+  /// or have a name that says so.
   var contexts: [Int] {
-    let hints = [
-      "context", "ctx", "user", "data", "arg", "opaque", "baton", "closure", "priv", "cookie",
-    ]
     func likelihood(_ index: Int) -> Int {
-      let name = parameters[index].name.lowercased()
-      return (hints.contains { name.contains($0) } ? 4 : 0)
+      (isNamedAsContext(index) ? 4 : 0)
         + (index == 0 ? 2 : index == parameters.count - 1 ? 1 : 0)
     }
     return parameters.indices.filter { index in
       let bare = parameters[index].type.canonical
       return bare.kind == clang_type_pointer && bare.pointee.canonical.kind == clang_type_void
-        && !bare.pointee.isConst && likelihood(index) > 0
+        && !bare.pointee.isConst && (likelihood(index) > 0 || parameters[index].name.isEmpty)
     }.sorted { likelihood($0) > likelihood($1) }
+  }
+
+  /// The parameter that is the context without much doubt, or nil: the first one, or
+  /// the only one whose name says so. A struct of functions often has pointers of
+  /// that name that are no context, so there only the first one counts.
+  var context: Int? {
+    guard let likeliest = contexts.first else { return nil }
+    if likeliest == 0 { return 0 }
+    return kind != .member && contexts.filter(isNamedAsContext) == [likeliest] ? likeliest : nil
+  }
+
+  private func isNamedAsContext(_ index: Int) -> Bool {
+    let hints = [
+      "context", "ctx", "user", "data", "arg", "opaque", "baton", "closure", "priv", "cookie",
+    ]
+    let name = parameters[index].name.lowercased()
+    return hints.contains { name.contains($0) }
   }
 }
 
@@ -143,9 +156,19 @@ struct EncodedStruct {
   let alignment: Int
   let members: [(name: String, bit: Int, isBitField: Bool)]
   let encoding: EncodingResult
+  /// Whether it is made to hold callbacks: it has several function pointers, and besides
+  /// them only numbers and pointers.
+  let isCallbackTable: Bool
 
   init(_ name: String, _ type: CType) {
     self.name = name
+    let fields = type.fields
+    isCallbackTable =
+      fields.filter { $0.type.function?.depth == 1 }.count > 1
+      && fields.allSatisfy {
+        let kinds = [clang_type_record, clang_type_array, clang_type_incomplete_array]
+        return !$0.isBitField && !kinds.contains($0.type.canonical.kind)
+      }
     size = type.size ?? 0
     alignment = type.alignment ?? 1
     members = type.fields.map {

@@ -4,7 +4,8 @@
 import CClangIndex
 import Foundation
 
-/// A Swift file with a method key for each callback, and a protocol table.
+/// A Swift file with a method key for each callback, a protocol table, and functions that
+/// fill structs of callbacks.
 struct SwiftSource {
   let text: String
 
@@ -14,6 +15,7 @@ struct SwiftSource {
     var identifiers = SwiftName.Pool(taken: ["table"])
     var keys: [String] = []
     var required: [String] = []
+    var tables = CallbackTables(of: found.structs)
     let owners = Dictionary(grouping: found.functions) { Self.owner(of: $0.name) ?? "" }
     for function in found.functions where function.kind != .function {
       let title = function.name == Source.typeName ? "callback" : function.name
@@ -24,6 +26,7 @@ struct SwiftSource {
         let identifier = identifiers.take(SwiftName.lowerCamel(owner ?? title))
         keys.append(key.declaration(identifier))
         required.append("      $0.optional(\(identifier))")
+        tables.add(function, identifier)
       } catch {
         keys.append("  // \(title): no key, since \(error.text)")
       }
@@ -43,6 +46,8 @@ struct SwiftSource {
       ]
       lines += required + ["    }", "  }"]
     }
+    // Without the module of the header, its structs cannot be named.
+    if !modules.isEmpty { lines += tables.functions { identifiers.take($0) } }
     lines += ["}", ""]
     text = lines.joined(separator: "\n")
   }
@@ -75,6 +80,43 @@ struct SwiftSource {
 }
 
 extension SwiftSource {
+  /// Functions that fill the structs of callbacks.
+  private struct CallbackTables {
+    private let names: Set<String>
+    private var structs: [(name: String, members: [String])] = []
+
+    init(of structs: [EncodedStruct]) {
+      names = Set(structs.filter(\.isCallbackTable).map(\.name))
+    }
+
+    /// Adds a member of a struct of callbacks.
+    mutating func add(_ function: EncodedFunction, _ identifier: String) {
+      let parts = function.name.split(separator: ".", omittingEmptySubsequences: false)
+      guard function.kind == .member, parts.count == 2, names.contains(String(parts[0])) else {
+        return
+      }
+      let context = function.context.map { ", context: \(Key.position($0, of: function))" } ?? ""
+      let line =
+        "      $0.set(\\.\(SwiftName.escaped(String(parts[1]))), to: \(identifier)\(context))"
+      if structs.last?.name != String(parts[0]) { structs.append((String(parts[0]), [])) }
+      structs[structs.count - 1].members.append(line)
+    }
+
+    func functions(_ take: (String) -> String) -> [String] {
+      structs.flatMap { name, members in
+        [
+          "",
+          "  /// A `\(name)` whose members forward to the proxy. Keep the owner and the proxy as long as",
+          "  /// the library uses it.",
+          "  static func \(take(SwiftName.lowerCamel(name)))(",
+          "    _ proxy: DynamicProxy, owner: AnyObject",
+          "  ) throws(ForwardingError) -> UnsafeMutablePointer<\(name)> {",
+          "    try proxy.callbackTable(\(name).self, owner: owner) {",
+        ] + members + ["    }", "  }"]
+      }
+    }
+  }
+
   /// Why something has no Swift spelling.
   struct Problem: Error {
     let text: String
@@ -94,25 +136,46 @@ extension SwiftSource {
       if !function.encoding.stated.isEmpty {
         throw Problem(text: "a struct that is passed by value has a layout to state")
       }
-      // The context that comes first is the receiver of the form `.method`.
-      let isMethod = function.contexts.first == 0
+      let context = function.context
       var types: [String] = []
-      for parameter in function.parameters.dropFirst(isMethod ? 1 : 0) {
+      for (index, parameter) in function.parameters.enumerated() where index != context {
         types.append(try SwiftType.spelling(of: parameter.type))
       }
       let result = try SwiftType.spelling(of: function.result)
       self.types = "((\(types.joined(separator: ", "))) -> \(result)).self"
       parameterCount = types.count
       var comment = ["`\(title)`: `\(function.encoding.text ?? "")`."]
-      if isMethod {
-        comment.append("Parameter 1 is taken for the context: form `.method`.")
-      } else if let context = function.contexts.first {
-        comment.append("Parameter \(context + 1) may be the context: form `.arguments`.")
+      if let context {
+        comment.append(
+          "\(Self.name(context, of: function)) is taken for the context, and left out: "
+            + "`context: \(Self.position(context, of: function))`.")
+      } else if function.contexts.isEmpty {
+        comment.append("It has no context.")
       } else {
-        comment.append("Form `.arguments`.")
+        let names = function.contexts.sorted().map { Self.name($0, of: function) }
+        let position = Self.position(function.contexts[0], of: function)
+        comment.append(
+          "\(names.joined(separator: " or ")) may be the context. A key without it would need, for example,"
+        )
+        comment.append("`context: \(position)`.")
       }
       if function.kind == .member { comment.append("Field: `\\\(function.name)`.") }
       self.comment = comment
+    }
+
+    /// `Parameter 4 (userdata)`.
+    private static func name(_ parameter: Int, of function: EncodedFunction) -> String {
+      let name = function.parameters[parameter].name
+      return "Parameter \(parameter + 1)" + (name.isEmpty ? "" : " (`\(name)`)")
+    }
+
+    /// The `ContextPosition` of a parameter.
+    fileprivate static func position(_ parameter: Int, of function: EncodedFunction) -> String {
+      switch parameter {
+      case 0: ".first"
+      case function.parameters.count - 1: ".last"
+      default: ".at(\(parameter))"
+      }
     }
 
     func declaration(_ identifier: String) -> String {
@@ -264,7 +327,7 @@ private enum SwiftName {
     word.prefix(1).uppercased() + word.dropFirst()
   }
 
-  private static func escaped(_ name: String) -> String {
+  static func escaped(_ name: String) -> String {
     if name.first?.isNumber ?? true { return "_" + name }
     return isKeyword(name) ? "`\(name)`" : name
   }

@@ -78,6 +78,9 @@ final class TreeWalk {
     try interruption.subscribe(to: proxy)
   }
 
+  /// What a call of nftw's callback would do now.
+  var explanation: String { proxy.explain(FileVisitor.visit).description }
+
   /// Walks; `directory` is a path in the file system's own encoding.
   func run(_ directory: [UInt8]) throws -> End {
     let function = try proxy.functionPointer(for: FileVisitor.visit)

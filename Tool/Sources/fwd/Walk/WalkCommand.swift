@@ -48,6 +48,12 @@ struct WalkCommand: ParsableCommand {
       valueName: "name@count"))
   var leave: [Departure] = []
 
+  @Flag(
+    help:
+      "Show which observers a file reaches, in which order, and why others are skipped: before the walk and after it."
+  )
+  var explain = false
+
   private var configuration: TreeWalk.Configuration {
     TreeWalk.Configuration(
       observers: only?.names ?? Set(TreeWalk.ObserverName.allCases), largestCount: top,
@@ -77,8 +83,11 @@ struct WalkCommand: ParsableCommand {
         )
       }
       let walk = try TreeWalk(configuration)
+      let before = walk.explanation
       let end = try walk.run(root.walkPath)
-      let report = WalkReport(directory: path, root: root, walk: walk, end: end)
+      let report = WalkReport(
+        directory: path, root: root, walk: walk, end: end,
+        explanations: explain ? (before, walk.explanation) : nil)
       try printOutput(json ? report.json.text() + "\n" : report.text(style: .standard))
       switch end {
       case .complete, .stopped(.limit), .stopped(.none): break

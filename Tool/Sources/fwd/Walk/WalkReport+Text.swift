@@ -24,6 +24,10 @@ extension WalkReport {
       text += heading("Extensions", .extensions, style)
       text += table(of: extensions, width: width, style: style)
     }
+    if let explanations {
+      text += "\n" + style.bold("Observers before the walk") + "\n" + explanations.before + "\n"
+      text += "\n" + style.bold("Observers after the walk") + "\n" + explanations.after + "\n"
+    }
     return text
   }
 

@@ -12,8 +12,15 @@ struct WalkReport {
   /// Who left in the middle, and after how many files.
   let left: [(name: TreeWalk.ObserverName, files: UInt64)]
 
-  init(directory: [UInt8], root: WalkRoot, walk: TreeWalk, end: TreeWalk.End) {
+  /// Which observers a file reached before the walk and after it, if that was asked.
+  let explanations: (before: String, after: String)?
+
+  init(
+    directory: [UInt8], root: WalkRoot, walk: TreeWalk, end: TreeWalk.End,
+    explanations: (before: String, after: String)?
+  ) {
     self.directory = directory
+    self.explanations = explanations
     self.end = end
     counts = walk.totals.counts
     bins = walk.histogram?.bins
@@ -72,6 +79,15 @@ extension WalkReport {
     }
     if let extensions {
       members.append(("extensions", .array(extensions.map(Self.json))))
+    }
+    if let explanations {
+      members.append(
+        (
+          "explanations",
+          .object([
+            ("before", .string(explanations.before)), ("after", .string(explanations.after)),
+          ])
+        ))
     }
     return .object(members)
   }

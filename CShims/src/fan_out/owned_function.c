@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// C function pointers that forward into a proxy, and that nobody destroys: an object owns them.
+///
+/// The function pointer of an *owned function* is valid for the life of the process. It has no strong reference to its
+/// proxy or its owner. Each call takes a strong reference to the proxy from a weak one, and asks whether the owner has
+/// begun to deinitialise:
+///
+///     both live                        forwards the call
+///     one has died                     returns the result for failed calls, and reports the call
+///     buried, by the proxy's death     the slot has the tombstone, which does the same
+///     or by a look at all owners
+///
+/// A *tombstone* is made together with the function, so that a death needs no memory. It has what a late call needs: the
+/// result, the selector and the error handler. It is never freed, and its function pointer is never handed out again. The
+/// weak references, the signature and the layout of the arguments are given up when the function is buried.
+///
+/// The call that a bury finds under way keeps what it uses by the hazard pointer of its slot (call/closure.c).
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "fan_out/proxy_function.h"
+
+typedef struct tombstone {
+  /// First: the slot has its address.
+  fwd_target target;
+  /// All tombstones are linked, and have their slots, since leak checkers do not look into libffi's trampolines.
+  struct tombstone *next;
+  const void *slot;
+  fwd_selector selector;
+  /// A Swift object, with a reference, and what passes a late call to it.
+  void *reporter;
+  fwd_late_call_handler report;
+  const void *owner_type;
+  uint32_t result_size;
+  bool returns_object;
+  _Alignas(max_align_t) unsigned char result[];
+} tombstone;
+
+struct fwd_owned_function {
+  fwd_function_target target;
+  fwd_closure *closure;
+  fwd_signature *signature;
+  fwd_weak proxy;
+  /// 0 if the proxy is the owner.
+  fwd_weak owner;
+  tombstone *tombstone;
+};
+
+static _Atomic(tombstone *) tombstones;
+
+// MARK: Calls
+
+/// Treats a call after the death of the owner or of the proxy.
+__attribute__((cold, noinline)) static void call_late(const tombstone *stone, void *result) {
+  memcpy(result, stone->result, stone->result_size);
+  if (stone->returns_object) {
+    void *object;
+    memcpy(&object, result, sizeof object);
+    fwd_object_retain(object);
+  }
+  stone->report(stone->reporter, stone->selector, stone->owner_type);
+}
+
+static void handle_late_call(void *context, void *const *arguments, void *result) {
+  (void)arguments;
+  call_late(context, result);
+}
+
+static void handle_call(void *context, void *const *arguments, void *result) {
+  const fwd_owned_function *function = context;
+  void *proxy = fwd_weak_take(function->proxy);
+  if (__builtin_expect(!proxy || (function->owner && fwd_weak_has_died(function->owner)), 0)) {
+    call_late(function->tombstone, result);
+  } else {
+    fwd_function_call(&function->target, arguments, result);
+  }
+  // May end the proxy, which buries this function: the hazard pointer of the call keeps it.
+  fwd_object_release(proxy);
+}
+
+// MARK: Creation
+
+/// Makes the tombstone of a function; NULL if memory is short.
+static tombstone *make_tombstone(const fwd_owned_function_request *request) {
+  const fwd_compiled_method *method = fwd_compiled_method_of(request->method);
+  tombstone *stone = calloc(1, sizeof *stone + method->result.size);
+  if (!stone) return NULL;
+  *stone = (tombstone){
+      .target = {.handler = handle_late_call, .context = stone},
+      .selector = request->method->selector,
+      .reporter = request->reporter,
+      .report = request->report,
+      .owner_type = request->owner_type,
+      .result_size = (uint32_t)method->result.size,
+      .returns_object = method->returns_object,
+  };
+  const void *kept = request->failure_result          ? request->failure_result
+                     : request->method->failure_result ? request->method->failure_result
+                                                       : request->method->default_result;
+  if (kept) fwd_function_copy_result(method, kept, stone->result);
+  fwd_object_retain(request->reporter);
+  return stone;
+}
+
+static void free_tombstone(tombstone *stone) {
+  if (!stone) return;
+  if (stone->returns_object) {
+    void *object;
+    memcpy(&object, stone->result, sizeof object);
+    fwd_object_release(object);
+  }
+  fwd_object_release(stone->reporter);
+  free(stone);
+}
+
+/// Frees a function that no call can use any more. Its tombstone stays.
+static void free_function(void *context) {
+  fwd_owned_function *function = context;
+  if (function->proxy) fwd_weak_destroy(function->proxy);
+  if (function->owner) fwd_weak_destroy(function->owner);
+  fwd_signature_release(function->signature);
+  free(function);
+}
+
+fwd_status fwd_owned_function_create(const fwd_owned_function_request *request, fwd_owned_function **function,
+                                     fwd_error *error) {
+  fwd_signature *signature = NULL;
+  size_t context = FWD_NO_ARGUMENT;
+  fwd_status status = fwd_function_signature(request->method, request->form, &signature, &context, error);
+  if (status != FWD_OK) return status;
+  fwd_owned_function *made = calloc(1, sizeof *made);
+  if (!made) {
+    fwd_signature_release(signature);
+    return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a function pointer");
+  }
+  made->signature = signature;
+  made->target.proxy = request->proxy;
+  made->target.method = fwd_compiled_method_of(request->method);
+  made->proxy = fwd_weak_create(request->proxy->owner, fwd_weak_kind_in_use());
+  if (request->owner) made->owner = fwd_weak_create(request->owner, fwd_weak_kind_in_use());
+  made->tombstone = make_tombstone(request);
+  if (!made->proxy || (request->owner && !made->owner) || !made->tombstone) {
+    status = fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a function pointer");
+  } else {
+    if (request->failure_result) made->target.failure_result = made->tombstone->result;
+    status = fwd_cif_closure_create_dropping(fwd_signature_cif(signature), context, handle_call, made, free_function,
+                                             made, &made->closure, error);
+  }
+  if (status != FWD_OK) {
+    free_tombstone(made->tombstone);
+    free_function(made);
+    return status;
+  }
+  *function = made;
+  return FWD_OK;
+}
+
+void (*fwd_owned_function_pointer(const fwd_owned_function *function))(void) {
+  return fwd_closure_function(function->closure);
+}
+
+bool fwd_owned_function_owner_has_died(const fwd_owned_function *function) {
+  return function->owner && fwd_weak_has_died(function->owner);
+}
+
+void fwd_owned_function_bury(fwd_owned_function *function) {
+  tombstone *stone = function->tombstone;
+  stone->next = atomic_load_explicit(&tombstones, memory_order_relaxed);
+  // Release: who reads the list finds complete tombstones.
+  while (!atomic_compare_exchange_weak_explicit(&tombstones, &stone->next, stone, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
+  stone->slot = fwd_closure_bury(function->closure, &stone->target);
+}
+
+// MARK: Structs of callbacks
+
+/// Precedes the struct in its memory, and keeps the struct's alignment.
+typedef struct struct_header {
+  _Alignas(max_align_t) struct struct_header *next;
+} struct_header;
+
+static _Atomic(struct_header *) structs;
+
+void *fwd_callback_struct_create(size_t size) {
+  struct_header *header = calloc(1, sizeof *header + size);
+  if (!header) return NULL;
+  header->next = atomic_load_explicit(&structs, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&structs, &header->next, header, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
+  return header + 1;
+}
+
+void fwd_callback_struct_set(void *member, void (*function)(void)) {
+  // A C library reads the member as a plain pointer, at any time. Release: it then finds the function's slot filled.
+  __atomic_store_n((uintptr_t *)member, (uintptr_t)function, __ATOMIC_RELEASE);
+}

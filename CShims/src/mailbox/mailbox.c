@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The life of mailboxes.
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "mailbox/parts.h"
+
+fwd_mail_sequel *fwd_mail_take_sequels(fwd_mailbox *mailbox, uint64_t epoch) {
+  fwd_mail_sequel *taken = NULL, **end = &taken;
+  while (mailbox->sequels && mailbox->sequels->epoch < epoch) {
+    *end = mailbox->sequels;
+    end = &mailbox->sequels->next;
+    mailbox->sequels = mailbox->sequels->next;
+  }
+  *end = NULL;
+  if (!mailbox->sequels) mailbox->last_sequel = NULL;
+  return taken;
+}
+
+void fwd_mail_run_sequels(fwd_mail_sequel *sequel) {
+  while (sequel) {
+    fwd_mail_sequel *next = sequel->next;
+    sequel->run(sequel);
+    sequel = next;
+  }
+}
+
+fwd_status fwd_mailbox_create(void (*notify)(void *context), void *context, void (*destroy)(void *context),
+                              fwd_mailbox **mailbox, fwd_error *error) {
+  if (!notify || !mailbox) {
+    return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_mailbox_create: no %s", notify ? "mailbox to fill" : "notifier");
+  }
+  fwd_mailbox *made = calloc(1, sizeof *made);
+  if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a mailbox");
+  atomic_init(&made->references, 1);
+  made->notify = notify;
+  made->context = context;
+  made->destroy = destroy;
+  *mailbox = made;
+  return FWD_OK;
+}
+
+fwd_mailbox *fwd_mailbox_retain(fwd_mailbox *mailbox) {
+  if (mailbox) atomic_fetch_add_explicit(&mailbox->references, 1, memory_order_relaxed);
+  return mailbox;
+}
+
+/// Wakes the threads that wait for room for one of the messages in blocks.
+static void wake_waiters(const fwd_mail_block *blocks, size_t cursor) {
+  for (const fwd_mail_block *each = blocks; each; each = each->next) {
+    for (; cursor < each->used; cursor += ((const fwd_mail *)(each->bytes + cursor))->size) {
+      fwd_recipient *recipient = ((const fwd_mail *)(each->bytes + cursor))->method->recipient;
+      if (fwd_mail_is_bounded(recipient)) fwd_mail_announce_room(recipient);
+    }
+    cursor = 0;
+  }
+}
+
+void fwd_mailbox_close(fwd_mailbox *mailbox) {
+  fwd_lock_lock(&mailbox->lock);
+  mailbox->is_closed = true;
+  fwd_mail_block *filling = mailbox->filling.first, *draining = NULL;
+  size_t cursor = mailbox->cursor;
+  mailbox->filling = (fwd_mail_half){NULL, NULL, 0, 0};
+  wake_waiters(filling, 0);
+  fwd_mail_sequel *sequels = NULL;
+  // A drain under way has the other half, and what follows it.
+  if (atomic_load_explicit(&mailbox->drainer, memory_order_relaxed) == 0) {
+    draining = mailbox->draining;
+    mailbox->draining = NULL;
+    mailbox->is_scheduled = false;
+    wake_waiters(draining, cursor);
+    sequels = fwd_mail_take_sequels(mailbox, UINT64_MAX);
+  }
+  fwd_lock_unlock(&mailbox->lock);
+  fwd_mail_discard_blocks(draining, cursor);
+  fwd_mail_discard_blocks(filling, 0);
+  fwd_mail_run_sequels(sequels);
+}
+
+void fwd_mailbox_release(fwd_mailbox *mailbox) {
+  if (!mailbox || atomic_fetch_sub_explicit(&mailbox->references, 1, memory_order_acq_rel) > 1) return;
+  fwd_mailbox_close(mailbox);
+  fwd_mail_free_blocks(mailbox->spare);
+  if (mailbox->destroy) mailbox->destroy(mailbox->context);
+  free(mailbox);
+}
+
+void fwd_mailbox_ask_current(fwd_mailbox *mailbox, bool (*is_current)(void *context)) {
+  mailbox->is_current = is_current;
+}
+
+uint64_t fwd_mailbox_post_count(const fwd_mailbox *mailbox) {
+  return atomic_load_explicit(&mailbox->post_count, memory_order_relaxed);
+}
+
+bool fwd_mailbox_is_interrupted(const fwd_mailbox *mailbox) { return mailbox->is_interrupted; }
+
+void fwd_mailbox_follow(fwd_mailbox *mailbox, fwd_mail_sequel *sequel) {
+  sequel->next = NULL;
+  fwd_lock_lock(&mailbox->lock);
+  bool is_idle = !mailbox->is_scheduled;
+  if (!is_idle) {
+    sequel->epoch = mailbox->epoch;
+    if (mailbox->last_sequel) {
+      mailbox->last_sequel->next = sequel;
+    } else {
+      mailbox->sequels = sequel;
+    }
+    mailbox->last_sequel = sequel;
+  }
+  fwd_lock_unlock(&mailbox->lock);
+  if (is_idle) sequel->run(sequel);
+}

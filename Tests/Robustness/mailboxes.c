@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Compares mailboxes with a simple model of them, and uses one from many threads: `mailboxes [EPISODES [SEED]]`.
+
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+#include "fwd_mailbox.h"
+#include "fwd_selector.h"
+#include "mailbox/parts.h"
+#include "members/dispatch_table.h"
+
+static uint64_t seed = 1;
+
+static uint64_t random_below(uint64_t limit) {
+  seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+  return seed % limit;
+}
+
+// MARK: A recipient
+
+/// A subscriber that counts what it gets.
+typedef struct listener {
+  fwd_recipient *recipient;
+  fwd_implementation implementation, posting;
+  fwd_overflow overflow;
+  size_t limit;
+  fwd_mail_account account;
+  unsigned number;
+  bool has_ended, destroyed;
+  atomic_size_t *alive;
+  // For threads: the next number of each thread.
+  int64_t next[4];
+  atomic_size_t delivered;
+} listener;
+
+static fwd_selector selector;
+static fwd_signature *signature;
+
+static void ignore_failure(void *context, fwd_selector named, const fwd_error *error) {
+  (void)context, (void)named;
+  printf("unexpected: %s\n", error->message);
+  EXPECT(false);
+}
+
+static void destroy_listener(void *receiver) {
+  listener *self = receiver;
+  EXPECT(!self->destroyed);
+  self->destroyed = true;
+  if (self->alive) atomic_fetch_sub(self->alive, 1);
+}
+
+static void add_listener(listener *self, fwd_mailbox *mailbox, void (*function)(void *, int64_t, const char *)) {
+  self->implementation = (fwd_implementation){.function = (void (*)(void))(uintptr_t)function};
+  fwd_recipient_options options = {
+      .hold = FWD_HOLD_NONE,
+      .receiver = self,
+      .overflow = self->overflow,
+      .limit = self->limit,
+      .method_count = 1,
+      .account = &self->account,
+      .report = ignore_failure,
+  };
+  NEED((self->recipient = fwd_recipient_create(mailbox, &options)));
+  fwd_recipient_adopt(self->recipient, destroy_listener);
+  NEED(fwd_recipient_add(self->recipient, selector, signature, &self->implementation, NULL, &self->posting, NULL) ==
+       FWD_OK);
+}
+
+static fwd_status post_to(listener *self, int64_t number, const char *text) {
+  void *receiver = self;
+  unsigned char nothing;
+  void *arguments[] = {&receiver, &number, &text};
+  return self->posting.packed(self->posting.context, self, arguments, &nothing, NULL);
+}
+
+// MARK: The model
+
+enum { listener_count = 6, waiting_limit = 4096 };
+
+/// A message that waits.
+typedef struct expected {
+  unsigned listener;
+  int64_t number;
+  unsigned length;
+} expected;
+
+static listener listeners[listener_count];
+static expected waiting[waiting_limit];
+static size_t waiting_count, delivered_count, dropped_count;
+static bool is_notified;
+
+static void notify_model(void *context) {
+  (void)context;
+  EXPECT(!is_notified);
+  is_notified = true;
+}
+
+static void forget(size_t index) {
+  memmove(&waiting[index], &waiting[index + 1], (--waiting_count - index) * sizeof waiting[0]);
+}
+
+/// Removes what has been dropped with its subscription, up to the next message that must come.
+static void skip_ended(void) {
+  while (waiting_count > 0 && listeners[waiting[0].listener].has_ended) forget(0);
+}
+
+static void take(void *receiver, int64_t number, const char *text) {
+  listener *self = receiver;
+  skip_ended();
+  NEED(waiting_count > 0);
+  EXPECT(!self->has_ended && !self->destroyed);
+  EXPECT(waiting[0].listener == self->number && waiting[0].number == number);
+  size_t length = text ? strlen(text) + 1 : 0;
+  EXPECT(waiting[0].length == length);
+  for (size_t i = 0; i + 1 < length; i++) EXPECT(text[i] == 'a' + (char)(number % 26));
+  forget(0);
+  delivered_count++;
+}
+
+static void expect_posted(unsigned number, int64_t value, unsigned length) {
+  listener *self = &listeners[number];
+  size_t own = 0, oldest = waiting_count;
+  for (size_t i = waiting_count; i-- > 0;) {
+    if (waiting[i].listener == number) own++, oldest = i;
+  }
+  if (self->overflow != FWD_OVERFLOW_UNBOUNDED && own >= self->limit) {
+    dropped_count++;
+    if (self->overflow == FWD_OVERFLOW_DROP_NEWEST) return;
+    forget(oldest);
+  }
+  waiting[waiting_count++] = (expected){number, value, length};
+}
+
+static void renew(unsigned number, fwd_mailbox *mailbox) {
+  listeners[number] = (listener){.number = number, .overflow = (fwd_overflow)random_below(3)};
+  if (listeners[number].overflow != FWD_OVERFLOW_UNBOUNDED) listeners[number].limit = 1 + random_below(5);
+  add_listener(&listeners[number], mailbox, take);
+}
+
+/// Ends a listener and gives it up, as the end of a subscription does. Its messages are dropped.
+static void end(unsigned number) {
+  listener *self = &listeners[number];
+  self->has_ended = true;
+  fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
+  NEED(table);
+  fwd_recipient_observe(self->recipient, table);
+  table->ended(table->ended_context);
+  fwd_dispatch_table_destroy(table);
+  fwd_recipient_release(self->recipient);
+}
+
+static void run_episode(void) {
+  fwd_mailbox *mailbox;
+  NEED(fwd_mailbox_create(notify_model, NULL, NULL, &mailbox, NULL) == FWD_OK);
+  waiting_count = 0;
+  is_notified = false;
+  for (unsigned i = 0; i < listener_count; i++) renew(i, mailbox);
+  // The longest ones bring a block of their own.
+  static char text[6000];
+  int64_t value = 0;
+  uint64_t dropped = 0;
+  delivered_count = dropped_count = 0;
+  for (size_t step = 0; step < 400; step++) {
+    unsigned number = (unsigned)random_below(listener_count);
+    if (random_below(8) > 0) {
+      value++;
+      unsigned length = random_below(4) > 0 ? (unsigned)random_below(40) : (unsigned)random_below(sizeof text);
+      bool is_null = random_below(10) == 0;
+      memset(text, 'a' + (int)(value % 26), length);
+      text[length] = 0;
+      EXPECT(post_to(&listeners[number], value, is_null ? NULL : text) == FWD_OK);
+      expect_posted(number, value, is_null ? 0 : length + 1);
+      EXPECT(is_notified);
+    } else if (random_below(3) > 0) {
+      size_t limit = random_below(30);
+      if (is_notified) {
+        is_notified = false;
+        size_t before = delivered_count, count = fwd_mailbox_drain(mailbox, limit);
+        EXPECT(count == delivered_count - before);
+        EXPECT(limit == 0 || count <= limit);
+        skip_ended();
+        if (!is_notified) EXPECT(waiting_count == 0);
+      } else {
+        EXPECT(fwd_mailbox_drain(mailbox, limit) == 0);
+      }
+    } else if (random_below(4) == 0) {
+      // Under a new number only when the old messages are gone, or the model would mix them up.
+      end(number);
+      while (is_notified) {
+        is_notified = false;
+        fwd_mailbox_drain(mailbox, 0);
+      }
+      skip_ended();
+      EXPECT(waiting_count == 0 && listeners[number].destroyed);
+      dropped += fwd_mail_account_drop_count(&listeners[number].account);
+      renew(number, mailbox);
+    }
+  }
+  // Some of the messages are left for the end of the mailbox.
+  for (unsigned i = 0; i < listener_count; i++) {
+    dropped += fwd_mail_account_drop_count(&listeners[i].account);
+    fwd_recipient_release(listeners[i].recipient);
+  }
+  fwd_mailbox_release(mailbox);
+  for (unsigned i = 0; i < listener_count; i++) EXPECT(listeners[i].destroyed);
+  EXPECT(dropped == dropped_count);
+}
+
+// MARK: Memory
+
+static void notify_nobody(void *context) { (void)context; }
+
+/// Small messages between large ones share the blocks of these.
+static void check_blocks(size_t large) {
+  fwd_mailbox *mailbox;
+  NEED(fwd_mailbox_create(notify_nobody, NULL, NULL, &mailbox, NULL) == FWD_OK);
+  listener self = {.overflow = FWD_OVERFLOW_UNBOUNDED};
+  add_listener(&self, mailbox, take);
+  static char text[6000];
+  memset(text, 'x', sizeof text - 1);
+  for (int64_t i = 0; i < 1000; i++) EXPECT(post_to(&self, i, text + sizeof text - 1 - (i % 2 ? large : 20)) == FWD_OK);
+  size_t room = 0;
+  for (const fwd_mail_block *each = mailbox->filling.first; each; each = each->next) room += each->capacity;
+  EXPECT(room < 2 * mailbox->filling.bytes);
+  fwd_recipient_release(self.recipient);
+  fwd_mailbox_release(mailbox);
+  EXPECT(self.destroyed);
+}
+
+// MARK: Results
+
+/// Writes the result of every second call, which nobody reads.
+static fwd_status give_result(const void *context, void *receiver, void *const *arguments, void *result, fwd_error *error) {
+  (void)context, (void)arguments, (void)error;
+  listener *self = receiver;
+  int64_t found;
+  memcpy(&found, result, sizeof found);
+  EXPECT(found == 0);
+  if (atomic_fetch_add(&self->delivered, 1) % 2 == 0) memset(result, 1, sizeof found);
+  return FWD_OK;
+}
+
+static void check_results(void) {
+  fwd_mailbox *mailbox;
+  fwd_signature *with_result;
+  NEED(fwd_signature_create("q@q*", 4, &with_result, NULL) == FWD_OK);
+  NEED(fwd_mailbox_create(notify_nobody, NULL, NULL, &mailbox, NULL) == FWD_OK);
+  listener self = {.overflow = FWD_OVERFLOW_UNBOUNDED};
+  fwd_signature *usual = signature;
+  signature = with_result;
+  add_listener(&self, mailbox, take);
+  signature = usual;
+  self.implementation = (fwd_implementation){.packed = give_result, .context = &self};
+  for (int64_t i = 0; i < 10; i++) EXPECT(post_to(&self, i, "") == FWD_NO_RESPONDER);
+  EXPECT(fwd_mailbox_drain(mailbox, 0) == 10);
+  fwd_recipient_release(self.recipient);
+  fwd_mailbox_release(mailbox);
+  fwd_signature_release(with_result);
+}
+
+// MARK: Waiting for oneself
+
+static listener full;
+
+static void count_delivery(void *receiver, int64_t number, const char *text) {
+  (void)number, (void)text;
+  atomic_fetch_add(&((listener *)receiver)->delivered, 1);
+}
+
+/// Posts more than there is room for, on the draining thread.
+static void post_in_destroy(void *receiver) {
+  destroy_listener(receiver);
+  for (int64_t i = 0; i < 3; i++) EXPECT(post_to(&full, i, NULL) == FWD_OK);
+}
+
+static void check_destroy(void) {
+  fwd_mailbox *mailbox;
+  NEED(fwd_mailbox_create(notify_nobody, NULL, NULL, &mailbox, NULL) == FWD_OK);
+  listener first = {.overflow = FWD_OVERFLOW_UNBOUNDED};
+  full = (listener){.overflow = FWD_OVERFLOW_BLOCK, .limit = 1};
+  add_listener(&first, mailbox, count_delivery);
+  add_listener(&full, mailbox, count_delivery);
+  fwd_recipient_adopt(first.recipient, post_in_destroy);
+  EXPECT(post_to(&first, 1, NULL) == FWD_OK);
+  fwd_recipient_release(first.recipient);
+  // The recipient goes inside of the drain, which delivers what is posted then.
+  EXPECT(fwd_mailbox_drain(mailbox, 0) == 4 && first.destroyed && atomic_load(&full.delivered) == 3);
+  fwd_recipient_release(full.recipient);
+  fwd_mailbox_release(mailbox);
+}
+
+// MARK: Long rows
+
+/// A drain skips many messages that were dropped, but not without end.
+static void check_skipping(void) {
+  fwd_mailbox *mailbox;
+  NEED(fwd_mailbox_create(notify_nobody, NULL, NULL, &mailbox, NULL) == FWD_OK);
+  listener latest = {.overflow = FWD_OVERFLOW_DROP_OLDEST, .limit = 1};
+  add_listener(&latest, mailbox, count_delivery);
+  size_t delivered = 0, drains = 0;
+  // Fewer than a compaction would remove.
+  for (int64_t i = 0; i < 500; i++) EXPECT(post_to(&latest, i, NULL) == FWD_OK);
+  while (delivered == 0 && ++drains < 100) delivered = fwd_mailbox_drain(mailbox, 2);
+  EXPECT(delivered == 1 && drains <= 4);
+  EXPECT(fwd_mail_account_drop_count(&latest.account) == 499);
+  fwd_recipient_release(latest.recipient);
+  fwd_mailbox_release(mailbox);
+}
+
+// MARK: Threads
+
+enum { thread_count = 4, shared_count = 3 };
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static bool is_due, is_over;
+static size_t rounds = 20000;
+static listener shared[shared_count];
+static check_case *thread_case;
+
+static void notify_drainer(void *context) {
+  (void)context;
+  pthread_mutex_lock(&gate);
+  is_due = true;
+  pthread_cond_signal(&wake);
+  pthread_mutex_unlock(&gate);
+}
+
+static void take_shared(void *receiver, int64_t number, const char *text) {
+  listener *self = receiver;
+  check_current = thread_case;
+  size_t thread = (size_t)(number >> 32);
+  int64_t low = number & 0xffffffff;
+  NEED(thread < thread_count);
+  // Each thread's messages come in its order; a bounded listener may miss some.
+  if (self->overflow == FWD_OVERFLOW_UNBOUNDED || self->overflow == FWD_OVERFLOW_BLOCK) {
+    EXPECT(low == self->next[thread]);
+  } else {
+    EXPECT(low >= self->next[thread]);
+  }
+  self->next[thread] = low + 1;
+  EXPECT(text && strlen(text) == (size_t)(low % 60));
+  atomic_fetch_add(&self->delivered, 1);
+}
+
+static void *drain_shared(void *argument) {
+  check_current = thread_case;
+  fwd_mailbox *mailbox = argument;
+  pthread_mutex_lock(&gate);
+  while (!is_over || is_due) {
+    while (!is_due && !is_over) pthread_cond_wait(&wake, &gate);
+    if (!is_due) break;
+    is_due = false;
+    pthread_mutex_unlock(&gate);
+    fwd_mailbox_drain(mailbox, 100);
+    pthread_mutex_lock(&gate);
+  }
+  pthread_mutex_unlock(&gate);
+  return NULL;
+}
+
+static void *post_shared(void *argument) {
+  check_current = thread_case;
+  int64_t thread = (int64_t)(uintptr_t)argument;
+  char text[64];
+  for (size_t i = 0; i < rounds; i++) {
+    memset(text, 'x', i % 60);
+    text[i % 60] = 0;
+    for (size_t each = 0; each < shared_count; each++) post_to(&shared[each], thread << 32 | (int64_t)i, text);
+  }
+  return NULL;
+}
+
+static void run_threads(void) {
+  static const fwd_overflow rules[shared_count] = {FWD_OVERFLOW_UNBOUNDED, FWD_OVERFLOW_BLOCK, FWD_OVERFLOW_DROP_OLDEST};
+  thread_case = check_current;
+  fwd_mailbox *mailbox;
+  NEED(fwd_mailbox_create(notify_drainer, NULL, NULL, &mailbox, NULL) == FWD_OK);
+  atomic_size_t alive = shared_count;
+  for (unsigned i = 0; i < shared_count; i++) {
+    shared[i] = (listener){.number = i, .overflow = rules[i], .limit = i == 0 ? 0 : 50, .alive = &alive};
+    add_listener(&shared[i], mailbox, take_shared);
+  }
+  is_due = is_over = false;
+  pthread_t drainer, posters[thread_count];
+  NEED(pthread_create(&drainer, NULL, drain_shared, mailbox) == 0);
+  for (size_t i = 0; i < thread_count; i++) {
+    NEED(pthread_create(&posters[i], NULL, post_shared, (void *)(uintptr_t)i) == 0);
+  }
+  for (size_t i = 0; i < thread_count; i++) pthread_join(posters[i], NULL);
+  pthread_mutex_lock(&gate);
+  is_over = true;
+  pthread_cond_signal(&wake);
+  pthread_mutex_unlock(&gate);
+  pthread_join(drainer, NULL);
+  size_t all = rounds * thread_count;
+  EXPECT(atomic_load(&shared[0].delivered) == all && shared[0].account.dropped == 0);
+  EXPECT(atomic_load(&shared[1].delivered) == all && shared[1].account.dropped == 0);
+  EXPECT(atomic_load(&shared[2].delivered) + shared[2].account.dropped == all);
+  for (unsigned i = 0; i < shared_count; i++) fwd_recipient_release(shared[i].recipient);
+  fwd_mailbox_release(mailbox);
+  EXPECT(atomic_load(&alive) == 0);
+}
+
+int main(int count, char **arguments) {
+  size_t episodes = count > 1 ? strtoul(arguments[1], NULL, 10) : 300;
+  if (count > 2) seed = strtoull(arguments[2], NULL, 10);
+  if (seed == 0) seed = 1;
+  printf("seed %llu\n", (unsigned long long)seed);
+  NEED((selector = fwd_selector_register("take:text:")));
+  NEED(fwd_signature_create("v@q*", 4, &signature, NULL) == FWD_OK);
+  check_begin("a mailbox does what its model does");
+  for (size_t i = 0; i < episodes; i++) run_episode();
+  check_begin("blocks are used up");
+  check_blocks(600);
+  check_blocks(5000);
+  check_begin("a result has zeros before each delivery");
+  check_results();
+  check_begin("a subscriber that ends inside of a drain may forward");
+  check_destroy();
+  check_begin("dropped messages are skipped");
+  check_skipping();
+  check_begin("four threads post, one drains");
+  run_threads();
+  fwd_signature_release(signature);
+  return check_finish();
+}
