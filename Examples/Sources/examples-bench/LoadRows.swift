@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Benchmark
+  import CFwdMeasure
+  import CSQLite
+  import ExampleSupport
+  import FwdBenchDriver
+  import SharedSQLite
+
+  /// A load of a million rows into a table of SQLite, with and without hooks.
+  enum LoadRows {
+    private static let name = "load"
+    private static let rowCount = 1_000_000
+
+    /// How the rows come in.
+    private enum Load: String, CaseIterable {
+      case statements = "a statement for each row"
+      case query = "one INSERT … SELECT"
+    }
+
+    private static func without(_ load: Load) -> String { "\(load.rawValue): without hooks" }
+    private static func byHand(_ load: Load) -> String {
+      "\(load.rawValue): six hooks by hand, which call the observers"
+    }
+    private static func hooked(_ load: Load, traces: Bool = true) -> String {
+      "\(load.rawValue): six hooks of a proxy, three observers of each row"
+        + (traces ? "" : ", none of statements")
+    }
+
+    static var group: RowGroup {
+      RowGroup(
+        name: name,
+        comparisons: Load.allCases.map { Comparison(title: "/ \($0.rawValue)", way: without($0)) },
+        rows: {
+          Load.allCases.flatMap { load in
+            [
+              row(without(load), load) { _, _ in nil },
+              row(byHand(load), load) { HooksByHand($0, $1) },
+              row(hooked(load), load) { try share($0, $1, traces: true) },
+              row(hooked(load, traces: false), load) { try share($0, $1, traces: false) },
+            ]
+          }
+        },
+        goals: {
+          [
+            Goal(
+              group: name, title: "a load of 1,000,000 rows with hooks",
+              bounds: Load.allCases.flatMap { load in
+                [true, false].map { traces in
+                  Bound(
+                    quantity: .ratio(of: hooked(load, traces: traces), to: without(load)),
+                    limit: 1.25, unit: "without hooks",
+                    detail: load.rawValue
+                      + (traces ? ", each hook observed" : ", statements not observed"))
+                }
+              })
+          ]
+        })
+    }
+
+    private static func share(
+      _ connection: SQLiteConnection, _ observers: Observers, traces: Bool
+    ) throws -> SQLiteHooks {
+      let hooks = try SQLiteHooks(connection)
+      for counter in observers.counters { try hooks.add(counter) }
+      try hooks.proxy.subscribe(observers.counterInC)
+      for validator in observers.validators { try hooks.add(validator) }
+      try hooks.add(observers.guardian)
+      if traces { try hooks.add(observers.statements) }
+      return hooks
+    }
+
+    /// The observers of the program sqlite-hooks.
+    fileprivate final class Observers {
+      let counters = [RowCounter(), RowCounter()]
+      let counterInC = CRowCounter()
+      let validators = [Validator(), Validator(), Validator()]
+      let guardian = Guard()
+      let statements = StatementCounter()
+
+      /// The rows that each counter has seen.
+      var rows: [Int64] {
+        counters.map { $0.inserted.load(ordering: .relaxed) }
+          + [counterInC.changed.load(ordering: .relaxed)]
+      }
+    }
+
+    /// A row of one load. `hook` returns an object that keeps the connection's hooks, or nil without any.
+    private static func row(
+      _ way: String, _ load: Load,
+      _ hook: @escaping (SQLiteConnection, Observers) throws -> AnyObject?
+    ) -> Row {
+      Row(group: name, way: way, deliveries: rowCount) { iterations in
+        var total = bench_start()
+        total.nanoseconds = 0
+        var isRight = true
+        for _ in 0..<iterations {
+          let connection = SQLiteConnection()
+          let observers = Observers()
+          guard let hooks = try? hook(connection, observers) as AnyObject?? else {
+            return Sample(total, isRight: false)
+          }
+          connection.run("CREATE TABLE points (x INTEGER, y INTEGER)")
+          total.nanoseconds += run(load, connection).nanoseconds
+          let seen = hooks == nil ? 0 : Int64(rowCount)
+          isRight = isRight && observers.rows.allSatisfy { $0 == seen }
+          isRight = isRight && connection.text("SELECT count(*) FROM points") == "\(rowCount)"
+          withExtendedLifetime(hooks) {}
+        }
+        return Sample(total, isRight: isRight)
+      }
+    }
+
+    private static func run(_ load: Load, _ connection: SQLiteConnection) -> bench_sample {
+      var insert: OpaquePointer?
+      defer { sqlite3_finalize(insert) }
+      sqlite3_prepare_v2(connection.handle, "INSERT INTO points VALUES (?, ?)", -1, &insert, nil)
+      let start = bench_start()
+      switch load {
+      case .statements:
+        connection.run("BEGIN")
+        for row in 1...Int64(rowCount) {
+          sqlite3_bind_int64(insert, 1, row)
+          sqlite3_bind_int64(insert, 2, row * 2)
+          sqlite3_step(insert)
+          sqlite3_reset(insert)
+        }
+        connection.run("COMMIT")
+      case .query:
+        connection.run(
+          """
+          INSERT INTO points WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < \(rowCount))
+            SELECT i, i * 2 FROM n
+          """)
+      }
+      return bench_finish(start, 0, 0)
+    }
+  }
+
+  /// Six hooks that know their observers.
+  private final class HooksByHand {
+    private let connection: SQLiteConnection
+    private let observers: LoadRows.Observers
+
+    init(_ connection: SQLiteConnection, _ observers: LoadRows.Observers) {
+      self.connection = connection
+      self.observers = observers
+      let context = Unmanaged.passUnretained(self).toOpaque()
+      sqlite3_update_hook(
+        connection.handle,
+        { context, operation, database, table, row in
+          let observers = HooksByHand.of(context).observers
+          for counter in observers.counters { counter.changed(operation, row) }
+          let counterInC = Unmanaged.passUnretained(observers.counterInC).toOpaque()
+          CRowCounter.function(counterInC, operation, database, table, row)
+        }, context)
+      sqlite3_commit_hook(
+        connection.handle,
+        { context in
+          var refused: Int32 = 0
+          for validator in HooksByHand.of(context).observers.validators {
+            validator.askedCount.add(1, ordering: .relaxed)
+            if validator.refuses.load(ordering: .relaxed) { refused = 1 }
+          }
+          return refused
+        }, context)
+      sqlite3_rollback_hook(
+        connection.handle,
+        { context in
+          for validator in HooksByHand.of(context).observers.validators {
+            validator.rollbackCount.add(1, ordering: .relaxed)
+          }
+        }, context)
+      sqlite3_set_authorizer(
+        connection.handle,
+        { context, _, first, _, _, _ in
+          HooksByHand.of(context).observers.guardian.actions.add(1, ordering: .relaxed)
+          return first.map { String(cString: $0) } == "secrets" ? SQLITE_DENY : SQLITE_OK
+        }, context)
+      sqlite3_progress_handler(
+        connection.handle, 10_000,
+        { context in
+          HooksByHand.of(context).observers.guardian.steps.add(1, ordering: .relaxed)
+          return 0
+        }, context)
+      sqlite3_trace_v2(
+        connection.handle, UInt32(SQLITE_TRACE_STMT),
+        { _, context, _, _ in
+          HooksByHand.of(context).observers.statements.count.add(1, ordering: .relaxed)
+          return 0
+        }, context)
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> HooksByHand {
+      Unmanaged.fromOpaque(context!).takeUnretainedValue()
+    }
+  }
+#endif
