@@ -1133,8 +1133,8 @@ FWD_API fwd_status fwd_collect(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_N
 FWD_API void fwd_mark_handled(void);
 
 /// Returns the proxy that calls a subscriber's function on this thread, that of the innermost fan-out. It is valid during
-/// the call of the function. Returns NULL outside of a fan-out, in an interceptor, in a delivery of a mailbox, and in a
-/// forward target that gets what no subscriber handles. O(1).
+/// the call of the function. Returns NULL outside of a fan-out, in an interceptor, in a delivery of a mailbox, in a forward
+/// target that gets what no subscriber handles, and if another thread has released the proxy meanwhile. O(1).
 FWD_API fwd_proxy *FWD_NULLABLE fwd_current_proxy(void);
 
 // MARK: Intercepting

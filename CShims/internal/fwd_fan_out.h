@@ -47,12 +47,23 @@ typedef struct fwd_delivery {
   bool is_intercepted;
   /// Whether the caller runs them, except for the one that is called instead of the subscribers.
   bool is_tapped;
+  /// Whether the caller has no reference to the proxy's owner, which may die meanwhile. The delivery is a part of an
+  /// `fwd_unpinned_delivery` then, the proxy is shared, and the caller keeps its C part.
+  bool is_unpinned;
   /// The subscribers to deliver to; NULL for the proxy's current ones.
   fwd_batch *FWD_NULLABLE batch;
   /// If it is not NULL, it receives each result, and the method's policy is not applied.
   fwd_collector FWD_NULLABLE collector;
   void *FWD_NULLABLE collector_context;
 } fwd_delivery;
+
+/// A delivery whose caller has no reference to the proxy's owner.
+typedef struct fwd_unpinned_delivery {
+  /// First, so that a pointer to it is one to the whole.
+  fwd_delivery delivery;
+  /// The owner, if the fan-out has needed it, with a reference that the caller releases after the fan-out; else NULL.
+  void *FWD_NULLABLE owner;
+} fwd_unpinned_delivery;
 
 /// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
 /// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no

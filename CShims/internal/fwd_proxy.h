@@ -65,10 +65,10 @@ typedef struct fwd_proxy_method {
 
 struct fwd_delivery;
 
-/// The functions of a proxy's Swift part that the C part calls.
+/// The functions of a proxy's Swift part that the C part calls. `owner` is alive during the call.
 typedef struct fwd_proxy_operations {
-  /// Calls the proxy's error handler.
-  void (*FWD_NONNULL report)(void *FWD_NONNULL owner, fwd_selector FWD_NULLABLE selector,
+  /// Calls the proxy's error handler. The proxy itself may be dead: a function that an object owns has called it.
+  void (*FWD_NONNULL report)(void *FWD_NULLABLE reporter, fwd_selector FWD_NULLABLE selector,
                              const fwd_error *FWD_NONNULL error);
   /// Removes records of ended subscriptions and dead subscribers: a fan-out or a query has found some among the first
   /// `visited` records.
@@ -107,34 +107,43 @@ const fwd_proxy_method *FWD_NULLABLE fwd_method_set_method(const fwd_method_set 
 /// Returns the index of a method among those that its set was created with.
 size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
 
-/// Creates the C part of a proxy, which retains its methods. `owner` is the Swift object that owns the C part. It is not
-/// retained, and `fwd_proxy_core_adopt` may set it later. `room` is the number of bytes at `fwd_proxy_core_room`.
-/// Returns NULL if memory is short.
+/// Creates the C part of a proxy with one reference. It retains its methods. `owner` is the Swift object that owns the C
+/// part. It is not retained, and `fwd_proxy_core_adopt` may set it later. `room` is the number of bytes at
+/// `fwd_proxy_core_room`. Returns NULL if memory is short.
 fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL methods, bool ignores_unknown_selectors,
                                               size_t room, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
-/// Sets the owner. Must be called before another thread has the proxy.
-void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner);
+/// Sets the owner, and the Swift object that `report` gets. Neither is retained: the reporter must live as long as the
+/// owner. Must be called before another thread has the proxy.
+void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner, void *FWD_NULLABLE reporter);
+/// Prepares the C part for callers that have no reference to the owner (`is_unpinned` of `fwd_delivery`): it gets a weak
+/// reference to the owner, and retains the reporter. One thread at a time may call this, on behalf of a live owner.
+/// Returns whether there was enough memory.
+bool fwd_proxy_core_share(fwd_proxy *FWD_NONNULL proxy);
+/// Whether `fwd_proxy_core_share` has been called. Then fan-outs may run while the owner dies.
+bool fwd_proxy_core_is_shared(const fwd_proxy *FWD_NONNULL proxy);
+/// Adds a reference to a C part that is shared: its memory, its methods and its list stay valid.
+void fwd_proxy_core_retain(fwd_proxy *FWD_NONNULL proxy);
 /// Hides the proxy from `fwd_current_proxy`, since it is a part of another one. Must be called before another thread has
 /// it.
 void fwd_proxy_core_hide(fwd_proxy *FWD_NONNULL proxy);
-/// Ends all subscriptions of a proxy whose last reference has been released. From now on the proxy refuses changes and
-/// forwards with FWD_DEAD. The caller must then free `garbage` by `fwd_garbage_free`. That runs the destroy notifiers,
-/// which may still call the functions of forwarding.h with the proxy.
+/// Ends all subscriptions of a proxy whose owner is dying. From now on the proxy refuses changes and forwards with
+/// FWD_DEAD. The caller must then free `garbage`: by `fwd_garbage_collect` if the proxy is shared, else by
+/// `fwd_garbage_free`. That runs the destroy notifiers, which may still call the functions of forwarding.h with the proxy.
 void fwd_proxy_core_close(fwd_proxy *FWD_NONNULL proxy, fwd_garbage *FWD_NONNULL garbage);
 /// Whether `fwd_proxy_core_close` has been called.
 bool fwd_proxy_core_is_closing(const fwd_proxy *FWD_NONNULL proxy);
 /// Reports that the proxy is closing: fills `error`, sets the thread's last error, and returns FWD_DEAD.
 fwd_status fwd_proxy_core_fail_closing(fwd_error *FWD_NULLABLE error);
-/// Frees the C part of a proxy, and first ends its subscriptions if it has not been closed. No fan-out may be under
-/// way. NULL is ignored.
-void fwd_proxy_core_destroy(fwd_proxy *FWD_NULLABLE proxy);
+/// Releases a reference. The last one frees the C part, and first ends its subscriptions if it has not been closed. No
+/// fan-out may be under way then. NULL is ignored.
+void fwd_proxy_core_release(fwd_proxy *FWD_NULLABLE proxy);
 /// Returns the owner.
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
 /// Returns the list of subscriptions.
 fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the owner's part of the proxy's memory: zeroes at first, aligned as malloc's memory is. Valid until
-/// `fwd_proxy_core_destroy`.
+/// the last `fwd_proxy_core_release`.
 void *FWD_NONNULL fwd_proxy_core_room(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the lock that the owner holds while it changes the list.
 fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);

@@ -169,11 +169,38 @@ import Testing
         .unsafeCast()
       holder.value = proxy
     }
-    // The proxy lives until the call returns.
+    // The proxy dies inside the call. Its subscriber lives until the call returns.
     #expect(ask(4) == 5)
     #expect(tracked == nil && population.living == 0)
     #expect(ask(4) == -3)
     #expect(errors.value.map(\.code) == [.dead])
+  }
+
+  @Test(arguments: [false, true])
+  func `a callback that ends the proxy is the last one, unless it has asked for the proxy`(
+    asks: Bool
+  ) throws {
+    let tell = Method("tell:", ((Int32) -> Void).self)
+    let holder = Box<DynamicProxy?>(nil)
+    let calls = Box<[String]>([])
+    let function: @convention(c) (Int32) -> Void
+    do {
+      let proxy = try DynamicProxy { $0.required(tell) }
+      for name in ["first", "second"] {
+        try proxy.subscribe(Bystander(), lifetime: .strong) {
+          $0.on(tell) { _, number in
+            let subscription = asks ? DynamicProxy.Subscription.current : nil
+            holder.value = nil
+            calls.update { $0.append("\(name) \(number)\(subscription?.proxy == nil ? "" : "!")") }
+          }
+        }
+      }
+      holder.value = proxy
+      function = unsafe try proxy.functionPointer(for: tell, owner: proxy).unsafeCast()
+    }
+    function(1)
+    function(2)
+    #expect(calls.value == (asks ? ["first 1!", "second 1!"] : ["first 1"]))
   }
 
   @Test func `a deinitialiser of the owner and of a subscriber calls the function`() throws {

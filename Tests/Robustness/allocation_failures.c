@@ -526,7 +526,7 @@ static fwd_status run_core(attempt *self) {
   if (made) self->output = made;
   return status_of(made);
 }
-static void undo_core(attempt *self) { fwd_proxy_core_destroy(self->output); }
+static void undo_core(attempt *self) { fwd_proxy_core_release(self->output); }
 
 static fwd_status run_table(attempt *self) {
   begin();
@@ -599,7 +599,7 @@ static void prepare_list(attempt *self) {
 }
 static void finish_list(attempt *self) {
   fwd_dispatch_table_release(self->table);
-  fwd_proxy_core_destroy(self->proxy);
+  fwd_proxy_core_release(self->proxy);
   EXPECT(joining->strong == 1 && joining->unowned == 1);
   swift_release(joining);
 }
@@ -1023,7 +1023,7 @@ static void fan_out_deep(void) {
     pthread_join(thread, NULL);
     in_ping = NULL;
     EXPECT(calls == levels && destroyed == 1);
-    fwd_proxy_core_destroy(deep_proxy);
+    fwd_proxy_core_release(deep_proxy);
     EXPECT(destroyed == 2);
     // Blocks are kept for later threads, so each round needs more levels to allocate, until nothing fails.
     levels += 10;
@@ -1050,7 +1050,7 @@ static void prepare_fan_out(attempt *self) {
   calls = reports = 0;
   memset(&answer, 0x11, sizeof answer);
 }
-static void finish_proxy(attempt *self) { fwd_proxy_core_destroy(self->proxy); }
+static void finish_proxy(attempt *self) { fwd_proxy_core_release(self->proxy); }
 static void nobody_called(attempt *self) {
   (void)self;
   large_result before;
@@ -1140,7 +1140,7 @@ static void undo_function(attempt *self) {
   EXPECT(released == 1);
 }
 static void finish_function(attempt *self) {
-  fwd_proxy_core_destroy(self->proxy);
+  fwd_proxy_core_release(self->proxy);
   fwd_signature_release(self->signature);
 }
 
@@ -1206,6 +1206,8 @@ static void prepare_owned_function(attempt *self) {
   fwd_signature *callback = NULL;
   NEED(fwd_signature_drop_hidden(self->signature, &callback, NULL) == FWD_OK);
   fwd_signature_release(callback);
+  // The first function shares the proxy, which stays so if it fails later.
+  NEED(fwd_proxy_core_share(self->proxy));
   if (self->hold == FWD_HOLD_WEAK) self->object = object_create(NULL, NULL);
 }
 static void finish_owned_function(attempt *self) {
@@ -1214,11 +1216,22 @@ static void finish_owned_function(attempt *self) {
   finish_function(self);
 }
 
+static fwd_status run_share(attempt *self) {
+  begin();
+  bool shares = fwd_proxy_core_share(self->proxy);
+  end();
+  EXPECT(fwd_proxy_core_is_shared(self->proxy) == shares);
+  if (shares) self->output = self->proxy;
+  return shares ? FWD_OK : FWD_NO_MEMORY;
+}
+
 /// Tombstones are never freed, so this comes last.
 static void try_owned_functions(void) {
   static const int failure = -7;
   attempt self = {.prepare = prepare_owned_function, .run = run_owned_function, .undo = undo_owned_function,
                   .finish = finish_owned_function, .absorbs = true, .has_no_error = false};
+  try_each((attempt){.subject = "fwd_proxy_core_share", .prepare = prepare_function, .run = run_share,
+                     .finish = finish_function, .has_no_error = true, .has_no_message = true});
   self.subject = "fwd_owned_function_create, of the proxy";
   EXPECT(try_each(self) > 0);
   self.subject = "fwd_owned_function_create, of another object";
@@ -1266,7 +1279,7 @@ static void call_function_without_memory(void) {
     EXPECT(memcmp(&result, &zeroes, sizeof result) == 0);
   }
   fwd_closure_destroy(closure);
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
 }
 
 // MARK: Functions that do not allocate
@@ -1330,7 +1343,7 @@ static void call_without_allocating(void) {
   EXPECT(requests == 0);
   disarm();
 
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
   fwd_signature_release(small_signature);
   fwd_signature_release(large_signature);
 }

@@ -862,7 +862,7 @@ static void run_episode(void) {
   check_all();
   // Destroying the proxy ends all remaining subscriptions.
   while (count > 0) note_end(order[count - 1]);
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
   for (member *each = all_members; each; each = each->next) {
     EXPECT(each->destroyed == (each->has_ended && each->hold == FWD_HOLD_NONE));
   }
@@ -957,7 +957,7 @@ static void measure_list(size_t size) {
   }
   printf(", leaving %.0f\n", (seconds() - found_at) / (double)size * 1e9);
   EXPECT(fwd_list_count(list) <= 32 && fwd_proxy_subscriber_count(proxy) == 0);
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
   fwd_dispatch_table_release(joined);
   for (size_t i = 0; i < size; i++) {
     EXPECT(objects[i]->unowned == 1);
@@ -994,7 +994,7 @@ static void measure_chain(size_t size) {
   printf("%zu subscriptions of one object: %.0f ns each to join and leave\n", size,
          (seconds() - start) / (double)size * 1e9);
   EXPECT(seconds() - start < 10);
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
   fwd_dispatch_table_release(joined);
   EXPECT(subscriber->unowned == 1);
   swift_release(subscriber);
@@ -1047,7 +1047,7 @@ static void measure_pattern(pattern shape, size_t size, fwd_dispatch_table *join
          (inserted_at - start) / (double)size * 1e9, (called_at - inserted_at) / (double)size * 1e9);
   // To copy all pointers for each insertion would take 10 us or more, and to search all records even longer.
   if (!FWD_IS_SANITIZED) EXPECT((inserted_at - start) / (double)size < 6e-6);
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
   free(identifiers);
 }
 
@@ -1078,7 +1078,7 @@ static void measure_removal(size_t size, fwd_dispatch_table *joined) {
   printf("%zu subscribers: %.0f ns each to find and remove the first\n", size, each * 1e9);
   if (!FWD_IS_SANITIZED) EXPECT(each < 6e-6);
   EXPECT(fwd_proxy_subscriber_count(proxy) == 1);
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
 }
 
 static void measure_positions(size_t size) {

@@ -266,7 +266,7 @@ static void set_up(const way *way) {
 static void tear_down(void) {
   fwd_batch_end(now.batch);
   fwd_closure_destroy(now.closure);
-  fwd_proxy_core_destroy(now.proxy);
+  fwd_proxy_core_release(now.proxy);
 }
 
 // MARK: Threads

@@ -65,7 +65,7 @@ static stage *stage_create(void) {
 }
 
 static void stage_destroy(stage *self) {
-  fwd_proxy_core_destroy(self->proxy);
+  fwd_proxy_core_release(self->proxy);
   fwd_dispatch_table_release(self->table);
   free(self);
 }

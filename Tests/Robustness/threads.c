@@ -713,7 +713,7 @@ static void make_stage(stage *on) {
 }
 
 static void end_stage(stage *on) {
-  fwd_proxy_core_destroy(on->proxy);
+  fwd_proxy_core_release(on->proxy);
   fwd_dispatch_table_release(on->table);
   for (size_t i = 0; i < staying_count; i++) {
     if (on->kept[i]) swift_release(on->kept[i]);

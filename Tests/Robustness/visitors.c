@@ -99,7 +99,7 @@ static void destroy_proxy(void) {
   for (size_t i = 0; i < subscriber_count; i++) {
     if (subscriptions[i]) end(i);
   }
-  fwd_proxy_core_destroy(proxy);
+  fwd_proxy_core_release(proxy);
 }
 
 // MARK: Visitors

@@ -73,7 +73,7 @@ fwd_status fwd_batch_begin(fwd_proxy *proxy, fwd_batch **batch, fwd_error *error
     return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_batch_begin: no %s",
                     proxy ? "place for the batch" : "proxy");
   }
-  if (proxy->is_closing) return fwd_proxy_core_fail_closing(error);
+  if (fwd_proxy_is_closing(proxy)) return fwd_proxy_core_fail_closing(error);
   fwd_batch *made = fwd_batch_create(proxy);
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a batch");
   fwd_object_retain(proxy->owner);

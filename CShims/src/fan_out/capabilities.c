@@ -67,7 +67,7 @@ static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method
 
 bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
   // An interceptor that responds is still noted when its own notifier runs.
-  if (proxy->is_closing) return false;
+  if (fwd_proxy_is_closing(proxy)) return false;
   if (fwd_list_is_blocked(fwd_proxy_list(proxy), fwd_compiled_method_of(method)->index)) return false;
   if (subscriber_responds(proxy, method)) return true;
   return atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire) &&

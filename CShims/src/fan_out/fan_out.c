@@ -194,6 +194,25 @@ static emission *current_emission(void) {
   return (emission *)((char *)innermost - offsetof(emission, frame));
 }
 
+// MARK: The proxy's owner
+
+/// Returns the proxy's owner, which lives until the end of the fan-out; NULL if it has died.
+__attribute__((cold, noinline)) static void *pin(fwd_proxy *proxy, const fwd_delivery *delivery) {
+  if (!delivery->is_unpinned) return proxy->owner;
+  fwd_unpinned_delivery *unpinned = (fwd_unpinned_delivery *)(uintptr_t)delivery;
+  if (!unpinned->owner) unpinned->owner = fwd_weak_take(proxy->weak_owner);
+  return unpinned->owner;
+}
+
+/// Fans out for a caller without a reference to the proxy's owner, where the fan-out needs one for sure.
+__attribute__((cold, noinline)) static fwd_status fan_out_pinned(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                 const fwd_delivery *delivery, fwd_error *error) {
+  if (!pin(proxy, delivery)) return fwd_proxy_core_fail_closing(error);
+  fwd_delivery pinned = *delivery;
+  pinned.is_unpinned = false;
+  return fwd_fan_out(proxy, &method->method, &pinned, error);
+}
+
 // MARK: Failures
 
 /// Stands for a failure that there is no memory to keep.
@@ -210,8 +229,7 @@ __attribute__((cold, noinline)) static void note_failure(emission *state, fwd_st
     if (failure) *failure = error;
     state->failure = failure ? failure : &lost_failure;
   }
-  fwd_proxy *proxy = state->proxy;
-  proxy->operations->report(proxy->owner, state->method->method.selector, &error);
+  fwd_proxy_report(state->proxy, state->method->method.selector, &error);
 }
 
 void fwd_fail_delivery(const fwd_error *error) {
@@ -240,7 +258,7 @@ __attribute__((cold, noinline)) static void report_no_responder(const emission *
   fwd_selector selector = state->method->method.selector;
   fwd_fail(&report, FWD_NO_RESPONDER, 0, is_blocked(state) ? BLOCKED_TEXT : NO_RESPONDER_TEXT,
            fwd_selector_name(selector), "");
-  state->proxy->operations->report(state->proxy->owner, selector, &report);
+  fwd_proxy_report(state->proxy, selector, &report);
 }
 
 /// Gives the result of a fan-out without a response.
@@ -273,7 +291,8 @@ static fwd_status finish_without_response(const emission *state, fwd_error *erro
 
 fwd_proxy *fwd_current_proxy(void) {
   const emission *state = current_emission();
-  return state && !state->proxy->is_hidden ? state->proxy : NULL;
+  // The caller may retain the proxy.
+  return state && !state->proxy->is_hidden && pin(state->proxy, state->delivery) ? state->proxy : NULL;
 }
 
 /// The delivery that a mailbox makes on this thread, or NULL.
@@ -554,8 +573,11 @@ static inline size_t visited_now(fwd_guard guard, size_t visited) {
 /// Ends the fan-out, which has visited so many records.
 static inline void leave(emission *state, size_t visited) {
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
-  // Asks for the records to be removed whose subscriptions have ended. The caller keeps the proxy alive.
-  if (state->gone > 0) state->proxy->operations->met_the_dead(state->proxy->owner, visited);
+  // Asks for the records to be removed whose subscriptions have ended. A dying owner removes all itself.
+  if (__builtin_expect(state->gone > 0, 0)) {
+    void *owner = pin(state->proxy, state->delivery);
+    if (owner) state->proxy->operations->met_the_dead(owner, visited);
+  }
 }
 
 /// Forwards an invocation without a response to the proxy's forward target. FWD_NO_RESPONDER if there is none.
@@ -565,9 +587,12 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const emissi
   if (state->failure || !atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire)) {
     return FWD_NO_RESPONDER;
   }
+  void *owner = pin(state->proxy, state->delivery);
+  if (!owner) return FWD_NO_RESPONDER;
   fwd_delivery delivery = *state->delivery;
   delivery.batch = NULL;
-  return proxy->operations->forward_unhandled(proxy->owner, state->method->method.selector, &delivery, error);
+  delivery.is_unpinned = false;
+  return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery, error);
 }
 
 /// Ends a fan-out without a response.
@@ -673,6 +698,26 @@ static inline __attribute__((always_inline)) void load_words(const emission *sta
   fwd_replay_load(words, &state->method->loads, state->delivery->frame, state->delivery->arguments);
 }
 
+/// Delivers to the first records of the replay that have closures, with the caller's pointers to the arguments. Loads the
+/// words of the registers if there are others. Returns whether there are none.
+__attribute__((noinline)) static bool replay_closures(looped_emission *looped) {
+  emission *state = &looped->emission;
+  fwd_replay *replay = &looped->replay;
+  state->responses += fwd_replay_closures(replay);
+  if (__builtin_expect(replay->count == 0, 1)) return true;
+  load_words(state, replay->words);
+  state->arguments = NULL;
+  return false;
+}
+
+/// Delivers to the records of the replay, inside of a reading. C callbacks pass pointers to the arguments, which closures
+/// take as they are, so a callback's registers are loaded only if a C function is subscribed.
+static inline __attribute__((always_inline)) void replay_some(looped_emission *looped, bool has_weak) {
+  if (__builtin_expect(looped->emission.delivery->arguments != NULL, 0) && replay_closures(looped)) return;
+  const fwd_compiled_method *method = looped->emission.method;
+  looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
+}
+
 /// Delivers to the records of a list of several segments by loops, inside of a reading. Gives how many it has visited.
 __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
   emission *state = &looped->emission;
@@ -681,13 +726,13 @@ __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
   fwd_span span;
   for (bool found = fwd_span_first(fwd_proxy_list(state->proxy), &span); found; found = fwd_span_next(&span)) {
     // A delivery in the span before has put its arguments where the words of the registers were.
-    if (state->arguments) load_words(state, replay->words);
+    if (state->arguments && !state->delivery->arguments) load_words(state, replay->words);
     state->arguments = NULL;
-    replay->arguments = NULL;
+    replay->arguments = state->delivery->arguments;
     replay->records = span.records;
     replay->count = span.count;
     visited += span.count;
-    state->responses += (span.has_weak ? state->method->replayers.weak : state->method->replayers.held)(replay);
+    replay_some(looped, span.has_weak);
   }
   return visited;
 }
@@ -706,11 +751,12 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   state->arguments = NULL;
   replay->words = words;
   replay->gone = 0;
-  replay->arguments = NULL;
+  replay->arguments = delivery->arguments;
   replay->operations = &operations_of_loops;
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
-  load_words(state, words);
+  // Of a frame here, while the caller's stores are still at hand; of pointers by `replay_some`.
+  if (!delivery->arguments || delivery->batch) load_words(state, words);
   replay->record = NULL;
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch *batch = delivery->batch;
@@ -728,7 +774,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     } else {
       replay->records = reading.records;
       replay->count = reading.count;
-      state->responses += (reading.has_weak ? method->replayers.weak : method->replayers.held)(replay);
+      replay_some(&looped, reading.has_weak);
     }
     visited = visited_now(reading.guard, visited);
     // The record of the last delivery may be freed now.
@@ -844,7 +890,7 @@ static fwd_status call_function(emission *state, const fwd_implementation *funct
   if (__builtin_expect(status != FWD_OK, 0)) {
     fwd_error error;
     fwd_error_last(&error);
-    state->proxy->operations->report(state->proxy->owner, state->method->method.selector, &error);
+    fwd_proxy_report(state->proxy, state->method->method.selector, &error);
     fwd_error_set(NULL, error.status, error.offset, error.message);
   }
   return status;
@@ -977,8 +1023,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
   // Interception is the highest bit, so one comparison finds out about both.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
+    if (__builtin_expect(delivery->is_unpinned, 0)) return fan_out_pinned(proxy, method, delivery, error);
     // A closing proxy has no responders, so the check costs other fan-outs nothing.
-    if (proxy->is_closing) return fwd_proxy_core_fail_closing(error);
+    if (fwd_proxy_is_closing(proxy)) return fwd_proxy_core_fail_closing(error);
     if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery, error);
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) return intercept(proxy, method, delivery, error);
     if (!may_reach_some(tables, delivery)) return fan_out_to_nobody(proxy, method, delivery, error);

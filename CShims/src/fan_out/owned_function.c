@@ -3,20 +3,26 @@
 
 /// C function pointers that forward into a proxy, and that nobody destroys: an object owns them.
 ///
-/// The function pointer of an *owned function* is valid for the life of the process. It has no strong reference to its
-/// proxy or its owner. Each call takes a strong reference to the proxy from a weak one, and asks whether the owner has
-/// begun to deinitialise:
+/// The function pointer of an *owned function* is valid for the life of the process. It has no reference to its proxy's
+/// Swift object or to its owner, but one to the C part of the proxy. So a call needs no reference to the Swift object,
+/// whose count would cost more than the rest of the call: the fan-out takes one in the cold paths that need it. Each
+/// call asks whether the owner has begun to deinitialise:
 ///
 ///     both live                        forwards the call
-///     one has died                     returns the result for failed calls, and reports the call
-///     buried, by the proxy's death     the slot has the tombstone, which does the same
-///     or by a look at all owners
+///     the owner has died               returns the result for failed calls, and reports the call
+///     buried: the proxy has died,      the slot has the tombstone, which does the same
+///     or its functions' owners
+///     have been checked
+///
+/// A call that is under way on another thread while the proxy dies goes on. Subscriptions that end with the proxy are not
+/// called any more.
 ///
 /// A *tombstone* is made together with the function, so that a death needs no memory. It has what a late call needs: the
 /// result, the selector and the error handler. It is never freed, and its function pointer is never handed out again. The
-/// weak references, the signature and the layout of the arguments are given up when the function is buried.
+/// references, the signature and the layout of the arguments are given up when the function is buried.
 ///
-/// The call that a bury finds under way keeps what it uses by the hazard pointer of its slot (call/closure.c).
+/// The call that a bury finds under way keeps what it uses by the hazard pointer of its slot (call/closure.c): the function,
+/// and so the C part of the proxy.
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -45,7 +51,6 @@ struct fwd_owned_function {
   fwd_function_target target;
   fwd_closure *closure;
   fwd_signature *signature;
-  fwd_weak proxy;
   /// 0 if the proxy is the owner.
   fwd_weak owner;
   tombstone *tombstone;
@@ -71,16 +76,28 @@ static void handle_late_call(void *context, void *const *arguments, void *result
   call_late(context, result);
 }
 
-static void handle_call(void *context, void *const *arguments, void *result) {
-  const fwd_owned_function *function = context;
-  void *proxy = fwd_weak_take(function->proxy);
-  if (__builtin_expect(!proxy || (function->owner && fwd_weak_has_died(function->owner)), 0)) {
+/// Handles a call whose fan-out has failed.
+__attribute__((cold, noinline)) static void settle(const fwd_owned_function *function, fwd_status status, void *result) {
+  // The proxy has died after the call had begun.
+  if (status == FWD_DEAD && fwd_proxy_is_closing(function->target.proxy)) {
     call_late(function->tombstone, result);
   } else {
-    fwd_function_call(&function->target, arguments, result);
+    fwd_function_settle(&function->target, status, result);
   }
+}
+
+static void handle_call(void *context, void *const *arguments, void *result) {
+  const fwd_owned_function *function = context;
+  if (__builtin_expect(function->owner && fwd_weak_has_died(function->owner), 0)) {
+    call_late(function->tombstone, result);
+    return;
+  }
+  const fwd_function_target *target = &function->target;
+  fwd_unpinned_delivery unpinned = {.delivery = {.arguments = arguments, .result = result, .is_unpinned = true}};
+  fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &unpinned.delivery, NULL);
+  if (__builtin_expect(status != FWD_OK, 0)) settle(function, status, result);
   // May end the proxy, which buries this function: the hazard pointer of the call keeps it.
-  fwd_object_release(proxy);
+  if (__builtin_expect(unpinned.owner != NULL, 0)) fwd_object_release(unpinned.owner);
 }
 
 // MARK: Creation
@@ -121,9 +138,9 @@ static void free_tombstone(tombstone *stone) {
 /// Frees a function that no call can use any more. Its tombstone stays.
 static void free_function(void *context) {
   fwd_owned_function *function = context;
-  if (function->proxy) fwd_weak_destroy(function->proxy);
   if (function->owner) fwd_weak_destroy(function->owner);
   fwd_signature_release(function->signature);
+  fwd_proxy_core_release(function->target.proxy);
   free(function);
 }
 
@@ -133,18 +150,18 @@ fwd_status fwd_owned_function_create(const fwd_owned_function_request *request, 
   size_t context = FWD_NO_ARGUMENT;
   fwd_status status = fwd_function_signature(request->method, request->form, &signature, &context, error);
   if (status != FWD_OK) return status;
-  fwd_owned_function *made = calloc(1, sizeof *made);
+  fwd_owned_function *made = fwd_proxy_core_share(request->proxy) ? calloc(1, sizeof *made) : NULL;
   if (!made) {
     fwd_signature_release(signature);
     return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a function pointer");
   }
   made->signature = signature;
   made->target.proxy = request->proxy;
+  fwd_proxy_core_retain(request->proxy);
   made->target.method = fwd_compiled_method_of(request->method);
-  made->proxy = fwd_weak_create(request->proxy->owner, fwd_weak_kind_in_use());
   if (request->owner) made->owner = fwd_weak_create(request->owner, fwd_weak_kind_in_use());
   made->tombstone = make_tombstone(request);
-  if (!made->proxy || (request->owner && !made->owner) || !made->tombstone) {
+  if ((request->owner && !made->owner) || !made->tombstone) {
     status = fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a function pointer");
   } else {
     if (request->failure_result) made->target.failure_result = made->tombstone->result;

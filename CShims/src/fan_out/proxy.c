@@ -21,6 +21,7 @@ fwd_proxy *fwd_proxy_core_create(fwd_method_set *methods, bool ignores_unknown_s
   fwd_list_init(fwd_proxy_list(proxy), methods->count, proxy);
   proxy->owner = owner;
   proxy->operations = operations;
+  atomic_init(&proxy->references, 1);
   proxy->room = offset;
   proxy->ignores_unknown_selectors = ignores_unknown_selectors;
   proxy->methods = fwd_method_set_retain(methods);
@@ -28,31 +29,54 @@ fwd_proxy *fwd_proxy_core_create(fwd_method_set *methods, bool ignores_unknown_s
 }
 
 void fwd_proxy_core_close(fwd_proxy *proxy, fwd_garbage *garbage) {
-  proxy->is_closing = true;
+  atomic_store_explicit(&proxy->is_closing, true, memory_order_relaxed);
   fwd_list_close(fwd_proxy_list(proxy), garbage);
 }
 
-bool fwd_proxy_core_is_closing(const fwd_proxy *proxy) { return proxy->is_closing; }
+bool fwd_proxy_core_is_closing(const fwd_proxy *proxy) { return fwd_proxy_is_closing(proxy); }
 
 fwd_status fwd_proxy_core_fail_closing(fwd_error *error) {
   return fwd_fail(error, FWD_DEAD, 0,
                   "the proxy is being released: its last reference is gone, and its subscriptions have ended");
 }
 
-void fwd_proxy_core_destroy(fwd_proxy *proxy) {
+bool fwd_proxy_core_share(fwd_proxy *proxy) {
+  if (proxy->weak_owner) return true;
+  proxy->weak_owner = fwd_weak_create(proxy->owner, fwd_weak_kind_in_use());
+  if (!proxy->weak_owner) return false;
+  fwd_object_retain(proxy->reporter);
+  return true;
+}
+
+bool fwd_proxy_core_is_shared(const fwd_proxy *proxy) { return proxy->weak_owner; }
+
+void fwd_proxy_core_retain(fwd_proxy *proxy) {
+  atomic_fetch_add_explicit(&proxy->references, 1, memory_order_relaxed);
+}
+
+void fwd_proxy_core_release(fwd_proxy *proxy) {
   if (!proxy) return;
-  if (!proxy->is_closing) {
+  // Release and acquire: what others have done with the proxy comes before it is freed.
+  if (atomic_fetch_sub_explicit(&proxy->references, 1, memory_order_acq_rel) != 1) return;
+  if (!fwd_proxy_is_closing(proxy)) {
     fwd_garbage garbage = {.first = NULL};
     fwd_proxy_core_close(proxy, &garbage);
     fwd_garbage_free(garbage);
   }
   fwd_method_set *methods = proxy->methods;
+  fwd_weak weak_owner = proxy->weak_owner;
+  void *reporter = weak_owner ? proxy->reporter : NULL;
   // With the list the proxy goes.
   fwd_list_destroy(fwd_proxy_list(proxy));
   fwd_method_set_release(methods);
+  if (weak_owner) fwd_weak_destroy(weak_owner);
+  fwd_object_release(reporter);
 }
 
-void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner) { proxy->owner = owner; }
+void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner, void *reporter) {
+  proxy->owner = owner;
+  proxy->reporter = reporter;
+}
 
 void *fwd_proxy_core_owner(const fwd_proxy *proxy) { return proxy->owner; }
 

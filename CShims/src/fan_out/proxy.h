@@ -11,15 +11,21 @@
 struct fwd_proxy {
   void *owner;
   const fwd_proxy_operations *operations;
+  /// For `operations->report`.
+  void *reporter;
+  /// A weak reference to the owner; 0 until the proxy is shared.
+  fwd_weak weak_owner;
+  /// The owner has one reference, and each function that an object owns has one.
+  _Atomic size_t references;
   fwd_method_set *methods;
   /// The room's offset from the proxy, in bytes.
   size_t room;
   /// For the owner.
   fwd_lock lock;
   bool ignores_unknown_selectors;
-  /// Whether the last reference has been released. Set by the releasing thread before any destroy notifier runs. Threads
-  /// that have a reference read false, since it is set after the last one is gone.
-  bool is_closing;
+  /// Whether the owner is dying. Set before any destroy notifier runs. Threads that have a reference to the owner read
+  /// false, since it is set after the last one is gone.
+  _Atomic bool is_closing;
   /// Whether it is a part of another proxy, which C programs do not know.
   bool is_hidden;
   /// Whether invocations without a response go to `operations->forward_unhandled`.
@@ -32,6 +38,16 @@ _Static_assert(sizeof(struct fwd_proxy) % _Alignof(fwd_subscriber_list) == 0, "t
 static inline fwd_subscriber_list *fwd_proxy_list(const fwd_proxy *proxy) {
   // Only the proxy is constant.
   return (fwd_subscriber_list *)((uintptr_t)proxy + sizeof *proxy);
+}
+
+/// Whether the owner is dying.
+static inline bool fwd_proxy_is_closing(const fwd_proxy *proxy) {
+  return atomic_load_explicit(&proxy->is_closing, memory_order_relaxed);
+}
+
+/// Passes an error to the proxy's error handler.
+static inline void fwd_proxy_report(const fwd_proxy *proxy, fwd_selector selector, const fwd_error *error) {
+  proxy->operations->report(proxy->reporter, selector, error);
 }
 
 #endif

@@ -47,7 +47,7 @@ __attribute__((cold, noinline)) void fwd_function_settle(const fwd_function_targ
   if (kept) fwd_function_copy_result(target->method, kept, result);
   // Failures of deliveries have been reported where they happened.
   if (status == FWD_NO_RESPONDER || status == FWD_NO_MEMORY || status == FWD_NESTED_TOO_DEEP) {
-    target->proxy->operations->report(target->proxy->owner, method->selector, &error);
+    fwd_proxy_report(target->proxy, method->selector, &error);
   }
 }
 
@@ -65,7 +65,10 @@ struct proxy_closure {
 
 static void handle_call(void *context, void *const *arguments, void *result) {
   const struct proxy_closure *closure = context;
-  fwd_function_call(&closure->target, arguments, result);
+  const fwd_function_target *target = &closure->target;
+  fwd_delivery delivery = {.arguments = arguments, .result = result};
+  fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &delivery, NULL);
+  if (__builtin_expect(status != FWD_OK, 0)) fwd_function_settle(target, status, result);
 }
 
 static void release_closure(void *context) {

@@ -19,18 +19,12 @@ typedef struct fwd_function_target {
   const void *failure_result;
 } fwd_function_target;
 
-/// Treats a call whose fan-out has failed. The C caller cannot be told: it gets the result for failed deliveries, else
+/// Handles a call whose fan-out has failed. The C caller cannot be told: it gets the result for failed deliveries, else
 /// zeroes.
 void fwd_function_settle(const fwd_function_target *target, fwd_status status, void *result);
 
 /// Copies a result that is kept. An object in it is retained for the caller.
 void fwd_function_copy_result(const fwd_compiled_method *method, const void *kept, void *result);
 
-/// Forwards a call.
-static inline void fwd_function_call(const fwd_function_target *target, void *const *arguments, void *result) {
-  fwd_delivery delivery = {.arguments = arguments, .result = result};
-  fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &delivery, NULL);
-  if (__builtin_expect(status != FWD_OK, 0)) fwd_function_settle(target, status, result);
-}
 
 #endif

@@ -96,6 +96,7 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
     if (__builtin_expect(!counts && (weak ? !fwd_held_is_steady(held) : (held & FWD_HELD_IRREGULAR)), 0)) break;
     const fwd_implementation *method = method_of(record, implementation);
     if (__builtin_expect(method->closure != closure || !closure, 0)) {
+      if (!method->closure && fwd_implementation_is_empty(method)) continue;
       if (method->function || !method->closure) break;
       if (!fwd_swift_closure_takes(method->closure, arguments)) {
         // The fan-out says why it fails.
@@ -128,6 +129,14 @@ __attribute__((noinline)) static loop_progress weak_closures(fwd_replay *replay,
 
 __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay, size_t first) {
   return deliver_by_closures(replay, first, false);
+}
+
+size_t fwd_replay_closures(fwd_replay *replay) {
+  // Without a batch, a record that can be weak is.
+  loop_progress progress = deliver_by_closures(replay, 0, true);
+  replay->records += progress.next;
+  replay->count -= progress.next;
+  return progress.delivered;
 }
 
 // The receiver is integer_0. The low bits of `held` say how the record holds its object (members/held.h). They are read
@@ -260,6 +269,11 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
 }
 
 #else
+
+size_t fwd_replay_closures(fwd_replay *replay) {
+  (void)replay;
+  return 0;
+}
 
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count) {

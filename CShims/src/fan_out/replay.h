@@ -45,7 +45,8 @@ struct fwd_replay {
   /// The offset of the method's implementation in a dispatch table, in bytes.
   size_t implementation;
   const fwd_replay_operations *operations;
-  /// What `find_arguments` gave; NULL before the first closure.
+  /// The arguments for closures: the caller's pointers, or what `find_arguments` gave. NULL before the first closure if
+  /// the caller has a frame.
   void *const *arguments;
   /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
   size_t gone;
@@ -70,6 +71,11 @@ typedef struct fwd_replayers {
 /// Finds the loops for a plan of a void function whose first argument is the receiver. Both are NULL if
 /// the plan passes arguments on the stack, or by other than whole registers.
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
+
+/// Delivers to the first records of a list, as far as they have closures or lack the method, without the words of
+/// registers. The arguments must have been found, and there must be no batch. Leaves the other records in the replay, and
+/// returns how many deliveries it has made.
+size_t fwd_replay_closures(fwd_replay *replay);
 
 /// Where the word of a register comes from.
 typedef struct fwd_register_load {

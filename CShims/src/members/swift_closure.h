@@ -35,7 +35,7 @@
 #endif
 
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
-static inline bool fwd_swift_closure_takes(const fwd_swift_closure *closure, void *const *arguments) {
+static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure, void *const *arguments) {
   for (uint64_t left = closure->non_null; left; left &= left - 1) {
     if (!*(void *const *)arguments[__builtin_ctzll(left)]) return false;
   }

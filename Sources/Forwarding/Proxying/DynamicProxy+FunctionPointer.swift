@@ -48,9 +48,9 @@ extension DynamicProxy {
   /// as the process. The same request with the same owner gives the same function
   /// again.
   ///
-  /// The owner may die during a call of the function, on any thread. A call that
-  /// has begun to forward before is completed. It keeps the proxy alive until it
-  /// returns, so the proxy's `deinit` may run on that thread.
+  /// Both may die during a call of the function, on any thread. If the owner dies,
+  /// the call is completed. If the proxy dies, the subscriber that is being called
+  /// finishes, and those behind it are not called.
   ///
   /// The function pointer of a dead owner is never used for anything else, and keeps
   /// some memory; see <doc:BridgingC>.

@@ -87,10 +87,11 @@ public final class DynamicProxy: Sendable {
   }
 
   deinit {
+    let extras = core.existingExtras
+    // First: what ends with the subscriptions may call these functions.
+    extras?.attachments.existing(OwnedFunctions.self)?.close()
     subscribers.close()
-    guard let extras = core.existingExtras else { return }
-    extras.endInterceptors()
-    extras.attachments.existing(OwnedFunctions.self)?.close()
+    extras?.endInterceptors()
   }
 
   internal var subscribers: SubscriberList { SubscriberList(self) }

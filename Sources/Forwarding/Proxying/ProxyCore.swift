@@ -66,14 +66,17 @@ internal import CForwardingInternal
   /// - Precondition: the proxy owns this object, and is not used by another
   ///   thread yet.
   @unsafe internal func adopt(_ proxy: DynamicProxy) {
-    unsafe fwd_proxy_core_adopt(handle, Unmanaged.passUnretained(proxy).toOpaque())
+    unsafe fwd_proxy_core_adopt(
+      handle, Unmanaged.passUnretained(proxy).toOpaque(),
+      Unmanaged.passUnretained(settings).toOpaque())
   }
 
   deinit {
-    // SAFETY: nobody has the proxy any more, so no fan-out runs. The state was made
-    // with the C part.
+    // SAFETY: nobody has the proxy any more. A fan-out that still runs has a
+    // reference to the C part, and does not use the state. The state was made with
+    // the C part.
     unsafe Self.state(handle).deinitialize(count: 1)
-    unsafe fwd_proxy_core_destroy(handle)
+    unsafe fwd_proxy_core_release(handle)
   }
 
   /// What subscriptions know the proxy by. The first call makes it.
@@ -187,12 +190,12 @@ private enum ProxyOperations {
     let pointer = UnsafeMutablePointer<fwd_proxy_operations>.allocate(capacity: 1)
     unsafe pointer.initialize(
       to: fwd_proxy_operations(
-        report: { owner, selector, error in
-          // SAFETY: the shim passes the owner that it was given, and an error
-          // that is valid during the call.
-          let proxy = unsafe DynamicProxy.of(owner: owner)
+        report: { reporter, selector, error in
+          // SAFETY: the shim passes the settings that it was given, which live as long
+          // as the C part, and an error that is valid during the call.
+          let settings = unsafe Unmanaged<ProxySettings>.fromOpaque(reporter!).takeUnretainedValue()
           let name = unsafe selector.map { unsafe MethodSelector(handle: $0).name }
-          proxy.configuration.onError(ForwardingError(unsafe error.pointee, selector: name))
+          settings.configuration.onError(ForwardingError(unsafe error.pointee, selector: name))
         },
         met_the_dead: { owner, visited in
           unsafe DynamicProxy.of(owner: owner).subscribers.prune(visited: visited)

@@ -97,9 +97,14 @@ internal import CForwardingInternal
       unsafe fwd_proxy_core_close(proxy.core.handle, &garbage.contents)
       return garbage
     }
-    // SAFETY: whoever reads the list has a reference to the proxy, and there is
-    // none any more.
-    unsafe fwd_garbage_free(garbage.contents)
+    if unsafe fwd_proxy_core_is_shared(proxy.core.handle) {
+      // C functions that objects own may be reading the list.
+      garbage.collect()
+    } else {
+      // SAFETY: whoever reads the list has a reference to the proxy, and there is
+      // none any more.
+      unsafe fwd_garbage_free(garbage.contents)
+    }
   }
 
   /// Refuses changes to a proxy that is being deinitialised.
