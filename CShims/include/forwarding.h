@@ -753,8 +753,8 @@ typedef bool (*fwd_method_visitor)(void *FWD_NULLABLE context, const fwd_method_
 /// Calls a visitor with each method that the protocols of a proxy declare, in the order of the protocols.
 ///
 /// The visitor gets `context`. It may call any function, also `fwd_proxy_release` for the last reference of the
-/// program: the proxy lives until the call returns. Has no failures but `FWD_NULL_ARGUMENT`. O(m) in the number of
-/// methods.
+/// program: the proxy lives until the call returns. Returns `FWD_DEAD` if the proxy is being released. O(m) in the number
+/// of methods.
 FWD_API fwd_status fwd_proxy_visit_methods(fwd_proxy *FWD_NULLABLE proxy, fwd_method_visitor FWD_NULLABLE visit,
                                            void *FWD_NULLABLE context);
 
@@ -1040,8 +1040,8 @@ FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_
 /// order, which it would skip and why, and what the result would be without a response.
 ///
 /// `text` has room for `size` bytes, and receives as much as fits, with a NUL at its end. It may be NULL if `size` is 0.
-/// Calls no subscriber. Returns the length of the whole text, without the NUL; 0 for NULL. A later version may use other
-/// words. O(n) in the number of subscribers.
+/// Calls no subscriber. Returns the length of the whole text, without the NUL; 0 for NULL, and if the proxy is being
+/// released. A later version may use other words. O(n) in the number of subscribers.
 FWD_API size_t fwd_proxy_explain(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                  char *FWD_NULLABLE text, size_t size);
 

@@ -19,7 +19,7 @@ typedef struct visit_counts {
 
 /// Has the list notice what a query has found: what a dead subscriber's closures captured is released here.
 static void finish_query(fwd_proxy *proxy, visit_counts visits) {
-  if (visits.gone > 0) proxy->operations->met_the_dead(proxy->owner, visits.count);
+  if (visits.gone > 0 && !fwd_proxy_is_closing(proxy)) proxy->operations->met_the_dead(proxy->owner, visits.count);
 }
 
 static bool is_live(const fwd_record *record, visit_counts *visits) {
@@ -78,8 +78,7 @@ bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
   const fwd_proxy_method *method = proxy ? fwd_proxy_core_method(proxy, selector) : NULL;
   if (!method) return false;
   // A subscriber that is released meanwhile may hold the caller's last reference to the proxy.
-  void *owner = proxy->owner;
-  fwd_object_retain(owner);
+  void *owner = fwd_proxy_hold(proxy);
   bool responds = fwd_proxy_core_responds(proxy, method);
   fwd_object_release(owner);
   return responds;
@@ -133,8 +132,7 @@ void fwd_proxy_core_explain(fwd_proxy *proxy, const fwd_proxy_method *method,
 
 size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   if (!proxy) return 0;
-  void *owner = proxy->owner;
-  fwd_object_retain(owner);
+  void *owner = fwd_proxy_hold(proxy);
   fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   size_t count = 0;
   visit_counts visits = {0, 0};
@@ -176,8 +174,7 @@ fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor 
     return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_proxy_visit_subscribers: no %s", proxy ? "visitor" : "proxy");
   }
   // The visitor may release the caller's last reference to the proxy.
-  void *owner = proxy->owner;
-  fwd_object_retain(owner);
+  void *owner = fwd_proxy_hold(proxy);
   fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   bool goes_on = true;
   visit_counts visits = {0, 0};

@@ -54,8 +54,7 @@ static inline fwd_status release_owner(void *owner, fwd_status status) {
 
 /// Fans out for a C program, which may release its last reference to the proxy inside the fan-out.
 static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery) {
-  void *owner = proxy->owner;
-  fwd_object_retain(owner);
+  void *owner = fwd_proxy_hold(proxy);
   return release_owner(owner, fwd_fan_out(proxy, method, delivery, NULL));
 }
 
@@ -103,8 +102,7 @@ static inline __attribute__((always_inline)) fwd_status forward_frame_held(fwd_p
                                                                            const fwd_proxy_method *method,
                                                                            const void *frame, size_t frame_size,
                                                                            void *result, size_t result_size) {
-  void *owner = proxy->owner;
-  fwd_object_retain(owner);
+  void *owner = fwd_proxy_hold(proxy);
   return release_owner(owner, forward_frame(proxy, method, NULL, frame, frame_size, result, result_size, NULL));
 }
 

@@ -78,8 +78,9 @@ static void handle_late_call(void *context, void *const *arguments, void *result
 
 /// Handles a call whose fan-out has failed.
 __attribute__((cold, noinline)) static void settle(const fwd_owned_function *function, fwd_status status, void *result) {
-  // The proxy has died after the call had begun.
-  if (status == FWD_DEAD && fwd_proxy_is_closing(function->target.proxy)) {
+  // The proxy has died after the call had begun, and its subscriptions have ended before one responded.
+  bool is_late = status == FWD_DEAD || status == FWD_NO_RESPONDER;
+  if (is_late && fwd_proxy_is_closing(function->target.proxy)) {
     call_late(function->tombstone, result);
   } else {
     fwd_function_settle(&function->target, status, result);

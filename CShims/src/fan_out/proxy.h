@@ -45,6 +45,14 @@ static inline bool fwd_proxy_is_closing(const fwd_proxy *proxy) {
   return atomic_load_explicit(&proxy->is_closing, memory_order_relaxed);
 }
 
+/// Retains the owner for the call of a C program, which may release its last reference meanwhile, and returns it. Returns
+/// NULL if the owner is dying: then a destroy notifier calls, which may run after the owner's death if the proxy is shared.
+static inline void *fwd_proxy_hold(const fwd_proxy *proxy) {
+  if (__builtin_expect(fwd_proxy_is_closing(proxy), 0)) return NULL;
+  fwd_object_retain(proxy->owner);
+  return proxy->owner;
+}
+
 /// Passes an error to the proxy's error handler.
 static inline void fwd_proxy_report(const fwd_proxy *proxy, fwd_selector selector, const fwd_error *error) {
   proxy->operations->report(proxy->reporter, selector, error);

@@ -29,6 +29,7 @@ package func fwd_proxy_intercept(
       unsafe proxy == nil ? "proxy" : unsafe selector == nil ? "selector" : "interceptor"
     return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_intercept: no \(missing)")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   // SAFETY: the caller has a reference to the proxy.
   let target = unsafe DynamicProxy.of(core: proxy)
   let handler = unsafe CInterceptor(interceptor, context, destroy, target.configuration.onError)
@@ -57,6 +58,7 @@ package func fwd_proxy_intercept(
       error, FWD_NOT_ALLOWED,
       "fwd_proxy_intercept: FWD_INTERCEPT_BLOCK calls no interceptor, expected NULL")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   let notifier = unsafe CInterceptor(nil, context, destroy) { _ in }
   do throws(ForwardingError) {
     // SAFETY: the caller has a reference to the proxy, and a selector is never

@@ -188,6 +188,7 @@ package func fwd_proxy_move(
     return unsafe fail(
       error, FWD_NULL_ARGUMENT, "fwd_proxy_move: no \(unsafe proxy == nil ? "proxy" : "position")")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   // SAFETY: the caller has a reference to the proxy.
   let target = unsafe DynamicProxy.of(core: proxy)
   do throws(ForwardingError) {
@@ -334,7 +335,9 @@ package func fwd_proxy_explain(
   _ proxy: OpaquePointer?, _ selector: fwd_selector?, _ text: UnsafeMutablePointer<CChar>?,
   _ size: Int
 ) -> Int {
-  guard let proxy = unsafe proxy, let selector = unsafe selector else {
+  guard let proxy = unsafe proxy, let selector = unsafe selector,
+    unsafe !fwd_proxy_core_is_closing(proxy)
+  else {
     if let text = unsafe text, size > 0 { unsafe text.pointee = 0 }
     return 0
   }
@@ -359,6 +362,7 @@ package func fwd_proxy_visit_methods(
       nil, FWD_NULL_ARGUMENT,
       "fwd_proxy_visit_methods: no \(unsafe proxy == nil ? "proxy" : "visitor")")
   }
+  if unsafe fwd_proxy_core_is_closing(proxy) { return fwd_proxy_core_fail_closing(nil) }
   // SAFETY: the caller has a reference to the proxy, which the visitor may
   // release; `target` is another one.
   let target = unsafe DynamicProxy.of(core: proxy)
