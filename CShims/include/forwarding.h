@@ -1371,7 +1371,8 @@ FWD_API fwd_status fwd_callback_table_create(fwd_proxy *FWD_NULLABLE proxy, cons
 FWD_API void *FWD_NULLABLE fwd_callback_table_struct(const fwd_callback_table *FWD_NULLABLE table);
 
 /// Ends a table. NULL is ignored. A table may be ended inside a call of one of its functions: a call that has begun to
-/// forward is completed. Members that are NULL without a subscriber become NULL.
+/// forward is completed, unless the table had the last reference to the proxy. Then the subscriber that is being called is
+/// the last one. Members that are NULL without a subscriber become NULL.
 FWD_API void fwd_callback_table_destroy(fwd_callback_table *FWD_NULLABLE table);
 
 #ifdef __cplusplus

@@ -41,6 +41,9 @@ typedef enum situation {
   IN_NOTIFIER_OF_LIMIT,
   /// Inside a destroy notifier that the last `fwd_proxy_release` runs.
   IN_NOTIFIER_OF_RELEASE,
+  /// Inside a destroy notifier that waits until a function of a callback table returns. A subscriber that the function
+  /// calls ends the table, which has the last reference to the proxy: the proxy's Swift object is gone before.
+  IN_NOTIFIER_OF_RELEASE_IN_CALLBACK,
   /// Inside a delivery of `fwd_forward`.
   IN_DELIVERY,
   /// Inside a delivery of `fwd_batch_forward`.
@@ -115,6 +118,8 @@ struct scene {
   atomic_size_t subscribed, destroyed;
   int acted;
   atomic_int failures;
+  /// Has the last reference to the proxy; for IN_NOTIFIER_OF_RELEASE_IN_CALLBACK.
+  fwd_callback_table *table;
   /// For the arrangements of exit handlers: the round in which the handler runs.
   int round;
   context contexts[CONTEXT_COUNT];

@@ -951,6 +951,7 @@ const size_t sequence_call_count = sizeof sequence_calls / sizeof *sequence_call
 fwd_status sequence_expected(const call *row, situation when) {
   switch (when) {
     case IN_NOTIFIER_OF_RELEASE:
+    case IN_NOTIFIER_OF_RELEASE_IN_CALLBACK:
     case IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE:
       return row->closing;
     case IN_NOTIFIER_OF_UNSUBSCRIBE:

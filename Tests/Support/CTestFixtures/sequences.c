@@ -25,6 +25,7 @@ const char *const situation_names[SITUATION_COUNT] = {
     [IN_NOTIFIER_OF_UNSUBSCRIBE] = "a notifier of fwd_proxy_unsubscribe",
     [IN_NOTIFIER_OF_LIMIT] = "a notifier of a limit",
     [IN_NOTIFIER_OF_RELEASE] = "a notifier of the last fwd_proxy_release",
+    [IN_NOTIFIER_OF_RELEASE_IN_CALLBACK] = "a notifier of a release inside of a callback",
     [IN_DELIVERY] = "a delivery",
     [IN_BATCH] = "a delivery of a batch",
     [IN_BATCH_AFTER_RELEASE] = "a delivery of a batch that alone retains the proxy",
@@ -52,7 +53,8 @@ void scene_fail(scene *self, const char *what) {
 }
 
 bool scene_is_closing(const scene *self) {
-  return self->when == IN_NOTIFIER_OF_RELEASE || self->when == IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE;
+  return self->when == IN_NOTIFIER_OF_RELEASE || self->when == IN_NOTIFIER_OF_RELEASE_IN_CALLBACK ||
+         self->when == IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE;
 }
 
 size_t scene_expected_count(const scene *self) {
@@ -69,6 +71,11 @@ static void ping(void *receiver, fwd_selector selector, int number) {
   context *own = receiver;
   if (atomic_load(&own->state) == CONTEXT_DESTROYED) scene_fail(own->scene, "a delivery after the notifier");
   situation when = own->scene->when;
+  if (when == IN_NOTIFIER_OF_RELEASE_IN_CALLBACK) {
+    if (!own->scene->table) scene_fail(own->scene, "a delivery after the proxy's death");
+    fwd_callback_table_destroy(own->scene->table);
+    own->scene->table = NULL;
+  }
   bool acts = when == IN_DELIVERY || when == IN_BATCH || when == IN_BATCH_AFTER_RELEASE ||
               when == IN_CLOSURE_AFTER_RELEASE;
   if (own->is_actor && acts) scene_act(own->scene);
@@ -89,7 +96,7 @@ static void destroy(void *pointer) {
   // Another thread of a shared scene may use the context again from here on.
   if (atomic_exchange(&own->state, CONTEXT_DESTROYED) != CONTEXT_SUBSCRIBED) scene_fail(self, "a notifier ran twice");
   bool acts = self->when == IN_NOTIFIER_OF_UNSUBSCRIBE || self->when == IN_NOTIFIER_OF_LIMIT ||
-              self->when == IN_NOTIFIER_OF_RELEASE;
+              self->when == IN_NOTIFIER_OF_RELEASE || self->when == IN_NOTIFIER_OF_RELEASE_IN_CALLBACK;
   if (is_actor && acts) scene_act(self);
 }
 
@@ -199,6 +206,18 @@ static void arrange_limit(scene *self) {
 }
 
 static void arrange_release(scene *self) { fwd_proxy_release(self->proxy); }
+
+static void arrange_release_in_callback(scene *self) {
+  const fwd_callback callback = {.selector = fwd_selector_name(self->ping)};
+  fwd_status status =
+      fwd_callback_table_create(self->proxy, NULL, sizeof(void *), &callback, 1, &self->table, NULL);
+  fwd_proxy_release(self->proxy);
+  if (status != FWD_OK) {
+    scene_fail(self, "fwd_callback_table_create failed");
+    return;
+  }
+  (*(void (**)(int))fwd_callback_table_struct(self->table))(1);
+}
 
 static void arrange_delivery(scene *self) {
   forward_well(self);
@@ -370,6 +389,7 @@ static void (*const arrangements[SEQUENTIAL_COUNT])(scene *self) = {
     [IN_NOTIFIER_OF_UNSUBSCRIBE] = arrange_unsubscribe,
     [IN_NOTIFIER_OF_LIMIT] = arrange_limit,
     [IN_NOTIFIER_OF_RELEASE] = arrange_release,
+    [IN_NOTIFIER_OF_RELEASE_IN_CALLBACK] = arrange_release_in_callback,
     [IN_DELIVERY] = arrange_delivery,
     [IN_BATCH] = arrange_batch,
     [IN_BATCH_AFTER_RELEASE] = arrange_batch_after_release,
