@@ -82,6 +82,9 @@
       case (_, let value?):
         builder.optional(selector.name, encoding, result: policy, default: value)
       }
+      // Arguments behind the method's own have no value when a call begins.
+      builder.describeLast(
+        ProtocolTable.SwiftTypes(values: values, hasResult: hasResult && !isResultHidden))
     }
 
     internal func implement(
