@@ -34,8 +34,6 @@ public final class Spy: Sendable {
   public let proxy: DynamicProxy
 
   @usableFromInline internal let recorder: SpyRecorder
-  private let subscription: DynamicProxy.Subscription
-  private let location: SourceLocation
 
   /// Creates a spy with a proxy of its own, which adopts a protocol.
   ///
@@ -94,13 +92,11 @@ public final class Spy: Sendable {
     _ proxy: DynamicProxy, _ lifetime: DynamicProxy.Lifetime, _ location: SourceLocation
   ) throws(ForwardingError) {
     self.proxy = proxy
-    self.location = location
-    recorder = SpyRecorder(proxy.requirements)
-    subscription = try proxy.subscribe(
-      recorder, table: recorder.functionTable, lifetime: lifetime)
+    recorder = SpyRecorder(proxy.requirements, location)
+    try proxy.subscribe(recorder, table: recorder.functionTable, lifetime: lifetime)
   }
 
-  deinit { recorder.report(location) }
+  deinit { recorder.report() }
 }
 
 // MARK: - Replies

@@ -8,6 +8,8 @@ internal import Testing
 @usableFromInline
 internal final class SpyRecorder: Sendable {
   internal let methods: [RecordedMethod]
+  /// Where the spy was created.
+  private let location: SourceLocation
   fileprivate let state: Lock<State>
 
   fileprivate struct State: Sendable {
@@ -42,12 +44,15 @@ internal final class SpyRecorder: Sendable {
     case failed(ForwardingError)
   }
 
-  internal init(_ requirements: [ProtocolTable.Requirement]) {
+  internal init(_ requirements: [ProtocolTable.Requirement], _ location: SourceLocation) {
+    self.location = location
     methods = requirements.map(RecordedMethod.init)
     state = Lock(State(replies: .init(repeating: Replies(), count: requirements.count)))
   }
 
   deinit {
+    // Of calls that came after the spy had died.
+    report()
     let methods = methods
     state.withLock { $0.log.deallocate(methods) }
   }
@@ -173,7 +178,11 @@ extension SpyRecorder {
   }
 
   /// Records issues for what has not come as it should, each once.
-  internal func report(_ location: SourceLocation) {
+  ///
+  /// - Parameter location: the place of issues with calls; by default where the spy
+  ///   was created.
+  internal func report(_ location: SourceLocation? = nil) {
+    let location = location ?? self.location
     let (problems, expectations, scripts) = state.withLock { state in
       defer {
         state.problems = []

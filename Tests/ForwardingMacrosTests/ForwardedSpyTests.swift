@@ -80,7 +80,7 @@
       #expect(text.hasPrefix(#"unexpected call count:("a \"text\"")"#))
     }
 
-    @Test func `methods that throw or return a Swift value get their results from closures`() throws {
+    @Test func `methods without a key get their results from closures`() throws {
       #expect(proxy.title(1) == "none")
       let title = try proxy.on(.title) { (row: Int) in "row \(row)" }
       #expect(proxy.title(2) == "row 2")

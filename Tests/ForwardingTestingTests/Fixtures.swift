@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-import Foundation
 import Forwarding
 import ForwardingTesting
+import Foundation
 import Testing
 
 /// The protocol of a parser.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-import Foundation
 import Forwarding
 import ForwardingTesting
 import Testing
@@ -54,8 +53,24 @@ import Testing
       spy.verify()
       _ = try spy.proxy.send(Parsing.ask, 6) as Int32
     }
-    #expect(found.map { $0.text.prefix(23) } == ["unexpected call ask:(5)", "unexpected call ask:(6)"])
+    let texts = found.map { $0.text.prefix(23) }
+    #expect(texts == ["unexpected call ask:(5)", "unexpected call ask:(6)"])
     #expect(found.map(\.line) == [line + 2, line])
+  }
+
+  @Test func `Calls that come after the spy has died are told when the proxy dies`() throws {
+    var line = 0
+    let found = try issues {
+      line = #line + 1
+      var spy: Spy? = try Spy(Parsing.table.get())
+      spy?.stub(Parsing.limit) { 1 }
+      let proxy = try #require(spy?.proxy)
+      spy = nil
+      #expect(try proxy.send(Parsing.limit) == 1)
+      _ = try proxy.send(Parsing.ask, 6) as Int32
+    }
+    #expect(found.map { $0.text.prefix(23) } == ["unexpected call ask:(6)"])
+    #expect(found.map(\.line) == [line])
   }
 
   @Test func `Expected numbers of calls are compared where they were stated`() throws {

@@ -18,7 +18,8 @@ extension FunctionTable {
   ) {
     unsafe self.init(
       methods: bodies.map { selector, body in
-        let function = unsafe PackedFunction { receiver, arguments, result throws(ForwardingError) in
+        let function = unsafe PackedFunction {
+          receiver, arguments, result throws(ForwardingError) in
           guard let receiver = unsafe receiver else { return }
           unsafe body(receiver, RawDelivery(arguments: arguments, result: result))
         }
