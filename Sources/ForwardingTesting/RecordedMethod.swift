@@ -13,7 +13,7 @@ internal import Forwarding
 
 /// How the calls of one method are recorded: which bytes of which argument stand where
 /// in a record.
-@safe internal struct RecordedMethod: Sendable {
+@safe internal final class RecordedMethod: Sendable {
   internal let requirement: ProtocolTable.Requirement
   /// Whether the caller gets a result that the method has.
   internal let hasResult: Bool

@@ -10,7 +10,7 @@ internal final class SpyRecorder: Sendable {
   internal let methods: [RecordedMethod]
   /// Where the spy was created.
   private let location: SourceLocation
-  fileprivate let state: Lock<State>
+  private let state: SpyLock<State>
 
   fileprivate struct State: Sendable {
     var log = CallLog()
@@ -47,7 +47,7 @@ internal final class SpyRecorder: Sendable {
   internal init(_ requirements: [ProtocolTable.Requirement], _ location: SourceLocation) {
     self.location = location
     methods = requirements.map(RecordedMethod.init)
-    state = Lock(State(replies: .init(repeating: Replies(), count: requirements.count)))
+    state = SpyLock(State(replies: .init(repeating: Replies(), count: requirements.count)))
   }
 
   deinit {
