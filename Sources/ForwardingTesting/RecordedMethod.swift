@@ -15,8 +15,11 @@ internal import Forwarding
 /// in a record.
 @safe internal final class RecordedMethod: Sendable {
   internal let requirement: ProtocolTable.Requirement
-  /// Whether the caller gets a result that the method has.
+  /// Whether the method has a result that the spy can give.
   internal let hasResult: Bool
+  /// Whether the method gives its result, or throws its error, in a way that only the
+  /// typed proxy knows. A spy that responded would keep others from doing so.
+  internal let isResultHidden: Bool
   /// The size of a record, a multiple of `CallLog.alignment`.
   internal let size: Int
   /// The arguments, with their places in a record.
@@ -54,7 +57,8 @@ internal import Forwarding
   internal init(_ requirement: ProtocolTable.Requirement) {
     self.requirement = requirement
     let signature = requirement.signature
-    hasResult = requirement.swiftTypes?.hasResult ?? (signature.result.kind != .void)
+    isResultHidden = requirement.swiftTypes?.isResultHidden ?? false
+    hasResult = !isResultHidden && signature.result.kind != .void
     pointerCount = signature.arguments.count
     var (steps, copiers): ([Step], [ValueCopier]) = ([], [])
     var end = CallLog.headerSize

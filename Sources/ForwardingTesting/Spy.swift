@@ -34,6 +34,7 @@ public final class Spy: Sendable {
   public let proxy: DynamicProxy
 
   @usableFromInline internal let recorder: SpyRecorder
+  private let tokens: [DynamicProxy.Token]
 
   /// Creates a spy with a proxy of its own, which adopts a protocol.
   ///
@@ -93,7 +94,7 @@ public final class Spy: Sendable {
   ) throws(ForwardingError) {
     self.proxy = proxy
     recorder = SpyRecorder(proxy.requirements, location)
-    try proxy.subscribe(recorder, table: recorder.functionTable, lifetime: lifetime)
+    tokens = try recorder.subscribe(to: proxy, lifetime)
   }
 
   deinit { recorder.report() }

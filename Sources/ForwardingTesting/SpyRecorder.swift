@@ -57,14 +57,19 @@ internal final class SpyRecorder: Sendable {
     state.withLock { $0.log.deallocate(methods) }
   }
 
-  /// A table whose functions are this recorder's.
-  internal var functionTable: FunctionTable {
-    // The functions do not capture the recorder: the table lives as long as the
+  /// Subscribes the recorder to a proxy of its methods.
+  ///
+  /// - Returns: tokens to be kept as long as calls shall be recorded.
+  internal func subscribe(
+    to proxy: DynamicProxy, _ lifetime: DynamicProxy.Lifetime
+  ) throws(ForwardingError) -> [DynamicProxy.Token] {
+    // The functions do not capture the recorder: they live as long as the
     // subscription, which would then never end.
     // SAFETY: a recorder reads and writes what the signatures of its methods say. The
     // subscriber is the recorder, which the fan-out keeps alive during the call.
-    unsafe FunctionTable(
-      unsafeRaw: methods.enumerated().map { index, method in
+    try unsafe proxy.unsafeSubscribe(
+      self, lifetime: lifetime,
+      methods.enumerated().filter { !$0.element.isResultHidden }.map { index, method in
         (
           method.selector,
           { subscriber, delivery in
@@ -74,6 +79,15 @@ internal final class SpyRecorder: Sendable {
           }
         )
       })
+    var tokens: [DynamicProxy.Token] = []
+    for (index, method) in methods.enumerated() where method.isResultHidden {
+      // SAFETY: as above. Nothing is written, since the method has no result here.
+      let token = try unsafe proxy.unsafeTap(method.selector, isAfter: false) {
+        [self] delivery in unsafe receive(index, delivery)
+      }
+      tokens.append(token)
+    }
+    return tokens
   }
 }
 
@@ -95,6 +109,7 @@ extension SpyRecorder {
     }
     switch reply {
     case .none: break
+    case .standard where method.isResultHidden: break
     case .standard: unsafe method.requirement.copyDefault(to: delivery.result)
     case .closure(let closure):
       do throws(ForwardingError) {

@@ -54,13 +54,13 @@ public final class ProtocolTable: Sendable {
     /// For each argument behind the receiver, the type of the value that it is the
     /// address of; nil for other arguments.
     package let values: [Any.Type?]
-    /// Whether the value in the register is a result that the method has.
-    package let hasResult: Bool
+    /// Whether the value in the register, if there is one, is not the method's result.
+    package let isResultHidden: Bool
 
     /// Creates the description of a method.
-    package init(values: [Any.Type?], hasResult: Bool) {
+    package init(values: [Any.Type?], isResultHidden: Bool) {
       self.values = values
-      self.hasResult = hasResult
+      self.isResultHidden = isResultHidden
     }
   }
 

@@ -5,28 +5,33 @@ internal import CForwardingInternal
 
 // What a recorder of calls needs: a subscriber of all methods that gets undecoded
 // arguments, and a way to decode copies of them later.
-extension FunctionTable {
-  /// Creates a table of closures that get the subscriber's address and the undecoded
-  /// arguments of the methods.
+extension DynamicProxy {
+  /// Subscribes an object with closures that get its address and the undecoded
+  /// arguments of methods. Other required methods are not checked.
   ///
   /// The caller promises that each reads and writes what the method's signature says.
-  @unsafe package convenience init(
-    unsafeRaw bodies: [(
+  @unsafe package func unsafeSubscribe(
+    _ subscriber: AnyObject, lifetime: Lifetime,
+    _ bodies: [(
       selector: MethodSelector,
       body: @Sendable (_ subscriber: UnsafeMutableRawPointer, RawDelivery) -> Void
     )]
-  ) {
-    unsafe self.init(
-      methods: bodies.map { selector, body in
-        let function = unsafe PackedFunction {
-          receiver, arguments, result throws(ForwardingError) in
-          guard let receiver = unsafe receiver else { return }
-          unsafe body(receiver, RawDelivery(arguments: arguments, result: result))
-        }
-        return Method(selector: selector) { _ in .packed(function) }
-      }, fault: nil)
+  ) throws(ForwardingError) {
+    let methods = unsafe bodies.map { selector, body in
+      let function = unsafe PackedFunction {
+        receiver, arguments, result throws(ForwardingError) in
+        guard let receiver = unsafe receiver else { return }
+        unsafe body(receiver, RawDelivery(arguments: arguments, result: result))
+      }
+      return FunctionTable.Method(selector: selector) { _ in .packed(function) }
+    }
+    let dispatch = try DispatchTable(
+      JoinedTable(FunctionTable(methods: methods, fault: nil), core.plan), isSingle: true)
+    _ = try attach(subscriber, dispatch, at: .last, lifetime: lifetime)
   }
+}
 
+extension FunctionTable {
   /// Returns the closure of a method for calls with undecoded arguments.
   ///
   /// - Throws: `ForwardingError` with the code `signatureMismatch` if the closure's

@@ -82,9 +82,8 @@
       case (_, let value?):
         builder.optional(selector.name, encoding, result: policy, default: value)
       }
-      // Arguments behind the method's own have no value when a call begins.
       builder.describeLast(
-        ProtocolTable.SwiftTypes(values: values, hasResult: hasResult && !isResultHidden))
+        ProtocolTable.SwiftTypes(values: values, isResultHidden: isResultHidden))
     }
 
     internal func implement(
