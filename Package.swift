@@ -43,6 +43,8 @@ let package = Package(
     .library(name: "ForwardingDelivery", targets: ["ForwardingDelivery"]),
     // Configurations that do what other multi-delegates do.
     .library(name: "ForwardingPresets", targets: ["ForwardingPresets"]),
+    // Spies for tests with swift-testing. For test targets only: it links Testing.
+    .library(name: "ForwardingTesting", targets: ["ForwardingTesting"]),
     // Typed proxies for Swift protocols. Empty without the trait "Macros".
     .library(name: "ForwardingMacros", targets: ["ForwardingMacros"]),
     // Signals as publishers. Empty without the trait "OpenCombine".
@@ -89,6 +91,8 @@ let package = Package(
       name: "ForwardingDelivery", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .target(
       name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
+    .target(
+      name: "ForwardingTesting", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .macro(
       name: "ForwardingMacrosPlugin",
       dependencies: [
@@ -114,6 +118,9 @@ let package = Package(
       name: "ForwardingDeliveryTests",
       dependencies: ["ForwardingDelivery", "Forwarding", "CForwarding", "CTestFixtures"],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ForwardingTestingTests", dependencies: ["ForwardingTesting", "Forwarding"],
+      swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],
       path: "Tests/Support/MacroProtocols", swiftSettings: macroSettings),
@@ -121,7 +128,7 @@ let package = Package(
       name: "ForwardingMacrosTests",
       dependencies: [
         "MacroProtocols", "ForwardingMacrosPlugin", "ForwardingMacros", "ForwardingDelivery",
-        "ForwardingPresets", "Forwarding", "CForwarding",
+        "ForwardingPresets", "ForwardingTesting", "Forwarding", "CForwarding",
         swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
         swiftSyntax("SwiftSyntaxMacroExpansion"),
         swiftSyntax("SwiftSyntaxMacrosGenericTestSupport"),

@@ -38,6 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CATALOGUES = [
     "Sources/Forwarding/Documentation.docc",
     "Sources/ForwardingDelivery/ForwardingDelivery.docc",
+    "Sources/ForwardingTesting/ForwardingTesting.docc",
     "Sources/ForwardingMacros/ForwardingMacros.docc",
 ]
 

@@ -15,6 +15,9 @@ internal class DerivedMethod: @unchecked Sendable {
   /// The type of a Swift function with the key's types.
   internal let type: ObjectIdentifier
 
+  /// The Swift types of the parameters.
+  internal let parameters: [Any.Type]
+
   /// The length of the name in UTF-8.
   internal let nameLength: Int
 
@@ -37,8 +40,10 @@ internal class DerivedMethod: @unchecked Sendable {
   internal let index = Atomic(0)
 
   fileprivate init(
-    _ key: Key, _ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?
+    _ key: Key, _ parameters: [Any.Type], _ signature: Result<MethodSignature, ForwardingError>,
+    _ directPlaces: [Place]?
   ) {
+    self.parameters = parameters
     selector = key.selector
     type = key.type
     nameLength = key.selector.name.utf8.count
@@ -53,11 +58,11 @@ internal final class TypedDerivedMethod<Output>: DerivedMethod, @unchecked Senda
   internal let result: ValueCoder<Output>?
 
   fileprivate init(
-    _ key: Key, _ signature: Result<MethodSignature, ForwardingError>, _ directPlaces: [Place]?,
-    _ result: ValueCoder<Output>?
+    _ key: Key, _ parameters: [Any.Type], _ signature: Result<MethodSignature, ForwardingError>,
+    _ directPlaces: [Place]?, _ result: ValueCoder<Output>?
   ) {
     self.result = result
-    super.init(key, signature, directPlaces)
+    super.init(key, parameters, signature, directPlaces)
   }
 }
 
@@ -197,6 +202,8 @@ extension DerivedMethod {
     _ key: Key, _: Output.Type, _: repeat (each Argument).Type
   ) -> DerivedMethod {
     let selector = key.selector
+    var parameters: [Any.Type] = []
+    repeat parameters.append((each Argument).self)
     do throws(ForwardingError) {
       let signature =
         if let encoding = key.encoding {
@@ -216,9 +223,10 @@ extension DerivedMethod {
         throw ForwardingError(
           .noEncoding, selector: selector.name, "the method key \"\(selector)\": \(error)")
       }
-      return TypedDerivedMethod(key, .success(signature), directPlaces(coders, signature), result)
+      return TypedDerivedMethod(
+        key, parameters, .success(signature), directPlaces(coders, signature), result)
     } catch {
-      return TypedDerivedMethod<Output>(key, .failure(error), nil, nil)
+      return TypedDerivedMethod<Output>(key, parameters, .failure(error), nil, nil)
     }
   }
 

@@ -45,6 +45,23 @@ public final class ProtocolTable: Sendable {
     internal let failureResult: StoredValue?
     /// The key that has declared the method.
     internal let key: DerivedMethod?
+    /// What the encoding does not say, if a typed proxy has declared the method.
+    package let swiftTypes: SwiftTypes?
+  }
+
+  /// What the encoding of a typed proxy's method does not say.
+  package struct SwiftTypes: Sendable {
+    /// For each argument behind the receiver, the type of the value that it is the
+    /// address of; nil for other arguments.
+    package let values: [Any.Type?]
+    /// Whether the value in the register, if there is one, is not the method's result.
+    package let isResultHidden: Bool
+
+    /// Creates the description of a method.
+    package init(values: [Any.Type?], isResultHidden: Bool) {
+      self.values = values
+      self.isResultHidden = isResultHidden
+    }
   }
 
   /// Declares a protocol.
@@ -137,6 +154,11 @@ extension ProtocolTable {
           onFailure: Self.stored(failure)))
     }
 
+    /// Adds to the last declaration what its encoding does not say.
+    package mutating func describeLast(_ types: SwiftTypes) {
+      declarations[declarations.count - 1].swiftTypes = types
+    }
+
     /// Declares what a C program gave.
     internal mutating func add(
       _ selector: String, _ encoding: String, _ stated: [StatedLayout], isRequired: Bool
@@ -169,6 +191,7 @@ extension ProtocolTable {
     let result: ResultPolicy
     let makeDefault: MakeResult?
     let makeFailure: MakeResult?
+    var swiftTypes: SwiftTypes?
 
     enum Types {
       case encoding(String, stating: [StatedLayout])
@@ -214,7 +237,7 @@ extension ProtocolTable {
           selector: name, signature: signature, isRequired: isRequired, resultPolicy: result,
           fitted: try result.fit(signature.result),
           defaultResult: try makeDefault?(signature.result),
-          failureResult: try makeFailure?(signature.result), key: key)
+          failureResult: try makeFailure?(signature.result), key: key, swiftTypes: swiftTypes)
       } catch {
         let reason = ForwardingError(error, selector: name, signature: signature)
         throw ForwardingError(
@@ -359,7 +382,8 @@ extension ProtocolTable.Requirement {
   fileprivate func asRequired() -> Self {
     Self(
       selector: selector, signature: signature, isRequired: true, resultPolicy: resultPolicy,
-      fitted: fitted, defaultResult: defaultResult, failureResult: failureResult, key: key)
+      fitted: fitted, defaultResult: defaultResult, failureResult: failureResult, key: key,
+      swiftTypes: swiftTypes)
   }
 }
 

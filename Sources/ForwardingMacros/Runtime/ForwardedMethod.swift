@@ -82,6 +82,8 @@
       case (_, let value?):
         builder.optional(selector.name, encoding, result: policy, default: value)
       }
+      builder.describeLast(
+        ProtocolTable.SwiftTypes(values: values, isResultHidden: isResultHidden))
     }
 
     internal func implement(

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Forwarding
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// How the calls of one method are recorded: which bytes of which argument stand where
+/// in a record.
+@safe internal final class RecordedMethod: Sendable {
+  internal let requirement: ProtocolTable.Requirement
+  /// Whether the method has a result that the spy can give.
+  internal let hasResult: Bool
+  /// Whether the method gives its result, or throws its error, in a way that only the
+  /// typed proxy knows. A spy that responded would keep others from doing so.
+  internal let isResultHidden: Bool
+  /// The size of a record, a multiple of `CallLog.alignment`.
+  internal let size: Int
+  /// The arguments, with their places in a record.
+  internal let steps: [Step]
+  /// The types of the values that are copied by their types.
+  private let copiers: [ValueCopier]
+  private let pointerCount: Int
+
+  /// What is done for one argument.
+  internal struct Step: Sendable {
+    enum Form: Sendable {
+      /// The bytes are copied.
+      case bytes
+      /// A word is copied.
+      case word
+      /// The object is retained.
+      case object
+      /// The C string is copied.
+      case string
+      /// The value that the argument is the address of is copied.
+      case value
+    }
+
+    let form: Form
+    /// The index among all arguments, the receiver included.
+    let index: Int
+    let offset: Int
+    let size: Int
+    /// The index of the type of a value.
+    let copier: Int
+  }
+
+  internal var selector: MethodSelector { requirement.selector }
+
+  internal init(_ requirement: ProtocolTable.Requirement) {
+    self.requirement = requirement
+    let signature = requirement.signature
+    isResultHidden = requirement.swiftTypes?.isResultHidden ?? false
+    hasResult = !isResultHidden && signature.result.kind != .void
+    pointerCount = signature.arguments.count
+    var (steps, copiers): ([Step], [ValueCopier]) = ([], [])
+    var end = CallLog.headerSize
+    let hidden = signature.firstArgumentIndex
+    let values = requirement.swiftTypes?.values ?? []
+    // Behind the arguments of a typed proxy's method is room for its result and error.
+    let count = requirement.swiftTypes?.values.count ?? signature.arguments.count
+    for (index, argument) in signature.arguments.enumerated().dropFirst(hidden).prefix(count) {
+      let place = index - hidden
+      let type = requirement.parameterTypes.flatMap { $0.indices.contains(place) ? $0[place] : nil }
+      var form = Step.Form.bytes
+      var (size, alignment) = (argument.layout.size, argument.layout.alignment)
+      if values.indices.contains(place), let value = values[place] {
+        let copier = ValueCopier.of(value)
+        copiers.append(copier)
+        form = .value
+        // The last byte says whether there is a value.
+        (size, alignment) = (copier.size + 1, copier.alignment)
+      } else if argument.encoding.kind == .object {
+        form = .object
+      } else if argument.encoding.kind == .cString, let type, ValueCopier.isString(type) {
+        form = .string
+      } else if size == 8 && alignment <= 8 {
+        form = .word
+      }
+      let offset = (end + alignment - 1) / alignment * alignment
+      steps.append(
+        Step(
+          form: form, index: index, offset: offset, size: size, copier: copiers.count - 1))
+      end = offset + size
+    }
+    self.steps = steps
+    self.copiers = copiers
+    size = (end + CallLog.alignment - 1) / CallLog.alignment * CallLog.alignment
+  }
+}
+
+// MARK: - Writing
+
+extension RecordedMethod {
+  /// Copies the arguments of a delivery into a record.
+  @unsafe internal func write(_ delivery: RawDelivery, to record: UnsafeMutableRawPointer) {
+    for step in steps {
+      // SAFETY: the delivery has a pointer to each argument of the signature, and the
+      // record has room for what the step stores.
+      let source = unsafe UnsafeRawPointer(delivery.arguments[step.index])
+      let target = unsafe record + step.offset
+      switch step.form {
+      case .word: unsafe target.copyMemory(from: source, byteCount: 8)
+      case .bytes: unsafe target.copyMemory(from: source, byteCount: step.size)
+      case .object:
+        let object = unsafe source.load(as: Unmanaged<AnyObject>?.self)
+        _ = unsafe object?.retain()
+        unsafe target.storeBytes(of: object, as: Unmanaged<AnyObject>?.self)
+      case .string:
+        let text = unsafe source.load(as: UnsafePointer<CChar>?.self)
+        unsafe target.storeBytes(
+          of: text.flatMap { unsafe strdup($0) }, as: UnsafeMutablePointer<CChar>?.self)
+      case .value:
+        let address = unsafe source.load(as: UnsafeRawPointer?.self)
+        if let address = unsafe address {
+          unsafe copiers[step.copier].copy(address, to: target)
+        }
+        let isPresent: UInt8 = unsafe address == nil ? 0 : 1
+        unsafe target.storeBytes(of: isPresent, toByteOffset: step.size - 1, as: UInt8.self)
+      }
+    }
+  }
+
+  /// Releases what a record holds.
+  @unsafe internal func destroy(_ record: UnsafeMutableRawPointer) {
+    for step in steps {
+      // SAFETY: `write` has stored this, and it is destroyed once.
+      let place = unsafe record + step.offset
+      switch step.form {
+      case .bytes, .word: break
+      case .object: unsafe place.load(as: Unmanaged<AnyObject>?.self)?.release()
+      case .string: unsafe free(place.load(as: UnsafeMutablePointer<CChar>?.self))
+      case .value:
+        if unsafe isPresent(step, place) { unsafe copiers[step.copier].destroy(place) }
+      }
+    }
+  }
+
+  @unsafe private func isPresent(_ step: Step, _ place: UnsafeRawPointer) -> Bool {
+    unsafe place.load(fromByteOffset: step.size - 1, as: UInt8.self) != 0
+  }
+}
+
+// MARK: - Reading
+
+extension RecordedMethod {
+  /// Calls `body` with pointers to all arguments, as a delivery has them. Those to the
+  /// receiver and the selector point to zero.
+  @unsafe internal func withArguments<Value, Failure: Error>(
+    of record: UnsafeMutableRawPointer,
+    _ body: (UnsafePointer<UnsafeMutableRawPointer>) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    // The word behind the last is that of the receiver.
+    let words = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(
+      capacity: pointerCount + 1)
+    let pointers = UnsafeMutablePointer<UnsafeMutableRawPointer>.allocate(
+      capacity: max(pointerCount, 1))
+    defer {
+      unsafe words.deallocate()
+      unsafe pointers.deallocate()
+    }
+    unsafe words.initialize(repeating: nil, count: pointerCount + 1)
+    unsafe pointers.initialize(
+      repeating: UnsafeMutableRawPointer(words + pointerCount), count: max(pointerCount, 1))
+    for step in steps {
+      let place = unsafe record + step.offset
+      if step.form == .value {
+        // The argument is the address of the value.
+        unsafe words[step.index] = isPresent(step, place) ? place : nil
+        unsafe pointers[step.index] = UnsafeMutableRawPointer(words + step.index)
+      } else {
+        unsafe pointers[step.index] = place
+      }
+    }
+    return try unsafe body(pointers)
+  }
+
+  /// Says why the arguments cannot be read as values of some types; nil if they can.
+  ///
+  /// A pointer is recorded as an address. What it points to may be gone, so it is not
+  /// read as anything else.
+  internal func refusal(of types: [Any.Type]) -> String? {
+    for (step, type) in zip(steps, types) where step.form == .word {
+      let encoding = requirement.signature.arguments[step.index].encoding
+      guard encoding.kind == .cString || encoding.kind == .pointer,
+        encoding.pointee?.kind != .unknown, !ValueCopier.isAddress(type)
+      else { continue }
+      return """
+        argument \(step.index) of "\(selector)" was recorded as an address, not as a value of \
+        \(type): declare the method by a key of that type, or record a pointer
+        """
+    }
+    return nil
+  }
+
+  /// The call as text, such as `move:by:(7, 0.5)`.
+  @unsafe internal func text(of record: UnsafeMutableRawPointer) -> String {
+    let arguments = steps.map { step -> String in
+      let place = unsafe record + step.offset
+      switch step.form {
+      case .object:
+        let object = unsafe place.load(as: Unmanaged<AnyObject>?.self)
+        return unsafe object.map { String(describing: unsafe $0.takeUnretainedValue()) } ?? "nil"
+      case .string:
+        let text = unsafe place.load(as: UnsafeMutablePointer<CChar>?.self)
+        return unsafe text.map { "\"\(unsafe String(cString: $0))\"" } ?? "nil"
+      case .value:
+        return unsafe isPresent(step, place) ? copiers[step.copier].text(place) : "nil"
+      case .bytes, .word:
+        return unsafe requirement.signature.arguments[step.index].encoding.text(of: place)
+      }
+    }
+    return "\(selector)(\(arguments.joined(separator: ", ")))"
+  }
+}
