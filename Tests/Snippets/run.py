@@ -38,6 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CATALOGUES = [
     "Sources/Forwarding/Documentation.docc",
     "Sources/ForwardingDelivery/ForwardingDelivery.docc",
+    "Sources/ForwardingWire/ForwardingWire.docc",
     "Sources/ForwardingMacros/ForwardingMacros.docc",
 ]
 
@@ -116,6 +117,7 @@ def compile_program(program, options, directory, number):
         command += ["-swift-version", "6", "-I", modules, "-c", "-o", folder / "main.o"]
         for directory in ("include", "internal"):
             command += ["-I", ROOT / "CShims" / directory]
+        command += ["-I", ROOT / "Sources/CForwardingWire/include"]
         command += ["-Xcc", "-DFWD_INTERNAL"]
         if options.macros:
             plugin = options.macros / "ForwardingMacrosPlugin-tool"

@@ -96,7 +96,7 @@ public final class DynamicProxy: Sendable {
   internal var subscribers: SubscriberList { SubscriberList(self) }
 
   /// All methods, those of parents included.
-  internal var requirements: [ProtocolTable.Requirement] { core.plan.requirements }
+  package var requirements: [ProtocolTable.Requirement] { core.plan.requirements }
 
   /// What subscriptions know the proxy by.
   @usableFromInline internal var anchor: ProxyAnchor { core.anchor(of: self) }
