@@ -6,6 +6,14 @@
 import ForwardingWire
 import WireFuzz
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The number behind an option.
 func number(_ option: String) -> UInt64? {
   guard let index = CommandLine.arguments.firstIndex(of: option) else { return nil }
@@ -17,6 +25,8 @@ func number(_ option: String) -> UInt64? {
 
 let seed = number("--seed") ?? UInt64.random(in: 0 ... .max)
 print("seed \(seed)")
+// A crash would lose the line.
+fflush(nil)
 var fuzzer = WireFuzzer(seed: seed)
 try fuzzer.run(count: Int(number("--count") ?? 1_000_000))
 let counts = fuzzer.counts
