@@ -41,6 +41,8 @@ let package = Package(
     .library(name: "Forwarding", targets: ["Forwarding"]),
     // Delivery on actors, queues and executors.
     .library(name: "ForwardingDelivery", targets: ["ForwardingDelivery"]),
+    // Invocations as bytes, and back.
+    .library(name: "ForwardingWire", targets: ["ForwardingWire"]),
     // Configurations that do what other multi-delegates do.
     .library(name: "ForwardingPresets", targets: ["ForwardingPresets"]),
     // Spies for tests with swift-testing. For test targets only: it links Testing.
@@ -89,6 +91,11 @@ let package = Package(
         + (closures.map { [.define("FWD_CLOSURES_\($0.uppercased())")] } ?? [])),
     .target(
       name: "ForwardingDelivery", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
+    // The processor's CRC instruction, which Swift cannot name.
+    .target(name: "CForwardingWire"),
+    .target(
+      name: "ForwardingWire", dependencies: ["Forwarding", "CForwardingWire"],
+      swiftSettings: swiftSettings),
     .target(
       name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .target(
@@ -120,6 +127,16 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "ForwardingTestingTests", dependencies: ["ForwardingTesting", "Forwarding"],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "WireFuzz", dependencies: ["ForwardingWire", "CForwardingWire", "Forwarding"],
+      path: "Tests/Support/WireFuzz", swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "fwd-fuzz-wire", dependencies: ["WireFuzz", "ForwardingWire"], path: "Tests/Fuzz/Wire",
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ForwardingWireTests",
+      dependencies: ["WireFuzz", "ForwardingWire", "CForwardingWire", "Forwarding"],
       swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],

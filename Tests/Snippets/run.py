@@ -39,6 +39,7 @@ CATALOGUES = [
     "Sources/Forwarding/Documentation.docc",
     "Sources/ForwardingDelivery/ForwardingDelivery.docc",
     "Sources/ForwardingTesting/ForwardingTesting.docc",
+    "Sources/ForwardingWire/ForwardingWire.docc",
     "Sources/ForwardingMacros/ForwardingMacros.docc",
 ]
 
@@ -117,6 +118,7 @@ def compile_program(program, options, directory, number):
         command += ["-swift-version", "6", "-I", modules, "-c", "-o", folder / "main.o"]
         for directory in ("include", "internal"):
             command += ["-I", ROOT / "CShims" / directory]
+        command += ["-I", ROOT / "Sources/CForwardingWire/include"]
         command += ["-Xcc", "-DFWD_INTERNAL"]
         if options.macros:
             plugin = options.macros / "ForwardingMacrosPlugin-tool"

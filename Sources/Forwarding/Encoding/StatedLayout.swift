@@ -50,11 +50,11 @@ internal import CForwardingInternal
 /// `$0.required("turn:", "v@{Header=ci}", stating: [header])`. The encodings of
 /// the functions that implement the method are read with the same layouts.
 public struct StatedLayout: Sendable, Hashable {
-  internal let name: String
-  internal let size: Int
-  internal let alignment: Int
-  internal let members: [Member]?
-  internal let memberAlignment: Int?
+  package let name: String
+  package let size: Int
+  package let alignment: Int
+  package let members: [Member]?
+  package let memberAlignment: Int?
 
   /// Creates a stated layout. It is checked when an encoding is read with it.
   ///

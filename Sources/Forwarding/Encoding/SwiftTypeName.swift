@@ -11,7 +11,7 @@ package enum SwiftTypeName {
   }
 
   /// Whether a type was imported from C.
-  internal static func isImported(_ type: Any.Type) -> Bool {
+  package static func isImported(_ type: Any.Type) -> Bool {
     String(reflecting: type).hasPrefix("__C.")
   }
 }

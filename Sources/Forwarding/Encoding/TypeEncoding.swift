@@ -185,7 +185,7 @@ extension TypeEncoding {
   }
 
   /// Whether only the name of this struct or union is known: `{stat}`.
-  internal var isOpaque: Bool {
+  package var isOpaque: Bool {
     // SAFETY: the node belongs to the storage, which this value holds.
     unsafe node.pointee.is_opaque
   }

@@ -46,6 +46,15 @@ internal import CForwardingInternal
   }
 }
 
+extension ResolvedMethod {
+  /// Whether the method's signature shares its storage with another one. Equal
+  /// signatures need not.
+  package func hasIdentical(_ other: MethodSignature) -> Bool {
+    // SAFETY: the entry lives as long as the proxy.
+    unsafe entry.pointee.signature == other.handle
+  }
+}
+
 extension DynamicProxy {
   /// Finds a method.
   ///

@@ -17,6 +17,7 @@ extension DynamicProxy {
       case closures(Subscription, of: TokenSubscriber)
       case interception(Interception)
       case block(Subscription)
+      case several([Token])
     }
 
     private let subject: Lock<Subject>
@@ -36,6 +37,9 @@ extension DynamicProxy {
     /// ```
     public init(_ subscription: Subscription) { subject = Lock(.subscription(subscription)) }
 
+    /// Owns other tokens, and ends them together.
+    package init(owning tokens: [Token]) { subject = Lock(.several(tokens)) }
+
     internal func adopt(_ subscription: Subscription) {
       subject.withLock { $0 = .subscription(subscription) }
     }
@@ -50,7 +54,7 @@ extension DynamicProxy {
     public var subscription: Subscription? {
       switch subject.withLock({ $0 }) {
       case .subscription(let subscription), .closures(let subscription, _): subscription
-      case .none, .interception, .block: nil
+      case .none, .interception, .block, .several: nil
       }
     }
 
@@ -63,6 +67,7 @@ extension DynamicProxy {
       case .subscription(let subscription), .closures(let subscription, _): subscription.isLive
       case .interception(let interception): interception.isLive
       case .block(let subscription): subscription.isLive
+      case .several(let tokens): tokens.contains(where: \.isLive)
       }
     }
 
@@ -89,13 +94,14 @@ extension DynamicProxy {
       case .subscription(let subscription), .closures(let subscription, _): subscription.cancel()
       case .interception(let interception): interception.cancel()
       case .block(let subscription): subscription.unblock()
+      case .several(let tokens): tokens.reduce(false) { $1.cancel() || $0 }
       }
     }
 
     deinit {
       switch subject.withLock({ $0 }) {
       case .subscription(let subscription), .closures(let subscription, _): subscription.end()
-      case .none, .interception, .block: cancel()
+      case .none, .interception, .block, .several: cancel()
       }
     }
   }

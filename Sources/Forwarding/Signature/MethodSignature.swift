@@ -238,6 +238,24 @@ extension MethodSignature {
   }
 }
 
+extension MethodSignature {
+  /// The layouts that were stated for types of the encoding.
+  package var statedLayouts: [StatedLayout] { storage.stated }
+
+  /// Whether two values share one parsed signature. Much faster than `==`, but
+  /// equal signatures need not be identical.
+  package func isIdentical(to other: MethodSignature) -> Bool { storage === other.storage }
+
+  /// Whether calls of both have arguments of equal types. The receiver, the
+  /// selector and the result are not compared.
+  ///
+  /// - Complexity: O(*n*) in the length of the shorter encoding.
+  package func hasArguments(of other: MethodSignature) -> Bool {
+    arguments[firstArgumentIndex...].map(\.encoding)
+      == other.arguments[other.firstArgumentIndex...].map(\.encoding)
+  }
+}
+
 // MARK: - Comparison
 
 extension MethodSignature {

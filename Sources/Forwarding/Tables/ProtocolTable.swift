@@ -317,7 +317,7 @@ extension ProtocolTable {
   ///   equivalent; the message shows both. All pairs are compared, since
   ///   equivalence is not transitive: else `{A=i}` and `{B=i}` would conflict or
   ///   not depending on where `{?=i}` is declared.
-  internal static func merge(_ tables: [ProtocolTable]) throws(ForwardingError) -> [Requirement] {
+  package static func merge(_ tables: [ProtocolTable]) throws(ForwardingError) -> [Requirement] {
     var merged: [Requirement] = []
     var places: [MethodSelector: (index: Int, table: ProtocolTable)] = [:]
     // Further declarations of a method that are spelled differently.

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Forwarding
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+// Reads one record. All of its bytes are hostile.
+extension RecordStorage {
+  // MARK: Headers
+
+  /// Checks the header of the record that begins at an offset below the count.
+  ///
+  /// - Returns: the length of the record, which lies in the bytes.
+  @inline(__always)
+  internal func checkRecord(at start: Int) throws(WireError) -> Int {
+    let left = count - start
+    guard left >= RecordHeader.size else { throw truncated(left, expected: RecordHeader.size) }
+    // SAFETY: there is a header. Records begin at multiples of 8, as the lengths say.
+    let record = unsafe base + start
+    if start == 0 { try checkBeginning(left) }
+    let version = unsafe record.load(fromByteOffset: 9, as: UInt8.self)
+    guard version == RecordHeader.version else { throw otherVersion(version) }
+    let length = Int(unsafe record.load(as: UInt32.self))
+    guard length >= RecordHeader.size, length % 8 == 0, length <= WireLimits.recordLength else {
+      throw badLength(length)
+    }
+    guard length <= left else { throw truncated(left, expected: length) }
+    let given = unsafe record.load(fromByteOffset: 4, as: UInt32.self)
+    let expected = unsafe RecordHeader.checksum(record, length: length)
+    guard given == expected else { throw badChecksum(given, expected) }
+    return length
+  }
+
+  /// Tells bytes of another form from damaged ones.
+  private func checkBeginning(_ left: Int) throws(WireError) {
+    let magic = SchemaRecord.magic
+    // SAFETY: at most as many bytes are read as there are.
+    let found = unsafe UnsafeRawBufferPointer(
+      start: base + RecordHeader.size, count: min(left - RecordHeader.size, magic.count))
+    let kind = unsafe base.load(fromByteOffset: 8, as: UInt8.self)
+    guard unsafe kind == RecordHeader.Kind.schema && magic.starts(with: found) else {
+      throw WireError(
+        .notWireForm,
+        "the bytes do not begin with a schema record: expected the kind 1 at byte 8, got \(kind), "
+          + "and \"FWDWIRE\\n\" at byte 40")
+    }
+  }
+
+  /// Reads a record whose header has been checked.
+  ///
+  /// - Returns: nil if it is no invocation of a method that the reader knows.
+  @inline(__always)
+  internal func read(
+    _ start: Int, _ length: Int, _ last: inout LastSchema
+  ) throws(WireError) -> WireRecord? {
+    let kind = unsafe base.load(fromByteOffset: start + 8, as: UInt8.self)
+    if kind == RecordHeader.Kind.invocation { return try readInvocation(start, length, &last) }
+    if kind == RecordHeader.Kind.schema {
+      try readSchema(start, length)
+      return nil
+    }
+    if kind >= RecordHeader.Kind.firstOptional { return nil }
+    throw WireError(
+      .malformed, "the record has the kind \(kind), expected 1, 2, or 128 and above")
+  }
+
+  // MARK: Invocations
+
+  @inline(__always)
+  private func readInvocation(
+    _ start: Int, _ length: Int, _ last: inout LastSchema
+  ) throws(WireError) -> WireRecord? {
+    // SAFETY: there is a header.
+    let record = unsafe base + start
+    let index = Int(unsafe record.load(fromByteOffset: 10, as: UInt16.self))
+    let schema = unsafe record.load(fromByteOffset: 12, as: UInt32.self)
+    guard let found = try unsafe last.method(index, of: schema, in: self) else { return nil }
+    // SAFETY: the storage holds the schema, which holds its methods.
+    try unsafe found.use { method throws(WireError) in
+      let frameSize = Int(unsafe record.load(fromByteOffset: 20, as: UInt32.self))
+      guard frameSize == method.signature.frameSize, length >= method.heapStart else {
+        throw badFrame(method, frameSize, length)
+      }
+      if method.pointerCount == 0 {
+        guard length == method.heapStart else { throw badEnd(method, method.heapStart, length) }
+      } else {
+        try unsafe method.resolvePointers(record, length)
+      }
+    }
+    return unsafe WireRecord(storage: self, base: record, method: found)
+  }
+
+  // MARK: Errors
+
+  @inline(never)
+  private func truncated(_ left: Int, expected: Int) -> WireError {
+    WireError(.truncated, "the bytes end: \(left) are left, expected \(expected)")
+  }
+
+  @inline(never)
+  private func otherVersion(_ version: UInt8) -> WireError {
+    WireError(
+      .unsupportedVersion,
+      "the record has version \(version) of the wire form, but this library reads version "
+        + "\(RecordHeader.version)")
+  }
+
+  @inline(never)
+  private func badLength(_ length: Int) -> WireError {
+    WireError(
+      .malformed,
+      "the length is \(length), expected a multiple of 8 from \(RecordHeader.size) to "
+        + "\(WireLimits.recordLength)")
+  }
+
+  @inline(never)
+  private func badChecksum(_ given: UInt32, _ expected: UInt32) -> WireError {
+    WireError(
+      .checksumMismatch,
+      "the checksum is \(hexadecimal(given)), expected \(hexadecimal(expected))")
+  }
+
+  @inline(never)
+  private func badFrame(_ method: WireMethod, _ frameSize: Int, _ length: Int) -> WireError {
+    WireError(
+      .malformed,
+      "the frame of \"\(method.name)\" has \(frameSize) bytes in a record of \(length), expected "
+        + "\(method.signature.frameSize) in a record of at least \(method.heapStart)",
+      selector: method.name)
+  }
+
+  @inline(never)
+  private func badEnd(_ method: WireMethod, _ end: Int, _ length: Int) -> WireError {
+    WireError(
+      .malformed,
+      "the arguments of \"\(method.name)\" end at byte \(end) of the record, expected its length, "
+        + "\(length)", selector: method.name)
+  }
+}
+
+// MARK: - Pointers
+
+extension WireMethod {
+  /// Checks what each pointer of a record points to, then stores the pointers into the
+  /// frame. Swift values keep their offsets, since they are made for each call.
+  ///
+  /// The record is unchanged if an error is thrown.
+  @inline(__always)
+  @unsafe internal func resolvePointers(
+    _ record: UnsafeMutableRawPointer, _ length: Int
+  ) throws(WireError) {
+    var end = heapStart
+    for index in 0..<pointerCount {
+      // SAFETY: the places lie in the frame, which lies in the record.
+      let pointer = unsafe pointers[index]
+      let slot = unsafe record.loadUnaligned(fromByteOffset: pointer.place, as: UInt64.self)
+      if slot == 0 { continue }
+      let (offset, size) = (Int(slot & 0xFFFF_FFFF), Int(slot >> 32))
+      // Copies follow one another, so there is one right offset. Both are below 2^32,
+      // so that the sum does not overflow.
+      guard offset == end, end + size <= length else {
+        throw badPlace(pointer, offset, size, expected: end, length)
+      }
+      try unsafe check(record, pointer, UnsafeRawPointer(record + offset), size)
+      end += (size + 7) & ~7
+    }
+    guard end == length else {
+      throw WireError(
+        .malformed,
+        "the heap of \"\(name)\" ends at byte \(end) of the record, expected its length, \(length)",
+        selector: name)
+    }
+    for index in 0..<pointerCount {
+      let pointer = unsafe pointers[index]
+      if pointer.rule == .codable { continue }
+      let slot = unsafe record.loadUnaligned(fromByteOffset: pointer.place, as: UInt64.self)
+      if slot == 0 { continue }
+      // SAFETY: the loop above has checked the offset.
+      unsafe record.storeBytes(
+        of: record + Int(slot & 0xFFFF_FFFF), toByteOffset: pointer.place,
+        as: UnsafeMutableRawPointer.self)
+    }
+  }
+
+  /// Checks that a copy fits its rule. It lies in the record.
+  @inline(__always)
+  @unsafe private func check(
+    _ record: UnsafeMutableRawPointer, _ pointer: Pointer, _ target: UnsafeRawPointer, _ size: Int
+  ) throws(WireError) {
+    switch pointer.rule {
+    case .cString:
+      // SAFETY: the copy has `size` bytes.
+      guard size > 0, size <= WireLimits.stringLength,
+        let end = unsafe memchr(target, 0, size), unsafe end == target + (size - 1)
+      else { throw badString(pointer, size) }
+    case .counted:
+      let count = unsafe pointer.countType.load(record + pointer.countPlace)
+      guard let count, size == count * pointer.size else { throw badSize(pointer, size, count) }
+    case .fixed:
+      guard size == pointer.size else { throw badSize(pointer, size, 1) }
+    case .codable:
+      guard size > 0 else { throw badSize(pointer, size, 1) }
+    }
+  }
+
+  @inline(never)
+  private func badPlace(
+    _ pointer: Pointer, _ offset: Int, _ size: Int, expected: Int, _ length: Int
+  ) -> WireError {
+    WireError(
+      .malformed,
+      "\(place(pointer.argument)) has \(size) bytes at byte \(offset) of the record, expected byte "
+        + "\(expected) and at most \(length - expected) bytes", selector: name)
+  }
+
+  @inline(never)
+  private func badString(_ pointer: Pointer, _ size: Int) -> WireError {
+    WireError(
+      .malformed,
+      "\(place(pointer.argument)) has \(size) bytes, expected 1 to \(WireLimits.stringLength) with a "
+        + "NUL at the end and nowhere else", selector: name)
+  }
+
+  @inline(never)
+  private func badSize(_ pointer: Pointer, _ size: Int, _ count: Int?) -> WireError {
+    let expected =
+      count.map { "\($0) times \(pointer.size)" } ?? "a count from 0 to \(WireLimits.heapSize)"
+    return WireError(
+      .malformed, "\(place(pointer.argument)) has \(size) bytes, expected \(expected)",
+      selector: name)
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Owns a copy of the bytes that a decoder reads, aligned for every record, and the
+/// recorded schemas that have been read.
+///
+/// The bytes are a copy since decoding replaces offsets by pointers. They lie in one
+/// block of exactly their size, so that the address sanitizer reports reads beyond it.
+@safe internal final class RecordStorage {
+  internal let base: UnsafeMutableRawPointer
+  internal let count: Int
+  /// Keeps the methods alive that the tables and the records refer to.
+  internal let schema: WireSchema
+
+  /// A recorded schema.
+  @safe internal struct Recorded {
+    /// The offset and the length of its record.
+    var range: Range<Int>
+    /// The reader's method for each recorded one; nil for those that it leaves out.
+    var methods: [Unmanaged<WireMethod>?]
+  }
+
+  internal var schemas: [UInt32: Recorded] = [:]
+  internal init(_ bytes: [UInt8], _ schema: WireSchema) {
+    self.schema = schema
+    count = bytes.count
+    unsafe base = .allocate(byteCount: max(bytes.count, 1), alignment: 16)
+    unsafe bytes.withUnsafeBytes { bytes in
+      // SAFETY: the sizes agree.
+      unsafe UnsafeMutableRawBufferPointer(start: base, count: count).copyMemory(from: bytes)
+    }
+  }
+
+  deinit {
+    // SAFETY: allocated in `init`, freed once. Records hold this object.
+    unsafe base.deallocate()
+  }
+
+  /// Returns the methods of a recorded schema.
+  @inline(never)
+  internal func findSchema(_ identifier: UInt32) throws(WireError) -> [Unmanaged<WireMethod>?] {
+    guard let found = schemas[identifier] else {
+      throw WireError(
+        .unknownSchema,
+        "the record has the schema \(hexadecimal(identifier)), but no schema record before it has: "
+          + "expected the schema record at the head of each file and message")
+    }
+    return unsafe found.methods
+  }
+}
+
+/// The methods of the schema that the last record had. Not in the storage, where each
+/// access would be checked for exclusivity.
+@safe internal struct LastSchema {
+  private var identifier: UInt32?
+  private var methods: [Unmanaged<WireMethod>?] = unsafe []
+
+  /// The reader's method for a recorded one.
+  ///
+  /// - Returns: nil if the reader leaves the method out.
+  @inline(__always)
+  internal mutating func method(
+    _ index: Int, of schema: UInt32, in storage: RecordStorage
+  ) throws(WireError) -> Unmanaged<WireMethod>? {
+    if schema != identifier {
+      unsafe methods = try unsafe storage.findSchema(schema)
+      identifier = schema
+    }
+    guard unsafe index < methods.count else { throw badIndex(index) }
+    return unsafe methods[index]
+  }
+
+  @inline(never)
+  private func badIndex(_ index: Int) -> WireError {
+    WireError(
+      .malformed,
+      "the method has the index \(index), but the schema has \(unsafe methods.count) methods")
+  }
+}
+
+extension Unmanaged<WireMethod> {
+  /// Calls `body` with the method, which something else keeps alive.
+  ///
+  /// `_withUnsafeGuaranteedRef` has no typed errors.
+  @inline(__always)
+  @unsafe internal func use<Output, Failure: Error>(
+    _ body: (WireMethod) throws(Failure) -> Output
+  ) throws(Failure) -> Output {
+    let result: Result<Output, Failure> = unsafe _withUnsafeGuaranteedRef { method in
+      do throws(Failure) { return .success(try body(method)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}
+
+/// A number as errors show it.
+internal func hexadecimal(_ value: UInt32) -> String {
+  let digits = String(value, radix: 16)
+  return "0x" + String(repeating: "0", count: 8 - digits.count) + digits
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Reads records from bytes of any origin.
+///
+/// ```swift
+/// var decoder = WireDecoder(bytes, schema: schema)
+/// while let record = try decoder.next() {
+///   try record.forward(to: proxy)
+/// }
+/// ```
+///
+/// A decoder never trusts the bytes, also if their checksums are right. It checks the
+/// length, the version and the checksum of each record, compares the recorded schema
+/// with the reader's, and checks the place, the size and the terminator of everything
+/// that a pointer will point to. It reads no byte outside of the bytes that it was
+/// given, and interprets nothing that the reader's own schema does not declare.
+///
+/// A checksum finds damage, not forgery. Authenticate bytes that an attacker may have
+/// written: their numbers are as valid as any.
+public struct WireDecoder: ~Copyable {
+  private let storage: RecordStorage
+  private var position = 0
+  private var last = LastSchema()
+
+  /// Creates a decoder for a file, a message or another piece that begins with a
+  /// schema record.
+  ///
+  /// - Parameters:
+  ///   - bytes: the bytes. They are copied, so that records are aligned.
+  ///   - schema: the methods that the reader knows, with its rules for their pointers.
+  ///     A recorded schema may have fewer methods, and in another order.
+  /// - Complexity: O(*n*) in the number of bytes.
+  public init(_ bytes: [UInt8], schema: WireSchema) {
+    storage = RecordStorage(bytes, schema)
+  }
+
+  /// Returns the next invocation; nil behind the last one. Skips the records of methods
+  /// that the reader's schema leaves out.
+  ///
+  /// - Throws: `WireError`: `notWireForm`, `unsupportedVersion`, `truncated`,
+  ///   `checksumMismatch`, `malformed`, `unknownSchema`; `unknownMethod` and
+  ///   `schemaMismatch` for a recorded schema that does not fit the reader's. The error's
+  ///   `offset` is the byte at which the record begins. The decoder stays there: the next
+  ///   call throws the same error.
+  /// - Complexity: O(*n*) in the length of the record.
+  public mutating func next() throws(WireError) -> WireRecord? {
+    while position < storage.count {
+      let start = position
+      do throws(WireError) {
+        let length = try storage.checkRecord(at: start)
+        let record = try storage.read(start, length, &last)
+        position = start + length
+        if let record { return record }
+      } catch {
+        throw error.at(start)
+      }
+    }
+    return nil
+  }
+}

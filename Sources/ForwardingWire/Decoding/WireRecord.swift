@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+public import Forwarding
+
+/// A recorded invocation, which a decoder has checked.
+@safe public struct WireRecord {
+  private let storage: RecordStorage
+  private let base: UnsafeMutableRawPointer
+  private let found: Unmanaged<WireMethod>
+
+  /// - Parameters:
+  ///   - base: a record in the storage, whose pointers have been resolved.
+  ///   - method: a method of the storage's schema.
+  @unsafe internal init(
+    storage: RecordStorage, base: UnsafeMutableRawPointer, method: Unmanaged<WireMethod>
+  ) {
+    self.storage = storage
+    unsafe self.base = base
+    unsafe found = method
+  }
+
+  /// The name of the method.
+  // SAFETY: the storage holds the schema, which holds its methods.
+  public var selector: MethodSelector { unsafe found._withUnsafeGuaranteedRef { $0.selector } }
+
+  /// What the encoder has been called.
+  public var producer: UInt32 { unsafe base.load(fromByteOffset: 16, as: UInt32.self) }
+
+  /// The number of the record among those of its encoder. Consecutive records have
+  /// consecutive numbers.
+  public var sequence: UInt64 { unsafe base.load(fromByteOffset: 24, as: UInt64.self) }
+
+  /// The time of the call in nanoseconds since 1970 in UTC. It is exact to some
+  /// milliseconds. Order records by ``sequence`` instead.
+  public var time: Int64 { unsafe base.load(fromByteOffset: 32, as: Int64.self) }
+
+  /// Forwards the invocation to the subscribers of a proxy. Its result is dropped.
+  ///
+  /// Pointers point to the decoder's copy of the record, or to a decoded Swift value.
+  /// They are valid during the call. What a subscriber writes there is seen by the
+  /// subscribers after it, and by no one else.
+  ///
+  /// - Throws: `WireError` with the code `methodMismatch` if the proxy does not declare
+  ///   the method, or declares it with other arguments; `notDecodable` if a Swift value
+  ///   cannot be decoded; `notForwarded` with the proxy's error.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  public func forward(to proxy: DynamicProxy) throws(WireError) {
+    try unsafe found.use { method throws(WireError) in
+      do throws(ForwardingError) {
+        let resolved = try proxy.method(for: method.selector)
+        let size = method.signature.frameSize
+        if method.codedTypes.isEmpty && resolved.hasIdentical(method.signature) {
+          // SAFETY: the frame is that of the method's signature.
+          return try unsafe resolved.forward(
+            frame: UnsafeRawBufferPointer(start: base + RecordHeader.size, count: size))
+        }
+      } catch {
+        throw WireError(error, selector: method.name)
+      }
+      try forwardSlowly(method, to: proxy)
+    }
+  }
+
+  @inline(never)
+  private func forwardSlowly(_ method: WireMethod, to proxy: DynamicProxy) throws(WireError) {
+    let size = method.signature.frameSize
+    // A copy, since the proxy's subscribers may forward the record again.
+    let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    defer { unsafe frame.deallocate() }
+    unsafe frame.copyMemory(
+      from: UnsafeRawBufferPointer(start: base + RecordHeader.size, count: size))
+    var values = DecodedValues()
+    defer { values.destroy() }
+    try unsafe method.decodeValues(base, into: frame, &values)
+    do throws(ForwardingError) {
+      let resolved = try proxy.method(for: method.selector)
+      guard method.takes(resolved.signature) else {
+        throw ForwardingError(
+          .unknownSelector, selector: method.name,
+          method.mismatch("the proxy declares", resolved.signature).description)
+      }
+      // SAFETY: the frames of both signatures are alike.
+      try unsafe resolved.forward(frame: UnsafeRawBufferPointer(frame))
+    } catch {
+      throw WireError(error, selector: method.name)
+    }
+  }
+}
+
+/// Owns the Swift values of one call.
+@safe private struct DecodedValues {
+  private var values: [(type: any CodedType, address: UnsafeMutableRawPointer)] = unsafe []
+
+  mutating func add(_ type: any CodedType, _ address: UnsafeMutableRawPointer) {
+    unsafe values.append((type, address))
+  }
+
+  mutating func destroy() {
+    while let value = unsafe values.popLast() { unsafe value.type.destroy(value.address) }
+  }
+}
+
+extension WireMethod {
+  /// Decodes the Swift values of a record, and stores their addresses into a frame.
+  @unsafe fileprivate func decodeValues(
+    _ record: UnsafeRawPointer, into frame: UnsafeMutableRawBufferPointer,
+    _ values: inout DecodedValues
+  ) throws(WireError) {
+    for (index, type) in codedTypes.enumerated() {
+      guard let type else { continue }
+      // SAFETY: the decoder has checked the offset and the size in the slot.
+      let pointer = unsafe pointers[index]
+      let slot = unsafe record.loadUnaligned(fromByteOffset: pointer.place, as: UInt64.self)
+      if slot == 0 { continue }
+      let bytes = unsafe UnsafeRawBufferPointer(
+        start: record + Int(slot & 0xFFFF_FFFF), count: Int(slot >> 32))
+      let address: UnsafeMutableRawPointer
+      do {
+        unsafe address = try unsafe type.decode(bytes)
+      } catch {
+        throw WireError(
+          .notDecodable, "\(place(pointer.argument)) cannot be decoded: \(error)", selector: name)
+      }
+      unsafe values.add(type, address)
+      unsafe frame.storeBytes(
+        of: address, toByteOffset: pointer.place - RecordHeader.size,
+        as: UnsafeMutableRawPointer.self)
+    }
+  }
+}

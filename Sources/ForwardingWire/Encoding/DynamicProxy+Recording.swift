@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+public import Forwarding
+
+extension DynamicProxy {
+  /// Makes a record of each call of the schema's methods, before the subscribers get
+  /// it.
+  ///
+  /// ```swift
+  /// let encoder = WireEncoder(try WireSchema(of: proxy))
+  /// let token = try proxy.record(with: encoder) { record in log.append(record) }
+  /// ```
+  ///
+  /// Recording observes. It changes neither arguments nor results nor the order of
+  /// deliveries. A call that cannot be recorded, for example because a count is
+  /// negative, is reported to the configuration's `onError` with the code
+  /// `deliveryFailed`, and delivered as usual.
+  ///
+  /// - Parameters:
+  ///   - encoder: makes and numbers the records. Each of its schema's methods must be a
+  ///     method of the proxy.
+  ///   - body: called on the calling thread with each record, which is valid during the
+  ///     call. Several threads may call it at the same time.
+  /// - Returns: a token that ends the recording when it is cancelled or deinitialised.
+  /// - Throws: `WireError` with the code `methodMismatch` if the proxy does not declare
+  ///   a method, or declares it with other arguments; with the code `notForwarded` if
+  ///   the proxy is being deinitialised.
+  /// - Complexity: O(*n*) in the number of methods.
+  public func record(
+    with encoder: WireEncoder, _ body: @escaping @Sendable (RawSpan) -> Void
+  ) throws(WireError) -> Token {
+    var tokens: [Token] = []
+    for (index, method) in encoder.schema.methods.enumerated() {
+      tokens.append(try record(method, index, with: encoder, body))
+    }
+    return Token(owning: tokens)
+  }
+
+  private func record(
+    _ method: WireMethod, _ index: Int, with encoder: WireEncoder,
+    _ body: @escaping @Sendable (RawSpan) -> Void
+  ) throws(WireError) -> Token {
+    let signature = try declared(method)
+    let shift = method.shift(of: signature)
+    let report = configuration.onError
+    do throws(ForwardingError) {
+      // SAFETY: the proxy's method has the arguments of the schema's. The closure only
+      // reads them.
+      return try unsafe unsafeTap(method.selector, isAfter: false) { delivery in
+        do throws(WireError) {
+          try unsafe encoder.encode(method, index, delivery.arguments, shift: shift, body)
+        } catch {
+          report(
+            ForwardingError(
+              .deliveryFailed, selector: method.name, "a call was not recorded: \(error)"))
+        }
+      }
+    } catch {
+      throw WireError(error, selector: method.name)
+    }
+  }
+
+  /// Returns the signature of a method that has the arguments of the schema's.
+  private func declared(_ method: WireMethod) throws(WireError) -> MethodSignature {
+    let signature: MethodSignature
+    do throws(ForwardingError) {
+      signature = try self.method(for: method.selector).signature
+    } catch {
+      throw WireError(error, selector: method.name)
+    }
+    guard method.takes(signature) else { throw method.mismatch("the proxy declares", signature) }
+    return signature
+  }
+}
+
+extension WireError {
+  /// The error for what a proxy throws.
+  internal init(_ error: ForwardingError, selector: String) {
+    self.init(
+      error.code == .unknownSelector ? .methodMismatch : .notForwarded, error.description,
+      selector: selector, forwardingError: error)
+  }
+}

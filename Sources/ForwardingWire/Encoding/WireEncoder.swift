@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingWire
+public import Forwarding
+internal import Synchronization
+
+/// Makes records of invocations, numbered in sequence.
+///
+/// ```swift
+/// let encoder = WireEncoder(schema, producer: 7)
+/// let token = try proxy.record(with: encoder) { record in log.append(record) }
+/// ```
+///
+/// Any number of threads may use an encoder. Each record has the next sequence
+/// number. Records of one thread are made in the order of its calls; records of
+/// several threads may reach their destination in another order than their numbers.
+public final class WireEncoder: Sendable {
+  internal let schema: WireSchema
+  private let producer: UInt32
+  private let nextSequence: Atomic<UInt64>
+
+  /// Creates an encoder.
+  ///
+  /// - Parameters:
+  ///   - schema: the methods. Write its ``WireSchema/bytes`` before the records.
+  ///   - producer: names the source of the records among those of a program.
+  ///   - sequence: the number of the first record. To go on where an earlier run has
+  ///     ended, pass the last recorded number plus 1.
+  public init(_ schema: WireSchema, producer: UInt32 = 0, startingAt sequence: UInt64 = 1) {
+    self.schema = schema
+    self.producer = producer
+    nextSequence = Atomic(sequence)
+  }
+
+  /// Appends the record of an invocation. The receiver and the result are not
+  /// recorded.
+  ///
+  /// - Parameters:
+  ///   - invocation: the invocation. Its pointers must be valid, as the schema's rules
+  ///     say.
+  ///   - bytes: gets the record. It is unchanged if an error is thrown.
+  /// - Throws: `WireError` with the codes `methodMismatch`, `notEncodable`,
+  ///   `limitExceeded`.
+  /// - Complexity: O(*n*) in the length of the record.
+  public func encode(_ invocation: Invocation, into bytes: inout [UInt8]) throws(WireError) {
+    let selector = invocation.selector
+    guard let index = schema.indices[selector] else {
+      throw WireError(
+        .methodMismatch,
+        "\"\(selector)\" is not carried: the schema has no such method, or leaves it out",
+        selector: selector.name)
+    }
+    let method = schema.methods[index]
+    guard method.takes(invocation.signature) else {
+      throw method.mismatch("the invocation has the signature", invocation.signature)
+    }
+    var failure: WireError?
+    unsafe invocation.unsafeWithArgumentPointers { arguments in
+      do throws(WireError) {
+        // SAFETY: the pointers are to all arguments. Their types are the method's.
+        try unsafe encode(method, index, arguments, shift: method.shift(of: invocation.signature)) {
+          record in unsafe record.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Calls `body` with the record of a call, which is valid during the call.
+  ///
+  /// - Parameters:
+  ///   - index: the index of the method in the schema.
+  ///   - arguments: pointers to all arguments.
+  ///   - shift: how many more arguments precede those of the schema's signature than
+  ///     precede these.
+  @inline(__always)
+  @unsafe package func encode(
+    _ index: Int, _ arguments: UnsafePointer<UnsafeMutableRawPointer>, shift: Int = 0,
+    _ body: (RawSpan) -> Void
+  ) throws(WireError) {
+    try unsafe encode(schema.methods[index], index, arguments, shift: shift, body)
+  }
+
+  /// Does the same with a method of the schema, which need not be looked up.
+  @inline(__always)
+  @unsafe internal func encode(
+    _ method: WireMethod, _ index: Int, _ arguments: ArgumentPointers, shift: Int,
+    _ body: (RawSpan) -> Void
+  ) throws(WireError) {
+    var failure: WireError?
+    // SAFETY: room for the size of each pointer's copy.
+    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
+      do throws(WireError) {
+        let arguments = unsafe arguments - shift
+        let call = try unsafe method.measure(arguments, sizes.baseAddress.unsafelyUnwrapped)
+        if unsafe call.length <= Self.stackRoom {
+          // A constant size, so that the compiler takes it from the stack.
+          unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) { room in
+            unsafe fill(index, method, arguments, call, room.baseAddress.unsafelyUnwrapped, body)
+          }
+        } else {
+          let room = unsafe UnsafeMutableRawPointer.allocate(byteCount: call.length, alignment: 16)
+          defer { unsafe room.deallocate() }
+          unsafe fill(index, method, arguments, call, room, body)
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Longer records are made in allocated memory.
+  @inline(__always)
+  private static var stackRoom: Int { 1024 }
+
+  @inline(__always)
+  @unsafe private func fill(
+    _ index: Int, _ method: WireMethod, _ arguments: ArgumentPointers, _ call: MeasuredCall,
+    _ room: UnsafeMutableRawPointer, _ body: (RawSpan) -> Void
+  ) {
+    unsafe method.write(arguments, call, to: room)
+    let header = RecordHeader(
+      kind: RecordHeader.Kind.invocation, method: UInt16(truncatingIfNeeded: index),
+      schema: schema.identifier, producer: producer,
+      frameSize: UInt32(truncatingIfNeeded: method.signature.frameSize),
+      sequence: nextSequence.wrappingAdd(1, ordering: .relaxed).oldValue, time: fwd_wire_time())
+    unsafe header.write(room, length: call.length)
+    // SAFETY: all bytes of the record have been written.
+    body(unsafe UnsafeRawBufferPointer(start: room, count: call.length).bytes)
+  }
+}
+
+extension WireMethod {
+  /// Whether calls with a signature have the arguments of this method.
+  internal func takes(_ other: MethodSignature) -> Bool {
+    other.isIdentical(to: signature) || other.hasArguments(of: signature)
+  }
+
+  /// How many more hidden arguments this signature has than another one.
+  internal func shift(of other: MethodSignature) -> Int {
+    signature.firstArgumentIndex - other.firstArgumentIndex
+  }
+
+  /// The error for a signature with other arguments.
+  internal func mismatch(_ place: String, _ other: MethodSignature) -> WireError {
+    WireError(
+      .methodMismatch, "\"\(name)\": \(place) \"\(other)\", but the schema \"\(signature)\"",
+      selector: name)
+  }
+}

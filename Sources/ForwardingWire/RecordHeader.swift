@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingWire
+
+/// The first 40 bytes of each record. The article *Wire form* describes them.
+internal struct RecordHeader {
+  internal static let size = 40
+  /// The major version. A reader refuses every other one.
+  internal static let version: UInt8 = 1
+
+  internal enum Kind {
+    static let schema: UInt8 = 1
+    static let invocation: UInt8 = 2
+    /// A reader skips this kind and all above it if it does not know them.
+    static let firstOptional: UInt8 = 128
+  }
+
+  internal var kind: UInt8
+  internal var method: UInt16
+  internal var schema: UInt32
+  internal var producer: UInt32
+  internal var frameSize: UInt32
+  internal var sequence: UInt64
+  internal var time: Int64
+
+  /// Writes the header of a record whose other bytes are complete.
+  @inline(__always)
+  @unsafe internal func write(_ base: UnsafeMutableRawPointer, length: Int) {
+    // SAFETY: a record has a header. The platform is little-endian: `WireSchema`
+    // checks it.
+    let marks = UInt32(kind) | UInt32(Self.version) << 8 | UInt32(method) << 16
+    unsafe base.storeBytes(of: UInt32(truncatingIfNeeded: length), as: UInt32.self)
+    unsafe base.storeBytes(of: marks, toByteOffset: 8, as: UInt32.self)
+    unsafe base.storeBytes(of: schema, toByteOffset: 12, as: UInt32.self)
+    unsafe base.storeBytes(of: producer, toByteOffset: 16, as: UInt32.self)
+    unsafe base.storeBytes(of: frameSize, toByteOffset: 20, as: UInt32.self)
+    unsafe base.storeBytes(of: sequence, toByteOffset: 24, as: UInt64.self)
+    unsafe base.storeBytes(of: time, toByteOffset: 32, as: Int64.self)
+    let checksum = unsafe Self.checksum(base, length: length)
+    unsafe base.storeBytes(of: checksum, toByteOffset: 4, as: UInt32.self)
+  }
+
+  /// The checksum of a record: the CRC-32C of the bytes behind the checksum, which
+  /// begins with the length instead of 0.
+  @inline(__always)
+  @unsafe internal static func checksum(_ base: UnsafeRawPointer, length: Int) -> UInt32 {
+    // SAFETY: a record is longer than 8 bytes.
+    unsafe fwd_wire_checksum(UInt32(truncatingIfNeeded: length), base + 8, length - 8)
+  }
+}

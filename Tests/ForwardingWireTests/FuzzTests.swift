@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import ForwardingWire
+import Testing
+import WireFuzz
+
+@Suite struct FuzzTests {
+  @Test func `Hostile records are refused, or forwarded with everything they point to`() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var fuzzer = WireFuzzer(seed: seed)
+    #expect(throws: Never.self, "seed \(seed)") { try fuzzer.run(count: 20_000) }
+    // The mutations reach the checks behind the checksum.
+    let counts = fuzzer.counts
+    #expect(counts.accepted > 1000, "seed \(seed)")
+    for code in [.truncated, .checksumMismatch, .malformed, .unknownSchema] as [WireError.Code] {
+      #expect(counts.refused[code, default: 0] > 0, "seed \(seed), \(code)")
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Forwarding
+import ForwardingWire
+import Testing
+
+@Suite struct RoundTripTests {
+  /// Encodes the bytes of one argument, replays the record, and returns the bytes that
+  /// arrive.
+  private func travel(_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8] {
+    let proxy = try DynamicProxy(adopting: ProtocolTable("One") { $0.optional("one:", encoding) })
+    let schema = try WireSchema(of: proxy)
+    let signature = try MethodSignature(encoding)
+    let invocation = try Invocation("one:", signature)
+    let last = signature.arguments.count - 1
+    try unsafe bytes.withUnsafeBytes { try unsafe invocation.setBytes($0.bytes, at: last) }
+    let arrived = Collected<[UInt8]>()
+    let token = try proxy.around("one:") { invocation, proceed in
+      arrived.append(
+        try invocation.withBytes(ofArgumentAt: last) { span in
+          unsafe span.withUnsafeBytes { unsafe [UInt8]($0) }
+        })
+      try proceed()
+    }
+    var record = schema.bytes
+    try WireEncoder(schema).encode(invocation, into: &record)
+    #expect(try schema.replay(record, to: proxy) == 1)
+    token.cancel()
+    return try #require(arrived.all.first)
+  }
+
+  @Test(arguments: [
+    "c", "C", "s", "S", "i", "I", "l", "L", "q", "Q", "t", "T", "f", "d", "jf", "jd",
+  ])
+  func `A number of each kind arrives with its bits`(_ letter: String) throws {
+    let size = try TypeEncoding(letter).layout().size
+    for filler in [0x00, 0x01, 0x7F, 0x80, 0xA5, 0xFF] as [UInt8] {
+      let bytes = (0..<size).map { filler &+ UInt8($0) }
+      #expect(try travel("v@:\(letter)", bytes) == bytes)
+    }
+  }
+
+  @Test func `Bools arrive`() throws {
+    #expect(try travel("v@:B", [0]) == [0])
+    #expect(try travel("v@:B", [1]) == [1])
+  }
+
+  @Test func `The padding of a struct is written as zeroes`() throws {
+    let bytes = [UInt8](repeating: 0xEE, count: 24)
+    let expected: [UInt8] =
+      [0xEE] + .init(repeating: 0, count: 7) + .init(repeating: 0xEE, count: 12)
+      + .init(repeating: 0, count: 4)
+    #expect(try travel("v@:{Place=cdi}", bytes) == expected)
+  }
+
+  @Test func `Unions, arrays in structs and structs with stated layouts arrive whole`() throws {
+    #expect(try travel("v@:(U=id)", Array(1...8)) == Array(1...8))
+    #expect(try travel("v@:{A=[4i]}", Array(1...16)) == Array(1...16))
+    let packed = StatedLayout("Packed", size: 5, alignment: 1)
+    let proxy = try DynamicProxy(
+      adopting: ProtocolTable("Stated") {
+        $0.optional("one:", "v@:{Packed=ci}", stating: [packed])
+      })
+    let schema = try WireSchema(of: proxy)
+    let invocation = try Invocation(
+      "one:", MethodSignature("v@:{Packed=ci}", stating: [packed]))
+    let bytes: [UInt8] = [1, 2, 3, 4, 5]
+    try unsafe bytes.withUnsafeBytes { try unsafe invocation.setBytes($0.bytes, at: 2) }
+    var record = schema.bytes
+    try WireEncoder(schema).encode(invocation, into: &record)
+    #expect(record.suffix(8) == [1, 2, 3, 4, 5, 0, 0, 0])
+    #expect(try schema.replay(record, to: proxy) == 1)
+  }
+
+  @Test func `Arguments beyond the registers arrive in order`() throws {
+    let many = Method(
+      "many:",
+      ((Int64, Int32, Double, String, Int64, Int64, Int64, Int64, Int16, Float, Double)
+        -> Void).self)
+    let proxy = try DynamicProxy("Many") { $0.optional(many) }
+    let schema = try WireSchema(of: proxy)
+    let bytes = Bytes(schema)
+    let seen = Collected<String>()
+    let subscription = try proxy.subscribe { builder in
+      builder.on(many) { a, b, c, d, e, f, g, h, i, j, k in
+        seen.append("\(a) \(b) \(c) \(d) \(e) \(f) \(g) \(h) \(i) \(j) \(k)")
+      }
+    }
+    let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
+    try proxy.send(many, 1, 2, 3.5, "vier", 5, 6, 7, 8, 9, 10.25, 11.5)
+    token.cancel()
+    try schema.replay(bytes.all, to: proxy)
+    #expect(seen.all == Array(repeating: "1 2 3.5 vier 5 6 7 8 9 10.25 11.5", count: 2))
+    subscription.cancel()
+  }
+
+  @Test(arguments: [
+    nil, "", "a", "seven b", "eight by", "Grüße 🎉", String(repeating: "x", count: 5000),
+  ])
+  func `Strings of each length arrive, and NULL`(_ text: String?) throws {
+    let proxy = try Log.proxy()
+    let schema = try Log.schema(of: proxy)
+    let bytes = Bytes(schema)
+    let seen = Collected<String?>()
+    let subscription = try proxy.subscribe { $0.on(Log.tick) { _, _, text in seen.append(text) } }
+    let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
+    try proxy.send(Log.tick, 1, 2.5, text)
+    token.cancel()
+    #expect(bytes.all.count % 8 == 0)
+    try schema.replay(bytes.all, to: proxy)
+    #expect(seen.all == [text, text])
+    subscription.cancel()
+  }
+
+  @Test func `Counted and fixed buffers arrive, and NULL`() throws {
+    let proxy = try Log.proxy()
+    let schema = try Log.schema(of: proxy)
+    let bytes = Bytes(schema)
+    let seen = Collected<String>()
+    let subscription = try proxy.subscribe {
+      unsafe $0.on(Log.write) { pointer, count in
+        let buffer = unsafe UnsafeRawBufferPointer(start: pointer, count: Int(count))
+        unsafe seen.append(pointer == nil ? "NULL \(count)" : "\([UInt8](buffer))")
+      }
+      unsafe $0.on(Log.moved) { place in unsafe seen.append("\(place?.pointee.x ?? -1)") }
+    }
+    let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
+    for count in [0, 1, 7, 8, 9] {
+      try unsafe (0..<count).map { UInt8($0) }.withUnsafeBytes {
+        let buffer = unsafe $0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)
+        try unsafe proxy.send(Log.write, buffer, Int32(count))
+      }
+    }
+    try unsafe proxy.send(Log.write, nil, 0)
+    var place = Place(kind: 1, x: 2.5, y: 3)
+    try unsafe withUnsafePointer(to: &place) { try unsafe proxy.send(Log.moved, $0) }
+    try unsafe proxy.send(Log.moved, nil)
+    token.cancel()
+    let sent = seen.all
+    #expect(sent.count == 8 && sent[4] == "[0, 1, 2, 3, 4, 5, 6, 7, 8]" && sent[5] == "NULL 0")
+    try schema.replay(bytes.all, to: proxy)
+    #expect(seen.all == sent + sent)
+    subscription.cancel()
+  }
+
+  @Test func `A Swift value that is passed by address travels by Codable`() throws {
+    let proxy = try Log.proxy()
+    let schema = try Log.schema(of: proxy)
+    let bytes = Bytes(schema)
+    let seen = Collected<Name>()
+    let named = Method("named:", ((Name) -> Void).self)
+    let subscription = try proxy.subscribe { $0.on(named) { seen.append($0) } }
+    let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
+    let name = Name(first: "Ada", last: "Lovelace, whose name is no small string")
+    try proxy.send(named, name)
+    token.cancel()
+    let text = String(decoding: bytes.all, as: UTF8.self)
+    #expect(text.contains(#"{"first":"Ada","last":"Lovelace,"#))
+    try schema.replay(bytes.all, to: proxy)
+    #expect(seen.all == [name, name])
+    subscription.cancel()
+  }
+
+  @Test func `The header has the bytes that the documentation states`() throws {
+    let proxy = try Log.proxy()
+    let schema = try Log.schema(of: proxy)
+    let invocation = try Invocation("tick:price:symbol:", MethodSignature("v@:qdr*"))
+    try invocation.setArgument(Int64(0x0102), at: 2)
+    try invocation.setArgument(1.0, at: 3)
+    try invocation.setArgument("ACME", at: 4)
+    var bytes: [UInt8] = []
+    let encoder = WireEncoder(schema, producer: 7, startingAt: 0x0A0B)
+    try encoder.encode(invocation, into: &bytes)
+    #expect(bytes.count == 72)
+    #expect(bytes[0..<4] == [72, 0, 0, 0])
+    // An invocation of version 1 and the method 1.
+    #expect(bytes[8..<12] == [2, 1, 1, 0])
+    #expect(bytes[12..<16] == schema.bytes[12..<16])
+    #expect(bytes[16..<24] == [7, 0, 0, 0, 24, 0, 0, 0])
+    #expect(bytes[24..<32] == [0x0B, 0x0A, 0, 0, 0, 0, 0, 0])
+    #expect(bytes[40..<56] == [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xF0, 0x3F])
+    // The string is at byte 64, and has 5 bytes.
+    #expect(bytes[56..<64] == [64, 0, 0, 0, 5, 0, 0, 0])
+    #expect(bytes[64..<72] == [0x41, 0x43, 0x4D, 0x45, 0, 0, 0, 0])
+    var decoder = WireDecoder(schema.bytes + bytes, schema: schema)
+    let record = try #require(try decoder.next())
+    #expect(record.selector == "tick:price:symbol:")
+    #expect(record.producer == 7 && record.sequence == 0x0A0B)
+    #expect(record.time > 1_700_000_000_000_000_000)
+    #expect(try decoder.next()?.sequence == nil)
+  }
+}
