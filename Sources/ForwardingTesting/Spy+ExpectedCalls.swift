@@ -48,6 +48,8 @@ extension Spy {
 }
 
 extension Spy.ExpectedCalls {
+  // A closure of a pack, and no tuple of one: Swift 6.3 crashes while it compiles
+  // closures that take such tuples.
   private mutating func add<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, _ text: String,
     _ matches: @escaping (repeat each Argument) -> Bool
