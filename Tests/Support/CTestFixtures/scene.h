@@ -41,9 +41,6 @@ typedef enum situation {
   IN_NOTIFIER_OF_LIMIT,
   /// Inside a destroy notifier that the last `fwd_proxy_release` runs.
   IN_NOTIFIER_OF_RELEASE,
-  /// Inside a destroy notifier that waits until a function of a callback table returns. A subscriber that the function
-  /// calls ends the table, which has the last reference to the proxy: the proxy's Swift object is gone before.
-  IN_NOTIFIER_OF_RELEASE_IN_CALLBACK,
   /// Inside a delivery of `fwd_forward`.
   IN_DELIVERY,
   /// Inside a delivery of `fwd_batch_forward`.
@@ -70,6 +67,9 @@ typedef enum situation {
   IN_LAST_EXIT_HANDLER,
   /// In the last round of exit handlers of a thread that has not called the library before.
   IN_LAST_EXIT_HANDLER_OF_NEW_THREAD,
+  /// Inside a destroy notifier that waits until a function of a callback table returns. A subscriber that the function
+  /// calls ends the table, which has the last reference to the proxy: the proxy's Swift object is gone before.
+  IN_NOTIFIER_OF_RELEASE_IN_CALLBACK,
   /// The situations before this one need one thread at a time; `sequences_run` runs them.
   SEQUENTIAL_COUNT,
   /// In a child that was forked while other threads changed the proxy.

@@ -213,7 +213,8 @@ int sequences_run_without_memory(const sequences_allocator *allocator) {
     for (int round = 0; round < warm + rounds; round++) {
       if (round == warm) live = allocator->live();
       all += try_each(&made, false) + try_each(&made, true);
-      // In the last situation each thread leaves a block behind: see `fwd_thread_add_block`.
+      // The situations from this one on leave memory behind: a block of each thread (`fwd_thread_add_block`), and what
+      // a dead function keeps for late calls.
       made.failures += sequences_run_row(made.row, IN_LAST_EXIT_HANDLER_OF_NEW_THREAD);
     }
     // Caches may grow by a few blocks; a leak grows in every round.
