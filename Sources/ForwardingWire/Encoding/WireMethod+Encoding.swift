@@ -109,7 +109,8 @@ extension WireMethod {
       let slot = UInt64(UInt32(truncatingIfNeeded: end)) | UInt64(size) << 32
       unsafe base.storeBytes(of: slot, toByteOffset: pointer.place, as: UInt64.self)
       let next = end + (size + 7) & ~7
-      // The padding behind the copy, which the copy may overwrite in part.
+      // The padding in the end of the copy and behind it: less than 8 bytes each, and
+      // in the last word. The copy may overwrite a part.
       if next > end { unsafe base.storeBytes(of: 0, toByteOffset: next - 8, as: UInt64.self) }
       if pointer.rule == .codable {
         unsafe call.coded?[nextCoded].withUnsafeBytes { bytes in
@@ -120,7 +121,7 @@ extension WireMethod {
       } else if size > 0 {
         let slot = unsafe arguments[pointer.argument]
         let target = unsafe slot.load(as: UnsafeRawPointer?.self).unsafelyUnwrapped
-        unsafe memcpy(base + end, target, size)
+        unsafe memcpy(base + end, target, size - pointer.tail)
       }
       end = next
     }

@@ -118,6 +118,7 @@ private struct MethodMaker {
     case .counted(by: let counter):
       pointer.rule = .counted
       pointer.size = try elementSize(index, argument.encoding)
+      pointer.tail = tailPadding(argument.encoding)
       pointer.countType = try countType(index, counter)
       pointer.countArgument = number(counter)
       pointer.countPlace = position(arguments[counter])
@@ -125,6 +126,7 @@ private struct MethodMaker {
     case .fixed(let count):
       pointer.rule = .fixed
       pointer.size = try fixedSize(index, argument.encoding, count)
+      pointer.tail = tailPadding(argument.encoding)
       operand = count
     case .codable(let type):
       pointer.rule = .codable
@@ -173,6 +175,14 @@ private struct MethodMaker {
           + "\(WireLimits.heapSize) aligned to at most 8")
     }
     return layout.size
+  }
+
+  /// The padding at the end of an element whose size is known.
+  private func tailPadding(_ encoding: TypeEncoding) -> Int {
+    guard let pointee = encoding.pointee, let layout = try? pointee.layout(),
+      let data = pointee.dataRanges(stated: signature.statedLayouts).last
+    else { return 0 }
+    return layout.size - data.upperBound
   }
 
   private func fixedSize(

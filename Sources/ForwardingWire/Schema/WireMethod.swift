@@ -45,6 +45,9 @@ internal import Forwarding
     var rule: Rule
     /// The size of an element; of the whole buffer for `fixed`.
     var size: Int
+    /// The padding at the end of an element. A Swift struct ends before it, so it is
+    /// not read behind the last element.
+    var tail = 0
     var countType: CountType
     /// The index of the argument that counts, and its offset in the record.
     var countArgument: Int
