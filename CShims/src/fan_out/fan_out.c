@@ -710,10 +710,11 @@ __attribute__((noinline)) static bool replay_closures(looped_emission *looped) {
   return false;
 }
 
-/// Delivers to the records of the replay, inside of a reading. C callbacks pass pointers to the arguments, which closures
+/// Delivers to the records of the replay, inside of a reading. C callbacks have pointers to the arguments, which closures
 /// take as they are, so a callback's registers are loaded only if a C function is subscribed.
-static inline __attribute__((always_inline)) void replay_some(looped_emission *looped, bool has_weak) {
-  if (__builtin_expect(looped->emission.delivery->arguments != NULL, 0) && replay_closures(looped)) return;
+static inline __attribute__((always_inline)) void replay_some(looped_emission *looped, bool has_weak,
+                                                              bool has_pointers) {
+  if (has_pointers && replay_closures(looped)) return;
   const fwd_compiled_method *method = looped->emission.method;
   looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
 }
@@ -732,17 +733,19 @@ __attribute__((noinline)) static size_t replay_spans(looped_emission *looped) {
     replay->records = span.records;
     replay->count = span.count;
     visited += span.count;
-    replay_some(looped, span.has_weak);
+    replay_some(looped, span.has_weak, state->delivery->arguments);
   }
   return visited;
 }
 
 /// Delivers to the subscribers of the moment or of a batch by a loop. `words` has room for the registers, and for as many
-/// pointers as there are arguments.
+/// pointers as there are arguments. `has_pointers` says that the delivery has pointers to its arguments, and no batch. It is
+/// a constant, since to ask would cost a frame's emission some percent.
 static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_proxy *proxy,
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
-                                                                        fwd_error *error, fwd_replay_word *words) {
+                                                                        fwd_error *error, fwd_replay_word *words,
+                                                                        bool has_pointers) {
   looped_emission looped;
   emission *state = &looped.emission;
   fwd_replay *replay = &looped.replay;
@@ -751,15 +754,14 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   state->arguments = NULL;
   replay->words = words;
   replay->gone = 0;
-  replay->arguments = delivery->arguments;
+  replay->arguments = has_pointers ? delivery->arguments : NULL;
   replay->operations = &operations_of_loops;
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
-  // Of a frame here, while the caller's stores are still at hand; of pointers by `replay_some`.
-  if (!delivery->arguments || delivery->batch) load_words(state, words);
+  if (!has_pointers) load_words(state, words);
   replay->record = NULL;
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
-  const fwd_batch *batch = delivery->batch;
+  const fwd_batch *batch = has_pointers ? NULL : delivery->batch;
   size_t visited = 0;
   if (batch) {
     replay->records = batch->records;
@@ -774,7 +776,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     } else {
       replay->records = reading.records;
       replay->count = reading.count;
-      replay_some(&looped, reading.has_weak);
+      replay_some(&looped, reading.has_weak, has_pointers);
     }
     visited = visited_now(reading.guard, visited);
     // The record of the last delivery may be freed now.
@@ -790,13 +792,25 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
 __attribute__((noinline)) static fwd_status fan_out_narrow(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                            const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_by_loop(proxy, method, delivery, error, words);
+  return fan_out_by_loop(proxy, method, delivery, error, words, false);
 }
 
 __attribute__((noinline)) static fwd_status fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                          const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_by_loop(proxy, method, delivery, error, words);
+  return fan_out_by_loop(proxy, method, delivery, error, words, false);
+}
+
+__attribute__((noinline)) static fwd_status fan_out_narrow_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                    const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_NARROW];
+  return fan_out_by_loop(proxy, method, delivery, error, words, true);
+}
+
+__attribute__((noinline)) static fwd_status fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                  const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_WORDS];
+  return fan_out_by_loop(proxy, method, delivery, error, words, true);
 }
 
 /// For methods that no subscriber implements.
@@ -826,6 +840,10 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
   bool by_loop = method->replayers.weak && !delivery->collector &&
                  !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
   if (__builtin_expect(!by_loop, 0)) return fan_out_deciding(proxy, method, delivery, error);
+  if (delivery->arguments && !delivery->batch) {
+    return method->is_narrow ? fan_out_narrow_pointers(proxy, method, delivery, error)
+                             : fan_out_wide_pointers(proxy, method, delivery, error);
+  }
   return method->is_narrow ? fan_out_narrow(proxy, method, delivery, error)
                            : fan_out_wide(proxy, method, delivery, error);
 }
