@@ -234,7 +234,7 @@ import Testing
 
   @Test func `padding at the end of a struct is not used for the next argument`() throws {
     let key = Method("padded:then:", ((Padded, Int32, Padded) -> Int64).self)
-    #expect(!key.isDirect)
+    #expect(key.passing == .frame)
     let proxy = try DynamicProxy { $0.optional(key) }
     let token = try proxy.subscribe {
       $0.on(key) { first, number, second in first.long + Int64(number) + Int64(second.short) }

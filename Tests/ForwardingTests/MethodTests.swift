@@ -79,15 +79,16 @@ import Testing
     #expect(MemoryLayout.size(ofValue: first) <= 24)
   }
 
-  @Test func `a direct key is one whose bytes are copied`() {
-    #expect(Method("a", (() -> Void).self).isDirect)
+  @Test func `a send passes a tuple of the arguments, or makes a frame of it`() {
+    #expect(Method("a", (() -> Void).self).passing == .tuple)
     let mixed = Method("a", ((Bool, Int8, Double, AnyObject?) -> Double).self)
-    #expect(mixed.isDirect)
-    #expect(unsafe Method("a", ((UnsafePointer<CChar>, fixture_point) -> Int).self).isDirect)
-    #expect(!Method("a", ((String) -> Void).self).isDirect)
-    #expect(!Method("a", ((fixture_color) -> Void).self).isDirect)
-    #expect(Method("a", ((fixture_row_100, Int128) -> Void).self).isDirect)
-    #expect(!Method("a", (() -> fixture_large).self).isDirect)
+    #expect(mixed.passing == .tuple)
+    let pointers = unsafe Method("a", ((UnsafePointer<CChar>, fixture_point) -> Int).self)
+    #expect(unsafe pointers.passing == .tuple)
+    #expect(Method("a", ((fixture_row_100, Int128) -> Void).self).passing == .tuple)
+    #expect(Method("a", ((String, String?, Int8) -> Void).self).passing == .frame)
+    #expect(Method("a", ((fixture_color) -> Void).self).passing == .frame)
+    #expect(Method("a", (() -> fixture_large).self).passing == .each)
   }
 
   // MARK: Errors

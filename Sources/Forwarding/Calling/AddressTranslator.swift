@@ -11,6 +11,7 @@ internal final class AddressTranslator<Value>: ValueTranslator<Value>, @unchecke
 
   override var translatesEncoding: Bool { true }
   override var isCopied: Bool { true }
+  override var passesAddress: Bool { true }
 
   /// Whether an encoding is that of the address of such a value.
   internal static func fits(_ encoding: TypeEncoding) -> Bool {

@@ -9,6 +9,8 @@ internal final class StringTranslator: ValueTranslator<String>, @unchecked Senda
 
   override var translatesEncoding: Bool { true }
   override var isCopied: Bool { true }
+  override var isText: Bool { true }
+  override func text(of value: String) -> String? { value }
 
   override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> String {
     guard let text = try unsafe CStringSlot.read(slot) else { throw .null(String.self) }
@@ -32,6 +34,8 @@ internal final class OptionalStringTranslator: ValueTranslator<String?>, @unchec
 
   override var translatesEncoding: Bool { true }
   override var isCopied: Bool { true }
+  override var isText: Bool { true }
+  override func text(of value: String?) -> String? { value }
 
   override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> String? {
     try unsafe CStringSlot.read(slot)

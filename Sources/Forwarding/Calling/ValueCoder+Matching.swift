@@ -342,6 +342,10 @@ private final class RawTranslator<Value: RawRepresentable>: ValueTranslator<Valu
 
   override var isCopied: Bool { raw.isCopied }
 
+  override var isText: Bool { raw.translator?.isText ?? false }
+
+  override func text(of value: Value) -> String? { raw.translator?.text(of: value.rawValue) }
+
   override func encodeCopy(
     _ value: Value, into slot: UnsafeMutableRawPointer
   ) throws(ValueMismatch) -> AnyObject? {

@@ -73,8 +73,10 @@ internal struct ValueCoder<Value>: Sendable {
 
   /// Whether the slot points to a copy of the value, which the writer of the
   /// slot has to keep: a `String`. `encodeCopying(_:into:)` writes such values.
-  internal var isCopied: Bool {
-    if case .translated(let translator) = form { translator.isCopied } else { false }
+  internal var isCopied: Bool { translator?.isCopied ?? false }
+
+  internal var translator: ValueTranslator<Value>? {
+    if case .translated(let translator) = form { translator } else { nil }
   }
 
   /// Whether decoding is a plain load of the bytes.
@@ -179,6 +181,13 @@ internal class ValueTranslator<Value>: @unchecked Sendable {
 
   /// Whether `encodeCopy` is to be called, and keeps a copy alive.
   internal var isCopied: Bool { false }
+
+  /// Whether a slot has the address of a value.
+  internal var passesAddress: Bool { false }
+
+  /// Whether a slot has the address of a copy of `text(of:)`.
+  internal var isText: Bool { false }
+  internal func text(of value: Value) -> String? { nil }
 
   /// The class of which the object in a slot must be, if the bytes are the value
   /// once that holds; nil if they are not.

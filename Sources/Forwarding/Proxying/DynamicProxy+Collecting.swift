@@ -24,18 +24,17 @@ extension DynamicProxy {
     _ arguments: repeat each Argument
   ) throws(ForwardingError) -> [Answer<Output>] {
     // A key without a result may be known to fit a method with one, for sends.
-    guard key.isDirect, Output.self != Void.self else {
+    guard key.passing != .each, Output.self != Void.self else {
       return try collectIndirect(key, repeat each arguments)
     }
-    let frame = (repeat each arguments)
-    // SAFETY: the method has the arguments where a direct key's tuple has them,
-    // which `gatherDirect` knows or does nothing.
+    let tuple = (repeat each arguments)
+    // SAFETY: as in `send`.
     let (status, answers) = unsafe withUnsafeTemporaryAllocation(
       of: GatheredResult.self, capacity: GatheredResults.capacityOnStack
     ) { room in
-      unsafe withUnsafePointer(to: frame) { arguments in
+      unsafe withUnsafePointer(to: tuple) { arguments in
         let gathered = unsafe gatherDirect(
-          key.selector, key.derived, UnsafeRawPointer(arguments), room)
+          key.selector, key.derived, key.passing, UnsafeRawPointer(arguments), room)
         guard gathered.status == .done, gathered.count > 0 else {
           return (gathered.status, [Answer<Output>]())
         }
@@ -49,19 +48,30 @@ extension DynamicProxy {
     }
   }
 
-  /// Forwards a tuple of a direct key's arguments and gathers the results, if the
-  /// key is known to fit the method. The caller takes what they refer to, then
-  /// calls `free`.
+  /// Forwards a tuple of a key's arguments and gathers the results, if the key is known
+  /// to fit the method. The caller takes what they refer to, then calls `free`.
   @usableFromInline
   @unsafe internal func gatherDirect(
-    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ frame: UnsafeRawPointer,
-    _ room: UnsafeMutableBufferPointer<GatheredResult>
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ passing: ArgumentPassing,
+    _ tuple: UnsafeRawPointer, _ room: UnsafeMutableBufferPointer<GatheredResult>
   ) -> GatheredResults {
     guard let entry = unsafe verifiedEntry(selector, derived) else {
       return GatheredResults(status: .unverified)
     }
-    // SAFETY: the structs have the same layout, and the room is the caller's. A
-    // direct key's result is no larger than that of a gathered one.
+    guard passing == .tuple else {
+      return unsafe derived.withFrame(of: tuple) { frame in
+        unsafe gather(entry, frame, room)
+      } ?? GatheredResults(status: .unverified)
+    }
+    return unsafe gather(entry, tuple, room)
+  }
+
+  @unsafe private func gather(
+    _ entry: UnsafePointer<fwd_proxy_method>, _ frame: UnsafeRawPointer,
+    _ room: UnsafeMutableBufferPointer<GatheredResult>
+  ) -> GatheredResults {
+    // SAFETY: the structs have the same layout, and the room is the caller's. The result
+    // of a key that is sent by its tuple is no larger than that of a gathered one.
     var gathering = unsafe fwd_gathering(
       results: UnsafeMutableRawPointer(room.baseAddress!).assumingMemoryBound(
         to: fwd_gathered.self),

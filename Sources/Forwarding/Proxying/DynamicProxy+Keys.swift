@@ -85,14 +85,18 @@ extension DynamicProxy {
     // The key may be remembered from a send that drops the result.
     if isKnown && (mayDrop || Output.self != Void.self) { return }
     let signature = method.signature
+    var sends = true
     do throws(ForwardingError) {
-      if !isKnown { _ = try ArgumentCoders<repeat each Argument>(method.selector, signature) }
+      if !isKnown {
+        let coders = try ArgumentCoders<repeat each Argument>(method.selector, signature)
+        // How a send makes its frame is not checked again.
+        sends = key.derivation.frames?.isEquivalent(for: coders) ?? true
+      }
       if !mayDrop { _ = try ValueCoder<Output>(resultOf: method.selector, signature) }
     } catch {
       throw key.mismatch(signature, error)
     }
-    // The frame of a direct send is not checked again.
-    guard !isKnown, !key.isDirect || key.derivation.isDirect(for: signature) else { return }
+    if isKnown || !sends { return }
     unsafe core.verifiedKeys.remember(key.token, method.entry)
   }
 

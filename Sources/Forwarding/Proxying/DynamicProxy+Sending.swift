@@ -45,16 +45,16 @@ extension DynamicProxy {
   public func send<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Output {
-    guard key.isDirect else { return try sendIndirect(key, repeat each arguments) }
-    let frame = (repeat each arguments)
+    guard key.passing != .each else { return try sendIndirect(key, repeat each arguments) }
+    let tuple = (repeat each arguments)
     var room = SendResult()
-    // SAFETY: the method has the arguments where a direct key's tuple has them,
-    // which `sendDirect` knows or does nothing.
-    let status = unsafe withUnsafePointer(to: frame) { arguments in
+    // SAFETY: the tuple is of the key's types, and `sendDirect` knows that the key fits
+    // the method, or does nothing.
+    let status = unsafe withUnsafePointer(to: tuple) { arguments in
       unsafe withUnsafeMutablePointer(to: &room) { result in
         // A key without a result fits a method with a result of any size.
         unsafe sendDirect(
-          key.selector, key.derived, UnsafeRawPointer(arguments),
+          key.selector, key.derived, key.passing, UnsafeRawPointer(arguments),
           Output.self == Void.self ? nil : UnsafeMutableRawPointer(result))
       }
     }
@@ -79,11 +79,12 @@ extension DynamicProxy {
   public func send<each Argument>(
     _ key: Method<Void, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) {
-    guard key.isDirect else { return try sendDropping(key, repeat each arguments) }
-    let frame = (repeat each arguments)
+    guard key.passing != .each else { return try sendDropping(key, repeat each arguments) }
+    let tuple = (repeat each arguments)
     // SAFETY: as above.
-    let status = unsafe withUnsafePointer(to: frame) { arguments in
-      unsafe sendDirect(key.selector, key.derived, UnsafeRawPointer(arguments), nil)
+    let status = unsafe withUnsafePointer(to: tuple) { arguments in
+      unsafe sendDirect(
+        key.selector, key.derived, key.passing, UnsafeRawPointer(arguments), nil)
     }
     switch status {
     case .done: return
@@ -92,19 +93,29 @@ extension DynamicProxy {
     }
   }
 
-  /// Forwards a tuple of a direct key's arguments, if the key is known to fit the
-  /// method.
+  /// Forwards a tuple of a key's arguments, if the key is known to fit the method.
   @usableFromInline
   @unsafe internal func sendDirect(
-    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ frame: UnsafeRawPointer,
-    _ result: UnsafeMutableRawPointer?
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ passing: ArgumentPassing,
+    _ tuple: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?
   ) -> SendStatus {
     guard let entry = unsafe verifiedEntry(selector, derived) else { return .unverified }
+    // SAFETY: the tuple and the room are those of the key, whose types fit the method.
+    guard passing == .tuple else {
+      return unsafe derived.withFrame(of: tuple) { frame in
+        unsafe sendFrame(entry, frame, result)
+      } ?? .unverified
+    }
+    return unsafe sendFrame(entry, tuple, result)
+  }
+
+  @unsafe private func sendFrame(
+    _ entry: UnsafePointer<fwd_proxy_method>, _ frame: UnsafeRawPointer,
+    _ result: UnsafeMutableRawPointer?
+  ) -> SendStatus {
     var delivery = unsafe fwd_delivery()
     unsafe delivery.frame = frame
     unsafe delivery.result = result
-    // SAFETY: the frame and the room are those of the key, whose types fit the
-    // method.
     let status = unsafe withUnsafePointer(to: delivery) {
       unsafe fwd_fan_out(core.handle, entry, $0, nil)
     }
@@ -195,7 +206,8 @@ internal enum SendStatus {
   case done
   /// The error is the thread's last.
   case failed
-  /// Nobody was called: the key is not known to fit the method.
+  /// Nobody was called: the key is not known to fit the method, or there is a NUL in a
+  /// string. Writing each argument with its type finds the error.
   case unverified
 }
 
@@ -247,6 +259,18 @@ extension Method {
 }
 
 // MARK: - Frames
+
+extension Unmanaged<DerivedMethod> {
+  /// Makes the frame of a tuple of a key's arguments.
+  ///
+  /// - Returns: nil if a string has a NUL in it.
+  @unsafe internal func withFrame<Output>(
+    of tuple: UnsafeRawPointer, _ body: (UnsafeRawPointer) -> Output
+  ) -> Output? {
+    // SAFETY: the process never frees what it has derived from a key.
+    unsafe _withUnsafeGuaranteedRef { unsafe $0.frames?.withFrame(of: tuple, body) }
+  }
+}
 
 extension DynamicProxy {
   internal static func coders<each Argument>(

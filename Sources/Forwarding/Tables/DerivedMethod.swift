@@ -24,16 +24,9 @@ internal class DerivedMethod: @unchecked Sendable {
   /// The signature, or why the types have none.
   internal let signature: Result<MethodSignature, ForwardingError>
 
-  /// The places of the arguments in a tuple of them, if a send may use such a
-  /// tuple as its argument frame; nil if some argument needs more than a copy of
-  /// its bytes, or the result has no room in `SendResult`.
-  internal let directPlaces: [Place]?
-
-  /// Where an argument stands.
-  internal struct Place: Equatable {
-    let offset: Int
-    let size: Int
-  }
+  /// How a send makes an argument frame from a tuple of its arguments; nil if it
+  /// cannot, or if the result has no room in `SendResult`.
+  internal let frames: FramePlan?
 
   /// The index that the method has in the proxy that a send last looked it up in.
   /// Most keys are used with proxies of one protocol, where it saves the look-up.
@@ -41,14 +34,14 @@ internal class DerivedMethod: @unchecked Sendable {
 
   fileprivate init(
     _ key: Key, _ parameters: [Any.Type], _ signature: Result<MethodSignature, ForwardingError>,
-    _ directPlaces: [Place]?
+    _ frames: FramePlan?
   ) {
     self.parameters = parameters
     selector = key.selector
     type = key.type
     nameLength = key.selector.name.utf8.count
     self.signature = signature
-    self.directPlaces = directPlaces
+    self.frames = frames
   }
 }
 
@@ -59,10 +52,10 @@ internal final class TypedDerivedMethod<Output>: DerivedMethod, @unchecked Senda
 
   fileprivate init(
     _ key: Key, _ parameters: [Any.Type], _ signature: Result<MethodSignature, ForwardingError>,
-    _ directPlaces: [Place]?, _ result: ValueCoder<Output>?
+    _ frames: FramePlan?, _ result: ValueCoder<Output>?
   ) {
     self.result = result
-    super.init(key, parameters, signature, directPlaces)
+    super.init(key, parameters, signature, frames)
   }
 }
 
@@ -224,7 +217,8 @@ extension DerivedMethod {
           .noEncoding, selector: selector.name, "the method key \"\(selector)\": \(error)")
       }
       return TypedDerivedMethod(
-        key, parameters, .success(signature), directPlaces(coders, signature), result)
+        key, parameters, .success(signature),
+        signature.hasSendResult ? FramePlan(coders) : nil, result)
     } catch {
       return TypedDerivedMethod<Output>(key, parameters, .failure(error), nil, nil)
     }
@@ -251,57 +245,10 @@ extension DerivedMethod {
   }
 }
 
-// MARK: - Direct sends
-
-extension DerivedMethod {
-  private static func directPlaces<each Argument>(
-    _ coders: ArgumentCoders<repeat each Argument>, _ signature: MethodSignature
-  ) -> [Place]? {
-    let result = signature.resultLayout
-    guard result.size <= MemoryLayout<SendResult>.size,
-      result.alignment <= MemoryLayout<SendResult>.alignment
-    else { return nil }
-    var places: [Place] = []
-    var end = 0
-    for (type, coder) in repeat ((each Argument).self, each coders.coders) {
-      guard coder.copiesBytes else { return nil }
-      places.append(place(type, behind: &end))
-    }
-    // Swift aligns the elements of a tuple as C does the members of a struct, but
-    // may put one into the padding at the end of the one before it.
-    let isFrame = places == signature.framePlaces
-    return isFrame && end == MemoryLayout<(repeat each Argument)>.size ? places : nil
-  }
-
-  /// The place of the next element of a tuple.
-  private static func place<Value>(_: Value.Type, behind end: inout Int) -> Place {
-    let mask = MemoryLayout<Value>.alignment - 1
-    let offset = (end + mask) & ~mask
-    end = offset + MemoryLayout<Value>.size
-    return Place(offset: offset, size: MemoryLayout<Value>.size)
-  }
-
-  /// Whether the arguments of this key stand in a frame of a signature as in a
-  /// tuple of them. The types fit.
-  internal func isDirect(for signature: MethodSignature) -> Bool {
-    directPlaces == signature.framePlaces
-  }
-}
-
 extension MethodSignature {
-  /// Where the arguments stand in a frame.
-  fileprivate var framePlaces: [DerivedMethod.Place] {
-    arguments.compactMap { argument in
-      argument.frameOffset.map {
-        DerivedMethod.Place(offset: $0, size: argument.layout.size)
-      }
-    }
-  }
-}
-
-extension ValueCoder {
-  /// Whether encoding copies the value's bytes.
-  fileprivate var copiesBytes: Bool {
-    if case .translated(let translator) = form { !translator.translatesEncoding } else { true }
+  /// Whether `SendResult` has room for the result.
+  fileprivate var hasSendResult: Bool {
+    resultLayout.size <= MemoryLayout<SendResult>.size
+      && resultLayout.alignment <= MemoryLayout<SendResult>.alignment
   }
 }

@@ -53,8 +53,8 @@
   /// same types, and never freed.
   @usableFromInline internal let derived: Unmanaged<DerivedMethod>
 
-  /// Whether a tuple of the arguments can be the frame of a send.
-  @usableFromInline internal let isDirect: Bool
+  /// How a send passes its arguments.
+  @usableFromInline internal let passing: ArgumentPassing
 
   /// Whether the key is a string literal, whose types are those of the closure
   /// that it stands beside: a closure may leave out the last parameters.
@@ -90,9 +90,27 @@
     self.isLiteral = isLiteral
     unsafe self.derived = derived
     // SAFETY: interned objects are never freed.
-    (selector, isDirect) = unsafe derived._withUnsafeGuaranteedRef {
-      ($0.selector, $0.directPlaces != nil)
+    (selector, passing) = unsafe derived._withUnsafeGuaranteedRef {
+      ($0.selector, $0.passing)
     }
+  }
+}
+
+/// How a send passes its arguments.
+@usableFromInline
+internal enum ArgumentPassing: Sendable {
+  /// A tuple of the arguments is the argument frame.
+  case tuple
+  /// The key's `FramePlan` makes a frame from a tuple of the arguments.
+  case frame
+  /// Each argument is written with its type at hand.
+  case each
+}
+
+extension DerivedMethod {
+  fileprivate var passing: ArgumentPassing {
+    guard let frames else { return .each }
+    return frames.isTuple ? .tuple : .frame
   }
 }
 
