@@ -17,6 +17,7 @@ let package = Package(
   dependencies: [
     .package(name: "swift-forwarding", path: "../.."),
     .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
   ],
   targets: [
     .systemLibrary(
@@ -34,6 +35,7 @@ let package = Package(
       name: "fwd-bench-peers",
       dependencies: [
         "CPeers", "OpenCombine", .product(name: "OpenCombineDispatch", package: "OpenCombine"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
         .product(name: "_Benchmarks", package: "swift-forwarding"),
       ],
       swiftSettings: [

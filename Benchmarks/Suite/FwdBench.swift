@@ -11,7 +11,7 @@ internal import FwdBenchRows
       "fwd-bench",
       [
         CallRows.group, FanOutRows.group(), ClosureRows.group(), SignalRows.group,
-        DeliveryRows.group(), HookGoals.group(),
+        DeliveryRows.group(), DataRows.group(), HookGoals.group(),
       ])
   }
 }

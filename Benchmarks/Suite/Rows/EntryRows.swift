@@ -95,7 +95,7 @@ enum EntryRows {
           return 0
         }
       },
-      row("proxy: Invocation", stage) { proxy in
+      row(Way.invocation, stage) { proxy in
         let selector = try MethodSelector(validating: notify)
         let signature = try proxy.method(for: selector).signature
         let (count, scale) = currentMessage()

@@ -72,6 +72,9 @@ extension FanOutRows {
       goal(
         "an interceptor, on top of an emission at N = 1", onTop(Way.before), onTop(Way.after),
         onTop(Way.instead)),
+      goal("recorded, N = 1", ratio(Way.recorded, Way.resolved, 2, "not recorded", size: 1)),
+      goal(
+        "decoded and replayed", ratio(Way.replayed, Way.invocation, 1.5, "the same invocations")),
       goal("by name, N = 1", ratio(Way.name, Way.resolved, 2.5, "by resolved method", size: 1)),
     ]
   }

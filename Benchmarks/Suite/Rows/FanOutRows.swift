@@ -29,6 +29,7 @@ public enum FanOutRows {
           rows += ProxyRows.rows(stage)
           rows += EntryRows.rows(stage)
           rows += MembershipRows.rows(stage)
+          rows += RecordingRows.rows(stage)
           if size == ThreadRows.size { rows += ThreadRows.rows }
           return rows
         }

@@ -40,6 +40,9 @@ public enum Way {
   static let before = "proxy: before, typed closure"
   static let after = "proxy: after, typed closure"
   static let instead = "proxy: instead"
+  static let recorded = "proxy: recorded"
+  static let replayed = "proxy: decoded and replayed"
+  static let invocation = "proxy: Invocation"
 
   static let disjointThreads = "two threads, proxy: different subscribers of one"
   static let twoProxies = "two threads, proxy: one each"

@@ -76,7 +76,7 @@ extension RecordStorage {
     if schema.leftOut.contains(entry.selector) { return nil }
     // Names from outside are not interned: they would stay in memory.
     guard let selector = MethodSelector(known: entry.selector),
-      let index = schema.indices[selector]
+      let index = schema.index(of: selector)
     else {
       throw WireError(
         .unknownMethod,

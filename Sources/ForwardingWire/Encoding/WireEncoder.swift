@@ -45,7 +45,7 @@ public final class WireEncoder: Sendable {
   /// - Complexity: O(*n*) in the length of the record.
   public func encode(_ invocation: Invocation, into bytes: inout [UInt8]) throws(WireError) {
     let selector = invocation.selector
-    guard let index = schema.indices[selector] else {
+    guard let index = schema.index(of: selector) else {
       throw WireError(
         .methodMismatch,
         "\"\(selector)\" is not carried: the schema has no such method, or leaves it out",

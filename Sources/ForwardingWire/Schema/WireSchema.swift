@@ -134,6 +134,14 @@ extension WireSchema {
   }
 }
 
+extension WireSchema {
+  /// The index of a method.
+  internal func index(of selector: MethodSelector) -> Int? {
+    // Comparing a few selectors is faster than hashing one.
+    methods.count <= 8 ? methods.firstIndex { $0.selector == selector } : indices[selector]
+  }
+}
+
 extension WireSchema: CustomStringConvertible {
   /// The methods with their canonical encodings.
   public var description: String {

@@ -16,6 +16,7 @@ internal import FwdBenchRows
         FanOutRows.group(peers: { stage in SignalRows.rows(stage) + CombineRows.rows(stage) }),
         ClosureRows.group(peers: SignalRows.closures),
         DeliveryRows.group(peers: { [CombineRows.delivery] }),
+        DataRows.group(peers: { ProtobufRows.rows }),
         HookGoals.group(rows: { HookRows.rows }),
       ],
       help: MissingLibraries.help, missing: MissingLibraries.notes)
