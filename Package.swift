@@ -136,8 +136,9 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "ForwardingWireTests",
-      dependencies: ["WireFuzz", "ForwardingWire", "CForwardingWire", "Forwarding"],
-      swiftSettings: swiftSettings),
+      dependencies: [
+        "WireFuzz", "ForwardingTesting", "ForwardingWire", "CForwardingWire", "Forwarding",
+      ], swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],
       path: "Tests/Support/MacroProtocols", swiftSettings: macroSettings),

@@ -3,6 +3,7 @@
 
 import Dispatch
 import Forwarding
+import ForwardingTesting
 import ForwardingWire
 import Testing
 
@@ -46,19 +47,15 @@ import Testing
     let proxy = try DynamicProxy(adopting: Log.table(), configuration: configuration)
     let schema = try Log.schema(of: proxy)
     let bytes = Bytes(schema)
-    let counts = Collected<Int32>()
-    let subscription = try proxy.subscribe {
-      unsafe $0.on(Log.write) { _, count in counts.append(count) }
-    }
+    let spy = try Spy(proxy)
     let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
     try unsafe [1].withUnsafeBytes { try unsafe proxy.send(Log.write, $0.baseAddress, -1) }
-    #expect(counts.all == [-1])
+    #expect(unsafe spy.calls(of: Log.write).map(\.1) == [-1])
     #expect(bytes.all == schema.bytes)
     #expect(errors.all.map(\.code) == [.deliveryFailed])
     #expect(
       errors.all.first?.description.contains("argument 0 (\"r^v\") of \"write:count:\"") == true)
     token.cancel()
-    subscription.cancel()
   }
 
   @Test func `Strings above the limit are refused`() throws {
@@ -89,8 +86,7 @@ import Testing
     let proxy = try Log.proxy()
     let schema = try Log.schema(of: proxy)
     let bytes = Bytes(schema)
-    let received = Collected<Int64>()
-    let subscription = try proxy.subscribe { $0.on(Log.number) { received.append($0) } }
+    let spy = try Spy(proxy)
     let encoder = WireEncoder(schema, producer: 3)
     let (threads, count) = (3, 3000)
     DispatchQueue.concurrentPerform(iterations: threads + 1) { thread in
@@ -105,7 +101,7 @@ import Testing
         }
       }
     }
-    #expect(received.all.count == threads * count)
+    #expect(spy.calls(of: Log.number).count == threads * count)
     // The records of each thread are in its order, and the numbers have no gap.
     var decoder = WireDecoder(bytes.all, schema: schema)
     var sequences: Set<UInt64> = []
@@ -114,7 +110,6 @@ import Testing
       sequences.insert(record.sequence)
     }
     #expect(sequences.count == Int(sequences.max() ?? 0))
-    subscription.cancel()
   }
 
   @Test func `Records of four threads are complete, each thread's in order`() throws {
@@ -127,35 +122,31 @@ import Testing
       for number in 0..<count { try? proxy.send(Log.number, Int64(thread) << 32 | number) }
     }
     token.cancel()
-    let numbers = Collected<Int64>()
-    let subscription = try proxy.subscribe { $0.on(Log.number) { numbers.append($0) } }
+    let spy = try Spy(proxy)
     #expect(try schema.replay(bytes.all, to: proxy) == 4 * Int(count))
     var next: [Int64] = [0, 0, 0, 0]
-    for number in numbers.all {
+    for number in spy.calls(of: Log.number) {
       let thread = Int(number >> 32)
       #expect(number & 0xFFFF_FFFF == next[thread])
       next[thread] += 1
     }
     #expect(next == [count, count, count, count])
-    subscription.cancel()
   }
 
   @Test func `A record can be forwarded again, to another proxy, and from inside of itself`() throws
   {
     let sample = try Sample()
     let other = try Log.proxy()
-    let seen = Collected<String?>()
-    let subscription = try other.subscribe { $0.on(Log.tick) { _, _, text in seen.append(text) } }
+    let spy = try Spy(other)
     var decoder = WireDecoder(sample.all, schema: sample.schema)
     let record = try #require(try decoder.next())
     try record.forward(to: other)
     try record.forward(to: other)
-    #expect(seen.all == ["a string", "a string"])
+    #expect(spy.calls(of: Log.tick).map(\.2) == ["a string", "a string"])
     let wrong = try DynamicProxy(
       adopting: ProtocolTable("W") { $0.optional("tick:price:symbol:", "v@:qd") })
     let error = wireError { try record.forward(to: wrong) }
     #expect(error?.code == .methodMismatch)
     #expect(error?.description.contains("\"v@:qd\"") == true)
-    subscription.cancel()
   }
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import Forwarding
+import ForwardingTesting
 import ForwardingWire
 import Testing
 
@@ -81,18 +82,13 @@ import Testing
     let proxy = try DynamicProxy("Many") { $0.optional(many) }
     let schema = try WireSchema(of: proxy)
     let bytes = Bytes(schema)
-    let seen = Collected<String>()
-    let subscription = try proxy.subscribe { builder in
-      builder.on(many) { a, b, c, d, e, f, g, h, i, j, k in
-        seen.append("\(a) \(b) \(c) \(d) \(e) \(f) \(g) \(h) \(i) \(j) \(k)")
-      }
-    }
+    let spy = try Spy(proxy)
     let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
     try proxy.send(many, 1, 2, 3.5, "vier", 5, 6, 7, 8, 9, 10.25, 11.5)
     token.cancel()
     try schema.replay(bytes.all, to: proxy)
-    #expect(seen.all == Array(repeating: "1 2 3.5 vier 5 6 7 8 9 10.25 11.5", count: 2))
-    subscription.cancel()
+    let seen = spy.calls(of: many).map { "\($0)" }
+    #expect(seen == Array(repeating: #"(1, 2, 3.5, "vier", 5, 6, 7, 8, 9, 10.25, 11.5)"#, count: 2))
   }
 
   @Test(arguments: [
@@ -102,15 +98,13 @@ import Testing
     let proxy = try Log.proxy()
     let schema = try Log.schema(of: proxy)
     let bytes = Bytes(schema)
-    let seen = Collected<String?>()
-    let subscription = try proxy.subscribe { $0.on(Log.tick) { _, _, text in seen.append(text) } }
+    let spy = try Spy(proxy)
     let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
     try proxy.send(Log.tick, 1, 2.5, text)
     token.cancel()
     #expect(bytes.all.count % 8 == 0)
     try schema.replay(bytes.all, to: proxy)
-    #expect(seen.all == [text, text])
-    subscription.cancel()
+    #expect(spy.calls(of: Log.tick).map(\.2) == [text, text])
   }
 
   @Test func `Counted and fixed buffers arrive, and NULL`() throws {
