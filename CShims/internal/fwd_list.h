@@ -96,6 +96,10 @@ bool fwd_list_prune(fwd_subscriber_list *FWD_NONNULL list, fwd_garbage *FWD_NONN
 void fwd_list_prune_visited(fwd_subscriber_list *FWD_NONNULL list, size_t visited,
                             fwd_garbage *FWD_NONNULL garbage);
 
+/// Makes the array of a method's responders, which fan-outs read until the list changes. Fan-outs ask for it when they have
+/// asked many records in vain. Without memory nothing changes. O(n).
+void fwd_list_find_responders(fwd_subscriber_list *FWD_NONNULL list, size_t method, fwd_garbage *FWD_NONNULL garbage);
+
 /// Moves the record at index `from` to index `to`, which counts the records without the moved one, and sets its
 /// priority. Each fan-out visits the record once; a fan-out under way visits it at its old index. Returns false if
 /// memory is short. Indices from before the call are not valid any more. Amortised O(log n).

@@ -73,6 +73,8 @@ typedef struct fwd_proxy_operations {
   /// Removes records of ended subscriptions and dead subscribers: a fan-out or a query has found some among the first
   /// `visited` records.
   void (*FWD_NONNULL met_the_dead)(void *FWD_NONNULL owner, size_t visited);
+  /// Calls `fwd_list_find_responders`: fan-outs of the method have asked many records in vain.
+  void (*FWD_NONNULL find_responders)(void *FWD_NONNULL owner, size_t method);
   /// Forwards an invocation without a response to the forward target. Returns FWD_NO_RESPONDER if the target does not
   /// respond either. Called only while `fwd_proxy_core_set_forwards` has set that the proxy forwards.
   fwd_status (*FWD_NULLABLE forward_unhandled)(void *FWD_NONNULL owner,

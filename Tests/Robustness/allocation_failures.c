@@ -446,7 +446,8 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   last_report = error->status;
 }
 static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
-static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
+static void find_responders(void *owner, size_t method) { (void)owner, (void)method; }
+static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
 static fake_object *proxy_owner;
 
 static fwd_status answer_ping(const void *context, void *receiver, void *const *arguments, void *result,

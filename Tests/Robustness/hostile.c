@@ -583,6 +583,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   EXPECT(!"no report");
 }
 static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
+static void find_responders(void *owner, size_t method) { (void)owner, (void)method; }
 
 static fwd_status answer_large(const void *context, void *receiver, void *const *arguments, void *result,
                                fwd_error *error) {
@@ -596,7 +597,7 @@ static void forward_large(void) {
   check_begin("a fan-out of 64 KB frames and results");
   enum { size = FWD_BY_VALUE_LIMIT - 16 };
   static const char encoding[] = "{L=[65520C]}@:{L=[65520C]}";
-  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
+  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
   fwd_signature *signature;
   NEED(fwd_signature_create(encoding, sizeof encoding - 1, &signature, NULL) == FWD_OK);
   fwd_proxy_method method = {.selector = fwd_selector_register("large:"), .signature = signature,
@@ -639,7 +640,7 @@ static void forward_large(void) {
 /// Passes identifiers that no subscription has, indices past the end, and NULL.
 static void subscribe_at_limits(void) {
   check_begin("identifiers, indices and batches that are none");
-  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
+  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
   fwd_signature *signature;
   NEED(fwd_signature_create("v@:", 3, &signature, NULL) == FWD_OK);
   fwd_proxy_method method = {.selector = fwd_selector_register("limit"), .signature = signature};

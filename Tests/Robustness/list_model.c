@@ -14,6 +14,7 @@
 #include "fwd_draft.h"
 #include "fwd_fan_out.h"
 #include "objects.h"
+#include "members/responders.h"
 #include "members/subscriber_list.h"
 #include "proxies.h"
 
@@ -206,6 +207,15 @@ static void met_the_dead(void *unused, size_t visited) {
   }
 }
 
+static size_t arrays_made, arrays_read;
+static void find_responders(void *unused, size_t method) {
+  EXPECT(unused == owner);
+  fwd_garbage garbage = {.first = NULL};
+  fwd_list_find_responders(list, method, &garbage);
+  arrays_made++;
+  fwd_garbage_collect(garbage);
+}
+
 static void end_expectation(expectation *self) {
   skip_gone(self);
   EXPECT(self->next == self->count);
@@ -236,6 +246,7 @@ static void fan_out(void) {
   depth++;
   bool somebody = self.count > 0;
   fwd_use_libffi(chance(10));
+  arrays_read += fwd_list_responders(list, method) != NULL;
   fwd_status status = call(NULL, method);
   EXPECT(method != method_ask || !somebody || status == FWD_OK || self.count > 0);
   end_expectation(&self);
@@ -791,8 +802,11 @@ static void change_by_draft(void) {
 // MARK: Episodes
 
 static void act(void) {
-  unsigned choice = (unsigned)below(113);
-  if (choice >= 110) {
+  unsigned choice = (unsigned)below(119);
+  if (choice >= 113) {
+    // Fan-outs ask for it only where few respond.
+    find_responders(owner, below(method_count));
+  } else if (choice >= 110) {
     change_by_draft();
   } else if (choice >= 105) {
     unblock();
@@ -830,7 +844,8 @@ static void act(void) {
 }
 
 static void make_proxy(void) {
-  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
+  static const fwd_proxy_operations operations = {
+      .report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
   fwd_proxy_method methods[method_count];
   memset(methods, 0, sizeof methods);
   for (size_t i = 0; i < method_count; i++) {
@@ -1112,8 +1127,10 @@ int main(int argument_count, char **arguments) {
     printf("in the episode of seed %llu\n", (unsigned long long)(seed + episode));
     break;
   }
-  printf("%zu deliveries, %zu of them to members that had left in a draft; %zu batches, %zu drafts\n", deliveries,
-         late_deliveries, batches_begun, drafts);
+  printf("%zu deliveries, %zu of them to members that had left in a draft; %zu batches, %zu drafts, %zu fan-outs by %zu "
+         "arrays of responders\n",
+         deliveries, late_deliveries, batches_begun, drafts, arrays_read, arrays_made);
+  if (episodes >= 100) EXPECT(arrays_read > 0);
   fwd_use_libffi(false);
 #if !defined(FWD_SMALL_SEGMENT)
   check_begin("the size of lists");

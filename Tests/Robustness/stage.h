@@ -38,6 +38,8 @@ static void stage_met_the_dead(void *owner, size_t count) {
   atomic_store(&stage_met, count);
 }
 
+static void stage_find_responders(void *owner, size_t method) { (void)owner, (void)method; }
+
 /// The function of all subscribers. The context is a count of deliveries, or NULL.
 static void stage_take_note(void *context, fwd_selector selector) {
   (void)selector;
@@ -45,7 +47,8 @@ static void stage_take_note(void *context, fwd_selector selector) {
 }
 
 static stage *stage_create(void) {
-  static const fwd_proxy_operations operations = {.report = stage_report, .met_the_dead = stage_met_the_dead};
+  static const fwd_proxy_operations operations = {
+      .report = stage_report, .met_the_dead = stage_met_the_dead, .find_responders = stage_find_responders};
   stage *made = calloc(1, sizeof *made);
   NEED(made);
   if (!stage_owner) stage_owner = object_create(NULL, NULL);

@@ -495,6 +495,14 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   EXPECT(!"no report");
 }
 static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
+static void find_responders(void *owner, size_t method) {
+  (void)owner;
+  fwd_garbage garbage = {.first = NULL};
+  pthread_mutex_lock(&writer_lock);
+  fwd_list_find_responders(shared_stage.list, method, &garbage);
+  pthread_mutex_unlock(&writer_lock);
+  fwd_garbage_collect(garbage);
+}
 
 /// Makes a table. With 0 it has all methods; other values of `random` may leave one out.
 static fwd_dispatch_table *make_table(uint64_t random) {
@@ -571,6 +579,8 @@ static void change(stage *on, uint64_t random, fwd_garbage *garbage) {
     if (!stays(on, record, fixed_count)) {
       EXPECT(fwd_list_move(on->list, random % count, random / 64 % count, 0, garbage));
     }
+  } else if (choice == 14) {
+    fwd_list_find_responders(on->list, random % method_count, garbage);
   } else if (choice == 9) {
     EXPECT(fwd_list_prune(on->list, garbage));
     EXPECT(fwd_list_count(on->list) <= count);
@@ -692,7 +702,8 @@ static void forward_by_function(worker *self) {
 }
 
 static void make_stage(stage *on) {
-  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = met_the_dead};
+  static const fwd_proxy_operations operations = {
+      .report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
   fwd_proxy_method methods[method_count];
   memset(methods, 0, sizeof methods);
   for (size_t i = 0; i < method_count; i++) {

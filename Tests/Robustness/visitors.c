@@ -80,8 +80,10 @@ static void end(size_t index) {
   subscriptions[index] = 0;
 }
 
+static void find_responders(void *owner, size_t method) { (void)owner, (void)method; }
+
 static void make_proxy(void *owner) {
-  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = prune};
+  static const fwd_proxy_operations operations = {.report = report, .met_the_dead = prune, .find_responders = find_responders};
   ask = fwd_selector_register("ask:");
   make = fwd_selector_register("make");
   fwd_proxy_method methods[2] = {{.selector = ask, .policy = FWD_RESULT_ALL_LAST}, {.selector = make}};

@@ -44,6 +44,7 @@
 #include "fan_out/implementation.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
+#include "members/responders.h"
 #include "members/taps.h"
 #include "members/swift_closure.h"
 #include "members/swift_runtime.h"
@@ -564,10 +565,21 @@ static const fwd_replay_operations operations_of_loops = {
 
 // MARK: Finishing
 
+/// The number of visited records if they may be anywhere in the list.
+static const size_t visited_anywhere = PTRDIFF_MAX;
+
 /// How many of the first records may be those that a reading has visited, before the reader leaves. Where records were
 /// inserted or moved meanwhile, they may be anywhere.
 static inline size_t visited_now(fwd_guard guard, size_t visited) {
-  return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : PTRDIFF_MAX;
+  return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : visited_anywhere;
+}
+
+/// Notes that a fan-out has asked `asked` records for the method, most of them in vain.
+__attribute__((cold, noinline)) static void note_vain(const emission *state, size_t asked) {
+  fwd_proxy *proxy = state->proxy;
+  if (!fwd_list_note_vain(fwd_proxy_list(proxy), asked, state->responses)) return;
+  void *owner = pin(proxy, state->delivery);
+  if (owner) proxy->operations->find_responders(owner, state->method->index);
 }
 
 /// Ends the fan-out, which has visited so many records.
@@ -670,22 +682,30 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   find_arguments(&state);
   fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
   const fwd_batch *batch = delivery->batch;
-  size_t visited = 0;
+  size_t visited = 0, asked = 0;
   if (batch) {
     deliver_to_all(&state, batch->records, batch->count, &visited);
     visited = visited_now(batch->guard, batch->walked);
   } else {
     fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
-    if (reading.is_long) {
-      visited = deliver_to_spans(&state);
+    const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
+    if (responders) {
+      deliver_to_all(&state, responders->records, responders->count, &visited);
+      visited = visited_anywhere;
     } else {
-      deliver_to_all(&state, reading.records, reading.count, &visited);
+      if (reading.is_long) {
+        visited = deliver_to_spans(&state);
+      } else {
+        deliver_to_all(&state, reading.records, reading.count, &visited);
+      }
+      asked = visited;
+      visited = visited_now(reading.guard, visited);
     }
-    visited = visited_now(reading.guard, visited);
     state.frame.kind = FWD_NESTING_OTHER;
     fwd_list_leave(&reading);
   }
   leave(&state, visited);
+  if (fwd_asked_in_vain(asked, state.responses)) note_vain(&state, asked);
   fwd_status status = finish(&state, error);
   if (!is_inline) free(results);
   return status;
@@ -762,7 +782,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   replay->record = NULL;
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch *batch = has_pointers ? NULL : delivery->batch;
-  size_t visited = 0;
+  size_t visited = 0, asked = 0;
   if (batch) {
     replay->records = batch->records;
     replay->count = batch->count;
@@ -770,13 +790,22 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     visited = visited_now(batch->guard, batch->walked);
   } else {
     const fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
-    visited = reading.count;
-    if (__builtin_expect(reading.is_long, 0)) {
-      visited = replay_spans(&looped);
+    const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
+    asked = visited = reading.count;
+    if (__builtin_expect(reading.is_long && !responders, 0)) {
+      asked = visited = replay_spans(&looped);
     } else {
       replay->records = reading.records;
       replay->count = reading.count;
-      replay_some(&looped, reading.has_weak, has_pointers);
+      bool has_weak = reading.has_weak;
+      if (__builtin_expect(responders != NULL, 0)) {
+        replay->records = responders->records;
+        replay->count = responders->count;
+        has_weak = responders->has_weak;
+        asked = 0;
+        visited = visited_anywhere;
+      }
+      replay_some(&looped, has_weak, has_pointers);
     }
     visited = visited_now(reading.guard, visited);
     // The record of the last delivery may be freed now.
@@ -785,6 +814,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   }
   state->gone += replay->gone;
   leave(state, visited);
+  if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
   state->responses -= state->withdrawn;
   return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : finish(state, error);
 }

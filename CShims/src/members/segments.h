@@ -92,6 +92,10 @@ typedef struct fwd_subscriber_list {
   void *allocation;
   /// By method; NULL until a method is intercepted by closures.
   _Atomic(_Atomic(fwd_taps *) *) taps;
+  /// By method; NULL until a method has few responders. See responders.h.
+  _Atomic(_Atomic(struct fwd_responders *) *) responders;
+  /// How many records fan-outs have asked for methods in vain.
+  _Atomic size_t vain;
   /// By method: the number of tables that implement it and have a subscriber that is not blocked; and in the highest
   /// bits FWD_INTERCEPTED, FWD_ANSWERED and FWD_BLOCKED. In one word, so that a fan-out has one load for both.
   _Atomic uint32_t tables[];

@@ -5,7 +5,8 @@
 ///
 ///     list ──► segments: pointers to records, in order                   8 to 12 bytes a subscriber
 ///          ├─► store: the records; an identifier names one by its slot  40 bytes a subscriber
-///          └─► index: the first record of each object, by address       5 to 11 bytes a subscriber
+///          ├─► index: the first record of each object, by address       5 to 11 bytes a subscriber
+///          └─► responders: pointers to the records of one method        8 bytes each, for methods with few
 ///
 /// A subscription goes through these states. A reader always sees one of them in the record's word (held.h):
 ///
@@ -28,6 +29,7 @@
 #include <string.h>
 
 #include "fwd_draft.h"
+#include "members/responders.h"
 #include "members/taps.h"
 
 // MARK: Records
@@ -482,6 +484,7 @@ void fwd_list_intercept(fwd_subscriber_list *list, size_t method, fwd_taps *taps
 size_t fwd_list_footprint(const fwd_subscriber_list *list) {
   size_t bytes = fwd_list_size(list->method_count);
   bytes += list->index.bucket_count * sizeof list->index.buckets[0];
+  bytes += fwd_responders_footprint(list);
   return bytes + fwd_segments_footprint(list) + fwd_store_footprint(&list->store);
 }
 
@@ -518,5 +521,6 @@ void fwd_list_destroy(fwd_subscriber_list *list) {
   // Where the system refuses heavy fences, retired objects may still wait, though no reader is left.
   fwd_domain_drain(&list->domain);
   fwd_list_free_taps(list);
+  fwd_list_free_responders(list);
   fwd_segments_destroy(list);
 }

@@ -200,6 +200,9 @@ private enum ProxyOperations {
         met_the_dead: { owner, visited in
           unsafe DynamicProxy.of(owner: owner).subscribers.prune(visited: visited)
         },
+        find_responders: { owner, method in
+          unsafe DynamicProxy.of(owner: owner).subscribers.findResponders(of: method)
+        },
         forward_unhandled: { owner, selector, delivery, error in
           let slot = unsafe DynamicProxy.of(owner: owner).core.extras.forwardSlot
           return unsafe slot.forward(MethodSelector(handle: selector), delivery, error)

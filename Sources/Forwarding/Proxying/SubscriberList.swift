@@ -461,6 +461,14 @@ extension SubscriberList {
     }
   }
 
+  /// Lets fan-outs of a method visit only the records that implement it, until the
+  /// list changes.
+  internal func findResponders(of method: Int) {
+    try? change { _, garbage throws(ForwardingError) in
+      unsafe fwd_list_find_responders(list, method, &garbage.contents)
+    }
+  }
+
   /// Removes all records whose subscriptions have ended or whose subscribers
   /// have died.
   internal func prune(_ garbage: inout Garbage) throws(ForwardingError) {
