@@ -30,7 +30,7 @@ typedef struct fwd_nesting_frame {
   struct fwd_nesting_frame *outer;
   /// Whether a subscriber has called `fwd_mark_handled`.
   bool handled;
-  /// A `fwd_nesting_kind`. If it delivers, the frame is part of an emission (fan_out.c).
+  /// A `fwd_nesting_kind`. If it delivers, the frame is part of an emission (emission.h).
   uint8_t kind;
 } fwd_nesting_frame;
 

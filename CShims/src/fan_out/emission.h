@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// An emission: one fan-out under way, with what it knows of its arguments, its deliveries and its results.
+
+#ifndef FWD_SRC_EMISSION_H
+#define FWD_SRC_EMISSION_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "fan_out/nesting.h"
+#include "fan_out/proxy.h"
+#include "fan_out/replay.h"
+#include "fwd_fan_out.h"
+#include "members/record.h"
+
+/// One fan-out under way. Each level of a recursion has one on the stack, so it is kept small;
+/// Tests/Robustness/nesting.c measures what a level takes.
+typedef struct fwd_emission {
+  fwd_nesting_frame frame;
+  fwd_proxy *proxy;
+  const fwd_compiled_method *method;
+  const fwd_delivery *delivery;
+  size_t responses;
+  /// Deliveries of a loop that `fwd_fail_delivery` has withdrawn: the loop counts them as made.
+  size_t withdrawn;
+  /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
+  size_t gone;
+  /// What the delivery at hand writes its result to, and the result that is kept so far.
+  void *result;
+  void *kept;
+  /// The first failure of a delivery, on the heap; NULL if there was none.
+  const fwd_error *failure;
+  /// A pointer to each argument of the signature. NULL until a loop needs them.
+  void **arguments;
+  /// The record of the delivery at hand, which has the hidden first argument. A loop has its own. NULL before the first
+  /// delivery.
+  const fwd_record *record;
+} fwd_emission;
+
+/// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
+typedef struct fwd_aligned_bytes {
+  _Alignas(max_align_t) unsigned char bytes[_Alignof(max_align_t)];
+} fwd_aligned_bytes;
+
+/// A fan-out by a loop.
+typedef struct fwd_looped_emission {
+  /// First, so that a pointer to it is one to the whole.
+  fwd_replay replay;
+  fwd_emission emission;
+} fwd_looped_emission;
+
+/// Begins a fan-out that has called nobody yet.
+static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, const fwd_compiled_method *method,
+                                      const fwd_delivery *delivery) {
+  state->proxy = proxy;
+  state->method = method;
+  state->delivery = delivery;
+  state->responses = 0;
+  state->withdrawn = 0;
+  state->gone = 0;
+  state->failure = NULL;
+  state->record = NULL;
+}
+
+// MARK: The caller's part
+
+/// Returns the proxy's owner, which lives until the end of the fan-out; NULL if it has died.
+void *fwd_emission_pin(fwd_proxy *proxy, const fwd_delivery *delivery);
+/// Finds the arguments where the method or the caller has them. Each delivery sets the receiver, which is NULL until
+/// then.
+static inline void fwd_emission_find_arguments(fwd_emission *state) {
+  static void *const no_receiver = NULL;
+  const fwd_compiled_method *method = state->method;
+  const fwd_delivery *delivery = state->delivery;
+  uint32_t hidden_count = method->hidden_count, count = method->argument_count;
+  if (hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&no_receiver;
+  // Only read, though a pointer array cannot say so.
+  if (hidden_count > 1) state->arguments[1] = (void *)(uintptr_t)&method->method.selector;
+  if (delivery->arguments) {
+    for (uint32_t i = hidden_count; i < count; i++) {
+      state->arguments[i] = delivery->arguments[i - hidden_count];
+    }
+    return;
+  }
+  uintptr_t frame = (uintptr_t)delivery->frame;
+  for (uint32_t i = hidden_count; i < count; i++) {
+    state->arguments[i] = (void *)(frame + method->offsets[i - hidden_count]);
+  }
+}
+
+// MARK: Results
+
+static inline void fwd_emission_release_object(const void *result) {
+  void *object;
+  memcpy(&object, result, sizeof object);
+  fwd_object_release(object);
+}
+
+/// Releases a result that nobody gets.
+static inline void fwd_emission_discard(const fwd_compiled_method *method, const void *result) {
+  if (method->returns_object) fwd_emission_release_object(result);
+}
+
+/// Copies a result that the proxy keeps: the caller gets a reference of its own to an object in it.
+static inline void fwd_emission_copy_result(const fwd_compiled_method *method, const void *stored, void *result) {
+  memcpy(result, stored, method->result.size);
+  if (!method->returns_object) return;
+  void *object;
+  memcpy(&object, stored, sizeof object);
+  fwd_object_retain(object);
+}
+
+// MARK: The emission of this thread
+
+/// Returns the emission that delivers on this thread, or NULL.
+fwd_emission *fwd_emission_of_thread(void);
+
+#endif

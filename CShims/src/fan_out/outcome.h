@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// How a fan-out ends: its result, or the error that its caller gets.
+
+#ifndef FWD_SRC_OUTCOME_H
+#define FWD_SRC_OUTCOME_H
+
+#include "fan_out/emission.h"
+
+/// Treats a delivery that has failed. Returns FWD_OK if the method's result for failed deliveries stands in
+/// `state->result` now, as if the subscriber had returned it.
+fwd_status fwd_outcome_settle(fwd_emission *state, fwd_status status);
+/// Gives the result of a fan-out without a response.
+fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *error);
+/// Ends a fan-out without a response.
+fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error);
+/// Frees the first failure of the fan-out's deliveries.
+void fwd_outcome_free_failure(const fwd_emission *state);
+
+/// Ends a fan-out, and gives the caller the result.
+static inline fwd_status fwd_outcome_finish(fwd_emission *state, fwd_error *error) {
+  fwd_status status = FWD_OK;
+  size_t size = state->method->result.size;
+  if (state->responses == 0) {
+    status = fwd_outcome_unhandled(state, error);
+  } else if (size > 0 && !state->delivery->collector) {
+    if (state->delivery->result) {
+      memcpy(state->delivery->result, state->kept, size);
+    } else {
+      fwd_emission_discard(state->method, state->kept);
+    }
+  }
+  if (__builtin_expect(state->failure != NULL, 0)) fwd_outcome_free_failure(state);
+  return status;
+}
+
+#endif
