@@ -710,10 +710,11 @@ typedef struct fwd_proxy_options {
 ///
 /// `options` may be NULL for the defaults. `*proxy` receives one reference, to be released with `fwd_proxy_release`.
 ///
-/// Returns `FWD_CONFLICT` if two protocols declare a method differently, `FWD_UNKNOWN_SELECTOR` for options of a method
-/// that no protocol declares, `FWD_TYPE_MISMATCH` for a policy or a default result that does not fit the result of its
-/// method, and `FWD_WRONG_SIZE` or `FWD_WRONG_VERSION` for options with a wrong size or with members that this library
-/// does not know. O(m) in the number of methods.
+/// Returns `FWD_CONFLICT` if two protocols declare a method differently or two options are of one method,
+/// `FWD_UNKNOWN_SELECTOR` for options of a method that no protocol declares, `FWD_OUT_OF_RANGE` for a policy that does
+/// not exist, `FWD_TYPE_MISMATCH` for a policy or a default result that does not fit the result of its method, and
+/// `FWD_WRONG_SIZE` or `FWD_WRONG_VERSION` for options with a wrong size or with members that this library does not
+/// know. O(m) in the number of methods.
 FWD_API fwd_status fwd_proxy_create(const fwd_protocol *FWD_NULLABLE const *FWD_NULLABLE protocols, size_t count,
                                     const fwd_proxy_options *FWD_NULLABLE options,
                                     fwd_proxy *FWD_NULLABLE *FWD_NULLABLE proxy, fwd_error *FWD_NULLABLE error);

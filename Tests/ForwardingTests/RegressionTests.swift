@@ -104,6 +104,50 @@ import Testing
     #expect(table.lineage.count == 121)
   }
 
+  @Test func `options of C with a wrong policy, or for one method twice, are errors`() throws {
+    var requirement = unsafe fwd_requirement()
+    var registered: OpaquePointer?
+    func text(_ literal: StaticString) -> UnsafePointer<CChar> {
+      unsafe UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+    let selector = unsafe text("regress:")
+    unsafe requirement.selector = selector
+    unsafe requirement.encoding = text("B@:i")
+    #expect(
+      unsafe fwd_protocol_register("RegressedOptions", &requirement, 1, &registered, nil) == FWD_OK)
+    func create(_ policies: [UInt32]) -> (fwd_status, String) {
+      var methods = unsafe policies.map { policy in
+        var method = unsafe fwd_method_options()
+        unsafe method.selector = selector
+        unsafe method.policy = fwd_result_policy(rawValue: policy)
+        return unsafe method
+      }
+      return unsafe methods.withUnsafeMutableBufferPointer { methods in
+        var options = unsafe fwd_proxy_options()
+        unsafe options.size = MemoryLayout<fwd_proxy_options>.size
+        unsafe options.method_size = MemoryLayout<fwd_method_options>.stride
+        unsafe options.methods = UnsafePointer(methods.baseAddress)
+        unsafe options.method_count = methods.count
+        var proxy: OpaquePointer?
+        var error = fwd_error()
+        let status = unsafe fwd_proxy_create(&registered, 1, &options, &proxy, &error)
+        unsafe fwd_proxy_release(proxy)
+        return (status, status == FWD_OK ? "" : ForwardingError(error, selector: nil).description)
+      }
+    }
+    #expect(create([FWD_RESULT_ALL.rawValue]).0 == FWD_OK)
+    let wrong = create([99])
+    #expect(wrong.0 == FWD_OUT_OF_RANGE)
+    #expect(
+      wrong.1.contains(
+        "\"regress:\" have the result policy 99, expected FWD_RESULT_DEFAULT (0) to FWD_RESULT_UNTIL_HANDLED ("
+      ))
+    let twice = create([FWD_RESULT_ANY.rawValue, FWD_RESULT_ALL.rawValue])
+    #expect(twice.0 == FWD_CONFLICT && twice.1.contains("\"regress:\" twice"))
+    let misfit = create([FWD_RESULT_UNTIL_HANDLED.rawValue])
+    #expect(misfit.0 == FWD_TYPE_MISMATCH && misfit.1.contains("the policy \"untilHandled\""))
+  }
+
   @Test func `counts that are none are errors in C`() throws {
     let most = Int(bitPattern: UInt.max)
     var error = fwd_error()

@@ -486,8 +486,15 @@ extension DynamicProxy.Configuration {
       }
       guard let policy = unsafe ResultPolicy(method.policy) else {
         throw unsafe ForwardingError(
-          .policyMismatch, selector: text,
-          "\"\(text)\" has the result policy \(method.policy.rawValue), which is none")
+          .indexOutOfRange, selector: text,
+          """
+          the options of "\(text)" have the result policy \(method.policy.rawValue), expected \
+          FWD_RESULT_DEFAULT (0) to FWD_RESULT_UNTIL_HANDLED (\(FWD_RESULT_UNTIL_HANDLED.rawValue))
+          """)
+      }
+      guard results[requirement.selector] == nil else {
+        throw ForwardingError(
+          .duplicate, selector: text, "the options name \"\(text)\" twice, expected once")
       }
       results[requirement.selector] = policy
       defaults[requirement.selector] = try unsafe Self.value(

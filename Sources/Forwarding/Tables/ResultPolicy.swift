@@ -126,16 +126,17 @@ extension ResultPolicy {
     case .untilNonzero:
       // An aggregate's bytes are not all of its value: there may be padding.
       try Self.require(
-        !isVoid && !result.isAggregate, result, "a number or a pointer for .untilNonzero")
+        !isVoid && !result.isAggregate, result,
+        "a number or a pointer for the policy \"untilNonzero\"")
       return Fitted(FWD_RESULT_UNTIL_NONZERO)
     case .any:
-      try Self.require(result.kind == .bool, result, "'B' (Bool) for .any")
+      try Self.require(result.kind == .bool, result, "'B' (Bool) for the policy \"any\"")
       return Fitted(FWD_RESULT_ANY)
     case .all:
-      try Self.require(result.kind == .bool, result, "'B' (Bool) for .all")
+      try Self.require(result.kind == .bool, result, "'B' (Bool) for the policy \"all\"")
       return Fitted(FWD_RESULT_ALL)
     case .untilHandled:
-      try Self.require(isVoid, result, "'v' (void) for .untilHandled")
+      try Self.require(isVoid, result, "'v' (void) for the policy \"untilHandled\"")
       return Fitted(FWD_RESULT_UNTIL_HANDLED)
     case .fold(let made):
       let fold = try made.make(result)
