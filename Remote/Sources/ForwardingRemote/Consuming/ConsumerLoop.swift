@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Forwarding
+internal import ForwardingWire
+internal import Foundation
+
+/// What a consumer's thread does.
+internal final class ConsumerLoop: @unchecked Sendable {
+  internal let name: String
+  private let engine: any RemoteEngine
+  private let proxy: DynamicProxy
+  private let schema: WireSchema
+  private let positions: any RemotePositions
+  private let start: RemoteConsumer.Start
+
+  // SAFETY: the lock protects the position. One thread at a time runs the loop.
+  private let lock = NSLock()
+  private var current: RemotePosition?
+
+  internal init(
+    _ name: String, _ engine: any RemoteEngine, _ proxy: DynamicProxy, _ schema: WireSchema,
+    _ positions: any RemotePositions, _ start: RemoteConsumer.Start
+  ) {
+    self.name = name
+    self.engine = engine
+    self.proxy = proxy
+    self.schema = schema
+    self.positions = positions
+    self.start = start
+  }
+
+  internal private(set) var position: RemotePosition? {
+    get { lock.withLock { current } }
+    set { lock.withLock { current = newValue } }
+  }
+
+  internal func run(_ cancellation: Cancellation) throws(RemoteError) {
+    do {
+      position = try positions.load(name)
+    } catch {
+      throw self.error(.positionNotStored, "the position cannot be read: \(error)")
+    }
+    var attempts = 0
+    while !cancellation.isCancelled {
+      do throws(RemoteError) {
+        try session(cancellation) { attempts = 0 }
+      } catch {
+        attempts += 1
+        // A server that has just started may not have found its logs yet.
+        let isFinal = error.code == .logLost ? attempts > 5 : !error.isPassing
+        if isFinal { throw error.at("producer \"\(name)\"") }
+        cancellation.wait(min(1, 0.01 * Double(1 << min(attempts, 7))))
+      }
+    }
+  }
+
+  private func error(_ code: RemoteError.Code, _ sentence: String) -> RemoteError {
+    RemoteError(code, "producer \"\(name)\": \(sentence)")
+  }
+
+  // MARK: One connection
+
+  /// Consumes until the link fails.
+  private func session(
+    _ cancellation: Cancellation, progress: () -> Void
+  ) throws(RemoteError) {
+    let link = try engine.connect(promptly: false) { _ in }
+    defer { link.close() }
+    guard let log = try link.log(name) else {
+      guard let position, position.message > 0 else {
+        throw RemoteError(.disconnected, "the producer has never published")
+      }
+      throw RemoteError(
+        .logLost, "the server has no such log, but the position is message \(position.message)")
+    }
+    var position: RemotePosition
+    if let known = self.position { position = known } else { position = try beginning(link, log) }
+    guard log.last >= position.message else {
+      throw RemoteError(
+        .logLost,
+        "the log ends at message \(log.last), but the position is message \(position.message)")
+    }
+    try link.read(name, behind: position.message)
+    while !cancellation.isCancelled {
+      var messages: [(position: UInt64, bytes: [UInt8])] = []
+      try link.nextMessages(limit: Self.groupSize, within: .milliseconds(50)) {
+        messages.append(($0, $1))
+      }
+      // Also without messages the server may have sent signs of life.
+      progress()
+      if !messages.isEmpty { try deliver(&messages, from: &position) }
+    }
+  }
+
+  /// So many messages at most are delivered in one transaction.
+  private static let groupSize = 256
+
+  /// The position before the first message to consume.
+  private func beginning(
+    _ link: any RemoteLink, _ log: RemoteLog
+  ) throws(RemoteError) -> RemotePosition {
+    let message = start == .oldest ? log.first : log.last
+    guard log.last > 0, log.first <= log.last else { return RemotePosition(message: log.last, calls: 0) }
+    guard var bytes = try link.message(at: message, of: name) else {
+      throw RemoteError(.disconnected, "message \(message) has been removed in the meantime")
+    }
+    let trailer = try MessageTrailer.remove(from: &bytes)
+    return start == .oldest
+      ? RemotePosition(message: message - 1, calls: trailer.firstCall - 1)
+      : RemotePosition(message: message, calls: trailer.lastCall)
+  }
+
+  // MARK: Delivering
+
+  /// Delivers the calls of some messages and stores the position. If a message is bad, those
+  /// before it are delivered.
+  private func deliver(
+    _ messages: inout [(position: UInt64, bytes: [UInt8])], from position: inout RemotePosition
+  ) throws(RemoteError) {
+    var records: [WireRecord] = []
+    var next = position
+    var fault: RemoteError?
+    for index in messages.indices {
+      let (place, bytes) = messages[index]
+      messages[index].bytes = []
+      guard place > next.message else { continue }
+      let count = records.count
+      do throws(RemoteError) {
+        try decode(bytes, behind: next.calls, &records, &next)
+        next.message = place
+      } catch {
+        records.removeSubrange(count...)
+        fault = error.at("message \(place)")
+        break
+      }
+    }
+    if next != position {
+      try commit(next, records)
+      position = next
+      self.position = next
+    }
+    if let fault { throw fault }
+  }
+
+  /// Decodes the calls of a message.
+  private func decode(
+    _ message: consuming [UInt8], behind calls: UInt64, _ records: inout [WireRecord],
+    _ next: inout RemotePosition
+  ) throws(RemoteError) {
+    let trailer = try MessageTrailer.remove(from: &message)
+    guard trailer.firstCall == calls + 1 else {
+      throw trailer.firstCall > calls
+        ? RemoteError(
+          .missingCalls,
+          "the calls \(calls + 1) to \(trailer.firstCall - 1) are missing: the log goes on with call "
+            + "\(trailer.firstCall)")
+        : RemoteError(
+          .undecodable, "it begins with call \(trailer.firstCall), expected call \(calls + 1)")
+    }
+    if trailer.callCount > 0 {
+      var decoder = WireDecoder(message, schema: schema)
+      do throws(WireError) {
+        while let record = try decoder.next() { records.append(record) }
+      } catch {
+        throw RemoteError(.undecodable, "\(error)", wireError: error)
+      }
+    }
+    next.calls = trailer.lastCall
+  }
+
+  private func commit(_ position: RemotePosition, _ records: [WireRecord]) throws(RemoteError) {
+    var fault: RemoteError?
+    do {
+      try positions.commit(position, of: name) {
+        do throws(WireError) {
+          for record in records { try forward(record) }
+        } catch {
+          let error = RemoteError(.notForwarded, "a call: \(error)", wireError: error)
+          fault = error
+          throw error
+        }
+      }
+    } catch {
+      throw fault ?? self.error(.positionNotStored, "the position cannot be stored: \(error)")
+    }
+    if let fault { throw fault }
+  }
+
+  private func forward(_ record: WireRecord) throws(WireError) {
+    do throws(WireError) {
+      try record.forward(to: proxy)
+    } catch {
+      // A method with a result needs a subscriber for its result, which nobody wants here.
+      if error.forwardingError?.code != .noResponder { throw error }
+    }
+  }
+}

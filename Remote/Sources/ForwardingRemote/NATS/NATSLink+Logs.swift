@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CNATS
+internal import Foundation
+
+// A log is a stream with one subject. The names are part of the documented layout.
+extension NATSLink {
+  private static func stream(_ log: String) -> String { "FWD_\(log)" }
+  private static func subject(_ log: String) -> String { "fwd.log.\(log)" }
+
+  internal func log(_ name: String) throws(RemoteError) -> RemoteLog? {
+    let answer: StreamAnswer
+    do throws(RemoteError) {
+      answer = try question("STREAM.INFO.\(Self.stream(name))", nil)
+    } catch {
+      throw error.at("the log \"\(name)\"")
+    }
+    if answer.error?.err_code == NATSErrorCode.streamNotFound { return nil }
+    return try answer.log(name)
+  }
+
+  internal func makeLog(
+    _ name: String, replicas: Int, size: Int?
+  ) throws(RemoteError) -> RemoteLog {
+    if let log = try log(name) { return log }
+    let configuration = StreamConfiguration(
+      name: Self.stream(name), subjects: [Self.subject(name)], num_replicas: replicas,
+      max_bytes: size ?? -1)
+    let answer: StreamAnswer
+    do throws(RemoteError) {
+      answer = try question("STREAM.CREATE.\(Self.stream(name))", configuration)
+    } catch {
+      throw error.at("making the log \"\(name)\"")
+    }
+    // Somebody else made it with other options in the meantime.
+    if answer.error?.err_code == NATSErrorCode.streamNameExists, let log = try log(name) {
+      return log
+    }
+    return try answer.log(name)
+  }
+
+  internal func message(
+    at position: UInt64, of log: String
+  ) throws(RemoteError) -> [UInt8]? {
+    let answer: MessageAnswer
+    do throws(RemoteError) {
+      answer = try question("STREAM.MSG.GET.\(Self.stream(log))", MessageQuestion(seq: position))
+    } catch {
+      throw error.at("message \(position) of the log \"\(log)\"")
+    }
+    if answer.error?.err_code == NATSErrorCode.messageNotFound { return nil }
+    if let fault = answer.error { throw fault.error("message \(position) of the log \"\(log)\"") }
+    return [UInt8](answer.message?.data ?? Data())
+  }
+
+  // MARK: Appending
+
+  internal func append(
+    _ message: [UInt8], to log: String, behind position: UInt64
+  ) throws(RemoteError) {
+    try checkFault()
+    let connection = try unsafe client()
+    let answers = try answers { [weak self] in self?.appended($0) }
+    var outgoing: OpaquePointer?
+    var status = unsafe message.withUnsafeBytes { bytes in
+      unsafe natsMsg_Create(
+        &outgoing, Self.subject(log), answers, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+        Int32(bytes.count))
+    }
+    defer { unsafe natsMsg_Destroy(outgoing) }
+    if status == NATS_OK {
+      status = unsafe natsMsgHeader_Set(outgoing, "Nats-Expected-Last-Sequence", "\(position)")
+    }
+    if status == NATS_OK { status = unsafe natsConnection_PublishMsg(connection, outgoing) }
+    if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
+  }
+
+  /// Reads the server's answer to an appended message:
+  /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
+  private func appended(_ message: NATSMessage) {
+    if message.count == 0 {
+      // The status 503: no server has the stream at the moment.
+      return handler(
+        .failed(RemoteError(.serverFault, "no server answers for the log: it has no leader, or is gone")))
+    }
+    let bytes = message.bytes
+    if let position = Self.storedPosition(bytes) { return handler(.stored(position)) }
+    let answer = try? JSONDecoder().decode(AppendAnswer.self, from: Data(bytes))
+    if let fault = answer?.error { return handler(.failed(fault.error("appending"))) }
+    handler(
+      .failed(
+        RemoteError(
+          .serverFault, "the server's answer is not understood: \(String(decoding: bytes, as: UTF8.self))")))
+  }
+
+  /// The position in an answer without an error. Answers are frequent, and a JSON decoder
+  /// takes longer than everything else.
+  private static func storedPosition(_ bytes: [UInt8]) -> UInt64? {
+    guard bytes.starts(with: #"{"stream":"#.utf8) else { return nil }
+    let key = Array(#""seq":"#.utf8)
+    guard let end = bytes.lastIndex(where: { (0x30...0x39).contains($0) }) else { return nil }
+    var start = end
+    while start > 0, (0x30...0x39).contains(bytes[start - 1]) { start -= 1 }
+    guard start >= key.count, bytes[(start - key.count)..<start].elementsEqual(key) else {
+      let answer = try? JSONDecoder().decode(AppendAnswer.self, from: Data(bytes))
+      return answer?.error == nil ? answer?.seq : nil
+    }
+    return UInt64(String(decoding: bytes[start...end], as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  // MARK: Questions to JetStream
+
+  /// Asks JetStream's interface.
+  internal func question<Answer: Decodable>(
+    _ name: String, _ question: (any Encodable)?
+  ) throws(RemoteError) -> Answer {
+    let body: [UInt8]
+    do {
+      body = try question.map { [UInt8](try JSONEncoder().encode($0)) } ?? []
+    } catch {
+      throw RemoteError(.invalidArgument, "\(name): \(error)")
+    }
+    let connection = try unsafe client()
+    var reply: OpaquePointer?
+    let status = unsafe body.withUnsafeBytes { bytes in
+      unsafe natsConnection_Request(
+        &reply, connection, "$JS.API.\(name)", bytes.baseAddress, Int32(bytes.count), timeout)
+    }
+    if status == NATS_NO_RESPONDERS {
+      throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")
+    }
+    guard status == NATS_OK, let reply = unsafe reply else { throw error(status, "no answer") }
+    let bytes = unsafe NATSMessage(owning: reply).bytes
+    do {
+      return try JSONDecoder().decode(Answer.self, from: Data(bytes))
+    } catch {
+      throw RemoteError(
+        .serverFault,
+        "the server's answer is not understood: \(String(decoding: bytes.prefix(200), as: UTF8.self))")
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CNATS
+internal import Foundation
+
+/// What a link reads: the server's consumer pushes messages to an inbox.
+internal struct NATSReading {
+  var inbox: NATSInbox
+  var log: String
+  /// The position of the last message that was taken.
+  var position: UInt64
+  /// How many messages the server's consumer has delivered.
+  var deliveries: UInt64 = 0
+  var lastSign = ContinuousClock.now
+}
+
+extension NATSLink {
+  /// The server sends a heartbeat after so long without a message. Reading fails when
+  /// two are missing.
+  private static var heartbeat: Duration { .seconds(1) }
+
+  internal func read(_ log: String, behind position: UInt64) throws(RemoteError) {
+    let inbox = try inbox()
+    let question = ConsumerQuestion(
+      stream_name: "FWD_\(log)",
+      config: ConsumerQuestion.Configuration(
+        deliver_subject: inbox.subject, opt_start_seq: position + 1,
+        idle_heartbeat: Self.heartbeat.milliseconds * 1_000_000,
+        inactive_threshold: 5_000_000_000))
+    let answer: ConsumerAnswer
+    do throws(RemoteError) {
+      answer = try self.question("CONSUMER.CREATE.FWD_\(log)", question)
+    } catch {
+      throw error.at("reading the log \"\(log)\"")
+    }
+    if let fault = answer.error { throw fault.error("reading the log \"\(log)\"") }
+    reading = NATSReading(inbox: inbox, log: log, position: position)
+  }
+
+  internal func nextMessages(
+    limit: Int, within time: Duration, _ body: (UInt64, [UInt8]) -> Void
+  ) throws(RemoteError) {
+    guard var reading else { throw RemoteError(.closed, "the link reads no log") }
+    defer { self.reading = reading }
+    try checkFault()
+    let first: NATSMessage
+    switch reading.inbox.next(within: time.milliseconds) {
+    case .success(let message): first = message
+    case .failure(let failure):
+      guard failure.status == NATS_TIMEOUT else {
+        throw error(failure.status, "reading the log \"\(reading.log)\"")
+      }
+      if reading.lastSign.duration(to: .now) > Self.heartbeat * 3 {
+        throw RemoteError(.disconnected, "the server sends no heartbeats for the log \"\(reading.log)\"")
+      }
+      return
+    }
+    reading.lastSign = .now
+    var left = min(limit - 1, reading.inbox.waiting)
+    try take(first, &reading, body)
+    while left > 0, case .success(let message) = reading.inbox.next(within: 1) {
+      try take(message, &reading, body)
+      left -= 1
+    }
+  }
+
+  private func take(
+    _ message: NATSMessage, _ reading: inout NATSReading, _ body: (UInt64, [UInt8]) -> Void
+  ) throws(RemoteError) {
+    if message.count == 0, message.header("Status") != nil {
+      return try takeStatus(message, &reading)
+    }
+    guard let place = message.place else { return }
+    guard place.delivery == reading.deliveries + 1 else {
+      throw RemoteError(
+        .disconnected,
+        "the log \"\(reading.log)\": delivery \(reading.deliveries + 1) was lost on the way, got "
+          + "\(place.delivery)")
+    }
+    reading.deliveries = place.delivery
+    // A lower position has been read already.
+    guard place.position > reading.position else { return }
+    reading.position = place.position
+    body(place.position, message.bytes)
+  }
+
+  /// Answers flow control, and looks for deliveries that were lost at the end.
+  private func takeStatus(
+    _ message: NATSMessage, _ reading: inout NATSReading
+  ) throws(RemoteError) {
+    guard message.header("Status") == "100" else {
+      throw RemoteError(
+        .disconnected,
+        "the log \"\(reading.log)\": the server ends the delivery: status "
+          + "\(message.header("Status") ?? ""), \(message.header("Description") ?? "")")
+    }
+    // Behind the messages that came before: those have been consumed by now.
+    if let subject = message.header("Nats-Consumer-Stalled") ?? message.reply {
+      let status = unsafe natsConnection_Publish(try client(), subject, nil, 0)
+      if status != NATS_OK { throw error(status, "the log \"\(reading.log)\"") }
+    }
+    if let last = message.header("Nats-Last-Consumer").flatMap({ UInt64($0) }),
+      last > reading.deliveries
+    {
+      throw RemoteError(
+        .disconnected,
+        "the log \"\(reading.log)\": \(last - reading.deliveries) deliveries were lost on the way")
+    }
+  }
+}
