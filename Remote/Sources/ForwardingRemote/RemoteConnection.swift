@@ -19,6 +19,7 @@ public import ForwardingWire
 public final class RemoteConnection: Sendable {
   internal let engine: any RemoteEngine
   internal let timeout: Duration
+  internal let asking: AskingLink
 
   /// Connects to a server of NATS with JetStream.
   ///
@@ -41,10 +42,8 @@ public final class RemoteConnection: Sendable {
   ) async throws(RemoteError) {
     self.engine = engine
     self.timeout = timeout
-    let link = try await onThread { () throws(RemoteError) in
-      try engine.connect(promptly: true) { _ in }
-    }
-    link.close()
+    asking = AskingLink(engine)
+    _ = try await onThread { [asking] () throws(RemoteError) in try asking.link() }
   }
 
   /// Takes the log of a producer, and appends the calls of a proxy to it until the

@@ -20,10 +20,10 @@ import Testing
     let receiver = try Receiver()
     let consumer = try link.consumer("sensors", into: receiver.proxy, receiver.schema)
     try await consumer.during {
-      #expect(try await eventually { receiver.ticks.all.count == 1 })
+      #expect(await eventually { receiver.ticks.all.count == 1 })
       // While the consumer runs.
       try proxy.send(Feed.number, -1)
-      #expect(try await eventually { receiver.numbers.all.count == 5001 })
+      #expect(await eventually { receiver.numbers.all.count == 5001 })
     }
     #expect(receiver.numbers.all == Array(0..<5000) + [-1])
     #expect(receiver.ticks.all == ["ACME 101.5"])

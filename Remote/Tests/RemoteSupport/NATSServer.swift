@@ -11,7 +11,9 @@ public final class NATSServer: @unchecked Sendable {
   private var process: Process?
   public let port: UInt16
   public let directory: URL
-  private let configuration: String
+  /// The configuration's first lines.
+  private let head: String
+  private var configuration: String
 
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
@@ -27,9 +29,8 @@ public final class NATSServer: @unchecked Sendable {
       "fwd-remote-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let store = jetStream ? "jetstream { store_dir: \"\(directory.path)/store\" }\n" : ""
-    self.configuration =
-      "listen: \"127.0.0.1:\(self.port)\"\n" + store
-      + configuration.replacingOccurrences(of: "DIRECTORY", with: directory.path)
+    head = "listen: \"127.0.0.1:\(self.port)\"\n" + store
+    self.configuration = configuration
   }
 
   deinit {
@@ -40,10 +41,14 @@ public final class NATSServer: @unchecked Sendable {
   public var url: String { "nats://127.0.0.1:\(port)" }
 
   /// Starts the server, and waits until it listens.
+  ///
+  /// - Parameter configuration: replaces that of the initializer.
   @discardableResult
-  public func start() throws -> NATSServer {
+  public func start(_ configuration: String? = nil) throws -> NATSServer {
+    if let configuration { self.configuration = configuration }
     let file = directory.appendingPathComponent("server.conf")
-    try Data(configuration.utf8).write(to: file)
+    let text = head + self.configuration.replacingOccurrences(of: "DIRECTORY", with: directory.path)
+    try Data(text.utf8).write(to: file)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["nats-server", "-c", file.path, "-l", directory.path + "/log"]

@@ -29,9 +29,19 @@ extension NATSLink {
     _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
     _ body: ([UInt8]) -> Bool
   ) throws(RemoteError) {
-    try checkFault()
     let subject = "fwd.\(address).\(everyone ? "all" : "one")"
     let inbox = try inbox()
+    // Other requests on this link may not be permitted.
+    func check() throws(RemoteError) {
+      do throws(RemoteError) {
+        try checkFault()
+      } catch {
+        let concernsThis = error.description.contains("\"\(subject)\"")
+          || error.description.contains("\"\(inbox.subject)\"")
+        if error.code != .permissionDenied || concernsThis { throw error }
+      }
+    }
+    try check()
     let connection = try unsafe client()
     let status = unsafe question.withUnsafeBytes { bytes in
       unsafe natsConnection_PublishRequest(
@@ -46,7 +56,7 @@ extension NATSLink {
       }
       switch inbox.next(within: min(left.milliseconds, 20)) {
       case .success(let message): if !body(message.bytes) { return }
-      case .failure(let failure) where failure.status == NATS_TIMEOUT: try checkFault()
+      case .failure(let failure) where failure.status == NATS_TIMEOUT: try check()
       case .failure(let failure): throw error(failure.status, "asking \"\(subject)\"")
       }
     }

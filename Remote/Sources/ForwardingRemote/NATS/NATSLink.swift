@@ -51,9 +51,15 @@ internal import Foundation
 
   deinit {
     close()
-    // SAFETY: nothing else refers to the link, so no call into the client is running.
-    for unsafe subscription in unsafe subscriptions { unsafe natsSubscription_Destroy(subscription) }
-    unsafe natsConnection_Destroy(connection)
+    // The last reference may end in a callback, on a thread that the client waits for when it
+    // destroys a connection.
+    let addresses = unsafe subscriptions.map { UInt(bitPattern: $0) }
+    let address = unsafe UInt(bitPattern: connection)
+    DispatchQueue.global().async {
+      // SAFETY: nothing else refers to them, so no call into the client is running.
+      for address in addresses { unsafe natsSubscription_Destroy(OpaquePointer(bitPattern: address)) }
+      unsafe natsConnection_Destroy(OpaquePointer(bitPattern: address))
+    }
   }
 
   /// Ends the connection. Calls that wait in it return with an error.

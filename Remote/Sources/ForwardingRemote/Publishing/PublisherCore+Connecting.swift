@@ -34,9 +34,21 @@ extension PublisherCore {
     RemoteError(.producerTaken, reason)
   }
 
-  /// What another publisher of the name hears when it asks; nil until the log is taken.
+  /// What another publisher of the name hears when it asks. Waits while the log is being
+  /// taken; nil if that fails.
+  ///
+  /// A publisher reads the end of the log, then asks, then begins to answer, then takes the
+  /// log. So one whose question finds nobody has read the log before any other took it, and
+  /// cannot take it after that.
   private var ownerAnswer: [UInt8]? {
-    guard withLock({ isOwner && failure == nil }) else { return nil }
+    let deadline = Date(timeIntervalSinceNow: timeout.seconds)
+    condition.lock()
+    while !isOwner && !isClosing && linkFault == nil {
+      if !condition.wait(until: deadline) { break }
+    }
+    let owns = isOwner && !isAbandoned && failure == nil
+    condition.unlock()
+    guard owns else { return nil }
     let process = ProcessInfo.processInfo
     return Array("process \(process.processIdentifier) on \(process.hostName)".utf8)
   }
