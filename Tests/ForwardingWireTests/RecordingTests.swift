@@ -170,7 +170,7 @@ import Testing
     let subscription = try proxy.subscribe { $0.on(Log.sum) { $0 + 1 } }
     var decoder = WireDecoder(bytes.all, schema: schema)
     let asked = try #require(try decoder.next())
-    #expect(asked.signature.description == "q@:q")
+    #expect(asked.signature.description == "q@q")
     var results: [Int64] = []
     func take(_ result: RawSpan) {
       results.append(unsafe result.unsafeLoadUnaligned(as: Int64.self))

@@ -159,5 +159,11 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     throw RemoteError(.timedOut, "no more answers from \(address)")
   }
 
-  func close() { engine.lock.withLock { hasEnded = true } }
+  func close() {
+    engine.lock.withLock {
+      hasEnded = true
+      services = [:]
+      engine.links.removeAll { $0 === self }
+    }
+  }
 }

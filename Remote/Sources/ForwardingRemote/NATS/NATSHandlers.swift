@@ -52,21 +52,26 @@ internal enum NATSSignal: Sendable {
 }
 
 @unsafe internal let natsErrorCallback: natsErrHandler = { connection, _, status, context in
-  unsafe NATSHandlers.signal(context, .error(status, lastError(connection) ?? text(status)))
+  let last = unsafe lastError(connection)
+  unsafe NATSHandlers.signal(context, .error(status, last.status == NATS_OK ? text(status) : last.text))
 }
 
 @unsafe internal let natsClosedCallback: natsConnectionHandler = { connection, context in
+  let last = unsafe lastError(connection)
   unsafe NATSHandlers.signal(
-    context, .closed(lastError(connection) ?? "the connection has been closed"))
+    context, .closed(last.status == NATS_OK ? "it has been closed" : last.text))
 }
 
 /// The last error of a connection.
-@unsafe private func lastError(_ connection: OpaquePointer?) -> String? {
-  var text: UnsafePointer<CChar>?
-  _ = unsafe natsConnection_GetLastError(connection, &text)
-  // SAFETY: the client's string is valid in the callback.
-  guard let text = unsafe text, unsafe text.pointee != 0 else { return nil }
-  return unsafe String(cString: text)
+@unsafe internal func lastError(
+  _ connection: OpaquePointer?
+) -> (status: natsStatus, text: String) {
+  var words: UnsafePointer<CChar>?
+  let status = unsafe natsConnection_GetLastError(connection, &words)
+  // SAFETY: the client's buffer lives as long as the connection. A NUL ends it also while
+  // another error is written to it.
+  guard let words = unsafe words, unsafe words.pointee != 0 else { return (status, text(status)) }
+  return (status, unsafe String(cString: words))
 }
 
 /// The client's words for a status.

@@ -121,17 +121,16 @@ extension NATSLink {
     } catch {
       throw RemoteError(.invalidArgument, "\(name): \(error)")
     }
-    let connection = try unsafe client()
-    var reply: OpaquePointer?
-    let status = unsafe body.withUnsafeBytes { bytes in
-      unsafe natsConnection_Request(
-        &reply, connection, "$JS.API.\(name)", bytes.baseAddress, Int32(bytes.count), timeout)
-    }
-    if status == NATS_NO_RESPONDERS {
+    var bytes: [UInt8] = []
+    do throws(RemoteError) {
+      try ask(subject: "$JS.API.\(name)", body, within: .milliseconds(timeout)) {
+        bytes = $0
+        return false
+      }
+    } catch {
+      guard error.code == .noResponders else { throw error }
       throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")
     }
-    guard status == NATS_OK, let reply = unsafe reply else { throw error(status, "no answer") }
-    let bytes = unsafe NATSMessage(owning: reply).bytes
     do {
       return try JSONDecoder().decode(Answer.self, from: Data(bytes))
     } catch {

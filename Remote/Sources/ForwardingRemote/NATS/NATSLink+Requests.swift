@@ -29,7 +29,14 @@ extension NATSLink {
     _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
     _ body: ([UInt8]) -> Bool
   ) throws(RemoteError) {
-    let subject = "fwd.\(address).\(everyone ? "all" : "one")"
+    try ask(
+      subject: "fwd.\(address).\(everyone ? "all" : "one")", question, within: time, body)
+  }
+
+  /// Publishes a question, and calls `body` with each answer until it returns false.
+  internal func ask(
+    subject: String, _ question: [UInt8], within time: Duration, _ body: ([UInt8]) -> Bool
+  ) throws(RemoteError) {
     let inbox = try inbox()
     // Other requests on this link may not be permitted.
     func check() throws(RemoteError) {
@@ -56,6 +63,7 @@ extension NATSLink {
       }
       switch inbox.next(within: min(left.milliseconds, 20)) {
       case .success(let message): if !body(message.bytes) { return }
+      // A subject that is not permitted is told as a fault of the link.
       case .failure(let failure) where failure.status == NATS_TIMEOUT: try check()
       case .failure(let failure): throw error(failure.status, "asking \"\(subject)\"")
       }

@@ -162,8 +162,12 @@ internal import Foundation
   /// Waits until the server has seen everything that was sent, so that subscriptions are
   /// in effect and violations of permissions have been told.
   internal func settle() throws(RemoteError) {
-    let status = unsafe natsConnection_FlushTimeout(try client(), timeout)
+    let connection = try unsafe client()
+    let status = unsafe natsConnection_FlushTimeout(connection, timeout)
     if status != NATS_OK { throw error(status, "waiting for the server") }
+    // The handler hears of errors later, on another thread.
+    let last = unsafe lastError(connection)
+    if last.status == NATS_NOT_PERMITTED { handle(.error(last.status, last.text)) }
     try checkFault()
   }
 

@@ -49,8 +49,15 @@ extension PublisherCore {
     let owns = isOwner && !isAbandoned && failure == nil
     condition.unlock()
     guard owns else { return nil }
-    let process = ProcessInfo.processInfo
-    return Array("process \(process.processIdentifier) on \(process.hostName)".utf8)
+    return Array("process \(ProcessInfo.processInfo.processIdentifier) on \(Self.host)".utf8)
+  }
+
+  /// The name of this machine. Foundation's would ask the name service.
+  private static var host: String {
+    var name = [CChar](repeating: 0, count: 256)
+    // SAFETY: the last byte stays 0.
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "another machine" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// Throws if another publisher of the name is running.
@@ -87,6 +94,7 @@ extension PublisherCore {
     }
     storedPosition = claimedPosition
     isOwner = true
+    condition.broadcast()
   }
 
   // MARK: Connecting again
