@@ -24,16 +24,19 @@ public final class RemoteConnection: Sendable {
   /// Connects to a server of NATS with JetStream.
   ///
   /// - Parameters:
-  ///   - servers: URLs such as `nats://host:4222`; several for a cluster. Each
-  ///     connection is to one that answers.
+  ///   - servers: a URL such as `nats://host:4222`, or several with commas between them
+  ///     for a cluster. Each connection is to one that answers.
   ///   - options: who connects, and the certificates.
   /// - Throws: `RemoteError` with the codes `disconnected` if no server answers,
   ///   `authenticationFailed`, `insecure`, `invalidArgument`.
   public convenience init(
-    to servers: String..., options: RemoteOptions = RemoteOptions()
+    to servers: String, options: RemoteOptions = RemoteOptions()
   ) async throws(RemoteError) {
+    let urls = servers.split(separator: ",").map {
+      String($0.trimmingPrefix { $0 == " " })
+    }
     try await self.init(
-      engine: NATSEngine(servers: servers, options: options), timeout: options.timeout)
+      engine: NATSEngine(servers: urls, options: options), timeout: options.timeout)
   }
 
   /// Connects to another service.

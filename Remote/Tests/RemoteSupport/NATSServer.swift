@@ -96,6 +96,20 @@ public final class NATSServer: @unchecked Sendable {
     try FileManager.default.removeItem(at: directory.appendingPathComponent("store"))
   }
 
+  /// Whether the server answers on a port for HTTP that it is healthy: its logs are like
+  /// those of the other servers of its cluster.
+  public static func isHealthy(_ port: UInt16) -> Bool {
+    guard let socket = connected(port) else { return false }
+    defer { close(socket) }
+    let request = Array("GET /healthz HTTP/1.0\r\n\r\n".utf8)
+    var answer = [UInt8](repeating: 0, count: 200)
+    // SAFETY: the buffers have the sizes that are passed.
+    guard unsafe write(socket, request, request.count) == request.count,
+      case let count = unsafe read(socket, &answer, answer.count), count > 0
+    else { return false }
+    return String(decoding: answer.prefix(count), as: UTF8.self).contains(" 200 ")
+  }
+
   // MARK: Ports
 
   public static func freePort() throws -> UInt16 {
@@ -113,15 +127,23 @@ public final class NATSServer: @unchecked Sendable {
   }
 
   private static func listens(_ port: UInt16) -> Bool {
+    guard let socket = connected(port) else { return false }
+    close(socket)
+    return true
+  }
+
+  private static func connected(_ port: UInt16) -> Int32? {
     let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(socket) }
     var address = loopback(port)
     // SAFETY: as above.
-    return unsafe withUnsafeMutablePointer(to: &address) { address in
+    let result = unsafe withUnsafeMutablePointer(to: &address) { address in
       unsafe connect(
         socket, UnsafeMutableRawPointer(address).assumingMemoryBound(to: sockaddr.self),
-        socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        socklen_t(MemoryLayout<sockaddr_in>.size))
     }
+    if result == 0 { return socket }
+    close(socket)
+    return nil
   }
 
   private static func loopback(_ port: UInt16) -> sockaddr_in {
