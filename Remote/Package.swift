@@ -41,10 +41,17 @@ let package = Package(
       name: "remote-simulation",
       dependencies: ["ForwardingRemote", "RemoteSupport", "CSQLite", forwarding, wire],
       path: "Simulation", swiftSettings: swiftSettings),
+    .target(name: "CRawNATS", dependencies: ["CNATS"], path: "Benchmarks/CRawNATS",
+      cSettings: [.define("_POSIX_C_SOURCE", to: "200809L")]),
+    .executableTarget(
+      name: "remote-bench",
+      dependencies: ["ForwardingRemote", "RemoteSupport", "CRawNATS", forwarding, wire],
+      path: "Benchmarks/remote-bench", swiftSettings: swiftSettings),
     .testTarget(
       name: "ForwardingRemoteTests",
       dependencies: ["ForwardingRemote", "RemoteSupport", forwarding, wire],
       swiftSettings: swiftSettings),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
 )

@@ -111,9 +111,10 @@ extension NATSLink {
 
   // MARK: Questions to JetStream
 
-  /// Asks JetStream's interface.
+  /// Asks JetStream's interface. A cluster without a leader drops questions instead of
+  /// answering, so a question that may be asked twice is asked each second.
   internal func question<Answer: Decodable>(
-    _ name: String, _ question: (any Encodable)?
+    _ name: String, _ question: (any Encodable)?, once: Bool = false
   ) throws(RemoteError) -> Answer {
     let body: [UInt8]
     do {
@@ -122,14 +123,24 @@ extension NATSLink {
       throw RemoteError(.invalidArgument, "\(name): \(error)")
     }
     var bytes: [UInt8] = []
-    do throws(RemoteError) {
-      try ask(subject: "$JS.API.\(name)", body, within: .milliseconds(timeout)) {
-        bytes = $0
-        return false
+    let end = ContinuousClock.now + .milliseconds(timeout)
+    while bytes.isEmpty {
+      let left = max(ContinuousClock.now.duration(to: end), .milliseconds(1))
+      do throws(RemoteError) {
+        try ask(subject: "$JS.API.\(name)", body, within: min(left, .seconds(1))) {
+          bytes = $0
+          return false
+        }
+      } catch {
+        if error.code == .noResponders {
+          throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")
+        }
+        if error.code != .timedOut || once { throw error }
+        if left <= .seconds(1) {
+          throw RemoteError(
+            .timedOut, "asking \"$JS.API.\(name)\": no answer within \(Duration.milliseconds(timeout))")
+        }
       }
-    } catch {
-      guard error.code == .noResponders else { throw error }
-      throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")
     }
     do {
       return try JSONDecoder().decode(Answer.self, from: Data(bytes))

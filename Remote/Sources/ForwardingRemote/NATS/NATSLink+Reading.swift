@@ -30,7 +30,9 @@ extension NATSLink {
         inactive_threshold: 5_000_000_000))
     let answer: ConsumerAnswer
     do throws(RemoteError) {
-      answer = try self.question("CONSUMER.CREATE.FWD_\(log)", question)
+      // Asked twice, the server would make two consumers. It may also choose a server
+      // that is away, so the next attempt can succeed.
+      answer = try self.question("CONSUMER.CREATE.FWD_\(log)", question, once: true)
     } catch {
       throw error.at("reading the log \"\(log)\"")
     }
