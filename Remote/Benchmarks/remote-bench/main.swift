@@ -89,7 +89,9 @@ do {
     let single = try await publish(link, "single\(round)", messages, batch: 1)
     let fifty = try await publish(link, "fifty\(round)", calls, batch: 50)
     let batched = try await publish(link, "batched\(round)", calls, batch: 256)
-    let rawConsume = try checked(unsafe raw_nats_consume(server.url, raw, Int32(messages)))
+    // The same messages as ours; the first one has taken the log.
+    let rawConsume = try checked(
+      unsafe raw_nats_consume(server.url, "fwd.log.single\(round)", Int32(messages + 1)))
     let consumed = try await consume(link, "single\(round)", messages)
     let consumedBatched = try await consume(link, "batched\(round)", calls)
     note("publish, C client with identifiers", messages, rawPublish)

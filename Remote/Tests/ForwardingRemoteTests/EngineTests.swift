@@ -109,21 +109,25 @@ import Testing
   }
 
   @Test func `Trailers of messages are checked`() throws {
+    func read(_ message: [UInt8]) throws(RemoteError) -> MessageTrailer {
+      // SAFETY: the span is used during the call.
+      try unsafe MessageTrailer.read(message.span.bytes)
+    }
     let trailer = MessageTrailer(
       writer: WriterIdentity(high: 1, low: 2), firstCall: 7, callCount: 3)
     var good: [UInt8] = [1, 2, 3]
     trailer.append(to: &good)
-    var message = good
-    #expect(try MessageTrailer.remove(from: &message) == trailer && message == [1, 2, 3])
+    #expect(try read(good) == trailer)
+    #expect(good.suffix(8) == Array("FWDLOG1\n".utf8)[...])
     #expect(trailer.lastCall == 9)
     for change in [(good.count - 1, UInt8(0)), (good.count - 12, 9), (3 + 16 + 7, 0xFF)] {
       var bad = good
       bad[change.0] = change.1
-      #expect(throws: RemoteError.self) { try MessageTrailer.remove(from: &bad) }
+      #expect(throws: RemoteError.self) { try read(bad) }
     }
     for count in 0..<MessageTrailer.size {
-      var short = Array(good.suffix(count))
-      #expect(throws: RemoteError.self) { try MessageTrailer.remove(from: &short) }
+      let short = Array(good.suffix(count))
+      #expect(throws: RemoteError.self) { try read(short) }
     }
   }
 }

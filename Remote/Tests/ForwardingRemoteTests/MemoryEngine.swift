@@ -123,18 +123,21 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   }
 
   func nextMessages(
-    limit: Int, within time: Duration, _ body: (UInt64, [UInt8]) -> Void
+    within time: Duration, _ body: (UInt64, RawSpan) -> Bool
   ) throws(RemoteError) {
     try check()
     let messages = engine.lock.withLock { () -> [(UInt64, [UInt8])] in
       guard let (log, position) = reading else { return [] }
       let messages = (engine.logs[log] ?? []).enumerated().map { (UInt64($0.offset) + 1, $0.element) }
-        .dropFirst(Int(position)).prefix(limit)
-      reading = (log, position + UInt64(messages.count))
+        .dropFirst(Int(position))
       return Array(messages)
     }
     if messages.isEmpty { usleep(2000) }
-    for (position, message) in messages { body(position, message) }
+    for (position, message) in messages {
+      engine.lock.withLock { reading?.position = position }
+      // SAFETY: the span is used during the call.
+      if !body(position, unsafe message.span.bytes) { return }
+    }
   }
 
   func serve(

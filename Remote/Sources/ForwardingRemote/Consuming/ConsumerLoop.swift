@@ -82,19 +82,15 @@ internal final class ConsumerLoop: @unchecked Sendable {
         "the log ends at message \(log.last), but the position is message \(position.message)")
     }
     try link.read(name, behind: position.message)
+    var group = MessageGroup()
     while !cancellation.isCancelled {
-      var messages: [(position: UInt64, bytes: [UInt8])] = []
-      try link.nextMessages(limit: Self.groupSize, within: .milliseconds(50)) {
-        messages.append(($0, $1))
-      }
+      group.removeAll()
+      try link.nextMessages(within: .milliseconds(50)) { group.append($1, at: $0) }
       // Also without messages the server may have sent signs of life.
       progress()
-      if !messages.isEmpty { try deliver(&messages, from: &position) }
+      if !group.isEmpty { try deliver(group, from: &position) }
     }
   }
-
-  /// So many messages at most are delivered in one transaction.
-  private static let groupSize = 256
 
   /// The position before the first message to consume.
   private func beginning(
@@ -102,10 +98,10 @@ internal final class ConsumerLoop: @unchecked Sendable {
   ) throws(RemoteError) -> RemotePosition {
     let message = start == .oldest ? log.first : log.last
     guard log.last > 0, log.first <= log.last else { return RemotePosition(message: log.last, calls: 0) }
-    guard var bytes = try link.message(at: message, of: name) else {
+    guard let bytes = try link.message(at: message, of: name) else {
       throw RemoteError(.disconnected, "message \(message) has been removed in the meantime")
     }
-    let trailer = try MessageTrailer.remove(from: &bytes)
+    let trailer = try unsafe MessageTrailer.read(bytes.span.bytes)
     return start == .oldest
       ? RemotePosition(message: message - 1, calls: trailer.firstCall - 1)
       : RemotePosition(message: message, calls: trailer.lastCall)
@@ -116,57 +112,15 @@ internal final class ConsumerLoop: @unchecked Sendable {
   /// Delivers the calls of some messages and stores the position. If a message is bad, those
   /// before it are delivered.
   private func deliver(
-    _ messages: inout [(position: UInt64, bytes: [UInt8])], from position: inout RemotePosition
+    _ group: MessageGroup, from position: inout RemotePosition
   ) throws(RemoteError) {
-    var records: [WireRecord] = []
-    var next = position
-    var fault: RemoteError?
-    for index in messages.indices {
-      let (place, bytes) = messages[index]
-      messages[index].bytes = []
-      guard place > next.message else { continue }
-      let count = records.count
-      do throws(RemoteError) {
-        try decode(bytes, behind: next.calls, &records, &next)
-        next.message = place
-      } catch {
-        records.removeSubrange(count...)
-        fault = error.at("message \(place)")
-        break
-      }
-    }
+    let (records, next, fault) = group.decode(behind: position, schema)
     if next != position {
       try commit(next, records)
       position = next
       self.position = next
     }
     if let fault { throw fault }
-  }
-
-  /// Decodes the calls of a message.
-  private func decode(
-    _ message: consuming [UInt8], behind calls: UInt64, _ records: inout [WireRecord],
-    _ next: inout RemotePosition
-  ) throws(RemoteError) {
-    let trailer = try MessageTrailer.remove(from: &message)
-    guard trailer.firstCall == calls + 1 else {
-      throw trailer.firstCall > calls
-        ? RemoteError(
-          .missingCalls,
-          "the calls \(calls + 1) to \(trailer.firstCall - 1) are missing: the log goes on with call "
-            + "\(trailer.firstCall)")
-        : RemoteError(
-          .undecodable, "it begins with call \(trailer.firstCall), expected call \(calls + 1)")
-    }
-    if trailer.callCount > 0 {
-      var decoder = WireDecoder(message, schema: schema)
-      do throws(WireError) {
-        while let record = try decoder.next() { records.append(record) }
-      } catch {
-        throw RemoteError(.undecodable, "\(error)", wireError: error)
-      }
-    }
-    next.calls = trailer.lastCall
   }
 
   private func commit(_ position: RemotePosition, _ records: [WireRecord]) throws(RemoteError) {

@@ -15,7 +15,8 @@
 /// Numbers are little-endian.
 internal struct MessageTrailer: Equatable {
   internal static let size = 40
-  private static let magic: [UInt8] = Array("FWDLOG1\n".utf8)
+  /// "FWDLOG1" and a newline.
+  private static let magicNumber: UInt64 = 0x0A31_474F_4C44_5746
 
   internal var writer: WriterIdentity
   internal var firstCall: UInt64
@@ -31,26 +32,26 @@ internal struct MessageTrailer: Equatable {
     message.append(little: firstCall)
     message.append(little: callCount)
     message.append(little: length)
-    message.append(contentsOf: Self.magic)
+    message.append(little: Self.magicNumber)
   }
 
-  /// Removes the trailer of a message.
+  /// Reads the trailer of a message. The records are the bytes before it.
   ///
   /// - Throws: `undecodable`.
-  internal static func remove(from message: inout [UInt8]) throws(RemoteError) -> MessageTrailer {
-    let start = message.count - size
-    guard start >= 0, message[(start + 32)...].elementsEqual(magic) else {
+  internal static func read(_ message: RawSpan) throws(RemoteError) -> MessageTrailer {
+    let start = message.byteCount - size
+    guard start >= 0, load(message, start + 32, UInt64.self) == magicNumber else {
       throw RemoteError(
         .undecodable,
-        "a message of \(message.count) bytes is not one of a publisher: expected \"FWDLOG1\\n\" "
-          + "at its end")
+        "a message of \(message.byteCount) bytes is not one of a publisher: expected "
+          + "\"FWDLOG1\\n\" at its end")
     }
-    let length = message.little(UInt32.self, at: start + 28)
+    let length = load(message, start + 28, UInt32.self)
     let trailer = MessageTrailer(
       writer: WriterIdentity(
-        high: message.little(UInt64.self, at: start), low: message.little(UInt64.self, at: start + 8)),
-      firstCall: message.little(UInt64.self, at: start + 16),
-      callCount: message.little(UInt32.self, at: start + 24))
+        high: load(message, start, UInt64.self), low: load(message, start + 8, UInt64.self)),
+      firstCall: load(message, start + 16, UInt64.self),
+      callCount: load(message, start + 24, UInt32.self))
     guard length == start else {
       throw RemoteError(
         .undecodable, "a message has \(start) bytes of records, but its trailer says \(length)")
@@ -59,8 +60,15 @@ internal struct MessageTrailer: Equatable {
       throw RemoteError(
         .undecodable, "a message begins with call \(trailer.firstCall), expected 1 or more")
     }
-    message.removeLast(size)
     return trailer
+  }
+
+  /// The number at an offset, which lies in the bytes.
+  private static func load<Number: FixedWidthInteger & BitwiseCopyable>(
+    _ bytes: RawSpan, _ offset: Int, _: Number.Type
+  ) -> Number {
+    // SAFETY: the span checks the bounds, and any bytes are a number.
+    Number(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self))
   }
 }
 
@@ -79,12 +87,5 @@ extension [UInt8] {
     for byte in 0..<Number.bitWidth / 8 {
       append(UInt8(truncatingIfNeeded: number >> (8 * byte)))
     }
-  }
-
-  /// The number at an offset, which lies in the bytes.
-  internal func little<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number {
-    var number: Number = 0
-    for byte in 0..<Number.bitWidth / 8 { number |= Number(self[offset + byte]) << (8 * byte) }
-    return number
   }
 }

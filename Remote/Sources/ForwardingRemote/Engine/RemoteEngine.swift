@@ -78,13 +78,14 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// Begins to read a log behind a position. A link reads at most one.
   func read(_ log: String, behind position: UInt64) throws(RemoteError)
 
-  /// Waits for messages of the log that is read, and calls `body` with each that has
-  /// arrived, up to a limit, in order. Asking for the next ones says that the earlier
-  /// ones have been consumed.
+  /// Waits for messages of the log that is read, and calls `body` with the position and
+  /// the bytes of each that has arrived, in order, until it returns false. The bytes are
+  /// valid during the call. Asking for the next messages says that the earlier ones have
+  /// been consumed.
   ///
   /// - Throws: `disconnected` if the link has ended or messages were lost on the way.
   func nextMessages(
-    limit: Int, within time: Duration, _ body: (UInt64, [UInt8]) -> Void
+    within time: Duration, _ body: (UInt64, RawSpan) -> Bool
   ) throws(RemoteError)
 
   /// Answers questions until the link is closed. The closure is called on any thread.

@@ -7,7 +7,7 @@ internal import Foundation
 // A log is a stream with one subject. The names are part of the documented layout.
 extension NATSLink {
   private static func stream(_ log: String) -> String { "FWD_\(log)" }
-  private static func subject(_ log: String) -> String { "fwd.log.\(log)" }
+  internal static func subject(_ log: String) -> String { "fwd.log.\(log)" }
 
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog? {
     let answer: StreamAnswer
@@ -52,61 +52,6 @@ extension NATSLink {
     if answer.error?.err_code == NATSErrorCode.messageNotFound { return nil }
     if let fault = answer.error { throw fault.error("message \(position) of the log \"\(log)\"") }
     return [UInt8](answer.message?.data ?? Data())
-  }
-
-  // MARK: Appending
-
-  internal func append(
-    _ message: [UInt8], to log: String, behind position: UInt64
-  ) throws(RemoteError) {
-    try checkFault()
-    let connection = try unsafe client()
-    let answers = try answers { [weak self] in self?.appended($0) }
-    var outgoing: OpaquePointer?
-    var status = unsafe message.withUnsafeBytes { bytes in
-      unsafe natsMsg_Create(
-        &outgoing, Self.subject(log), answers, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-        Int32(bytes.count))
-    }
-    defer { unsafe natsMsg_Destroy(outgoing) }
-    if status == NATS_OK {
-      status = unsafe natsMsgHeader_Set(outgoing, "Nats-Expected-Last-Sequence", "\(position)")
-    }
-    if status == NATS_OK { status = unsafe natsConnection_PublishMsg(connection, outgoing) }
-    if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
-  }
-
-  /// Reads the server's answer to an appended message:
-  /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
-  private func appended(_ message: NATSMessage) {
-    if message.count == 0 {
-      // The status 503: no server has the stream at the moment.
-      return handler(
-        .failed(RemoteError(.serverFault, "no server answers for the log: it has no leader, or is gone")))
-    }
-    let bytes = message.bytes
-    if let position = Self.storedPosition(bytes) { return handler(.stored(position)) }
-    let answer = try? JSONDecoder().decode(AppendAnswer.self, from: Data(bytes))
-    if let fault = answer?.error { return handler(.failed(fault.error("appending"))) }
-    handler(
-      .failed(
-        RemoteError(
-          .serverFault, "the server's answer is not understood: \(String(decoding: bytes, as: UTF8.self))")))
-  }
-
-  /// The position in an answer without an error. Answers are frequent, and a JSON decoder
-  /// takes longer than everything else.
-  private static func storedPosition(_ bytes: [UInt8]) -> UInt64? {
-    guard bytes.starts(with: #"{"stream":"#.utf8) else { return nil }
-    let key = Array(#""seq":"#.utf8)
-    guard let end = bytes.lastIndex(where: { (0x30...0x39).contains($0) }) else { return nil }
-    var start = end
-    while start > 0, (0x30...0x39).contains(bytes[start - 1]) { start -= 1 }
-    guard start >= key.count, bytes[(start - key.count)..<start].elementsEqual(key) else {
-      let answer = try? JSONDecoder().decode(AppendAnswer.self, from: Data(bytes))
-      return answer?.error == nil ? answer?.seq : nil
-    }
-    return UInt64(String(decoding: bytes[start...end], as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
   }
 
   // MARK: Questions to JetStream

@@ -41,7 +41,7 @@ extension NATSLink {
   }
 
   internal func nextMessages(
-    limit: Int, within time: Duration, _ body: (UInt64, [UInt8]) -> Void
+    within time: Duration, _ body: (UInt64, RawSpan) -> Bool
   ) throws(RemoteError) {
     guard var reading else { throw RemoteError(.closed, "the link reads no log") }
     defer { self.reading = reading }
@@ -59,21 +59,26 @@ extension NATSLink {
       return
     }
     reading.lastSign = .now
-    var left = min(limit - 1, reading.inbox.waiting)
-    try take(first, &reading, body)
-    while left > 0, case .success(let message) = reading.inbox.next(within: 1) {
-      try take(message, &reading, body)
+    // Without this number the client would wait for one more.
+    var left = reading.inbox.waiting
+    var message = first
+    while try take(message, &reading, body), left > 0,
+      case .success(let next) = reading.inbox.next(within: 1)
+    {
+      message = next
       left -= 1
     }
   }
 
+  /// Returns whether the body wants more messages.
   private func take(
-    _ message: NATSMessage, _ reading: inout NATSReading, _ body: (UInt64, [UInt8]) -> Void
-  ) throws(RemoteError) {
+    _ message: NATSMessage, _ reading: inout NATSReading, _ body: (UInt64, RawSpan) -> Bool
+  ) throws(RemoteError) -> Bool {
     if message.count == 0, message.header("Status") != nil {
-      return try takeStatus(message, &reading)
+      try takeStatus(message, &reading)
+      return true
     }
-    guard let place = message.place else { return }
+    guard let place = message.place else { return true }
     guard place.delivery == reading.deliveries + 1 else {
       throw RemoteError(
         .disconnected,
@@ -82,9 +87,9 @@ extension NATSLink {
     }
     reading.deliveries = place.delivery
     // A lower position has been read already.
-    guard place.position > reading.position else { return }
+    guard place.position > reading.position else { return true }
     reading.position = place.position
-    body(place.position, message.bytes)
+    return message.withBytes { body(place.position, $0) }
   }
 
   /// Answers flow control, and looks for deliveries that were lost at the end.

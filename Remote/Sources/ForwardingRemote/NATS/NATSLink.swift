@@ -21,8 +21,8 @@ internal import Foundation
 
   /// What is read. Only the thread that calls `read` and `nextMessages` uses it.
   internal var reading: NATSReading?
-  /// The subject to which the server's answers to appended messages go.
-  private var answerSubject: String?
+  /// Where the link appends.
+  private var appending: NATSAppending?
 
   private let number: UInt
   internal let timeout: Int64
@@ -110,6 +110,15 @@ internal import Foundation
     return unsafe connection
   }
 
+  /// What an append needs, by one use of the lock.
+  internal var stateForAppending: (RemoteError?, OpaquePointer?, NATSAppending?) {
+    unsafe lock.withLock { unsafe (fault, connection, appending) }
+  }
+
+  internal func setAppending(_ appending: NATSAppending) {
+    lock.withLock { self.appending = appending }
+  }
+
   /// The error for a status of the client; the fault of the link, if there is one.
   internal func error(_ status: natsStatus, _ place: String) -> RemoteError {
     if let fault = lock.withLock({ fault }) { return fault.at(place) }
@@ -169,17 +178,6 @@ internal import Foundation
     let last = unsafe lastError(connection)
     if last.status == NATS_NOT_PERMITTED { handle(.error(last.status, last.text)) }
     try checkFault()
-  }
-
-  /// The subject for answers to appended messages, subscribed to at the first use.
-  internal func answers(_ body: @escaping @Sendable (NATSMessage) -> Void) throws(RemoteError)
-    -> String
-  {
-    if let subject = lock.withLock({ answerSubject }) { return subject }
-    let subject = NATSInbox.newSubject()
-    try subscribe(subject, body)
-    lock.withLock { answerSubject = subject }
-    return subject
   }
 }
 

@@ -16,11 +16,17 @@ internal import CNATS
 
   internal var count: Int { Int(unsafe natsMsg_GetDataLength(message)) }
 
+  /// Calls a closure with the bytes, which are valid during the call.
+  internal func withBytes<Value>(_ body: (RawSpan) -> Value) -> Value {
+    // SAFETY: the data has so many bytes, and lives as long as the message.
+    withExtendedLifetime(self) {
+      body(unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count).bytes)
+    }
+  }
+
   /// A copy of the bytes.
   internal var bytes: [UInt8] {
-    // SAFETY: the data has so many bytes, and lives as long as the message.
-    let data = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count)
-    return unsafe [UInt8](data)
+    withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
   }
 
   internal var subject: String {

@@ -132,11 +132,11 @@ extension PublisherCore {
     _ link: any RemoteLink, _ log: RemoteLog
   ) throws(RemoteError) -> MessageTrailer? {
     if log.last == 0 { return nil }
-    guard var message = try link.message(at: log.last, of: name) else {
+    guard let message = try link.message(at: log.last, of: name) else {
       throw RemoteError(
         .logLost, "the log has removed all of its \(log.last) messages, so the number of calls is unknown")
     }
-    return try MessageTrailer.remove(from: &message)
+    return try unsafe MessageTrailer.read(message.span.bytes)
   }
 
   private func connect() throws(RemoteError) -> any RemoteLink {

@@ -80,6 +80,7 @@ extension PublisherCore {
     defer { condition.unlock() }
     let target = acceptedCalls
     while storedCalls < target {
+      awaitedCall = min(awaitedCall, target)
       if let failure { throw failure }
       if isAbandoned { throw error(.closed, "the publisher has been closed") }
       guard condition.wait(until: end) else {
@@ -87,6 +88,9 @@ extension PublisherCore {
           .timedOut, "\(target - storedCalls) calls are not stored after \(time)\(reason)")
       }
     }
+    // Others that wait say so again when they wake.
+    awaitedCall = .max
+    condition.broadcast()
     if let failure { throw failure }
   }
 

@@ -49,8 +49,12 @@ internal final class PublisherCore: @unchecked Sendable {
   /// Whether the log has been taken, and the position of the message that took it.
   internal var isOwner = false
   internal var claimedPosition: UInt64 = 0
-  /// Whether the publisher's thread must be woken.
+  /// Whether the publisher's thread must be woken when there is something to send.
   internal var senderWaits = false
+  /// How many callers wait for room.
+  private var callersWaiting = 0
+  /// The lowest number of a call for which somebody waits.
+  internal var awaitedCall = UInt64.max
 
   /// A message of this size takes no more calls.
   private static let fullSize = 64 << 10
@@ -113,14 +117,11 @@ internal final class PublisherCore: @unchecked Sendable {
     bufferedSize += size
     acceptedCalls += 1
     if openCallCount >= options.batchLimit { closeMessage() }
-    wakeSender()
+    if senderWaits && canSend {
+      senderWaits = false
+      condition.broadcast()
+    }
     condition.unlock()
-  }
-
-  internal func wakeSender() {
-    guard senderWaits else { return }
-    senderWaits = false
-    condition.broadcast()
   }
 
   /// Returns whether there is room for a call, for which it may wait.
@@ -130,7 +131,10 @@ internal final class PublisherCore: @unchecked Sendable {
       if bufferedSize == 0 || bufferedSize + overhead + size <= options.bufferSize { return true }
       switch options.overflow {
       case .drop: return false
-      case .block: condition.wait()
+      case .block:
+        callersWaiting += 1
+        condition.wait()
+        callersWaiting -= 1
       case .fail:
         let error = error(
           .bufferFull,
@@ -187,7 +191,20 @@ internal final class PublisherCore: @unchecked Sendable {
       storedPosition += 1
     }
     lastProgress = .now
-    condition.broadcast()
+    // Each wake-up costs a thread some microseconds, and acknowledgements are frequent.
+    let hasRoom = callersWaiting > 0 && bufferedSize <= options.bufferSize / 4 * 3
+    if hasRoom || storedCalls >= awaitedCall || (senderWaits && canSend) {
+      senderWaits = false
+      condition.broadcast()
+    }
+  }
+
+  /// Whether the publisher's thread can send.
+  private var canSend: Bool {
+    messages.sentCount < messages.count
+      ? messages.sentCount <= Self.sentLimit.count / 2
+        && messages.sentSize <= Self.sentLimit.size / 2
+      : openCallCount > 0 ? messages.sentCount < Self.promptCount : isClosing
   }
 
   /// Forgets the messages whose calls are in the log.
