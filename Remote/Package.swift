@@ -35,13 +35,15 @@ let package = Package(
       name: "ForwardingRemote", dependencies: ["CNATS", forwarding, wire],
       swiftSettings: swiftSettings),
     .target(
-      name: "RemoteSupport", path: "Tests/RemoteSupport", swiftSettings: swiftSettings),
+      name: "RemoteSupport", path: "Tests/RemoteSupport", exclude: ["credentials.py"],
+      swiftSettings: swiftSettings),
     // Kills publishers, servers and consumers, and counts what arrives.
     .executableTarget(
       name: "remote-simulation",
       dependencies: ["ForwardingRemote", "RemoteSupport", "CSQLite", forwarding, wire],
       path: "Simulation", swiftSettings: swiftSettings),
-    .target(name: "CRawNATS", dependencies: ["CNATS"], path: "Benchmarks/CRawNATS",
+    .target(
+      name: "CRawNATS", dependencies: ["CNATS"], path: "Benchmarks/CRawNATS",
       cSettings: [.define("_POSIX_C_SOURCE", to: "200809L")]),
     .executableTarget(
       name: "remote-bench",

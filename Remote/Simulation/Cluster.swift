@@ -169,7 +169,9 @@ func simulateCluster(kills: Int) async throws -> Bool {
   }
   let total = goals.reduce(0, +)
   var faults = tallies.reduce([0, 0, 0]) { sum, tally in zip(sum, tally.faults).map { $0 + $1 } }
-  for (index, tally) in tallies.enumerated() { faults[0] += goals[index % producerCount] - tally.last }
+  for (index, tally) in tallies.enumerated() {
+    faults[0] += goals[index % producerCount] - tally.last
+  }
   let sorted = recoveries.sorted()
   print(
     """

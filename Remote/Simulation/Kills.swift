@@ -22,7 +22,8 @@ final class Child {
 
   /// Whether the process has ended by itself with an error.
   var hasFailed: Bool {
-    !process.isRunning && (process.terminationReason == .uncaughtSignal || process.terminationStatus != 0)
+    !process.isRunning
+      && (process.terminationReason == .uncaughtSignal || process.terminationStatus != 0)
   }
 
   func kill() {
@@ -56,8 +57,9 @@ func simulateKills(messages: Int, kills: Int) async throws -> Bool {
     let since = Date()
     while try database.row("SELECT COALESCE(MAX(id), 0) FROM effects")[0] < goal {
       if publisher.hasFailed || consumer.hasFailed || Date().timeIntervalSince(since) > 120 {
-        print("the simulation stands still: step \(step), publisher failed: \(publisher.hasFailed), "
-          + "consumer failed: \(consumer.hasFailed)")
+        print(
+          "the simulation stands still: step \(step), publisher failed: \(publisher.hasFailed), "
+            + "consumer failed: \(consumer.hasFailed)")
         return false
       }
       try await Task.sleep(for: .milliseconds(2))

@@ -52,7 +52,8 @@ func runConsumer(_ url: String, _ path: String) async throws {
   let link = try await retrying { try await RemoteConnection(to: url) }
   let proxy = try makeProxy()
   let token = try proxy.subscribe { $0.on(number) { database.insert($0) } }
-  let consumer = try link.consumer("numbers", into: proxy, WireSchema(of: proxy), positions: database)
+  let consumer = try link.consumer(
+    "numbers", into: proxy, WireSchema(of: proxy), positions: database)
   try await consumer.run()
   token.cancel()
 }

@@ -9,7 +9,8 @@ let usage = """
   """
 
 func count(_ index: Int) throws -> Int {
-  guard CommandLine.arguments.count > index, let value = Int(CommandLine.arguments[index]), value > 0
+  guard CommandLine.arguments.count > index, let value = Int(CommandLine.arguments[index]),
+    value > 0
   else { throw Database.Failure(description: usage) }
   return value
 }

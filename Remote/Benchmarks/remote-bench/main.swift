@@ -49,7 +49,9 @@ func consume(_ link: RemoteConnection, _ name: String, _ count: Int) async throw
   let task = Task { try await consumer.run() }
   while (consumer.position?.calls ?? 0) < count {
     try await Task.sleep(for: .microseconds(200))
-    if start.duration(to: .now) > .seconds(60) { throw Failure(description: "the consumer stands still") }
+    if start.duration(to: .now) > .seconds(60) {
+      throw Failure(description: "the consumer stands still")
+    }
   }
   let time = start.duration(to: .now)
   task.cancel()
@@ -78,7 +80,9 @@ do {
   // Calls a second, by row.
   var rates: [String: [Double]] = [:]
   var ratios: [String: [Double]] = [:]
-  func note(_ row: String, _ count: Int, _ time: Double) { rates[row, default: []].append(Double(count) / time * 1e9) }
+  func note(_ row: String, _ count: Int, _ time: Double) {
+    rates[row, default: []].append(Double(count) / time * 1e9)
+  }
   for round in 0..<rounds {
     let raw = "raw\(round)"
     guard unsafe raw_nats_make_stream(server.url, raw) else {
@@ -114,7 +118,8 @@ do {
   }
   print("")
   let goals = [
-    ("publish / C client", 0.9), ("publish in batches of 50 / C client", 10), ("consume / C client", 0.8),
+    ("publish / C client", 0.9), ("publish in batches of 50 / C client", 10),
+    ("consume / C client", 0.8),
   ]
   for (name, goal) in goals {
     line(name, String(format: "%10.2f  goal %.1f", ratios[name]?.median ?? 0, goal))

@@ -60,6 +60,7 @@ public final class RemoteConnection: Sendable {
   ///     of a name can run at a time.
   ///   - proxy: the proxy. The publisher does not keep it alive.
   ///   - schema: the methods to record, with rules for their pointers.
+  ///   - options: the buffer, the batches and the log.
   /// - Throws: `RemoteError` with the code `producerTaken` if another publisher of the
   ///   name is running; `permissionDenied`; `serverFault` if there is no JetStream;
   ///   `invalidArgument`; the codes of a connection.
@@ -107,7 +108,8 @@ public final class RemoteConnection: Sendable {
 
 /// Throws if a name cannot be a part of a subject and of a stream's name.
 internal func checkName(_ name: String, _ what: String) throws(RemoteError) {
-  let isValid = (1...64).contains(name.utf8.count)
+  let isValid =
+    (1...64).contains(name.utf8.count)
     && name.utf8.allSatisfy {
       (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
         || $0 == 0x2D || $0 == 0x5F

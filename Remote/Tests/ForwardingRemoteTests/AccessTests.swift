@@ -45,7 +45,8 @@ import Testing
       }
       #expect(error?.code == .authenticationFailed, "\(error as Any)")
     }
-    _ = try await RemoteConnection(to: server.url, options: options(.user("me", password: "secret")))
+    _ = try await RemoteConnection(
+      to: server.url, options: options(.user("me", password: "secret")))
     _ = try await RemoteConnection(to: "nats://me:secret@127.0.0.1:\(server.port)")
     let other = try NATSServer("authorization { token: \"t0ken\" }").start()
     _ = try await RemoteConnection(to: other.url, options: options(.token("t0ken")))
@@ -60,7 +61,8 @@ import Testing
     let error = await remoteError {
       _ = try await RemoteConnection(to: server.url, options: options(.file("/nowhere.creds")))
     }
-    #expect(error?.code == .invalidArgument && error?.description.contains("/nowhere.creds") == true)
+    #expect(
+      error?.code == .invalidArgument && error?.description.contains("/nowhere.creds") == true)
   }
 
   private static let permissions = """
@@ -115,7 +117,9 @@ import Testing
     let schema = try WireSchema(of: proxy)
     let publishing = try await RemoteConnection(
       to: server.url, options: options(.user("publisher", password: "p")))
-    let theirs = await remoteError { _ = try await publishing.publisher("theirs", of: proxy, schema) }
+    let theirs = await remoteError {
+      _ = try await publishing.publisher("theirs", of: proxy, schema)
+    }
     #expect(theirs?.code == .permissionDenied, "\(theirs as Any)")
     #expect(theirs?.description.contains("FWD_theirs") == true, "\(theirs as Any)")
     // May do everything but append.
@@ -134,7 +138,8 @@ import Testing
 
   @Test func `A permission that is taken away ends the publisher with an error`() async throws {
     let server = try NATSServer(
-      "authorization { users = [ { user: a, password: p } ] }").start()
+      "authorization { users = [ { user: a, password: p } ] }"
+    ).start()
     let proxy = try Feed.proxy()
     let link = try await RemoteConnection(
       to: server.url, options: options(.user("a", password: "p")))

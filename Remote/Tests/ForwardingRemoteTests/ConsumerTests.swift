@@ -2,11 +2,12 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import Forwarding
-@testable import ForwardingRemote
 import ForwardingWire
 import Foundation
 import RemoteSupport
 import Testing
+
+@testable import ForwardingRemote
 
 @Suite struct ConsumerTests {
   private let server: NATSServer
@@ -94,7 +95,9 @@ import Testing
     let consumer = try link.consumer("sensors", into: receiver.proxy, receiver.schema)
     let error = await remoteError { try await consumer.run() }
     #expect(error?.code == .undecodable && error?.description.contains("5 bytes") == true)
-    let publishing = await remoteError { _ = try await link.publisher("sensors", of: proxy, schema) }
+    let publishing = await remoteError {
+      _ = try await link.publisher("sensors", of: proxy, schema)
+    }
     #expect(publishing?.code == .undecodable)
     raw.close()
   }
@@ -121,7 +124,9 @@ import Testing
     #expect((receiver.numbers.all.first ?? 0) > 0)
   }
 
-  @Test func `A position that cannot be stored ends the consumer, which can run again`() async throws {
+  @Test func `A position that cannot be stored ends the consumer, which can run again`()
+    async throws
+  {
     final class Failing: RemotePositions, @unchecked Sendable {
       // SAFETY: the consumer's thread uses it while the test waits.
       var fails = true

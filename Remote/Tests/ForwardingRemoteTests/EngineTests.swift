@@ -2,10 +2,11 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import Forwarding
-@testable import ForwardingRemote
 import ForwardingWire
 import Foundation
 import Testing
+
+@testable import ForwardingRemote
 
 /// What publishers and consumers do with an engine of another make, and with faults that a
 /// real server shows rarely.
@@ -105,7 +106,8 @@ import Testing
     #expect(publisher.failure?.code == .logLost)
     #expect(
       publisher.failure?.description
-        == "producer \"sensors\": the log ends at message 5, but the server had acknowledged message 11")
+        == "producer \"sensors\": the log ends at message 5, but the server had acknowledged message 11"
+    )
   }
 
   @Test func `Trailers of messages are checked`() throws {

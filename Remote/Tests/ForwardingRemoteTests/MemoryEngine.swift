@@ -104,7 +104,9 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     let (event, cuts) = engine.lock.withLock { () -> (RemoteEvent?, Bool) in
       let last = UInt64(engine.logs[log, default: []].count)
       guard last == position else {
-        return (.failed(RemoteError(.conflict, "the log ends at \(last), not at \(position)")), false)
+        return (
+          .failed(RemoteError(.conflict, "the log ends at \(last), not at \(position)")), false
+        )
       }
       engine.logs[log, default: []].append(message)
       if engine.silentAppends > 0 {
@@ -128,8 +130,10 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     try check()
     let messages = engine.lock.withLock { () -> [(UInt64, [UInt8])] in
       guard let (log, position) = reading else { return [] }
-      let messages = (engine.logs[log] ?? []).enumerated().map { (UInt64($0.offset) + 1, $0.element) }
-        .dropFirst(Int(position))
+      let messages = (engine.logs[log] ?? []).enumerated().map {
+        (UInt64($0.offset) + 1, $0.element)
+      }
+      .dropFirst(Int(position))
       return Array(messages)
     }
     if messages.isEmpty { usleep(2000) }

@@ -19,11 +19,11 @@ import Testing
     let script = """
       set -e; cd "\(directory)"
       for ca in ca other; do
-        openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$ca" -keyout $ca-key.pem -out $ca.pem
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$ca" -keyout $ca-key.pem -out $ca.pem
       done
       printf 'subjectAltName=IP:127.0.0.1' > names
       for name in server client; do
-        openssl req -newkey rsa:2048 -nodes -subj "/CN=$name" -keyout $name-key.pem -out $name.csr
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$name" -keyout $name-key.pem -out $name.csr
         openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca-key.pem -CAcreateserial -days 2 -extfile names -out $name.pem
       done
       """
@@ -73,7 +73,9 @@ import Testing
       #expect(await eventually { receiver.numbers.all == [1] })
     }
     for wrong in [options(authorities: "other"), options()] {
-      let error = await remoteError { _ = try await RemoteConnection(to: server.url, options: wrong) }
+      let error = await remoteError {
+        _ = try await RemoteConnection(to: server.url, options: wrong)
+      }
       #expect(error?.code == .insecure, "\(error as Any)")
     }
     let plain = await remoteError { _ = try await RemoteConnection(to: server.url) }
@@ -94,6 +96,30 @@ import Testing
     }
     #expect(absent?.code == .invalidArgument)
     #expect(absent?.description.contains("\(directory)/nobody.pem") == true)
+  }
+
+  @Test func `A credentials file is checked`() async throws {
+    let server = try NATSServer(jetStream: false)
+    let directory = server.directory.path
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("RemoteSupport/credentials.py")
+    try run("/usr/bin/env", "python3", script.path, directory)
+    try server.start(String(contentsOfFile: directory + "/users.conf", encoding: .utf8))
+    var options = RemoteOptions()
+    options.credentials = .file(directory + "/user.creds")
+    let link = try await RemoteConnection(to: server.url, options: options)
+    let proxy = try Feed.proxy()
+    let error = await remoteError {
+      try await link.request("nobody", WireSchema(of: proxy), Feed.number, 1)
+    }
+    #expect(error?.code == .noResponders)
+    options.credentials = .file(directory + "/stranger.creds")
+    for wrong in [options, RemoteOptions()] {
+      let error = await remoteError {
+        _ = try await RemoteConnection(to: server.url, options: wrong)
+      }
+      #expect(error?.code == .authenticationFailed, "\(error as Any)")
+    }
   }
 
   @Test func `A server without TLS is refused when it is asked for`() async throws {

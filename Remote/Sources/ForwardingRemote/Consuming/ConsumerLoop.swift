@@ -97,7 +97,9 @@ internal final class ConsumerLoop: @unchecked Sendable {
     _ link: any RemoteLink, _ log: RemoteLog
   ) throws(RemoteError) -> RemotePosition {
     let message = start == .oldest ? log.first : log.last
-    guard log.last > 0, log.first <= log.last else { return RemotePosition(message: log.last, calls: 0) }
+    guard log.last > 0, log.first <= log.last else {
+      return RemotePosition(message: log.last, calls: 0)
+    }
     guard let bytes = try link.message(at: message, of: name) else {
       throw RemoteError(.disconnected, "message \(message) has been removed in the meantime")
     }

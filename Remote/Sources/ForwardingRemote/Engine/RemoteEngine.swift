@@ -60,6 +60,7 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// Makes a log, or returns the one that exists.
   ///
   /// - Parameters:
+  ///   - name: the name: letters, digits, `-` and `_`.
   ///   - replicas: how many servers keep it.
   ///   - size: how many bytes it keeps; it then removes its oldest messages. nil keeps
   ///     all.
@@ -97,10 +98,14 @@ public protocol RemoteLink: AnyObject, Sendable {
     _ address: String, _ answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
   ) throws(RemoteError)
 
-  /// Asks whoever serves an address, and calls `body` with each answer until it returns
-  /// false.
+  /// Asks those who serve an address.
   ///
-  /// - Parameter everyone: whether all who serve the address are asked, or one of them.
+  /// - Parameters:
+  ///   - address: the address, as for `serve(_:_:)`.
+  ///   - everyone: whether all who serve the address are asked, or one of them.
+  ///   - question: the bytes to send.
+  ///   - time: the deadline.
+  ///   - body: gets each answer, and returns whether it wants more.
   /// - Throws: `noResponders`; `timedOut` at the deadline.
   func ask(
     _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,

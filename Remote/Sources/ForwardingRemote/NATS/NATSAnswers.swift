@@ -3,7 +3,22 @@
 
 internal import Foundation
 
-// The JSON of JetStream's interface, as far as it is used. Names are those of the protocol.
+// The JSON of JetStream's interface, as far as it is used. Names are those of the protocol,
+// which writes them with underscores.
+
+internal enum NATSJSON {
+  internal static var encoder: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return encoder
+  }
+
+  internal static var decoder: JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return decoder
+  }
+}
 
 internal enum NATSErrorCode {
   static let messageNotFound = 10037
@@ -15,12 +30,12 @@ internal enum NATSErrorCode {
 
 internal struct NATSFault: Decodable {
   var code: Int
-  var err_code: Int?
+  var errCode: Int?
   var description: String?
 
   internal func error(_ place: String) -> RemoteError {
-    let sentence = "\(place): the server says: \(description ?? "error \(err_code ?? code)")"
-    switch err_code {
+    let sentence = "\(place): the server says: \(description ?? "error \(errCode ?? code)")"
+    switch errCode {
     case NATSErrorCode.wrongLastSequence: return RemoteError(.conflict, sentence)
     case NATSErrorCode.messageTooLarge: return RemoteError(.messageTooLarge, sentence)
     case NATSErrorCode.streamNotFound: return RemoteError(.logLost, sentence)
@@ -32,22 +47,22 @@ internal struct NATSFault: Decodable {
 internal struct StreamConfiguration: Encodable {
   var name: String
   var subjects: [String]
-  var num_replicas: Int
-  var max_bytes: Int
+  var numReplicas: Int
+  var maxBytes: Int
   var retention = "limits"
   var storage = "file"
   var discard = "old"
-  var max_msgs = -1
-  var max_consumers = -1
+  var maxMsgs = -1
+  var maxConsumers = -1
   /// Duplicates are refused by position, so the server need not remember identifiers.
   /// 100 ms is the least that it accepts.
-  var duplicate_window = 100_000_000
+  var duplicateWindow = 100_000_000
 }
 
 internal struct StreamAnswer: Decodable {
   struct State: Decodable {
-    var first_seq: UInt64
-    var last_seq: UInt64
+    var firstSeq: UInt64
+    var lastSeq: UInt64
   }
   var error: NATSFault?
   var state: State?
@@ -57,7 +72,7 @@ internal struct StreamAnswer: Decodable {
     guard let state else {
       throw RemoteError(.serverFault, "the log \"\(name)\": the server's answer has no state")
     }
-    return RemoteLog(first: max(1, state.first_seq), last: state.last_seq)
+    return RemoteLog(first: max(1, state.firstSeq), last: state.lastSeq)
   }
 }
 
@@ -80,19 +95,19 @@ internal struct AppendAnswer: Decodable {
 
 internal struct ConsumerQuestion: Encodable {
   struct Configuration: Encodable {
-    var deliver_subject: String
-    var deliver_policy = "by_start_sequence"
-    var opt_start_seq: UInt64
-    var ack_policy = "none"
-    var max_deliver = 1
-    var flow_control = true
+    var deliverSubject: String
+    var deliverPolicy = "by_start_sequence"
+    var optStartSeq: UInt64
+    var ackPolicy = "none"
+    var maxDeliver = 1
+    var flowControl = true
     /// Nanoseconds.
-    var idle_heartbeat: Int64
-    var inactive_threshold: Int64
-    var num_replicas = 1
-    var mem_storage = true
+    var idleHeartbeat: Int64
+    var inactiveThreshold: Int64
+    var numReplicas = 1
+    var memStorage = true
   }
-  var stream_name: String
+  var streamName: String
   var config: Configuration
 }
 

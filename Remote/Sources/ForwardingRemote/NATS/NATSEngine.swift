@@ -35,7 +35,8 @@ internal struct NATSEngine: RemoteEngine {
 
   @unsafe private func setServers(_ settings: OpaquePointer?) throws(RemoteError) {
     guard !servers.isEmpty else {
-      throw RemoteError(.invalidArgument, "there is no server, expected a URL such as nats://host:4222")
+      throw RemoteError(
+        .invalidArgument, "there is no server, expected a URL such as nats://host:4222")
     }
     var addresses: [UnsafePointer<CChar>?] = unsafe servers.map {
       unsafe UnsafePointer(strdup($0))

@@ -53,7 +53,8 @@ internal enum NATSSignal: Sendable {
 
 @unsafe internal let natsErrorCallback: natsErrHandler = { connection, _, status, context in
   let last = unsafe lastError(connection)
-  unsafe NATSHandlers.signal(context, .error(status, last.status == NATS_OK ? text(status) : last.text))
+  let words = last.status == NATS_OK ? text(status) : last.text
+  unsafe NATSHandlers.signal(context, .error(status, words))
 }
 
 @unsafe internal let natsClosedCallback: natsConnectionHandler = { connection, context in
@@ -77,5 +78,6 @@ internal enum NATSSignal: Sendable {
 /// The client's words for a status.
 internal func text(_ status: natsStatus) -> String {
   // SAFETY: a constant string of the client.
-  unsafe natsStatus_GetText(status).map { unsafe String(cString: $0) } ?? "status \(status.rawValue)"
+  unsafe natsStatus_GetText(status).map { unsafe String(cString: $0) }
+    ?? "status \(status.rawValue)"
 }

@@ -52,17 +52,17 @@ extension NATSLink {
     if message.count == 0 {
       // The status 503: no server has the stream at the moment.
       return handler(
-        .failed(RemoteError(.serverFault, "no server answers for the log: it has no leader, or is gone")))
+        .failed(
+          RemoteError(
+            .serverFault, "no server answers for the log: it has no leader, or is gone")))
     }
     if let position = message.withBytes(Self.storedPosition) { return handler(.stored(position)) }
     let bytes = message.bytes
-    let answer = try? JSONDecoder().decode(AppendAnswer.self, from: Data(bytes))
+    let answer = try? NATSJSON.decoder.decode(AppendAnswer.self, from: Data(bytes))
     if let fault = answer?.error { return handler(.failed(fault.error("appending"))) }
     if let position = answer?.seq, position > 0 { return handler(.stored(position)) }
-    handler(
-      .failed(
-        RemoteError(
-          .serverFault, "the server's answer is not understood: \(String(decoding: bytes, as: UTF8.self))")))
+    let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+    handler(.failed(RemoteError(.serverFault, "the server's answer is not understood: \(text)")))
   }
 
   /// The position in an answer of the usual form; nil for every other answer. Answers are

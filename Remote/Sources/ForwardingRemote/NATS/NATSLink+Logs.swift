@@ -16,7 +16,7 @@ extension NATSLink {
     } catch {
       throw error.at("the log \"\(name)\"")
     }
-    if answer.error?.err_code == NATSErrorCode.streamNotFound { return nil }
+    if answer.error?.errCode == NATSErrorCode.streamNotFound { return nil }
     return try answer.log(name)
   }
 
@@ -25,8 +25,8 @@ extension NATSLink {
   ) throws(RemoteError) -> RemoteLog {
     if let log = try log(name) { return log }
     let configuration = StreamConfiguration(
-      name: Self.stream(name), subjects: [Self.subject(name)], num_replicas: replicas,
-      max_bytes: size ?? -1)
+      name: Self.stream(name), subjects: [Self.subject(name)], numReplicas: replicas,
+      maxBytes: size ?? -1)
     let answer: StreamAnswer
     do throws(RemoteError) {
       answer = try question("STREAM.CREATE.\(Self.stream(name))", configuration)
@@ -34,7 +34,7 @@ extension NATSLink {
       throw error.at("making the log \"\(name)\"")
     }
     // Somebody else made it with other options in the meantime.
-    if answer.error?.err_code == NATSErrorCode.streamNameExists, let log = try log(name) {
+    if answer.error?.errCode == NATSErrorCode.streamNameExists, let log = try log(name) {
       return log
     }
     return try answer.log(name)
@@ -49,7 +49,7 @@ extension NATSLink {
     } catch {
       throw error.at("message \(position) of the log \"\(log)\"")
     }
-    if answer.error?.err_code == NATSErrorCode.messageNotFound { return nil }
+    if answer.error?.errCode == NATSErrorCode.messageNotFound { return nil }
     if let fault = answer.error { throw fault.error("message \(position) of the log \"\(log)\"") }
     return [UInt8](answer.message?.data ?? Data())
   }
@@ -63,7 +63,7 @@ extension NATSLink {
   ) throws(RemoteError) -> Answer {
     let body: [UInt8]
     do {
-      body = try question.map { [UInt8](try JSONEncoder().encode($0)) } ?? []
+      body = try question.map { [UInt8](try NATSJSON.encoder.encode($0)) } ?? []
     } catch {
       throw RemoteError(.invalidArgument, "\(name): \(error)")
     }
@@ -83,16 +83,16 @@ extension NATSLink {
         if error.code != .timedOut || once { throw error }
         if left <= .seconds(1) {
           throw RemoteError(
-            .timedOut, "asking \"$JS.API.\(name)\": no answer within \(Duration.milliseconds(timeout))")
+            .timedOut,
+            "asking \"$JS.API.\(name)\": no answer within \(Duration.milliseconds(timeout))")
         }
       }
     }
     do {
-      return try JSONDecoder().decode(Answer.self, from: Data(bytes))
+      return try NATSJSON.decoder.decode(Answer.self, from: Data(bytes))
     } catch {
-      throw RemoteError(
-        .serverFault,
-        "the server's answer is not understood: \(String(decoding: bytes.prefix(200), as: UTF8.self))")
+      let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+      throw RemoteError(.serverFault, "the server's answer is not understood: \(text)")
     }
   }
 }

@@ -23,11 +23,11 @@ extension NATSLink {
   internal func read(_ log: String, behind position: UInt64) throws(RemoteError) {
     let inbox = try inbox()
     let question = ConsumerQuestion(
-      stream_name: "FWD_\(log)",
+      streamName: "FWD_\(log)",
       config: ConsumerQuestion.Configuration(
-        deliver_subject: inbox.subject, opt_start_seq: position + 1,
-        idle_heartbeat: Self.heartbeat.milliseconds * 1_000_000,
-        inactive_threshold: 5_000_000_000))
+        deliverSubject: inbox.subject, optStartSeq: position + 1,
+        idleHeartbeat: Self.heartbeat.milliseconds * 1_000_000,
+        inactiveThreshold: 5_000_000_000))
     let answer: ConsumerAnswer
     do throws(RemoteError) {
       // Asked twice, the server would make two consumers. It may also choose a server
@@ -54,7 +54,8 @@ extension NATSLink {
         throw error(failure.status, "reading the log \"\(reading.log)\"")
       }
       if reading.lastSign.duration(to: .now) > Self.heartbeat * 3 {
-        throw RemoteError(.disconnected, "the server sends no heartbeats for the log \"\(reading.log)\"")
+        throw RemoteError(
+          .disconnected, "the server sends no heartbeats for the log \"\(reading.log)\"")
       }
       return
     }

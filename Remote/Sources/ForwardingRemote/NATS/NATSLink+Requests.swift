@@ -43,7 +43,8 @@ extension NATSLink {
       do throws(RemoteError) {
         try checkFault()
       } catch {
-        let concernsThis = error.description.contains("\"\(subject)\"")
+        let concernsThis =
+          error.description.contains("\"\(subject)\"")
           || error.description.contains("\"\(inbox.subject)\"")
         if error.code != .permissionDenied || concernsThis { throw error }
       }

@@ -57,7 +57,9 @@ internal import Foundation
     let address = unsafe UInt(bitPattern: connection)
     DispatchQueue.global().async {
       // SAFETY: nothing else refers to them, so no call into the client is running.
-      for address in addresses { unsafe natsSubscription_Destroy(OpaquePointer(bitPattern: address)) }
+      for address in addresses {
+        unsafe natsSubscription_Destroy(OpaquePointer(bitPattern: address))
+      }
       unsafe natsConnection_Destroy(OpaquePointer(bitPattern: address))
     }
   }
@@ -78,7 +80,8 @@ internal import Foundation
     switch signal {
     case .message: break
     case .error(let status, let text):
-      if status == NATS_NOT_PERMITTED || text.localizedCaseInsensitiveContains("permissions violation") {
+      let isViolation = text.localizedCaseInsensitiveContains("permissions violation")
+      if status == NATS_NOT_PERMITTED || isViolation {
         fail(RemoteError(.permissionDenied, "the server says: \(text)"))
       } else if status == NATS_SLOW_CONSUMER {
         fail(RemoteError(.disconnected, "messages were lost in the client: \(text)"))

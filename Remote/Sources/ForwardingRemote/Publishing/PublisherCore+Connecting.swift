@@ -24,7 +24,8 @@ extension PublisherCore {
       try claim(link, behind: log.last, calls)
     } catch {
       disconnect()
-      throw error.code == .conflict ? taken("another publisher has begun at the same time") : error.at(place)
+      let isLate = error.code == .conflict
+      throw (isLate ? taken("another publisher has begun at the same time") : error).at(place)
     }
   }
 
@@ -103,7 +104,9 @@ extension PublisherCore {
   /// appended behind them.
   internal func reconnect() throws(RemoteError) {
     let link = try connect()
-    guard let log = try link.log(name) else { throw RemoteError(.logLost, "the server has no such log") }
+    guard let log = try link.log(name) else {
+      throw RemoteError(.logLost, "the server has no such log")
+    }
     let known = withLock { storedPosition }
     guard log.last >= known else {
       throw RemoteError(
@@ -111,7 +114,8 @@ extension PublisherCore {
         "the log ends at message \(log.last), but the server had acknowledged message \(known)")
     }
     guard let trailer = try lastTrailer(link, log) else {
-      throw RemoteError(.logLost, "the log is empty, but the server had acknowledged message \(known)")
+      throw RemoteError(
+        .logLost, "the log is empty, but the server had acknowledged message \(known)")
     }
     guard trailer.writer == identity else {
       throw taken("another publisher of this name has taken over while this one had no connection")
@@ -134,7 +138,8 @@ extension PublisherCore {
     if log.last == 0 { return nil }
     guard let message = try link.message(at: log.last, of: name) else {
       throw RemoteError(
-        .logLost, "the log has removed all of its \(log.last) messages, so the number of calls is unknown")
+        .logLost,
+        "the log has removed all of its \(log.last) messages, so the number of calls is unknown")
     }
     return try unsafe MessageTrailer.read(message.span.bytes)
   }

@@ -63,7 +63,8 @@ extension PublisherCore {
       }
       if messages.sentCount > 0, lastProgress.duration(to: .now) > timeout {
         throw RemoteError(
-          .timedOut, "the server has acknowledged none of \(messages.sentCount) messages within \(timeout)")
+          .timedOut,
+          "the server has acknowledged none of \(messages.sentCount) messages within \(timeout)")
       }
       senderWaits = true
       _ = condition.wait(until: Date(timeIntervalSinceNow: messages.sentCount > 0 ? 0.1 : 1))

@@ -103,7 +103,8 @@ internal final class PublisherCore: @unchecked Sendable {
       droppedCalls += 1
       return condition.unlock()
     }
-    if openCallCount > 0, openMessage.count + size + MessageTrailer.size > min(messageLimit, Self.fullSize) {
+    let fullSize = min(messageLimit, Self.fullSize)
+    if openCallCount > 0, openMessage.count + size + MessageTrailer.size > fullSize {
       closeMessage()
     }
     if openCallCount == 0 {

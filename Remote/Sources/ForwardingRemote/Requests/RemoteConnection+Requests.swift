@@ -47,6 +47,7 @@ extension RemoteConnection {
   ///   - schema: has the method, with rules for its pointers.
   ///   - key: the method. Its result must be a number, a `Bool`, an enum, or a struct of
   ///     these, or `Void`.
+  ///   - arguments: the arguments.
   ///   - responders: which processes are asked.
   ///   - time: the deadline.
   /// - Throws: `RemoteError` with the code `noResponders` if nobody responds to requests of

@@ -26,7 +26,8 @@ internal struct ReplyForm {
     do {
       guard !isPointer else {
         throw RemoteError(
-          .invalidArgument, "the result \"\(result)\" of \"\(selector)\" is a pointer, or contains one")
+          .invalidArgument,
+          "the result \"\(result)\" of \"\(selector)\" is a pointer, or contains one")
       }
       signature = try MethodSignature(text, stating: [])
       schema = try WireSchema(of: ProtocolTable("reply") { $0.optional(selector.name, text) })
