@@ -32,9 +32,7 @@ public final class RemoteConnection: Sendable {
   public convenience init(
     to servers: String, options: RemoteOptions = RemoteOptions()
   ) async throws(RemoteError) {
-    let urls = servers.split(separator: ",").map {
-      String($0.trimmingPrefix { $0 == " " })
-    }
+    let urls = servers.split { $0 == "," || $0 == " " }.map(String.init)
     try await self.init(
       engine: NATSEngine(servers: urls, options: options), timeout: options.timeout)
   }

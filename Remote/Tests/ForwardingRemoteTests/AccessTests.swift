@@ -22,6 +22,8 @@ import Testing
     #expect(error?.description.contains("nats://127.0.0.1:\(port)") == true)
     let nonsense = await remoteError { _ = try await RemoteConnection(to: "nats://") }
     #expect(nonsense != nil)
+    let nothing = await remoteError { _ = try await RemoteConnection(to: " ,") }
+    #expect(nothing?.code == .invalidArgument && nothing?.description.contains("nats://") == true)
   }
 
   @Test func `A server without JetStream is an error`() async throws {

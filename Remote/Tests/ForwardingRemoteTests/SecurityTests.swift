@@ -78,6 +78,12 @@ import Testing
       }
       #expect(error?.code == .insecure, "\(error as Any)")
     }
+    // The certificate has another name.
+    let misnamed = await remoteError {
+      _ = try await RemoteConnection(
+        to: "nats://localhost:\(server.port)", options: options(authorities: "ca"))
+    }
+    #expect(misnamed?.code == .insecure, "\(misnamed as Any)")
     let plain = await remoteError { _ = try await RemoteConnection(to: server.url) }
     #expect(plain?.code == .insecure, "\(plain as Any)")
   }

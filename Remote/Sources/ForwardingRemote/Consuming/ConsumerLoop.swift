@@ -42,14 +42,17 @@ internal final class ConsumerLoop: @unchecked Sendable {
       throw self.error(.positionNotStored, "the position cannot be read: \(error)")
     }
     var attempts = 0
+    var losses = 0
     while !cancellation.isCancelled {
       do throws(RemoteError) {
         try session(cancellation) { attempts = 0 }
       } catch {
         attempts += 1
         // A server that has just started may not have found its logs yet.
-        let isFinal = error.code == .logLost ? attempts > 5 : !error.isPassing
-        if isFinal { throw error.at("producer \"\(name)\"") }
+        losses = error.code == .logLost ? losses + 1 : 0
+        if losses == 0 ? !error.isPassing : losses > 5 {
+          throw error.at("producer \"\(name)\"")
+        }
         cancellation.wait(min(1, 0.01 * Double(1 << min(attempts, 7))))
       }
     }

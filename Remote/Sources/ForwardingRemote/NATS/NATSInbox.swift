@@ -7,12 +7,11 @@ internal import CNATS
 /// ends with the object.
 @safe internal final class NATSInbox {
   internal let subject: String
+  // The client keeps the connection for as long as the subscription.
   private let subscription: OpaquePointer
-  private let link: NATSLink
 
   @unsafe internal init(_ connection: OpaquePointer, _ link: NATSLink) throws(RemoteError) {
     subject = Self.newSubject()
-    self.link = link
     var subscription: OpaquePointer?
     let status = unsafe natsConnection_SubscribeSync(&subscription, connection, subject)
     guard status == NATS_OK, let subscription = unsafe subscription else {

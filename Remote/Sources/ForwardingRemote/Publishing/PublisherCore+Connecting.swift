@@ -176,11 +176,14 @@ extension PublisherCore {
     defer { condition.unlock() }
     guard generation == self.generation else { return }
     switch event {
+    case .stored(let position) where isOwner: stored(upTo: position)
     case .stored(let position):
-      if isOwner { stored(upTo: position) } else { claimedPosition = position }
-    case .failed(let error): if linkFault == nil { linkFault = error }
+      claimedPosition = position
+      condition.broadcast()
+    case .failed(let error):
+      if linkFault == nil { linkFault = error }
+      condition.broadcast()
     }
-    condition.broadcast()
   }
 }
 

@@ -10,19 +10,22 @@ extension PublisherCore {
     defer { disconnect() }
     var isConnected = true
     var attempts = 0
+    var losses = 0
     while true {
       do throws(RemoteError) {
         if !isConnected { try reconnect() }
         isConnected = true
-        attempts = 0
+        (attempts, losses) = (0, 0)
         try pump()
         return
       } catch {
         isConnected = false
         attempts += 1
         // A server that has just started may not have found its logs yet.
-        let isFinal = error.code == .logLost ? attempts > 5 : !error.isPassing
-        if isFinal { return end(error.at("producer \"\(name)\"")) }
+        losses = error.code == .logLost ? losses + 1 : 0
+        if losses == 0 ? !error.isPassing : losses > 5 {
+          return end(error.at("producer \"\(name)\""))
+        }
         withLock { lastFault = error }
         if !pause(attempts) { return }
       }
@@ -78,7 +81,12 @@ extension PublisherCore {
   internal func flush(within time: Duration) throws(RemoteError) {
     let end = Date(timeIntervalSinceNow: time.seconds)
     condition.lock()
-    defer { condition.unlock() }
+    defer {
+      // Others that wait say so again when they wake.
+      awaitedCall = .max
+      condition.broadcast()
+      condition.unlock()
+    }
     let target = acceptedCalls
     while storedCalls < target {
       awaitedCall = min(awaitedCall, target)
@@ -89,9 +97,6 @@ extension PublisherCore {
           .timedOut, "\(target - storedCalls) calls are not stored after \(time)\(reason)")
       }
     }
-    // Others that wait say so again when they wake.
-    awaitedCall = .max
-    condition.broadcast()
     if let failure { throw failure }
   }
 
@@ -101,7 +106,11 @@ extension PublisherCore {
       isClosing = true
       condition.broadcast()
     }
-    defer { abandon() }
+    defer {
+      abandon()
+      // Not left to the publisher's thread: the name is free when this returns.
+      disconnect()
+    }
     try flush(within: time)
   }
 

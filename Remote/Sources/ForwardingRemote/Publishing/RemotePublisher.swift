@@ -60,8 +60,8 @@ public final class RemotePublisher: Sendable {
   /// Why the publisher has ended by itself; nil if it has not.
   ///
   /// Possible codes are `producerTaken`, `permissionDenied`, `authenticationFailed`,
-  /// `insecure`, `logLost`, `bufferFull`, and `undecodable` if something else has written
-  /// to the log.
+  /// `insecure`, `logLost`, `bufferFull`, `messageTooLarge` if the server takes smaller
+  /// messages than before, and `undecodable` if something else has written to the log.
   public var failure: RemoteError? { core.withLock { core.failure } }
 
   /// Waits until all calls that have been made before are stored.
