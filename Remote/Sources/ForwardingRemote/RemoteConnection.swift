@@ -38,6 +38,10 @@ public final class RemoteConnection: Sendable {
   }
 
   /// Connects to another service.
+  ///
+  /// - Parameters:
+  ///   - engine: makes the connections.
+  ///   - timeout: how long a service may be silent.
   public init(
     engine: any RemoteEngine, timeout: Duration = .seconds(5)
   ) async throws(RemoteError) {
@@ -68,13 +72,13 @@ public final class RemoteConnection: Sendable {
   ) async throws(RemoteError) -> RemotePublisher {
     try checkName(name, "a producer's name")
     guard options.batchLimit > 0, options.bufferSize > 0, options.replicas > 0,
-      options.logSize ?? 1 > 0
+      options.logSize ?? .max >= 256 << 10
     else {
       throw RemoteError(
         .invalidArgument,
         "producer \"\(name)\": batchLimit \(options.batchLimit), bufferSize \(options.bufferSize), "
           + "replicas \(options.replicas) and logSize \(options.logSize.map(String.init) ?? "nil"): "
-          + "expected numbers above 0")
+          + "expected numbers above 0, and at least \(256 << 10) for logSize")
     }
     let core = PublisherCore(name, engine, options, schema: schema.bytes, timeout: timeout)
     return try await onThread { () throws(RemoteError) in
@@ -100,7 +104,8 @@ public final class RemoteConnection: Sendable {
     start: RemoteConsumer.Start = .oldest
   ) throws(RemoteError) -> RemoteConsumer {
     try checkName(name, "a producer's name")
-    return RemoteConsumer(ConsumerLoop(name, engine, proxy, schema, positions, start))
+    return RemoteConsumer(
+      ConsumerLoop(name, engine, proxy, schema, positions, start, timeout: timeout))
   }
 }
 

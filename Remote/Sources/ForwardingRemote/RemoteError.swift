@@ -95,6 +95,24 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether an object that connects again by itself must give up.
+  ///
+  /// - Parameters:
+  ///   - loss: since when every attempt has found the log lost. A server of a cluster that
+  ///     has just been cut off may give an old answer for 10 seconds.
+  ///   - timeout: the connection's timeout.
+  internal func isFinal(
+    _ loss: inout ContinuousClock.Instant?, timeout: Duration
+  ) -> Bool {
+    guard code == .logLost else {
+      loss = nil
+      return !isPassing
+    }
+    let since = loss ?? .now
+    loss = since
+    return since.duration(to: .now) > timeout * 2
+  }
+
   /// Returns the error with the place where it happened.
   internal func at(_ place: String) -> RemoteError {
     RemoteError(code, "\(place): \(description)", wireError: wireError)

@@ -8,7 +8,8 @@ public struct RemoteOptions: Sendable {
   /// The certificates; nil connects without TLS, unless the URL begins with `tls://`.
   public var tls: RemoteTLS?
   /// How long connecting, and each question to the server, may take. A server that is
-  /// silent for longer is taken for dead.
+  /// silent for longer is taken for dead. A log that has vanished is looked for during
+  /// twice this time before that is an error.
   public var timeout = Duration.seconds(5)
 
   /// Creates the default options.

@@ -8,7 +8,7 @@ import Foundation
 import RemoteSupport
 import Testing
 
-@Suite struct AccessTests {
+@Suite(.timeLimit(.minutes(2))) struct AccessTests {
   private func options(_ credentials: RemoteCredentials) -> RemoteOptions {
     var options = RemoteOptions.impatient
     options.credentials = credentials

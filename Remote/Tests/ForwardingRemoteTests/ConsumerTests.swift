@@ -9,7 +9,7 @@ import Testing
 
 @testable import ForwardingRemote
 
-@Suite struct ConsumerTests {
+@Suite(.timeLimit(.minutes(2))) struct ConsumerTests {
   private let server: NATSServer
   private let link: RemoteConnection
   private let proxy: DynamicProxy
@@ -104,11 +104,11 @@ import Testing
 
   @Test func `Calls that the log has removed are missed`() async throws {
     var options = RemotePublisherOptions()
-    options.logSize = 20_000
+    options.logSize = 256 << 10
     options.batchLimit = 10
     let publisher = try await link.publisher("sensors", of: proxy, schema, options: options)
     let positions = RemoteMemoryPositions(["sensors": RemotePosition(message: 1, calls: 0)])
-    for number in 0..<5000 { try proxy.send(Feed.number, Int64(number)) }
+    for number in 0..<8000 { try proxy.send(Feed.number, Int64(number)) }
     try await publisher.close()
     let receiver = try Receiver()
     let behind = try link.consumer(
@@ -119,8 +119,8 @@ import Testing
     #expect(receiver.numbers.all.isEmpty)
     // One without a position begins with what there is.
     let fresh = try link.consumer("sensors", into: receiver.proxy, receiver.schema)
-    try await fresh.during { #expect(await eventually { fresh.position?.calls == 5000 }) }
-    #expect(receiver.numbers.all == Array((receiver.numbers.all.first ?? 0)..<5000))
+    try await fresh.during { #expect(await eventually { fresh.position?.calls == 8000 }) }
+    #expect(receiver.numbers.all == Array((receiver.numbers.all.first ?? 0)..<8000))
     #expect((receiver.numbers.all.first ?? 0) > 0)
   }
 

@@ -10,7 +10,7 @@ import Testing
 
 /// What publishers and consumers do with an engine of another make, and with faults that a
 /// real server shows rarely.
-@Suite struct EngineTests {
+@Suite(.timeLimit(.minutes(2))) struct EngineTests {
   private let engine = MemoryEngine()
   private let link: RemoteConnection
   private let proxy: DynamicProxy

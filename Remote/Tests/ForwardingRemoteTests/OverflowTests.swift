@@ -10,7 +10,7 @@ import RemoteSupport
 import Testing
 
 /// A server that is slow: its process is stopped.
-@Suite struct OverflowTests {
+@Suite(.timeLimit(.minutes(2))) struct OverflowTests {
   private let server: NATSServer
   private let link: RemoteConnection
   private let proxy: DynamicProxy

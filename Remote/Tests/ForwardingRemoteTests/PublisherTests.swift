@@ -9,7 +9,7 @@ import Foundation
 import RemoteSupport
 import Testing
 
-@Suite struct PublisherTests {
+@Suite(.timeLimit(.minutes(2))) struct PublisherTests {
   @Test func `A second publisher of a name is refused, and the first one goes on`() async throws {
     let server = try NATSServer().start()
     let link = try await RemoteConnection(to: server.url)
@@ -174,6 +174,12 @@ import Testing
       _ = try await link.publisher("a", of: proxy, schema, options: options)
     }
     #expect(error?.code == .invalidArgument && error?.description.contains("batchLimit 0") == true)
+    options.batchLimit = 1
+    options.logSize = 1000
+    let small = await remoteError {
+      _ = try await link.publisher("a", of: proxy, schema, options: options)
+    }
+    #expect(small?.code == .invalidArgument && small?.description.contains("logSize 1000") == true)
     let other = try DynamicProxy { $0.optional(Feed.number) }
     let mismatch = await remoteError { _ = try await link.publisher("a", of: other, schema) }
     #expect(mismatch?.code == .invalidArgument && mismatch?.wireError?.code == .methodMismatch)

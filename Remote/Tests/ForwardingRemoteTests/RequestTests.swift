@@ -8,7 +8,7 @@ import Foundation
 import RemoteSupport
 import Testing
 
-@Suite struct RequestTests {
+@Suite(.timeLimit(.minutes(2))) struct RequestTests {
   private static let twice = Method("twice:", ((Int64) -> Int64).self)
   private static let length = Method("length:", ((String) -> Int32).self)
   private static let slow = Method("slow", (() -> Bool).self)

@@ -13,6 +13,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
   private let schema: WireSchema
   private let positions: any RemotePositions
   private let start: RemoteConsumer.Start
+  private let timeout: Duration
 
   // SAFETY: the lock protects the position. One thread at a time runs the loop.
   private let lock = NSLock()
@@ -20,7 +21,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
 
   internal init(
     _ name: String, _ engine: any RemoteEngine, _ proxy: DynamicProxy, _ schema: WireSchema,
-    _ positions: any RemotePositions, _ start: RemoteConsumer.Start
+    _ positions: any RemotePositions, _ start: RemoteConsumer.Start, timeout: Duration
   ) {
     self.name = name
     self.engine = engine
@@ -28,6 +29,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
     self.schema = schema
     self.positions = positions
     self.start = start
+    self.timeout = timeout
   }
 
   internal private(set) var position: RemotePosition? {
@@ -42,15 +44,13 @@ internal final class ConsumerLoop: @unchecked Sendable {
       throw self.error(.positionNotStored, "the position cannot be read: \(error)")
     }
     var attempts = 0
-    var losses = 0
+    var loss: ContinuousClock.Instant?
     while !cancellation.isCancelled {
       do throws(RemoteError) {
-        try session(cancellation) { attempts = 0 }
+        try session(cancellation) { (attempts, loss) = (0, nil) }
       } catch {
         attempts += 1
-        // A server that has just started may not have found its logs yet.
-        losses = error.code == .logLost ? losses + 1 : 0
-        if losses == 0 ? !error.isPassing : losses > 5 {
+        if error.isFinal(&loss, timeout: timeout) {
           throw error.at("producer \"\(name)\"")
         }
         cancellation.wait(min(1, 0.01 * Double(1 << min(attempts, 7))))

@@ -156,7 +156,8 @@ extension PublisherCore {
     }
     withLock {
       self.link = link
-      messageLimit = link.messageLimit
+      // A message that is larger than the log could never be stored.
+      messageLimit = min(link.messageLimit, (options.logSize ?? .max) / 2)
     }
     return link
   }

@@ -10,20 +10,18 @@ extension PublisherCore {
     defer { disconnect() }
     var isConnected = true
     var attempts = 0
-    var losses = 0
+    var loss: ContinuousClock.Instant?
     while true {
       do throws(RemoteError) {
         if !isConnected { try reconnect() }
         isConnected = true
-        (attempts, losses) = (0, 0)
+        (attempts, loss) = (0, nil)
         try pump()
         return
       } catch {
         isConnected = false
         attempts += 1
-        // A server that has just started may not have found its logs yet.
-        losses = error.code == .logLost ? losses + 1 : 0
-        if losses == 0 ? !error.isPassing : losses > 5 {
+        if error.isFinal(&loss, timeout: timeout) {
           return end(error.at("producer \"\(name)\""))
         }
         withLock { lastFault = error }

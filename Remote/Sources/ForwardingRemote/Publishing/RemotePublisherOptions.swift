@@ -15,8 +15,9 @@ public struct RemotePublisherOptions: Sendable {
   public var batchLimit = 256
   /// How many servers of a cluster keep the log. It is read when the log is made.
   public var replicas = 1
-  /// How many bytes of messages the log keeps. It then removes its oldest messages; nil
-  /// keeps all. It is read when the log is made.
+  /// How many bytes of messages the log keeps, at least 256 KiB. It then removes its
+  /// oldest messages; nil keeps all. It is read when the log is made. A message may have
+  /// half of it.
   public var logSize: Int?
   /// Called when a call cannot be sent since it is too large, and once when the publisher
   /// has failed. It is called under no lock, on the thread of the call or of the
