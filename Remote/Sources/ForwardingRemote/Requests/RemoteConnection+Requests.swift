@@ -5,14 +5,6 @@ public import Forwarding
 public import ForwardingWire
 internal import Foundation
 
-/// Which responders of a service are asked.
-public enum RemoteResponders: Sendable {
-  /// One of them, which the server chooses: for services that several processes share.
-  case one
-  /// All of them. The first answer is the result.
-  case first
-}
-
 extension RemoteConnection {
   /// Answers requests with the results of a proxy.
   ///
@@ -57,7 +49,7 @@ extension RemoteConnection {
   ///   arguments or the result cannot be carried; `messageTooLarge`; `disconnected`.
   public func request<Output, each Argument>(
     _ service: String, _ schema: WireSchema, _ key: Method<Output, repeat each Argument>,
-    _ arguments: repeat each Argument, from responders: RemoteResponders = .one,
+    _ arguments: repeat each Argument, from responders: RemoteResponder.Choice = .one,
     within time: Duration = .seconds(5)
   ) async throws(RemoteError) -> Output {
     let invocation = try Self.invocation(key, repeat each arguments)

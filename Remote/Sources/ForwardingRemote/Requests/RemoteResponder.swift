@@ -10,6 +10,14 @@ internal import Foundation
 ///
 /// It connects again by itself. A request that is made meanwhile does not reach it.
 public final class RemoteResponder: Sendable {
+  /// Which responders of a service get a request.
+  public enum Choice: Sendable {
+    /// One of them, which the server chooses: for services that several processes share.
+    case one
+    /// All of them. The first answer is the result.
+    case first
+  }
+
   private let core: ResponderCore
 
   internal init(_ core: ResponderCore) throws(RemoteError) {
