@@ -15,6 +15,15 @@ func count(_ index: Int) throws -> Int {
   return value
 }
 
+/// Ends this process, a child, when its parent has been killed.
+func endWithParent() {
+  let parent = getppid()
+  Thread {
+    while getppid() == parent { sleep(1) }
+    exit(1)
+  }.start()
+}
+
 do {
   let arguments = CommandLine.arguments
   switch arguments.dropFirst().first {
@@ -23,8 +32,12 @@ do {
   case "cluster":
     if try await !simulateCluster(kills: arguments.count > 2 ? count(2) : 6) { exit(1) }
   // The roles of child processes.
-  case "publisher": try await runPublisher(arguments[2], count(3), rate: count(4))
-  case "consumer": try await runConsumer(arguments[2], arguments[3])
+  case "publisher":
+    endWithParent()
+    try await runPublisher(arguments[2], count(3), rate: count(4))
+  case "consumer":
+    endWithParent()
+    try await runConsumer(arguments[2], arguments[3])
   default:
     print(usage)
     exit(2)

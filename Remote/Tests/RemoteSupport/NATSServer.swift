@@ -4,7 +4,7 @@
 public import Foundation
 
 /// A server of NATS on the loopback address, with a store in a temporary directory. It ends
-/// with the object, and the directory is removed.
+/// with the object, or with this process, and the directory is removed.
 public final class NATSServer: @unchecked Sendable {
   // SAFETY: the lock protects the process.
   private let lock = NSLock()
@@ -31,6 +31,24 @@ public final class NATSServer: @unchecked Sendable {
     let store = jetStream ? "jetstream { store_dir: \"\(directory.path)/store\" }\n" : ""
     head = "listen: \"127.0.0.1:\(self.port)\"\n" + store
     self.configuration = configuration
+    _ = try Self.run("/bin/sh", ["-c", Self.watch, "sh", "\(getpid())", directory.path])
+  }
+
+  /// Ends the server and removes its directory when this process has been killed.
+  private static let watch = """
+    while kill -0 "$1" 2>/dev/null && [ -d "$2" ]; do sleep 1; done
+    if [ -f "$2/pid" ]; then kill -9 "$(cat "$2/pid")"; rm -rf "$2"; fi
+    """
+
+  private static func run(_ program: String, _ arguments: [String]) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
   }
 
   deinit {
@@ -49,12 +67,10 @@ public final class NATSServer: @unchecked Sendable {
     let file = directory.appendingPathComponent("server.conf")
     let text = head + self.configuration.replacingOccurrences(of: "DIRECTORY", with: directory.path)
     try Data(text.utf8).write(to: file)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["nats-server", "-c", file.path, "-l", directory.path + "/log"]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let path = directory.path
+    let process = try Self.run(
+      "/usr/bin/env",
+      ["nats-server", "-c", file.path, "-l", path + "/log", "-P", path + "/pid"])
     lock.withLock { self.process = process }
     let end = Date(timeIntervalSinceNow: 20)
     while !Self.listens(port) {
@@ -85,6 +101,7 @@ public final class NATSServer: @unchecked Sendable {
     guard let process else { return }
     if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
+    try? FileManager.default.removeItem(at: directory.appendingPathComponent("pid"))
   }
 
   /// Stops the server's process without closing its connections.
