@@ -149,4 +149,37 @@ import Testing
     #expect(error?.code == .methodMismatch)
     #expect(error?.description.contains("\"v@:qd\"") == true)
   }
+
+  @Test func `A record gives the result of its method`() throws {
+    let proxy = try Log.proxy()
+    let schema = try Log.schema(of: proxy)
+    let bytes = Bytes(schema)
+    let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
+    _ = try proxy.send(Log.sum, 20)
+    try proxy.send(Log.number, 1)
+    token.cancel()
+    let subscription = try proxy.subscribe { $0.on(Log.sum) { $0 + 1 } }
+    var decoder = WireDecoder(bytes.all, schema: schema)
+    let asked = try #require(try decoder.next())
+    #expect(asked.signature.description == "q@q")
+    var results: [Int64] = []
+    func take(_ result: RawSpan) {
+      results.append(unsafe result.unsafeLoadUnaligned(as: Int64.self))
+    }
+    try unsafe asked.unsafeForward(to: proxy, result: take)
+    #expect(results == [21])
+    let other = try DynamicProxy(adopting: ProtocolTable("O") { $0.optional("sum:", "i@:q") })
+    let error = wireError { try unsafe asked.unsafeForward(to: other, result: take) }
+    #expect(error?.code == .methodMismatch && results == [21])
+    #expect(error?.description.contains("\"i@:q\"") == true)
+    // Nobody responds, and there is no default.
+    subscription.cancel()
+    let silent = try DynamicProxy(adopting: ProtocolTable("S") { $0.optional("sum:", "q@:q") })
+    let missing = wireError { try unsafe asked.unsafeForward(to: silent, result: take) }
+    #expect(missing?.forwardingError?.code == .noResponder && results == [21])
+    let void = try #require(try decoder.next())
+    var size = -1
+    try unsafe void.unsafeForward(to: proxy) { size = $0.byteCount }
+    #expect(size == 0)
+  }
 }

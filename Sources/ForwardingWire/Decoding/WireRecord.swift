@@ -24,6 +24,11 @@ public import Forwarding
   // SAFETY: the storage holds the schema, which holds its methods.
   public var selector: MethodSelector { unsafe found._withUnsafeGuaranteedRef { $0.selector } }
 
+  /// The signature that the reader's schema has for the method. The writer's has the same
+  /// arguments, and may have another result.
+  // SAFETY: as above.
+  public var signature: MethodSignature { unsafe found._withUnsafeGuaranteedRef { $0.signature } }
+
   /// What the encoder has been called.
   public var producer: UInt32 { unsafe base.load(fromByteOffset: 16, as: UInt32.self) }
 
@@ -46,6 +51,46 @@ public import Forwarding
   ///   cannot be decoded; `notForwarded` with the proxy's error.
   /// - Complexity: O(*n*) in the number of subscribers.
   public func forward(to proxy: DynamicProxy) throws(WireError) {
+    try unsafe forward(to: proxy, nil)
+  }
+
+  /// Forwards the invocation to the subscribers of a proxy, and calls `body` with the bytes
+  /// of the result, which are valid during the call. Without a result there are no bytes.
+  ///
+  /// An object in the result belongs to `body`, which must release it.
+  ///
+  /// - Throws: `WireError`, as `forward(to:)`, and with the code `methodMismatch` if the
+  ///   proxy's method has another result than the ``signature``. Then `body` is not called.
+  /// - Complexity: O(*n*) in the number of subscribers.
+  @unsafe public func unsafeForward(
+    to proxy: DynamicProxy, result body: (RawSpan) -> Void
+  ) throws(WireError) {
+    let declared: MethodSignature
+    do throws(ForwardingError) {
+      declared = try proxy.method(for: selector).signature
+    } catch {
+      throw WireError(error, selector: selector.name)
+    }
+    guard declared.result == signature.result else {
+      throw WireError(
+        .methodMismatch,
+        "\"\(selector)\": the proxy declares \"\(declared)\", but the schema \"\(signature)\"",
+        selector: selector.name)
+    }
+    let layout = declared.resultLayout
+    let room = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: layout.size, alignment: max(layout.alignment, 16))
+    defer { unsafe room.deallocate() }
+    // SAFETY: all of the room is initialized. It has the result's size.
+    unsafe room.initializeMemory(as: UInt8.self, repeating: 0)
+    try unsafe forward(to: proxy, layout.size == 0 ? nil : room)
+    body(unsafe UnsafeRawBufferPointer(room).bytes)
+  }
+
+  @inline(__always)
+  @unsafe private func forward(
+    to proxy: DynamicProxy, _ result: UnsafeMutableRawBufferPointer?
+  ) throws(WireError) {
     try unsafe found.use { method throws(WireError) in
       do throws(ForwardingError) {
         let resolved = try proxy.method(for: method.selector)
@@ -53,17 +98,20 @@ public import Forwarding
         if method.codedTypes.isEmpty && resolved.hasIdentical(method.signature) {
           // SAFETY: the frame is that of the method's signature.
           return try unsafe resolved.forward(
-            frame: UnsafeRawBufferPointer(start: base + RecordHeader.size, count: size))
+            frame: UnsafeRawBufferPointer(start: base + RecordHeader.size, count: size),
+            result: result)
         }
       } catch {
         throw WireError(error, selector: method.name)
       }
-      try forwardSlowly(method, to: proxy)
+      try unsafe forwardSlowly(method, to: proxy, result)
     }
   }
 
   @inline(never)
-  private func forwardSlowly(_ method: WireMethod, to proxy: DynamicProxy) throws(WireError) {
+  @unsafe private func forwardSlowly(
+    _ method: WireMethod, to proxy: DynamicProxy, _ result: UnsafeMutableRawBufferPointer?
+  ) throws(WireError) {
     let size = method.signature.frameSize
     // A copy, since the proxy's subscribers may forward the record again.
     let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
@@ -81,7 +129,7 @@ public import Forwarding
           method.mismatch("the proxy declares", resolved.signature).description)
       }
       // SAFETY: the frames of both signatures are alike.
-      try unsafe resolved.forward(frame: UnsafeRawBufferPointer(frame))
+      try unsafe resolved.forward(frame: UnsafeRawBufferPointer(frame), result: result)
     } catch {
       throw WireError(error, selector: method.name)
     }

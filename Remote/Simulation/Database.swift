@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import CSQLite
+import ForwardingRemote
+import Foundation
+
+/// A database of SQLite that has the effects of calls and a consumer's position. Each
+/// transaction stores both.
+@safe final class Database: RemotePositions, @unchecked Sendable {
+  // SAFETY: one thread at a time uses it: the consumer's thread, or the main one that only
+  // reads.
+  private let handle: OpaquePointer
+  private var insertion: OpaquePointer?
+
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  init(_ path: String) throws {
+    var handle: OpaquePointer?
+    let result = unsafe sqlite3_open(path, &handle)
+    guard result == SQLITE_OK, let handle = unsafe handle else {
+      throw Failure(description: "\(path) cannot be opened: \(result)")
+    }
+    unsafe self.handle = handle
+    unsafe sqlite3_busy_timeout(handle, 10_000)
+    try execute("PRAGMA journal_mode = WAL")
+    try execute("CREATE TABLE IF NOT EXISTS effects (id INTEGER PRIMARY KEY, number INTEGER)")
+    try execute(
+      "CREATE TABLE IF NOT EXISTS positions (producer TEXT PRIMARY KEY, message INTEGER, calls INTEGER)"
+    )
+    unsafe sqlite3_prepare_v2(
+      handle, "INSERT INTO effects (number) VALUES (?)", -1, &insertion, nil)
+  }
+
+  deinit {
+    unsafe sqlite3_finalize(insertion)
+    unsafe sqlite3_close(handle)
+  }
+
+  func execute(_ statement: String) throws {
+    let result = unsafe sqlite3_exec(handle, statement, nil, nil, nil)
+    guard result == SQLITE_OK else { throw failure(statement) }
+  }
+
+  private func failure(_ statement: String) -> Failure {
+    // SAFETY: SQLite's message is valid until the next call.
+    let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? ""
+    return Failure(description: "\(statement): \(message)")
+  }
+
+  /// The integers of the first row; empty if there is none.
+  func row(_ query: String) throws -> [Int64] {
+    var statement: OpaquePointer?
+    defer { unsafe sqlite3_finalize(statement) }
+    guard unsafe sqlite3_prepare_v2(handle, query, -1, &statement, nil) == SQLITE_OK else {
+      throw failure(query)
+    }
+    guard unsafe sqlite3_step(statement) == SQLITE_ROW else { return [] }
+    return (0..<(unsafe sqlite3_column_count(statement))).map {
+      unsafe sqlite3_column_int64(statement, $0)
+    }
+  }
+
+  /// The effect of a call. It belongs to the transaction of `commit`.
+  func insert(_ number: Int64) {
+    unsafe sqlite3_bind_int64(insertion, 1, number)
+    unsafe sqlite3_step(insertion)
+    unsafe sqlite3_reset(insertion)
+  }
+
+  // MARK: RemotePositions
+
+  func load(_ producer: String) throws -> RemotePosition? {
+    let row = try row("SELECT message, calls FROM positions WHERE producer = '\(producer)'")
+    return row.isEmpty
+      ? nil : RemotePosition(message: UInt64(row[0]), calls: UInt64(row[1]))
+  }
+
+  func commit(
+    _ position: RemotePosition, of producer: String, delivering deliver: () throws -> Void
+  ) throws {
+    try execute("BEGIN IMMEDIATE")
+    do {
+      try deliver()
+      try execute(
+        "REPLACE INTO positions VALUES ('\(producer)', \(position.message), \(position.calls))")
+      try execute("COMMIT")
+    } catch {
+      try? execute("ROLLBACK")
+      throw error
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Forwarding
+internal import ForwardingWire
+internal import Foundation
+
+/// What a consumer's thread does.
+internal final class ConsumerLoop: @unchecked Sendable {
+  internal let name: String
+  private let engine: any RemoteEngine
+  private let proxy: DynamicProxy
+  private let schema: WireSchema
+  private let positions: any RemotePositions
+  private let start: RemoteConsumer.Start
+  private let timeout: Duration
+
+  // SAFETY: the lock protects the position. One thread at a time runs the loop.
+  private let lock = NSLock()
+  private var current: RemotePosition?
+
+  internal init(
+    _ name: String, _ engine: any RemoteEngine, _ proxy: DynamicProxy, _ schema: WireSchema,
+    _ positions: any RemotePositions, _ start: RemoteConsumer.Start, timeout: Duration
+  ) {
+    self.name = name
+    self.engine = engine
+    self.proxy = proxy
+    self.schema = schema
+    self.positions = positions
+    self.start = start
+    self.timeout = timeout
+  }
+
+  internal private(set) var position: RemotePosition? {
+    get { lock.withLock { current } }
+    set { lock.withLock { current = newValue } }
+  }
+
+  internal func run(_ cancellation: Cancellation) throws(RemoteError) {
+    do {
+      position = try positions.load(name)
+    } catch {
+      throw self.error(.positionNotStored, "the position cannot be read: \(error)")
+    }
+    var attempts = 0
+    var loss: ContinuousClock.Instant?
+    while !cancellation.isCancelled {
+      do throws(RemoteError) {
+        try session(cancellation) { (attempts, loss) = (0, nil) }
+      } catch {
+        attempts += 1
+        if error.isFinal(&loss, timeout: timeout) {
+          throw error.at("producer \"\(name)\"")
+        }
+        cancellation.wait(min(1, 0.01 * Double(1 << min(attempts, 7))))
+      }
+    }
+  }
+
+  private func error(_ code: RemoteError.Code, _ sentence: String) -> RemoteError {
+    RemoteError(code, "producer \"\(name)\": \(sentence)")
+  }
+
+  // MARK: One connection
+
+  /// Consumes until the link fails.
+  private func session(
+    _ cancellation: Cancellation, progress: () -> Void
+  ) throws(RemoteError) {
+    let link = try engine.connect(promptly: false) { _ in }
+    defer { link.close() }
+    guard let log = try link.log(name) else {
+      guard let position, position.message > 0 else {
+        throw RemoteError(.disconnected, "the producer has never published")
+      }
+      throw RemoteError(
+        .logLost, "the server has no such log, but the position is message \(position.message)")
+    }
+    var position: RemotePosition
+    if let known = self.position { position = known } else { position = try beginning(link, log) }
+    guard log.last >= position.message else {
+      throw RemoteError(
+        .logLost,
+        "the log ends at message \(log.last), but the position is message \(position.message)")
+    }
+    try link.read(name, behind: position.message)
+    var group = MessageGroup()
+    while !cancellation.isCancelled {
+      group.removeAll()
+      try link.nextMessages(within: .milliseconds(50)) { group.append($1, at: $0) }
+      // Also without messages the server may have sent signs of life.
+      progress()
+      if !group.isEmpty { try deliver(group, from: &position) }
+    }
+  }
+
+  /// The position before the first message to consume.
+  private func beginning(
+    _ link: any RemoteLink, _ log: RemoteLog
+  ) throws(RemoteError) -> RemotePosition {
+    let message = start == .oldest ? log.first : log.last
+    guard log.last > 0, log.first <= log.last else {
+      return RemotePosition(message: log.last, calls: 0)
+    }
+    guard let bytes = try link.message(at: message, of: name) else {
+      throw RemoteError(.disconnected, "message \(message) has been removed in the meantime")
+    }
+    let trailer = try unsafe MessageTrailer.read(bytes.span.bytes)
+    return start == .oldest
+      ? RemotePosition(message: message - 1, calls: trailer.firstCall - 1)
+      : RemotePosition(message: message, calls: trailer.lastCall)
+  }
+
+  // MARK: Delivering
+
+  /// Delivers the calls of some messages and stores the position. If a message is bad, those
+  /// before it are delivered.
+  private func deliver(
+    _ group: MessageGroup, from position: inout RemotePosition
+  ) throws(RemoteError) {
+    let (records, next, fault) = group.decode(behind: position, schema)
+    if next != position {
+      try commit(next, records)
+      position = next
+      self.position = next
+    }
+    if let fault { throw fault }
+  }
+
+  private func commit(_ position: RemotePosition, _ records: [WireRecord]) throws(RemoteError) {
+    var fault: RemoteError?
+    do {
+      try positions.commit(position, of: name) {
+        do throws(WireError) {
+          for record in records { try forward(record) }
+        } catch {
+          let error = RemoteError(.notForwarded, "a call: \(error)", wireError: error)
+          fault = error
+          throw error
+        }
+      }
+    } catch {
+      throw fault ?? self.error(.positionNotStored, "the position cannot be stored: \(error)")
+    }
+    if let fault { throw fault }
+  }
+
+  private func forward(_ record: WireRecord) throws(WireError) {
+    do throws(WireError) {
+      try record.forward(to: proxy)
+    } catch {
+      // A method with a result needs a subscriber for its result, which nobody wants here.
+      if error.forwardingError?.code != .noResponder { throw error }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import ForwardingWire
+
+/// Messages that are delivered in one transaction.
+internal struct MessageGroup {
+  private struct Message {
+    var position: UInt64
+    /// The range of the records in `bytes`.
+    var records: Range<Int>
+    var trailer: Result<MessageTrailer, RemoteError>
+  }
+
+  /// The records of all messages. Each message begins with a schema record, and a decoder
+  /// takes any number of them. So one decoder reads all, which saves its making.
+  private var bytes: [UInt8] = []
+  private var messages: [Message] = []
+
+  /// A group takes no more messages at so many bytes, or so many messages.
+  private static let limit = (bytes: 1 << 20, messages: 1024)
+
+  internal var isEmpty: Bool { messages.isEmpty }
+
+  internal mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    messages.removeAll(keepingCapacity: true)
+  }
+
+  /// Appends a message, and returns whether there is room for another one.
+  internal mutating func append(_ message: RawSpan, at position: UInt64) -> Bool {
+    let start = bytes.count
+    let trailer = Result { () throws(RemoteError) in try MessageTrailer.read(message) }
+    if case .success = trailer {
+      unsafe message.withUnsafeBytes {
+        unsafe bytes.append(contentsOf: $0.dropLast(MessageTrailer.size))
+      }
+    }
+    messages.append(
+      Message(position: position, records: start..<bytes.count, trailer: trailer))
+    return bytes.count < Self.limit.bytes && messages.count < Self.limit.messages
+  }
+
+  /// Decodes the calls behind a position.
+  ///
+  /// - Returns: the calls, the position behind them, and the fault of the first bad
+  ///   message. All messages before that one are among the calls.
+  internal func decode(
+    behind position: RemotePosition, _ schema: WireSchema
+  ) -> (records: [WireRecord], next: RemotePosition, fault: RemoteError?) {
+    var next = position
+    var accepted: [Message] = []
+    var fault: RemoteError?
+    for message in messages where message.position > next.message {
+      do throws(RemoteError) {
+        next.calls = try Self.check(message, behind: next.calls)
+        next.message = message.position
+        accepted.append(message)
+      } catch {
+        fault = error.at("message \(message.position)")
+        break
+      }
+    }
+    let isWhole = accepted.count == messages.count
+    if isWhole, let records = try? Self.records(bytes, schema) { return (records, next, fault) }
+    return decodeEach(accepted, behind: position, schema, fault)
+  }
+
+  /// Decodes message by message, to find the first one that is bad.
+  private func decodeEach(
+    _ accepted: [Message], behind position: RemotePosition, _ schema: WireSchema,
+    _ fault: RemoteError?
+  ) -> ([WireRecord], RemotePosition, RemoteError?) {
+    var records: [WireRecord] = []
+    var next = position
+    for message in accepted {
+      do throws(WireError) {
+        records += try Self.records(Array(bytes[message.records]), schema)
+      } catch {
+        let place = "message \(message.position)"
+        return (records, next, RemoteError(.undecodable, "\(place): \(error)", wireError: error))
+      }
+      next.message = message.position
+      if case .success(let trailer) = message.trailer { next.calls = trailer.lastCall }
+    }
+    return (records, next, fault)
+  }
+
+  private static func records(
+    _ bytes: [UInt8], _ schema: WireSchema
+  ) throws(WireError) -> [WireRecord] {
+    var records: [WireRecord] = []
+    var decoder = WireDecoder(bytes, schema: schema)
+    while let record = try decoder.next() { records.append(record) }
+    return records
+  }
+
+  /// Returns the number of a message's last call.
+  private static func check(
+    _ message: Message, behind calls: UInt64
+  ) throws(RemoteError) -> UInt64 {
+    let trailer = try message.trailer.get()
+    guard trailer.firstCall != calls + 1 else { return trailer.lastCall }
+    throw trailer.firstCall > calls
+      ? RemoteError(
+        .missingCalls,
+        "the calls \(calls + 1) to \(trailer.firstCall - 1) are missing: the log goes on with call "
+          + "\(trailer.firstCall)")
+      : RemoteError(
+        .undecodable, "it begins with call \(trailer.firstCall), expected call \(calls + 1)")
+  }
+}

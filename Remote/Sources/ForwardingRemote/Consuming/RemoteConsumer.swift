@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Forwarding
+internal import ForwardingWire
+internal import Foundation
+internal import Synchronization
+
+/// Forwards the calls of a producer to a proxy of this process, each once and in order.
+///
+/// ```swift
+/// let subscription = try proxy.subscribe { $0.on(tick) { price, symbol in … } }
+/// let consumer = try link.consumer("sensors", into: proxy, schema, positions: positions)
+/// try await consumer.run()
+/// ```
+///
+/// Subscribers are called on a thread of the consumer. While they work, the server holds
+/// further messages back.
+///
+/// The consumer connects again by itself, and then goes on behind its own position. The
+/// server's knowledge of it is never used: what was delivered and what took effect are
+/// decided in one place, by ``RemotePositions``.
+public final class RemoteConsumer: Sendable {
+  /// Where a consumer without a position begins.
+  public enum Start: Sendable {
+    /// With the oldest call that the log still has.
+    case oldest
+    /// With the calls that are stored after the consumer has connected.
+    case newest
+  }
+
+  private let loop: ConsumerLoop
+  private let isRunning = Atomic(false)
+
+  internal init(_ loop: ConsumerLoop) { self.loop = loop }
+
+  /// How far the consumer has come; nil before anything has been consumed.
+  public var position: RemotePosition? { loop.position }
+
+  /// Consumes until the task is cancelled, and then returns. It waits for a server that is
+  /// away and for a producer that has never published.
+  ///
+  /// It may be called again when it has returned or thrown. It then goes on behind the
+  /// stored position.
+  ///
+  /// - Throws: `RemoteError`: `missingCalls` if the log no longer has the calls behind
+  ///   the position; `logLost` if it ends before the position; `undecodable` if a message
+  ///   cannot be decoded or the producer's schema does not fit, before any of its calls is
+  ///   delivered; `notForwarded` if the proxy throws; `positionNotStored`;
+  ///   `permissionDenied`, `authenticationFailed` and `insecure`.
+  public func run() async throws(RemoteError) {
+    guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else {
+      throw RemoteError(.invalidArgument, "the consumer of \"\(loop.name)\" is running already")
+    }
+    defer { isRunning.store(false, ordering: .releasing) }
+    let cancellation = Cancellation()
+    let result = await withTaskCancellationHandler {
+      await Self.result { [loop] () throws(RemoteError) in try loop.run(cancellation) }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    try result.get()
+  }
+
+  private static func result(
+    _ body: @escaping @Sendable () throws(RemoteError) -> Void
+  ) async -> Result<Void, RemoteError> {
+    do throws(RemoteError) {
+      try await onThread(body)
+      return .success(())
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// Tells a consumer's thread to end.
+internal final class Cancellation: @unchecked Sendable {
+  // SAFETY: the condition's lock protects the variable.
+  private let condition = NSCondition()
+  private var cancelled = false
+
+  internal var isCancelled: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return cancelled
+  }
+
+  internal func cancel() {
+    condition.lock()
+    cancelled = true
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  /// Waits for some time, or until it is cancelled.
+  internal func wait(_ seconds: Double) {
+    let end = Date(timeIntervalSinceNow: seconds)
+    condition.lock()
+    while !cancelled, condition.wait(until: end) {}
+    condition.unlock()
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Foundation
+
+/// How far a consumer has come in the log of a producer.
+public struct RemotePosition: Sendable, Hashable, Codable {
+  /// The position of the last message in the log.
+  public var message: UInt64
+  /// How many calls of the producer have been consumed.
+  public var calls: UInt64
+
+  /// Creates a position that has been stored elsewhere.
+  public init(message: UInt64, calls: UInt64) {
+    self.message = message
+    self.calls = calls
+  }
+}
+
+/// Keeps the positions of consumers. If it stores a position and the effect of the calls
+/// in one transaction, each call takes effect exactly once.
+///
+/// ```swift
+/// func commit(
+///   _ position: RemotePosition, of producer: String, delivering deliver: () throws -> Void
+/// ) throws {
+///   try database.transaction {
+///     try deliver()   // the proxy's subscribers write to the same database
+///     try database.execute("INSERT OR REPLACE INTO positions …")
+///   }
+/// }
+/// ```
+///
+/// A consumer calls it on its own thread, one call at a time.
+public protocol RemotePositions: Sendable {
+  /// Returns the stored position; nil if this consumer has never consumed anything of the
+  /// producer.
+  func load(_ producer: String) throws -> RemotePosition?
+
+  /// Calls `deliver`, which calls the subscribers, and stores the position. If `deliver`
+  /// throws, this function must not store the position, and throws the error on.
+  func commit(
+    _ position: RemotePosition, of producer: String, delivering deliver: () throws -> Void
+  ) throws
+}
+
+/// Keeps positions in memory: a new process begins with the first message again.
+public final class RemoteMemoryPositions: RemotePositions, @unchecked Sendable {
+  // SAFETY: the lock protects the positions.
+  private let lock = NSLock()
+  private var positions: [String: RemotePosition]
+
+  /// Creates a store.
+  ///
+  /// - Parameter positions: the positions to begin with, by producer.
+  public init(_ positions: [String: RemotePosition] = [:]) { self.positions = positions }
+
+  /// Returns the position of a producer.
+  public func load(_ producer: String) -> RemotePosition? { lock.withLock { positions[producer] } }
+
+  /// Delivers, then keeps the position.
+  public func commit(
+    _ position: RemotePosition, of producer: String, delivering deliver: () throws -> Void
+  ) throws {
+    try deliver()
+    lock.withLock { positions[producer] = position }
+  }
+}

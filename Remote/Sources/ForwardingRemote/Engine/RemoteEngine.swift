@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Connects to a service that stores logs and carries requests. ``RemoteConnection``
+/// uses NATS JetStream; conform to this protocol to use another service.
+///
+/// A *log* is a sequence of messages that the service keeps. The first message has the
+/// position 1, and each further one the next position. Each producer has a log of its
+/// own.
+public protocol RemoteEngine: Sendable {
+  /// Connects once. Publishers and consumers each have a link of their own, and make
+  /// another one when theirs has failed.
+  ///
+  /// - Parameters:
+  ///   - promptly: whether each message is sent at once, as requests want it. Otherwise
+  ///     the link may collect messages for some milliseconds.
+  ///   - handler: gets what happens to the link. It may be called on any thread, also after
+  ///     `close()`.
+  /// - Throws: `disconnected`, `authenticationFailed`, `insecure`, `invalidArgument`.
+  func connect(
+    promptly: Bool, _ handler: @escaping @Sendable (RemoteEvent) -> Void
+  ) throws(RemoteError) -> any RemoteLink
+}
+
+/// What happens to a link.
+public enum RemoteEvent: Sendable {
+  /// All messages up to this position are stored: a server may be killed without
+  /// losing them.
+  case stored(UInt64)
+  /// An append or the link has failed. With the codes `disconnected`, `timedOut`,
+  /// `conflict` and `serverFault` the publisher connects again, reads the end of the log
+  /// and appends what is not in it. Other codes end the publisher.
+  case failed(RemoteError)
+}
+
+/// The messages that a log has: those from `first` to `last`. `last` is 0 if there
+/// has never been one, and `first` is greater than `last` if all have been removed.
+public struct RemoteLog: Sendable, Equatable {
+  /// The position of the oldest message.
+  public var first: UInt64
+  /// The position of the newest message.
+  public var last: UInt64
+
+  /// Creates the description of a log.
+  public init(first: UInt64, last: UInt64) {
+    self.first = first
+    self.last = last
+  }
+}
+
+/// One connection to a service, which never connects again by itself: a service that
+/// buffers and resends would change the order of messages.
+public protocol RemoteLink: AnyObject, Sendable {
+  /// The greatest size of a message in bytes.
+  var messageLimit: Int { get }
+
+  /// Returns a log; nil if there is none.
+  func log(_ name: String) throws(RemoteError) -> RemoteLog?
+
+  /// Makes a log, or returns the one that exists.
+  ///
+  /// - Parameters:
+  ///   - name: the name: letters, digits, `-` and `_`.
+  ///   - replicas: how many servers keep it.
+  ///   - size: how many bytes it keeps; it then removes its oldest messages. nil keeps
+  ///     all.
+  func makeLog(_ name: String, replicas: Int, size: Int?) throws(RemoteError) -> RemoteLog
+
+  /// Returns a message; nil if the log does not have it.
+  func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]?
+
+  /// Appends a message if it gets the position behind `position`, without waiting for
+  /// the service. The handler hears of the outcome; a message that would get another
+  /// position is refused with the code `conflict`.
+  func append(
+    _ message: [UInt8], to log: String, behind position: UInt64
+  ) throws(RemoteError)
+
+  /// Begins to read a log behind a position. A link reads at most one.
+  func read(_ log: String, behind position: UInt64) throws(RemoteError)
+
+  /// Waits for messages of the log that is read, and calls `body` with the position and
+  /// the bytes of each that has arrived, in order, until it returns false. The bytes are
+  /// valid during the call. Asking for the next messages says that the earlier ones have
+  /// been consumed.
+  ///
+  /// - Throws: `disconnected` if the link has ended or messages were lost on the way.
+  func nextMessages(
+    within time: Duration, _ body: (UInt64, RawSpan) -> Bool
+  ) throws(RemoteError)
+
+  /// Answers questions until the link is closed. The closure is called on any thread.
+  ///
+  /// - Parameters:
+  ///   - address: letters, digits, `-`, `_`, and dots between these.
+  ///   - answer: makes the answer; nil answers nothing.
+  func serve(
+    _ address: String, _ answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
+  ) throws(RemoteError)
+
+  /// Asks those who serve an address.
+  ///
+  /// - Parameters:
+  ///   - address: the address, as for `serve(_:_:)`.
+  ///   - everyone: whether all who serve the address are asked, or one of them.
+  ///   - question: the bytes to send.
+  ///   - time: the deadline.
+  ///   - body: gets each answer, and returns whether it wants more.
+  /// - Throws: `noResponders`; `timedOut` at the deadline.
+  func ask(
+    _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
+    _ body: ([UInt8]) -> Bool
+  ) throws(RemoteError)
+
+  /// Ends the link.
+  func close()
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Foundation
+
+// The JSON of JetStream's interface, as far as it is used. Names are those of the protocol,
+// which writes them with underscores.
+
+internal enum NATSJSON {
+  internal static var encoder: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return encoder
+  }
+
+  internal static var decoder: JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return decoder
+  }
+}
+
+internal enum NATSErrorCode {
+  static let messageNotFound = 10037
+  static let streamNameExists = 10058
+  static let streamNotFound = 10059
+  static let messageTooLarge = 10054
+  static let wrongLastSequence = 10071
+}
+
+internal struct NATSFault: Decodable {
+  var code: Int
+  var errCode: Int?
+  var description: String?
+
+  internal func error(_ place: String) -> RemoteError {
+    let sentence = "\(place): the server says: \(description ?? "error \(errCode ?? code)")"
+    switch errCode {
+    case NATSErrorCode.wrongLastSequence: return RemoteError(.conflict, sentence)
+    case NATSErrorCode.messageTooLarge: return RemoteError(.messageTooLarge, sentence)
+    case NATSErrorCode.streamNotFound: return RemoteError(.logLost, sentence)
+    default: return RemoteError(.serverFault, sentence)
+    }
+  }
+}
+
+internal struct StreamConfiguration: Encodable {
+  var name: String
+  var subjects: [String]
+  var numReplicas: Int
+  var maxBytes: Int
+  var retention = "limits"
+  var storage = "file"
+  var discard = "old"
+  var maxMsgs = -1
+  var maxConsumers = -1
+  /// Duplicates are refused by position, so the server need not remember identifiers.
+  /// 100 ms is the least that it accepts.
+  var duplicateWindow = 100_000_000
+}
+
+internal struct StreamAnswer: Decodable {
+  struct State: Decodable {
+    var firstSeq: UInt64
+    var lastSeq: UInt64
+  }
+  var error: NATSFault?
+  var state: State?
+
+  internal func log(_ name: String) throws(RemoteError) -> RemoteLog {
+    if let error { throw error.error("the log \"\(name)\"") }
+    guard let state else {
+      throw RemoteError(.serverFault, "the log \"\(name)\": the server's answer has no state")
+    }
+    return RemoteLog(first: max(1, state.firstSeq), last: state.lastSeq)
+  }
+}
+
+internal struct MessageQuestion: Encodable {
+  var seq: UInt64
+}
+
+internal struct MessageAnswer: Decodable {
+  struct Message: Decodable {
+    var data: Data?
+  }
+  var error: NATSFault?
+  var message: Message?
+}
+
+internal struct AppendAnswer: Decodable {
+  var error: NATSFault?
+  var seq: UInt64?
+}
+
+internal struct ConsumerQuestion: Encodable {
+  struct Configuration: Encodable {
+    var deliverSubject: String
+    var deliverPolicy = "by_start_sequence"
+    var optStartSeq: UInt64
+    var ackPolicy = "none"
+    var maxDeliver = 1
+    var flowControl = true
+    /// Nanoseconds.
+    var idleHeartbeat: Int64
+    var inactiveThreshold: Int64
+    var numReplicas = 1
+    var memStorage = true
+  }
+  var streamName: String
+  var config: Configuration
+}
+
+internal struct ConsumerAnswer: Decodable {
+  var error: NATSFault?
+  var name: String?
+}

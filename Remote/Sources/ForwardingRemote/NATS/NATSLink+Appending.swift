@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CNATS
+internal import Foundation
+
+/// Where a link appends, made at the first use.
+internal struct NATSAppending {
+  var log: String
+  var subject: String
+  /// The subject to which the server's answers go.
+  var answers: String
+}
+
+extension NATSLink {
+  internal func append(
+    _ message: [UInt8], to log: String, behind position: UInt64
+  ) throws(RemoteError) {
+    let (connection, appending) = unsafe try appending(to: log)
+    var outgoing: OpaquePointer?
+    var status = unsafe message.withUnsafeBytes { bytes in
+      unsafe natsMsg_Create(
+        &outgoing, appending.subject, appending.answers,
+        bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+    }
+    defer { unsafe natsMsg_Destroy(outgoing) }
+    if status == NATS_OK {
+      status = unsafe natsMsgHeader_Set(
+        outgoing, "Nats-Expected-Last-Sequence", String(position))
+    }
+    if status == NATS_OK { status = unsafe natsConnection_PublishMsg(connection, outgoing) }
+    if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
+  }
+
+  private func appending(to log: String) throws(RemoteError) -> (OpaquePointer, NATSAppending) {
+    let (fault, connection, known) = unsafe stateForAppending
+    if let fault { throw fault }
+    guard let connection = unsafe connection else {
+      throw RemoteError(.disconnected, "the link has no connection")
+    }
+    if let known, known.log == log { return unsafe (connection, known) }
+    let appending = NATSAppending(
+      log: log, subject: Self.subject(log), answers: NATSInbox.newSubject())
+    try subscribe(appending.answers) { [weak self] in self?.appended($0) }
+    setAppending(appending)
+    return unsafe (connection, appending)
+  }
+
+  /// Reads the server's answer to an appended message:
+  /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
+  private func appended(_ message: NATSMessage) {
+    if message.count == 0 {
+      // The status 503: no server has the stream at the moment.
+      return handler(
+        .failed(
+          RemoteError(
+            .serverFault, "no server answers for the log: it has no leader, or is gone")))
+    }
+    if let position = message.withBytes(Self.storedPosition) { return handler(.stored(position)) }
+    let bytes = message.bytes
+    let answer = try? NATSJSON.decoder.decode(AppendAnswer.self, from: Data(bytes))
+    if let fault = answer?.error { return handler(.failed(fault.error("appending"))) }
+    if let position = answer?.seq, position > 0 { return handler(.stored(position)) }
+    let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+    handler(.failed(RemoteError(.serverFault, "the server's answer is not understood: \(text)")))
+  }
+
+  /// The position in an answer of the usual form; nil for every other answer. Answers are
+  /// frequent, and a JSON decoder takes longer than everything else.
+  private static func storedPosition(_ answer: RawSpan) -> UInt64? {
+    // SAFETY: the indices are checked, and the buffer is used during the call.
+    unsafe answer.withUnsafeBytes { bytes in
+      guard unsafe bytes.starts(with: #"{"stream":""#.utf8) else { return nil }
+      // From the end: digits, then the key.
+      var index = bytes.count - 2
+      guard index > 0, unsafe bytes[index + 1] == 0x7D else { return nil }
+      var (position, scale): (UInt64, UInt64) = (0, 1)
+      while index > 0, case let digit = unsafe bytes[index], (0x30...0x39).contains(digit) {
+        let (value, overflows) = scale.multipliedReportingOverflow(by: UInt64(digit - 0x30))
+        if overflows { return nil }
+        position &+= value
+        scale = scale &* 10
+        index -= 1
+      }
+      let key = unsafe bytes[...index].suffix(6)
+      return unsafe position > 0 && key.elementsEqual(#""seq":"#.utf8) ? position : nil
+    }
+  }
+}

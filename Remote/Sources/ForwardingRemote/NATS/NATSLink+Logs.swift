@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CNATS
+internal import Foundation
+
+// A log is a stream with one subject. The names are part of the documented layout.
+extension NATSLink {
+  private static func stream(_ log: String) -> String { "FWD_\(log)" }
+  internal static func subject(_ log: String) -> String { "fwd.log.\(log)" }
+
+  internal func log(_ name: String) throws(RemoteError) -> RemoteLog? {
+    let answer: StreamAnswer
+    do throws(RemoteError) {
+      answer = try question("STREAM.INFO.\(Self.stream(name))", nil)
+    } catch {
+      throw error.at("the log \"\(name)\"")
+    }
+    if answer.error?.errCode == NATSErrorCode.streamNotFound { return nil }
+    return try answer.log(name)
+  }
+
+  internal func makeLog(
+    _ name: String, replicas: Int, size: Int?
+  ) throws(RemoteError) -> RemoteLog {
+    if let log = try log(name) { return log }
+    let configuration = StreamConfiguration(
+      name: Self.stream(name), subjects: [Self.subject(name)], numReplicas: replicas,
+      maxBytes: size ?? -1)
+    let answer: StreamAnswer
+    do throws(RemoteError) {
+      answer = try question("STREAM.CREATE.\(Self.stream(name))", configuration)
+    } catch {
+      throw error.at("making the log \"\(name)\"")
+    }
+    // Somebody else made it with other options in the meantime.
+    if answer.error?.errCode == NATSErrorCode.streamNameExists, let log = try log(name) {
+      return log
+    }
+    return try answer.log(name)
+  }
+
+  internal func message(
+    at position: UInt64, of log: String
+  ) throws(RemoteError) -> [UInt8]? {
+    let answer: MessageAnswer
+    do throws(RemoteError) {
+      answer = try question("STREAM.MSG.GET.\(Self.stream(log))", MessageQuestion(seq: position))
+    } catch {
+      throw error.at("message \(position) of the log \"\(log)\"")
+    }
+    if answer.error?.errCode == NATSErrorCode.messageNotFound { return nil }
+    if let fault = answer.error { throw fault.error("message \(position) of the log \"\(log)\"") }
+    return [UInt8](answer.message?.data ?? Data())
+  }
+
+  // MARK: Questions to JetStream
+
+  /// Asks JetStream's interface. A cluster without a leader drops questions instead of
+  /// answering, so a question that may be asked twice is asked each second.
+  internal func question<Answer: Decodable>(
+    _ name: String, _ question: (any Encodable)?, once: Bool = false
+  ) throws(RemoteError) -> Answer {
+    let body: [UInt8]
+    do {
+      body = try question.map { [UInt8](try NATSJSON.encoder.encode($0)) } ?? []
+    } catch {
+      throw RemoteError(.invalidArgument, "\(name): \(error)")
+    }
+    var bytes: [UInt8] = []
+    let end = ContinuousClock.now + .milliseconds(timeout)
+    while bytes.isEmpty {
+      let left = max(ContinuousClock.now.duration(to: end), .milliseconds(1))
+      do throws(RemoteError) {
+        try ask(subject: "$JS.API.\(name)", body, within: min(left, .seconds(1))) {
+          bytes = $0
+          return false
+        }
+      } catch {
+        if error.code == .noResponders {
+          throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")
+        }
+        if error.code != .timedOut || once { throw error }
+        if left <= .seconds(1) {
+          throw RemoteError(
+            .timedOut,
+            "asking \"$JS.API.\(name)\": no answer within \(Duration.milliseconds(timeout))")
+        }
+      }
+    }
+    do {
+      return try NATSJSON.decoder.decode(Answer.self, from: Data(bytes))
+    } catch {
+      let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+      throw RemoteError(.serverFault, "the server's answer is not understood: \(text)")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CNATS
+internal import Foundation
+
+/// What a link reads: the server's consumer pushes messages to an inbox.
+internal struct NATSReading {
+  var inbox: NATSInbox
+  var log: String
+  /// The position of the last message that was taken.
+  var position: UInt64
+  /// How many messages the server's consumer has delivered.
+  var deliveries: UInt64 = 0
+  var lastSign = ContinuousClock.now
+}
+
+extension NATSLink {
+  /// The server sends a heartbeat after so long without a message. Reading fails when
+  /// two are missing.
+  private static var heartbeat: Duration { .seconds(1) }
+
+  internal func read(_ log: String, behind position: UInt64) throws(RemoteError) {
+    let inbox = try inbox()
+    let question = ConsumerQuestion(
+      streamName: "FWD_\(log)",
+      config: ConsumerQuestion.Configuration(
+        deliverSubject: inbox.subject, optStartSeq: position + 1,
+        idleHeartbeat: Self.heartbeat.milliseconds * 1_000_000,
+        inactiveThreshold: 5_000_000_000))
+    let answer: ConsumerAnswer
+    do throws(RemoteError) {
+      // Asked twice, the server would make two consumers. It may also choose a server
+      // that is away, so the next attempt can succeed.
+      answer = try self.question("CONSUMER.CREATE.FWD_\(log)", question, once: true)
+    } catch {
+      throw error.at("reading the log \"\(log)\"")
+    }
+    if let fault = answer.error { throw fault.error("reading the log \"\(log)\"") }
+    reading = NATSReading(inbox: inbox, log: log, position: position)
+  }
+
+  internal func nextMessages(
+    within time: Duration, _ body: (UInt64, RawSpan) -> Bool
+  ) throws(RemoteError) {
+    guard var reading else { throw RemoteError(.closed, "the link reads no log") }
+    defer { self.reading = reading }
+    try checkFault()
+    let first: NATSMessage
+    switch reading.inbox.next(within: time.milliseconds) {
+    case .success(let message): first = message
+    case .failure(let failure):
+      guard failure.status == NATS_TIMEOUT else {
+        throw error(failure.status, "reading the log \"\(reading.log)\"")
+      }
+      if reading.lastSign.duration(to: .now) > Self.heartbeat * 3 {
+        throw RemoteError(
+          .disconnected, "the server sends no heartbeats for the log \"\(reading.log)\"")
+      }
+      return
+    }
+    reading.lastSign = .now
+    // Without this number the client would wait for one more.
+    var left = reading.inbox.waiting
+    var message = first
+    while try take(message, &reading, body), left > 0,
+      case .success(let next) = reading.inbox.next(within: 1)
+    {
+      message = next
+      left -= 1
+    }
+  }
+
+  /// Returns whether the body wants more messages.
+  private func take(
+    _ message: NATSMessage, _ reading: inout NATSReading, _ body: (UInt64, RawSpan) -> Bool
+  ) throws(RemoteError) -> Bool {
+    if message.count == 0, message.header("Status") != nil {
+      try takeStatus(message, &reading)
+      return true
+    }
+    guard let place = message.place else { return true }
+    guard place.delivery == reading.deliveries + 1 else {
+      throw RemoteError(
+        .disconnected,
+        "the log \"\(reading.log)\": delivery \(reading.deliveries + 1) was lost on the way, got "
+          + "\(place.delivery)")
+    }
+    reading.deliveries = place.delivery
+    // A lower position has been read already.
+    guard place.position > reading.position else { return true }
+    reading.position = place.position
+    return message.withBytes { body(place.position, $0) }
+  }
+
+  /// Answers flow control, and looks for deliveries that were lost at the end.
+  private func takeStatus(
+    _ message: NATSMessage, _ reading: inout NATSReading
+  ) throws(RemoteError) {
+    guard message.header("Status") == "100" else {
+      throw RemoteError(
+        .disconnected,
+        "the log \"\(reading.log)\": the server ends the delivery: status "
+          + "\(message.header("Status") ?? ""), \(message.header("Description") ?? "")")
+    }
+    // Behind the messages that came before: those have been consumed by now.
+    if let subject = message.header("Nats-Consumer-Stalled") ?? message.reply {
+      let status = unsafe natsConnection_Publish(try client(), subject, nil, 0)
+      if status != NATS_OK { throw error(status, "the log \"\(reading.log)\"") }
+    }
+    if let last = message.header("Nats-Last-Consumer").flatMap({ UInt64($0) }),
+      last > reading.deliveries
+    {
+      throw RemoteError(
+        .disconnected,
+        "the log \"\(reading.log)\": \(last - reading.deliveries) deliveries were lost on the way")
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CNATS
+
+// Each address has two subjects: all who serve it hear of one, and one of them of the other.
+extension NATSLink {
+  internal func serve(
+    _ address: String, _ answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
+  ) throws(RemoteError) {
+    let reply: @Sendable (NATSMessage) -> Void = { [weak self] message in
+      guard let subject = message.reply, let answer = answer(message.bytes) else { return }
+      self?.reply(answer, to: subject)
+    }
+    try subscribe("fwd.\(address).all", reply)
+    try subscribe("fwd.\(address).one", group: "fwd", reply)
+    try settle()
+  }
+
+  private func reply(_ answer: [UInt8], to subject: String) {
+    guard let connection = unsafe try? client() else { return }
+    // If this fails, the connection has ended, and who asks gets no answer.
+    _ = unsafe answer.withUnsafeBytes {
+      unsafe natsConnection_Publish(connection, subject, $0.baseAddress, Int32($0.count))
+    }
+  }
+
+  internal func ask(
+    _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
+    _ body: ([UInt8]) -> Bool
+  ) throws(RemoteError) {
+    try ask(
+      subject: "fwd.\(address).\(everyone ? "all" : "one")", question, within: time, body)
+  }
+
+  /// Publishes a question, and calls `body` with each answer until it returns false.
+  internal func ask(
+    subject: String, _ question: [UInt8], within time: Duration, _ body: ([UInt8]) -> Bool
+  ) throws(RemoteError) {
+    let inbox = try inbox()
+    // Other requests on this link may not be permitted.
+    func check() throws(RemoteError) {
+      do throws(RemoteError) {
+        try checkFault()
+      } catch {
+        let concernsThis =
+          error.description.contains("\"\(subject)\"")
+          || error.description.contains("\"\(inbox.subject)\"")
+        if error.code != .permissionDenied || concernsThis { throw error }
+      }
+    }
+    try check()
+    let connection = try unsafe client()
+    let status = unsafe question.withUnsafeBytes { bytes in
+      unsafe natsConnection_PublishRequest(
+        connection, subject, inbox.subject, bytes.baseAddress, Int32(bytes.count))
+    }
+    if status != NATS_OK { throw error(status, "asking \"\(subject)\"") }
+    let end = ContinuousClock.now + time
+    while true {
+      let left = ContinuousClock.now.duration(to: end)
+      guard left > .zero else {
+        throw RemoteError(.timedOut, "asking \"\(subject)\": no answer within \(time)")
+      }
+      switch inbox.next(within: min(left.milliseconds, 20)) {
+      case .success(let message): if !body(message.bytes) { return }
+      // A subject that is not permitted is told as a fault of the link.
+      case .failure(let failure) where failure.status == NATS_TIMEOUT: try check()
+      case .failure(let failure): throw error(failure.status, "asking \"\(subject)\"")
+      }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import Foundation
+
+// Taking a log, and finding out what of it is stored.
+extension PublisherCore {
+  private var ownerAddress: String { "owner.\(name)" }
+
+  /// Connects, and takes the log: from then on the log refuses what any earlier publisher
+  /// of the name appends.
+  internal func open() throws(RemoteError) {
+    do throws(RemoteError) {
+      let link = try connect()
+      let log = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
+      try checkOwner(link)
+      try link.serve(ownerAddress) { [weak self] _ in self?.ownerAnswer }
+      let calls = try lastTrailer(link, log)?.lastCall ?? 0
+      withLock {
+        storedPosition = log.last
+        storedCalls = calls
+        acceptedCalls = calls
+      }
+      try claim(link, behind: log.last, calls)
+    } catch {
+      disconnect()
+      let isLate = error.code == .conflict
+      throw (isLate ? taken("another publisher has begun at the same time") : error).at(place)
+    }
+  }
+
+  private var place: String { "producer \"\(name)\"" }
+
+  private func taken(_ reason: String) -> RemoteError {
+    RemoteError(.producerTaken, reason)
+  }
+
+  /// What another publisher of the name hears when it asks. Waits while the log is being
+  /// taken; nil if that fails.
+  ///
+  /// A publisher reads the end of the log, then asks, then begins to answer, then takes the
+  /// log. So one whose question finds nobody has read the log before any other took it, and
+  /// cannot take it after that.
+  private var ownerAnswer: [UInt8]? {
+    let deadline = Date(timeIntervalSinceNow: timeout.seconds)
+    condition.lock()
+    while !isOwner && !isClosing && linkFault == nil {
+      if !condition.wait(until: deadline) { break }
+    }
+    let owns = isOwner && !isAbandoned && failure == nil
+    condition.unlock()
+    guard owns else { return nil }
+    return Array("process \(ProcessInfo.processInfo.processIdentifier) on \(Self.host)".utf8)
+  }
+
+  /// The name of this machine. Foundation's would ask the name service.
+  private static var host: String {
+    var name = [CChar](repeating: 0, count: 256)
+    // SAFETY: the last byte stays 0.
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "another machine" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Throws if another publisher of the name is running.
+  private func checkOwner(_ link: any RemoteLink) throws(RemoteError) {
+    var owner: String?
+    do throws(RemoteError) {
+      let time = min(timeout, .seconds(2))
+      try link.ask(ownerAddress, everyone: true, [], within: time) { answer in
+        owner = String(decoding: answer.prefix(200), as: UTF8.self)
+        return false
+      }
+    } catch {
+      // Nobody answers: the earlier publisher is dead, or does not reach the server.
+      guard error.code == .noResponders || error.code == .timedOut else { throw error }
+    }
+    if let owner { throw taken("another publisher of this name is running: \(owner)") }
+  }
+
+  /// Appends a message without calls, and waits until it is stored.
+  private func claim(
+    _ link: any RemoteLink, behind position: UInt64, _ calls: UInt64
+  ) throws(RemoteError) {
+    var message: [UInt8] = []
+    MessageTrailer(writer: identity, firstCall: calls + 1, callCount: 0).append(to: &message)
+    try link.append(message, to: name, behind: position)
+    let deadline = Date(timeIntervalSinceNow: timeout.seconds)
+    condition.lock()
+    defer { condition.unlock() }
+    while claimedPosition <= position {
+      if let linkFault { throw linkFault }
+      guard condition.wait(until: deadline) else {
+        throw RemoteError(.timedOut, "the server stored nothing within \(timeout)")
+      }
+    }
+    storedPosition = claimedPosition
+    isOwner = true
+    condition.broadcast()
+  }
+
+  // MARK: Connecting again
+
+  /// Connects again. Forgets the messages that the log has, so that the others can be
+  /// appended behind them.
+  internal func reconnect() throws(RemoteError) {
+    let link = try connect()
+    guard let log = try link.log(name) else {
+      throw RemoteError(.logLost, "the server has no such log")
+    }
+    let known = withLock { storedPosition }
+    guard log.last >= known else {
+      throw RemoteError(
+        .logLost,
+        "the log ends at message \(log.last), but the server had acknowledged message \(known)")
+    }
+    guard let trailer = try lastTrailer(link, log) else {
+      throw RemoteError(
+        .logLost, "the log is empty, but the server had acknowledged message \(known)")
+    }
+    guard trailer.writer == identity else {
+      throw taken("another publisher of this name has taken over while this one had no connection")
+    }
+    try link.serve(ownerAddress) { [weak self] _ in self?.ownerAnswer }
+    withLock {
+      messages.rewind()
+      stored(upToCall: trailer.lastCall)
+      storedPosition = log.last
+      lastProgress = .now
+      lastFault = nil
+      condition.broadcast()
+    }
+  }
+
+  /// The trailer of the last message; nil if there has never been one.
+  private func lastTrailer(
+    _ link: any RemoteLink, _ log: RemoteLog
+  ) throws(RemoteError) -> MessageTrailer? {
+    if log.last == 0 { return nil }
+    guard let message = try link.message(at: log.last, of: name) else {
+      throw RemoteError(
+        .logLost,
+        "the log has removed all of its \(log.last) messages, so the number of calls is unknown")
+    }
+    return try unsafe MessageTrailer.read(message.span.bytes)
+  }
+
+  private func connect() throws(RemoteError) -> any RemoteLink {
+    disconnect()
+    let generation = withLock {
+      linkFault = nil
+      self.generation += 1
+      return self.generation
+    }
+    let link = try engine.connect(promptly: false) { [weak self] event in
+      self?.handle(event, generation)
+    }
+    withLock {
+      self.link = link
+      // A message that is larger than the log could never be stored.
+      messageLimit = min(link.messageLimit, (options.logSize ?? .max) / 2)
+    }
+    return link
+  }
+
+  internal func disconnect() {
+    let link = withLock {
+      generation += 1
+      let link = self.link
+      self.link = nil
+      return link
+    }
+    link?.close()
+  }
+
+  private func handle(_ event: RemoteEvent, _ generation: Int) {
+    condition.lock()
+    defer { condition.unlock() }
+    guard generation == self.generation else { return }
+    switch event {
+    case .stored(let position) where isOwner: stored(upTo: position)
+    case .stored(let position):
+      claimedPosition = position
+      condition.broadcast()
+    case .failed(let error):
+      if linkFault == nil { linkFault = error }
+      condition.broadcast()
+    }
+  }
+}
+
+extension Duration {
+  internal var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+public import ForwardingWire
+
+/// The error that every throwing function of this module throws.
+///
+/// `code` says what is wrong. `description` says in one sentence what was given, what
+/// was expected and where:
+///
+/// ```
+/// producer "sensors": the calls 4012 to 4100 are missing: the log begins with call 4101
+/// ```
+public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What is wrong.
+  ///
+  /// Later versions may add codes, so a `switch` needs an `@unknown default`.
+  @nonexhaustive
+  public enum Code: String, Sendable, CaseIterable {
+    // MARK: Connections
+
+    /// A name, an address, an option or a file is not valid.
+    case invalidArgument
+    /// No server answers, or the connection ended. Publishers and consumers that are
+    /// running connect again instead of throwing this.
+    case disconnected
+    /// The server refuses the user, the password, the token or the credentials.
+    case authenticationFailed
+    /// The TLS handshake failed, or one side has no TLS.
+    case insecure
+    /// The server does not permit a subject. The description names it.
+    case permissionDenied
+    /// The server does not do what is needed: it has no JetStream, no room left, or too
+    /// few servers for the replicas.
+    case serverFault
+    /// Nothing happened before the deadline.
+    case timedOut
+    /// The object has been closed.
+    case closed
+
+    // MARK: Publishing
+
+    /// Another publisher of this name is running, or has taken over.
+    case producerTaken
+    /// The log does not end where this link expected its end.
+    case conflict
+    /// The buffer is full, and the rule is ``RemoteOverflow/fail``.
+    case bufferFull
+    /// A call is larger than the server's greatest message.
+    case messageTooLarge
+
+    // MARK: Consuming
+
+    /// The server no longer has messages that it had acknowledged.
+    case logLost
+    /// The log begins behind the consumer's position.
+    case missingCalls
+    /// A message cannot be decoded, or the producer's schema does not fit the
+    /// consumer's: see ``RemoteError/wireError``.
+    case undecodable
+    /// The consumer's proxy could not forward a call.
+    case notForwarded
+    /// The consumer's position could not be read or stored.
+    case positionNotStored
+
+    // MARK: Requests
+
+    /// Nobody responds to requests of this name.
+    case noResponders
+    /// The responder's proxy threw an error.
+    case responderFailed
+  }
+
+  /// What is wrong.
+  public let code: Code
+
+  /// One sentence that says what was given, what was expected and where.
+  public let description: String
+
+  /// The fault of the wire form, with the codes `undecodable` and `notForwarded`.
+  public let wireError: WireError?
+
+  /// Creates an error, for engines of your own.
+  public init(_ code: Code, _ description: String, wireError: WireError? = nil) {
+    self.code = code
+    self.description = description
+    self.wireError = wireError
+  }
+
+  /// Whether connecting again can help.
+  internal var isPassing: Bool {
+    switch code {
+    case .disconnected, .timedOut, .conflict, .serverFault: true
+    default: false
+    }
+  }
+
+  /// Whether an object that connects again by itself must give up.
+  ///
+  /// - Parameters:
+  ///   - loss: since when every attempt has found the log lost. A server of a cluster that
+  ///     has just been cut off may give an old answer for 10 seconds.
+  ///   - timeout: the connection's timeout.
+  internal func isFinal(
+    _ loss: inout ContinuousClock.Instant?, timeout: Duration
+  ) -> Bool {
+    guard code == .logLost else {
+      loss = nil
+      return !isPassing
+    }
+    let since = loss ?? .now
+    loss = since
+    return since.duration(to: .now) > timeout * 2
+  }
+
+  /// Returns the error with the place where it happened.
+  internal func at(_ place: String) -> RemoteError {
+    RemoteError(code, "\(place): \(description)", wireError: wireError)
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// How to connect to a server.
+public struct RemoteOptions: Sendable {
+  /// Who connects. By default the URL may name the user and the password, or nobody.
+  public var credentials = RemoteCredentials.none
+  /// The certificates; nil connects without TLS, unless the URL begins with `tls://`.
+  public var tls: RemoteTLS?
+  /// How long connecting, and each question to the server, may take. A server that is
+  /// silent for longer is taken for dead. A log that has vanished is looked for during
+  /// twice this time before that is an error.
+  public var timeout = Duration.seconds(5)
+
+  /// Creates the default options.
+  public init() {}
+}
+
+/// Who connects to a server.
+public enum RemoteCredentials: Sendable {
+  /// Nobody, or the user in the URL.
+  case none
+  /// A user and a password.
+  case user(String, password: String)
+  /// A token.
+  case token(String)
+  /// The path of a credentials file: a user's JWT and the seed of its key.
+  case file(String)
+}
+
+/// The certificates of a connection with TLS. The paths name PEM files.
+public struct RemoteTLS: Sendable {
+  /// The authorities that may have signed the server's certificate; nil for those of
+  /// the system.
+  public var authorities: String?
+  /// The certificate and the key that this program shows to the server.
+  public var identity: (certificate: String, key: String)?
+
+  /// Creates the description.
+  public init(authorities: String? = nil, identity: (certificate: String, key: String)? = nil) {
+    self.authorities = authorities
+    self.identity = identity
+  }
+}

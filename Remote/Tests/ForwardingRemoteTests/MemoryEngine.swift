@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import ForwardingRemote
+import Foundation
+
+/// A service in this process, whose faults the tests choose.
+final class MemoryEngine: RemoteEngine, @unchecked Sendable {
+  // SAFETY: the lock protects all variables, those of the links included.
+  let lock = NSLock()
+  fileprivate var logs: [String: [[UInt8]]] = [:]
+  fileprivate var links: [MemoryLink] = []
+  private var isAway = false
+  /// How many appended messages are stored and not acknowledged, before a link ends.
+  fileprivate var silentAppends = 0
+
+  func connect(
+    promptly: Bool, _ handler: @escaping @Sendable (RemoteEvent) -> Void
+  ) throws(RemoteError) -> any RemoteLink {
+    let link = lock.withLock { () -> MemoryLink? in
+      if isAway { return nil }
+      let link = MemoryLink(self, handler)
+      links.append(link)
+      return link
+    }
+    guard let link else { throw RemoteError(.disconnected, "the engine is away") }
+    return link
+  }
+
+  /// Ends the links, and refuses others until it is told otherwise.
+  func setAway(_ isAway: Bool) {
+    let ended = lock.withLock {
+      self.isAway = isAway
+      defer { if isAway { links = [] } }
+      return isAway ? links : []
+    }
+    for link in ended { link.end() }
+  }
+
+  /// Ends the links that exist.
+  func cut() {
+    setAway(true)
+    setAway(false)
+  }
+
+  /// Stores the next messages without acknowledging them, then ends the link.
+  func swallow(_ count: Int) { lock.withLock { silentAppends = count } }
+
+  func messages(_ log: String) -> [[UInt8]] { lock.withLock { logs[log] ?? [] } }
+  func truncate(_ log: String, to count: Int) {
+    lock.withLock { logs[log] = Array((logs[log] ?? []).prefix(count)) }
+  }
+}
+
+final class MemoryLink: RemoteLink, @unchecked Sendable {
+  // SAFETY: the engine's lock protects the variables.
+  private let engine: MemoryEngine
+  private let handler: @Sendable (RemoteEvent) -> Void
+  fileprivate var hasEnded = false
+  fileprivate var services: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
+  private var reading: (log: String, position: UInt64)?
+
+  init(_ engine: MemoryEngine, _ handler: @escaping @Sendable (RemoteEvent) -> Void) {
+    self.engine = engine
+    self.handler = handler
+  }
+
+  let messageLimit = 1 << 20
+
+  func end() {
+    engine.lock.withLock { hasEnded = true }
+    handler(.failed(RemoteError(.disconnected, "the link was cut")))
+  }
+
+  private func check() throws(RemoteError) {
+    if engine.lock.withLock({ hasEnded }) { throw RemoteError(.disconnected, "the link has ended") }
+  }
+
+  func log(_ name: String) throws(RemoteError) -> RemoteLog? {
+    try check()
+    return engine.lock.withLock {
+      engine.logs[name].map { RemoteLog(first: 1, last: UInt64($0.count)) }
+    }
+  }
+
+  func makeLog(_ name: String, replicas: Int, size: Int?) throws(RemoteError) -> RemoteLog {
+    try check()
+    return engine.lock.withLock {
+      RemoteLog(first: 1, last: UInt64(engine.logs[name, default: []].count))
+    }
+  }
+
+  func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]? {
+    try check()
+    return engine.lock.withLock {
+      let messages = engine.logs[log] ?? []
+      return (1...UInt64(max(1, messages.count))).contains(position) && !messages.isEmpty
+        ? messages[Int(position) - 1] : nil
+    }
+  }
+
+  func append(_ message: [UInt8], to log: String, behind position: UInt64) throws(RemoteError) {
+    try check()
+    let (event, cuts) = engine.lock.withLock { () -> (RemoteEvent?, Bool) in
+      let last = UInt64(engine.logs[log, default: []].count)
+      guard last == position else {
+        return (
+          .failed(RemoteError(.conflict, "the log ends at \(last), not at \(position)")), false
+        )
+      }
+      engine.logs[log, default: []].append(message)
+      if engine.silentAppends > 0 {
+        engine.silentAppends -= 1
+        return (nil, engine.silentAppends == 0)
+      }
+      return (.stored(last + 1), false)
+    }
+    if let event { handler(event) }
+    if cuts { end() }
+  }
+
+  func read(_ log: String, behind position: UInt64) throws(RemoteError) {
+    try check()
+    engine.lock.withLock { reading = (log, position) }
+  }
+
+  func nextMessages(
+    within time: Duration, _ body: (UInt64, RawSpan) -> Bool
+  ) throws(RemoteError) {
+    try check()
+    let messages = engine.lock.withLock { () -> [(UInt64, [UInt8])] in
+      guard let (log, position) = reading else { return [] }
+      let messages = (engine.logs[log] ?? []).enumerated().map {
+        (UInt64($0.offset) + 1, $0.element)
+      }
+      .dropFirst(Int(position))
+      return Array(messages)
+    }
+    if messages.isEmpty { usleep(2000) }
+    for (position, message) in messages {
+      engine.lock.withLock { reading?.position = position }
+      // SAFETY: the span is used during the call.
+      if !body(position, unsafe message.span.bytes) { return }
+    }
+  }
+
+  func serve(
+    _ address: String, _ answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
+  ) throws(RemoteError) {
+    try check()
+    engine.lock.withLock { services[address] = answer }
+  }
+
+  func ask(
+    _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
+    _ body: ([UInt8]) -> Bool
+  ) throws(RemoteError) {
+    try check()
+    let answers = engine.lock.withLock {
+      engine.links.filter { !$0.hasEnded }.compactMap { $0.services[address] }
+    }
+    if answers.isEmpty { throw RemoteError(.noResponders, "nobody serves \(address)") }
+    for answer in answers {
+      if let reply = answer(question), !body(reply) { return }
+    }
+    throw RemoteError(.timedOut, "no more answers from \(address)")
+  }
+
+  func close() {
+    engine.lock.withLock {
+      hasEnded = true
+      services = [:]
+      engine.links.removeAll { $0 === self }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Dispatch
+import Forwarding
+import ForwardingRemote
+import ForwardingWire
+import Foundation
+import RemoteSupport
+import Testing
+
+/// A server that is slow: its process is stopped.
+@Suite(.timeLimit(.minutes(2))) struct OverflowTests {
+  private let server: NATSServer
+  private let link: RemoteConnection
+  private let proxy: DynamicProxy
+
+  init() async throws {
+    server = try NATSServer().start()
+    link = try await RemoteConnection(to: server.url)
+    proxy = try Feed.proxy()
+  }
+
+  private func publisher(_ overflow: RemoteOverflow) async throws -> RemotePublisher {
+    var options = RemotePublisherOptions()
+    options.overflow = overflow
+    options.bufferSize = 64 << 10
+    options.onError = { _ in }
+    return try await link.publisher("sensors", of: proxy, WireSchema(of: proxy), options: options)
+  }
+
+  @Test func `The caller waits until there is room, and nothing is lost`() async throws {
+    let publisher = try await publisher(.block)
+    server.freeze()
+    let sent = Collected<Int64>()
+    let proxy = proxy
+    let caller = Task.detached {
+      for number in 0..<20_000 {
+        try proxy.send(Feed.number, Int64(number))
+        sent.append(Int64(number))
+      }
+    }
+    #expect(await eventually { sent.all.count > 100 })
+    try await Task.sleep(for: .milliseconds(300))
+    let waiting = sent.all.count
+    #expect(waiting < 20_000)
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(sent.all.count == waiting)
+    server.thaw()
+    try await caller.value
+    try await publisher.close()
+    #expect(publisher.storedCount == 20_000 && publisher.droppedCount == 0)
+  }
+
+  @Test func `Calls are dropped and counted, and the others are stored`() async throws {
+    let publisher = try await publisher(.drop)
+    server.freeze()
+    for number in 0..<20_000 { try proxy.send(Feed.number, Int64(number)) }
+    let dropped = publisher.droppedCount
+    #expect(dropped > 10_000 && dropped < 20_000)
+    server.thaw()
+    try await publisher.flush()
+    #expect(publisher.storedCount + publisher.droppedCount == 20_000)
+    try proxy.send(Feed.number, -1)
+    try await publisher.close()
+    let receiver = try Receiver()
+    try await link.consumer("sensors", into: receiver.proxy, receiver.schema).during {
+      #expect(await eventually { receiver.numbers.all.last == -1 })
+    }
+    #expect(receiver.numbers.all == receiver.numbers.all.dropLast().sorted() + [-1])
+    #expect(receiver.numbers.all.count == Int(publisher.storedCount))
+  }
+
+  @Test func `The publisher fails, and has sent a beginning without gaps`() async throws {
+    let publisher = try await publisher(.fail)
+    server.freeze()
+    for number in 0..<20_000 { try proxy.send(Feed.number, Int64(number)) }
+    #expect(publisher.failure?.code == .bufferFull)
+    let error = await remoteError { try await publisher.flush() }
+    #expect(error?.code == .bufferFull && error?.description.contains("65536") == true)
+    server.thaw()
+    let receiver = try Receiver()
+    let consumer = try link.consumer("sensors", into: receiver.proxy, receiver.schema)
+    try await consumer.during {
+      #expect(await eventually { (consumer.position?.message ?? 0) >= 1 })
+      try await Task.sleep(for: .milliseconds(200))
+    }
+    #expect(receiver.numbers.all == Array(0..<Int64(receiver.numbers.all.count)))
+  }
+
+  @Test func `A flush that cannot end says why`() async throws {
+    let publisher = try await publisher(.block)
+    server.kill()
+    try proxy.send(Feed.number, 1)
+    let error = await remoteError { try await publisher.flush(within: .milliseconds(400)) }
+    #expect(error?.code == .timedOut)
+    #expect(error?.description.contains("1 calls are not stored") == true)
+    #expect(error?.description.contains("connecting to nats://127.0.0.1:\(server.port)") == true)
+    let closing = await remoteError { try await publisher.close(within: .milliseconds(100)) }
+    #expect(closing?.code == .timedOut)
+  }
+}
