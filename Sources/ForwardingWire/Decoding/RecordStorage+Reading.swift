@@ -53,6 +53,13 @@ extension RecordStorage {
     }
   }
 
+  /// Whether the record whose header has been checked is an invocation.
+  @inline(__always)
+  internal func isInvocation(_ start: Int) -> Bool {
+    // SAFETY: there is a header.
+    unsafe base.load(fromByteOffset: start + 8, as: UInt8.self) == RecordHeader.Kind.invocation
+  }
+
   /// Reads a record whose header has been checked.
   ///
   /// - Returns: nil if it is no invocation of a method that the reader knows.

@@ -9,8 +9,11 @@
 @safe internal final class RecordStorage {
   internal let base: UnsafeMutableRawPointer
   internal let count: Int
-  /// Keeps the methods alive that the tables and the records refer to.
-  internal let schema: WireSchema
+  /// The reader's schema, which keeps the methods alive that the tables and the
+  /// records refer to; nil if the records are only shown.
+  internal let schema: WireSchema?
+  /// The methods of the recorded schemas, if the records are only shown.
+  internal var recordedMethods: [WireMethod] = []
 
   /// A recorded schema.
   @safe internal struct Recorded {
@@ -21,7 +24,7 @@
   }
 
   internal var schemas: [UInt32: Recorded] = [:]
-  internal init(_ bytes: [UInt8], _ schema: WireSchema) {
+  internal init(_ bytes: [UInt8], _ schema: WireSchema?) {
     self.schema = schema
     count = bytes.count
     unsafe base = .allocate(byteCount: max(bytes.count, 1), alignment: 16)

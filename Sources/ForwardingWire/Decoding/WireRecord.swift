@@ -6,8 +6,8 @@ public import Forwarding
 /// A recorded invocation, which a decoder has checked.
 @safe public struct WireRecord {
   private let storage: RecordStorage
-  private let base: UnsafeMutableRawPointer
-  private let found: Unmanaged<WireMethod>
+  internal let base: UnsafeMutableRawPointer
+  internal let found: Unmanaged<WireMethod>
 
   /// - Parameters:
   ///   - base: a record in the storage, whose pointers have been resolved.
@@ -46,6 +46,7 @@ public import Forwarding
   ///   cannot be decoded; `notForwarded` with the proxy's error.
   /// - Complexity: O(*n*) in the number of subscribers.
   public func forward(to proxy: DynamicProxy) throws(WireError) {
+    guard storage.schema != nil else { throw WireError(shown: selector) }
     try unsafe found.use { method throws(WireError) in
       do throws(ForwardingError) {
         let resolved = try proxy.method(for: method.selector)
@@ -85,6 +86,16 @@ public import Forwarding
     } catch {
       throw WireError(error, selector: method.name)
     }
+  }
+}
+
+extension WireError {
+  @inline(never)
+  fileprivate init(shown selector: MethodSelector) {
+    self.init(
+      .notForwarded,
+      "\"\(selector)\" was read by its recorded schema, which shows records only: to forward it, "
+        + "read it with a WireSchema of the proxy", selector: selector.name)
   }
 }
 

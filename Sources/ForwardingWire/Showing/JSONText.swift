@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// JSON of any origin.
+internal enum JSONText {
+  /// Decodes nothing: the decoder has parsed the whole text before it asks.
+  private struct Anything: Decodable {
+    init(from decoder: any Decoder) {}
+  }
+
+  /// Returns the text on one line; nil if it is no JSON.
+  @unsafe internal static func line(_ bytes: UnsafeRawBufferPointer) -> String? {
+    guard let text = unsafe String(validating: bytes, as: UTF8.self),
+      (try? JSONDecoder().decode(Anything.self, from: unsafe Data(bytes))) != nil
+    else { return nil }
+    // Strings of JSON contain no line breaks, so these stand between its parts.
+    return String(text.map { $0.isNewline && $0.isASCII ? " " : $0 })
+  }
+}
