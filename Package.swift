@@ -199,7 +199,7 @@ let package = Package(
       name: "FwdBenchRows",
       dependencies: [
         "FwdBenchDriver", "FwdBenchReceivers", "CFwdBench", "CForwarding", "CFwdMeasure",
-        "Forwarding", "ForwardingDelivery",
+        "Forwarding", "ForwardingDelivery", "ForwardingJournal", "ForwardingWire",
         .target(name: "ForwardingMacros", condition: .when(traits: ["Macros"])),
       ],
       path: "Benchmarks/Suite/Rows", swiftSettings: swiftSettings),

@@ -76,7 +76,7 @@
           try? proxies[thread].send(Log.number, Int64(thread) << 32 | number)
         }
       }
-      tokens.forEach { $0.cancel() }
+      for token in tokens { token.cancel() }
       try journal.close()
       let numbers = try Journal(reading: folder.path).numbers()
       #expect(numbers.map(\.position) == Array(1...Int(4 * count)))

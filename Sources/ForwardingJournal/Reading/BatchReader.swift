@@ -30,7 +30,7 @@
     }
 
     /// How many bytes of records are read at a time.
-    private static let size = 1 << 18
+    private static let size = 1 << 16
 
     internal init(_ database: Database, _ filter: Journal.Filter) {
       self.database = database
@@ -103,6 +103,7 @@
       to records: inout [UInt8], _ schemas: inout Set<UInt32>
     ) -> String? {
       var (start, position) = (0, first)
+      var schema: UInt32?
       let size = bytes.count
       var (from, through) = (size, size)
       while start < size {
@@ -119,14 +120,20 @@
           position = first + count
           break
         }
-        if position >= positions.lowerBound { schemas.insert(header.schema) }
+        // Consecutive records mostly have one schema.
+        if position >= positions.lowerBound && header.schema != schema {
+          schemas.insert(header.schema)
+          schema = header.schema
+        }
         start += header.length
         position += 1
       }
       if position < min(first + count, positions.upperBound + 1) {
         return "the row has \(position - first) records, expected \(count)"
       }
-      unsafe records.append(contentsOf: bytes[from..<through])
+      // One allocation for most pieces, since rows have that many bytes, too.
+      if records.isEmpty { records.reserveCapacity(Self.size + through - from) }
+      unsafe records.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[from..<through]))
       return nil
     }
 

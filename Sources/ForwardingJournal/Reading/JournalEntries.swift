@@ -7,7 +7,7 @@
   extension Journal {
     /// Reads the entries of a journal one after the other.
     ///
-    /// It reads some hundred kilobytes at a time, and does not hold up the writer.
+    /// It reads some ten kilobytes at a time, and does not hold up the writer.
     @safe public struct Entries: ~Copyable {
       private var reader: BatchReader
       private let schema: WireSchema?

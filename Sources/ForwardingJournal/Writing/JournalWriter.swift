@@ -25,7 +25,7 @@
     private let insertMark: Statement
 
     /// The records of one row. Readers hold that many in memory, and at least one record.
-    private static let rowSize = 1 << 18
+    private static let rowSize = 1 << 16
 
     internal init(
       _ database: Database, _ queue: RecordQueue, _ names: MethodNames, isSynced: Bool

@@ -92,7 +92,7 @@ extension RecordStorage {
     // SAFETY: the storage holds the schema, which holds its methods.
     try unsafe found.use { method throws(WireError) in
       let frameSize = Int(unsafe record.load(fromByteOffset: 20, as: UInt32.self))
-      guard frameSize == method.signature.frameSize, length >= method.heapStart else {
+      guard frameSize == method.frameSize, length >= method.heapStart else {
         throw badFrame(method, frameSize, length)
       }
       if method.pointerCount == 0 {

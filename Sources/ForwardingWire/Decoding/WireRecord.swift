@@ -49,8 +49,8 @@ public import Forwarding
     guard storage.schema != nil else { throw WireError(shown: selector) }
     try unsafe found.use { method throws(WireError) in
       do throws(ForwardingError) {
-        let resolved = try proxy.method(for: method.selector)
-        let size = method.signature.frameSize
+        let resolved = try storage.resolve(method, of: proxy)
+        let size = method.frameSize
         if method.codedTypes.isEmpty && resolved.hasIdentical(method.signature) {
           // SAFETY: the frame is that of the method's signature.
           return try unsafe resolved.forward(

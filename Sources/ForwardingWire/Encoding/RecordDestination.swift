@@ -70,7 +70,7 @@ private struct RecordWriter: Sendable {
         unsafe method.write(arguments, call, to: room)
         let header = RecordHeader(
           kind: RecordHeader.Kind.invocation, method: index, schema: schema, producer: producer,
-          frameSize: UInt32(truncatingIfNeeded: method.signature.frameSize), sequence: number,
+          frameSize: UInt32(truncatingIfNeeded: method.frameSize), sequence: number,
           time: fwd_wire_time())
         unsafe header.writeUnsealed(room, length: call.length)
         if !destination.finish(number) { refused() }

@@ -101,7 +101,8 @@ extension String {
 
   @unsafe internal mutating func appendHexadecimal(_ bytes: UnsafeRawBufferPointer) {
     self += "\""
-    for unsafebyte in unsafe bytes {
+    for index in 0..<bytes.count {
+      let byte = unsafe bytes[index]
       self += byte < 16 ? "0" : ""
       self += String(byte, radix: 16)
     }
