@@ -23,7 +23,9 @@
       return seen.all
     }
 
-    @Test func `All calls are replayed at once, in order, and parts of them by position`() async throws {
+    @Test func `All calls are replayed at once, in order, and parts of them by position`()
+      async throws
+    {
       let folder = try Folder()
       let journal = try folder.numbers(10_000)
       #expect(try await replayed(journal) == Array(0..<10_000))
@@ -172,7 +174,9 @@
         while let entry = try entries.next() { positions.append(entry.position) }
         return positions
       }
-      #expect(try positions(Journal.Filter(methods: ["number:"])) == Array(stride(from: 1, to: 20, by: 2)))
+      #expect(
+        try positions(Journal.Filter(methods: ["number:"])) == Array(stride(from: 1, to: 20, by: 2))
+      )
       #expect(try positions(Journal.Filter(methods: [])) == [])
       let late = try positions(Journal.Filter(times: middle...Int64.max))
       #expect(late == all.filter { $0.time >= middle }.map(\.position) && late.last == 20)

@@ -121,7 +121,8 @@
 
   /// A proxy with one subscriber, which a C library calls.
   @safe private struct Feed {
-    static let tick = unsafe Method("tick:price:text:", ((Int64, Double, UnsafePointer<CChar>?) -> Void).self)
+    static let tick = unsafe Method(
+      "tick:price:text:", ((Int64, Double, UnsafePointer<CChar>?) -> Void).self)
     let proxy: DynamicProxy
     let sum = Sum()
     let call: @convention(c) (Int64, Double, UnsafePointer<CChar>) -> Void
@@ -129,9 +130,12 @@
 
     init() throws {
       proxy = try DynamicProxy { unsafe $0.optional(Self.tick) }
-      try proxy.subscribe(sum) { unsafe $0.on(Self.tick) { sum, _, _, text in
-        // The letters of the text.
-        sum.value += unsafe text.map { Int64(unsafe $0[5]) - 73 } ?? 0 } }
+      try proxy.subscribe(sum) {
+        unsafe $0.on(Self.tick) { sum, _, _, text in
+          // The letters of the text.
+          sum.value += unsafe text.map { Int64(unsafe $0[5]) - 73 } ?? 0
+        }
+      }
       function = try unsafe proxy.functionPointer(for: Self.tick)
       unsafe call = unsafe function.unsafeCast()
     }
@@ -162,7 +166,9 @@
       case .none: break
       case .buffer:
         let buffer = Buffer()
-        token = try feed.proxy.record(with: WireEncoder(schema)) { buffer.append($0, limit: 1 << 20) }
+        token = try feed.proxy.record(with: WireEncoder(schema)) {
+          buffer.append($0, limit: 1 << 20)
+        }
       case .journal:
         journal = try Journal(folder.path("calls.journal"), durability: .interval(.milliseconds(1)))
         token = try journal?.record(feed.proxy, schema)

@@ -51,12 +51,16 @@
 
     private final class Storage: Sendable {
       let code: Code
+      let place: String
       let sentence: String
       let position: Int?
       let wireError: WireError?
 
-      init(_ code: Code, _ sentence: String, _ position: Int?, _ wireError: WireError?) {
+      init(
+        _ code: Code, _ place: String, _ sentence: String, _ position: Int?, _ wireError: WireError?
+      ) {
         self.code = code
+        self.place = place
         self.sentence = sentence
         self.position = position
         self.wireError = wireError
@@ -71,7 +75,7 @@
       wireError: WireError? = nil
     ) {
       let place = position.map { "\(path), position \($0)" } ?? path
-      storage = Storage(code, "\(place): \(sentence)", position, wireError)
+      storage = Storage(code, place, sentence, position, wireError)
     }
 
     /// What is wrong.
@@ -84,7 +88,10 @@
     public var wireError: WireError? { storage.wireError }
 
     /// One sentence that says what was given, what was expected and where.
-    public var description: String { storage.sentence }
+    public var description: String { "\(storage.place): \(storage.sentence)" }
+
+    /// The description without the file.
+    internal var reason: String { storage.sentence }
 
     /// Returns whether two errors have the same code and description.
     public static func == (left: JournalError, right: JournalError) -> Bool {

@@ -78,7 +78,7 @@
       case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY:
         return JournalError(.cannotOpen, path, "the file cannot be opened: \(reason)")
       default:
-        return JournalError(.damaged, path, "the file cannot be read or written: \(reason)")
+        return JournalError(.damaged, path, "SQLite says: \(reason)")
       }
     }
 

@@ -53,7 +53,7 @@
           let failure = JournalError(
             .notWritten, queue.path,
             "the calls from position \(batch.first) on are not recorded, since the journal cannot "
-              + "be written: \(error)")
+              + "be written: \(error.reason)")
           queue.fail(failure, batch)
           return failure
         }

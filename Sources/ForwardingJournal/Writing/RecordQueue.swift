@@ -148,7 +148,7 @@
       let length = ranges.reduce(0) { $0 + $1.count }
       lock.lock()
       defer { lock.unlock() }
-      guard admits(length), let room = unsafe batch.arena.reserve(length) else {
+      guard admits(length), let room = unsafe batch.arena.reserve(max(length, 1)) else {
         throw unsafe failure ?? closedError
       }
       unsafe bytes.withUnsafeBytes { bytes in

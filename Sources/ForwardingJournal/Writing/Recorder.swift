@@ -54,8 +54,8 @@
       let statement = try prepare("SELECT identifier, record FROM schemas")
       var schemas: [UInt32: [UInt8]] = [:]
       while try statement.step() {
-        let bytes = unsafe statement.bytes(1)
-        schemas[UInt32(truncatingIfNeeded: statement.integer(0))] = unsafe Array(bytes)
+        guard let identifier = UInt32(exactly: statement.integer(0)) else { continue }
+        schemas[identifier] = unsafe Array(statement.bytes(1))
       }
       return schemas
     }

@@ -14,13 +14,21 @@
   ///
   /// Each thread counts from 0, with its own number in the upper bits. If CALLS is 0, the
   /// journal's durability is that of every call; else each thread flushes after so many calls.
+  /// When a call cannot be recorded, it prints the error and ends with the status 3.
   @main struct JournalRecorder {
     static func main() throws {
       let arguments = CommandLine.arguments
       guard arguments.count == 4, let threads = Int(arguments[2]), let calls = Int(arguments[3])
       else { throw CocoaError(.keyValueValidation) }
       let number = Method("number:", ((Int64) -> Void).self)
-      let proxy = try DynamicProxy { $0.optional(number) }
+      var configuration = DynamicProxy.Configuration()
+      configuration.onError = { error in
+        report("error: \(error)")
+        // The other threads' errors are the same.
+        exit(3)
+      }
+      let table = try ProtocolTable("Numbers") { $0.optional(number) }
+      let proxy = try DynamicProxy(adopting: table, configuration: configuration)
       let journal = try Journal(
         arguments[1], durability: calls == 0 ? .everyCall : .interval(.milliseconds(1)))
       let recording = try journal.record(proxy, WireSchema(of: proxy))
@@ -31,14 +39,18 @@
           try? proxy.send(number, value)
           next += 1
           if calls == 0 || next % Int64(calls) == 0 {
-            if calls != 0 { try? journal.flush() }
-            // One write, so that lines of several threads do not mix.
-            let line = Array("\(value)\n".utf8)
-            _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+            if calls != 0 && (try? journal.flush()) == nil { continue }
+            report("\(value)")
           }
         }
       }
       withExtendedLifetime(recording) {}
+    }
+
+    /// Prints a line with one write, so that lines of several threads do not mix.
+    private static func report(_ text: String) {
+      let line = Array("\(text)\n".utf8)
+      _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
     }
   }
 #else
