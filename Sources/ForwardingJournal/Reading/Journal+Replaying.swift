@@ -42,6 +42,35 @@
     nonisolated(nonsending) public func replay(
       to proxy: DynamicProxy, _ schema: WireSchema, _ filter: Filter = Filter(), pace: Double = 1
     ) async throws -> Int {
+      try await replay(schema, filter, pace: pace) { entry in
+        do throws(WireError) {
+          try entry.record.forward(to: proxy)
+        } catch {
+          throw JournalError(
+            .notForwarded, path, error.description, position: entry.position, wireError: error)
+        }
+      }
+    }
+
+    /// Calls a closure with each recorded call, at the pace at which they were recorded,
+    /// faster or slower, or at once.
+    ///
+    /// ```swift
+    /// try await journal.replay(pace: 10) { entry in print(entry) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - schema: as for ``entries(_:_:)``. Nil to show entries only.
+    ///   - filter: which entries.
+    ///   - pace: as for ``replay(to:_:_:pace:)``.
+    ///   - body: called in the caller's isolation. If it throws, the replay ends.
+    /// - Returns: the number of entries.
+    /// - Throws: what `body` throws, and as ``replay(to:_:_:pace:)``.
+    @discardableResult
+    nonisolated(nonsending) public func replay(
+      _ schema: WireSchema? = nil, _ filter: Filter = Filter(), pace: Double = 1,
+      _ body: (Entry) throws -> Void
+    ) async throws -> Int {
       guard pace > 0 else {
         throw JournalError(.invalidArgument, path, "the pace is \(pace), expected one above 0")
       }
@@ -61,12 +90,7 @@
           await Task.yield()
           try Task.checkCancellation()
         }
-        do throws(WireError) {
-          try entry.record.forward(to: proxy)
-        } catch {
-          throw JournalError(
-            .notForwarded, path, error.description, position: entry.position, wireError: error)
-        }
+        try body(entry)
         count += 1
       }
       return count
