@@ -34,10 +34,7 @@
     public var lastPosition: Int {
       get throws(JournalError) {
         try flushToRead()
-        let database = try JournalFile.openForReading(path)
-        let next = try database.number(
-          "SELECT first + count FROM batches ORDER BY first DESC LIMIT 1")
-        return (next ?? 1) - 1
+        return try JournalFile.openForReading(path).nextPosition() - 1
       }
     }
 

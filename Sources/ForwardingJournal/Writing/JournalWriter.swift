@@ -34,7 +34,8 @@
       self.queue = queue
       self.names = names
       self.isSynced = isSynced
-      session = (try database.number("SELECT max(session) FROM batches") ?? 0) + 1
+      let last = try database.number("SELECT session FROM batches ORDER BY first DESC LIMIT 1")
+      session = (last ?? 0) &+ 1
       insertBatch = try database.prepare("INSERT INTO batches VALUES(?, ?, ?, ?, ?, ?, ?)")
       insertSchema = try database.prepare("INSERT INTO schemas VALUES(?, ?)")
       insertLatest = try database.prepare("INSERT OR REPLACE INTO latest VALUES(?2, ?1)")

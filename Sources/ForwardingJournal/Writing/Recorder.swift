@@ -20,11 +20,7 @@
       let claim = try WriterClaim(path)
       let database = try JournalFile.openForWriting(
         path, isSynced: durability != .operatingSystem)
-      let next =
-        try database.number("SELECT first + count FROM batches ORDER BY first DESC LIMIT 1") ?? 1
-      guard (1...Int.max / 2).contains(next) else {
-        throw JournalError(.damaged, path, "the next position would be \(next)")
-      }
+      let next = try database.nextPosition()
       marks = Lock(try database.marks())
       methods = MethodNames(try database.schemas())
       queue = RecordQueue(path, first: next, limit: limit, durability: durability)
@@ -49,6 +45,16 @@
   }
 
   extension Database {
+    /// The position behind the last record.
+    internal func nextPosition() throws(JournalError) -> Int {
+      let next = try number("SELECT first + count FROM batches ORDER BY first DESC LIMIT 1") ?? 1
+      guard (1...Int.max / 2).contains(next) else {
+        throw JournalError(
+          .damaged, path, "the file is damaged: the next position would be \(next)")
+      }
+      return next
+    }
+
     /// The stored schema records.
     internal func schemas() throws(JournalError) -> [UInt32: [UInt8]] {
       let statement = try prepare("SELECT identifier, record FROM schemas")

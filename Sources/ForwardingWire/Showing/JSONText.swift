@@ -19,7 +19,10 @@ internal enum JSONText {
     guard let text = unsafe String(validating: bytes, as: UTF8.self),
       (try? JSONDecoder().decode(Anything.self, from: unsafe Data(bytes))) != nil
     else { return nil }
-    // Strings of JSON contain no line breaks, so these stand between its parts.
-    return String(text.map { $0.isNewline && $0.isASCII ? " " : $0 })
+    // Control characters may stand between the parts of JSON as blanks. The decoder also
+    // accepts them in strings, where JSON does not allow them.
+    var line = ""
+    line.unicodeScalars.append(contentsOf: text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 })
+    return line
   }
 }
