@@ -42,7 +42,6 @@
         goal("a recorded forward, the caller's time", recorded, plain, 2),
         goal("an append, CPU of all threads", journal, raw, 4),
         goal("an append, elapsed time", journalWall, rawWall, 4),
-        goal("a replayed call", replay, plain, 1.5),
         goal("a replayed call", replay, invocation, 1.5),
       ]
     }

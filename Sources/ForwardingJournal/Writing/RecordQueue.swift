@@ -53,6 +53,8 @@
     @exclusivity(unchecked) private var isUrgent = false
     @exclusivity(unchecked) private var isClosed = false
     @exclusivity(unchecked) private var failure: JournalError?
+    /// Whether it takes records: neither closed nor failed.
+    @exclusivity(unchecked) private var isOpen = true
     /// When the last batch was taken, in `steadyTime`.
     private var lastTaken = 0
     /// The room that `begin` has given out.
@@ -76,7 +78,9 @@
 
     @unsafe internal func begin(_ length: Int) -> (room: UnsafeMutableRawPointer, number: UInt64)? {
       lock.lock()
-      guard admits(length), let room = unsafe batch.arena.reserve(length) else {
+      // The short way of most calls.
+      let hasRoom = unsafe isOpen && batch.arena.used + length <= limit
+      guard hasRoom || admits(length), let room = unsafe batch.arena.reserve(length) else {
         lock.unlock()
         return nil
       }
@@ -87,7 +91,10 @@
     internal func finish(_ number: UInt64) -> Bool {
       unsafe batch.arena.used += pending
       unsafe next += 1
-      let isStored = accept(waiting: waitsForEach) == nil
+      var isStored = true
+      if unsafe waitsForEach || isWriterIdle || batch.arena.used > limit / 2 {
+        isStored = accept(waiting: waitsForEach) == nil
+      }
       lock.unlock()
       return isStored
     }
@@ -100,7 +107,7 @@
 
     /// Waits for room. The lock is held.
     private func admits(_ length: Int) -> Bool {
-      while unsafe failure == nil && !isClosed {
+      while unsafe isOpen {
         if unsafe batch.arena.used + length <= limit || batch.arena.used == 0 { return true }
         unsafe isUrgent = true
         lock.signal()
@@ -200,13 +207,14 @@
     internal var isEnded: Bool {
       lock.lock()
       defer { lock.unlock() }
-      return unsafe isClosed || failure != nil
+      return unsafe !isOpen
     }
 
     /// Takes no more records. The writer ends when it has stored those that it has.
     internal func close() {
       lock.lock()
       unsafe isClosed = true
+      unsafe isOpen = false
       unsafe isWriterIdle = false
       lock.signal()
       lock.broadcastChange()
@@ -268,6 +276,7 @@
       lock.lock()
       unsafe spare = batch.arena.emptied()
       unsafe failure = error
+      unsafe isOpen = false
       lock.broadcastChange()
       lock.unlock()
     }

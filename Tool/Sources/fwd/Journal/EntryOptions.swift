@@ -59,7 +59,7 @@ struct EntryOptions: ParsableArguments {
   /// Prints the text of each call.
   ///
   /// - Returns: the number of calls.
-  func forEach(_ text: (Journal.Entry) -> String) throws -> Int {
+  func printAll(_ text: (Journal.Entry) -> String) throws -> Int {
     var output = ""
     var count = 0
     do {

@@ -25,7 +25,7 @@ struct JournalCommand: AsyncParsableCommand {
 
     func run() throws {
       try reporting {
-        let count = try entries.forEach { EntryText.line($0) }
+        let count = try entries.printAll { EntryText.line($0) }
         if count == 0 { StandardStream.error.put("fwd: \(entries.file): no calls\n") }
       }
     }
@@ -43,7 +43,7 @@ struct JournalCommand: AsyncParsableCommand {
     @OptionGroup var entries: EntryOptions
 
     func run() throws {
-      try reporting { _ = try entries.forEach { $0.json + "\n" } }
+      try reporting { _ = try entries.printAll { $0.json + "\n" } }
     }
   }
 
