@@ -28,7 +28,8 @@
     /// - A call that is made during this function may be delivered twice: when it is made,
     ///   and as the last one.
     /// - A last call may arrive after a later call. Then the later one is delivered again,
-    ///   so that the subscriber ends with the last call, unless calls come all the time.
+    ///   so that the subscriber ends with the last call. If calls come all the time, this
+    ///   stops after a hundred of them.
     ///
     /// This holds if this journal records the proxy. A call is recorded before it is
     /// delivered.
@@ -56,8 +57,9 @@
       let late = try DynamicProxy(adopting: proxy.protocols, configuration: proxy.configuration)
       let subscription = try subscribe(late)
       var delivered: [Int] = []
-      // As often as a call has come between. Calls that come all the time are not waited for.
-      for _ in 0..<4 {
+      // As often as a call has come between. Nothing is lost if this stops too early, but the
+      // subscriber could end with an older call if the calls end at that moment.
+      for _ in 0..<100 {
         let positions = try lastPositions(of: methods)
         if positions == delivered { break }
         for position in positions where !delivered.contains(position) {

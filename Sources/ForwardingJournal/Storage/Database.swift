@@ -60,15 +60,6 @@
       return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
     }
 
-    /// Writes the log of the database into its file, and makes both durable.
-    internal func checkpoint() throws(JournalError) {
-      // SAFETY: the connection is open.
-      let status = unsafe sqlite3_wal_checkpoint_v2(
-        connection, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-      // Busy: a reader holds a part of the log, which has been made durable before.
-      guard status == SQLITE_OK || status == SQLITE_BUSY else { throw error(status) }
-    }
-
     /// The error for a status.
     internal func error(_ status: Int32) -> JournalError {
       let reason = unsafe Self.reason(connection, status)

@@ -21,7 +21,7 @@
   internal enum JournalFile {
     /// "FWDJ", in the header of the file.
     private static let application = 0x4657_444A
-    private static let version = 1
+    internal static let version = 1
 
     /// Opens a journal to read it.
     ///

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Journal
-  internal import Forwarding
   internal import ForwardingWire
 
   extension Journal {
@@ -58,19 +57,15 @@
       for schema in decoder.recordedSchemas {
         try add(schema.identifier, Array(bytes[schema.range]), schema.methods, to: recorder)
       }
-      // The mark is set under the lock of all marks, so that the last one in memory is
-      // the last one in the file.
-      try recorder.marks.withLock { marks throws(JournalError) in
-        try recorder.queue.add(bytes, ranges, mark: mark)
-        if let mark { marks[mark.name] = mark.position }
-      }
+      try recorder.queue.add(bytes, ranges, mark: mark)
     }
 
     /// Returns the position of a mark; nil if it has never been set.
     ///
-    /// - Throws: `JournalError` with the code `damaged`, if the journal is read only.
+    /// - Throws: `JournalError` with the code `notWritten` if the journal has failed: open the
+    ///   file again to know what it has. With the code `damaged` if the journal is read only.
     public func mark(_ name: String) throws(JournalError) -> Int? {
-      if let recorder { return recorder.marks.withLock { $0[name] } }
+      if let recorder { return try recorder.queue.mark(name) }
       return try JournalFile.openForReading(path).marks()[name]
     }
   }

@@ -63,16 +63,28 @@
     }
 
     private func store(_ batch: RecordQueue.Batch) throws(JournalError) {
+      guard batch.mustSync && !isSynced else { return try commit(batch) }
+      try database.run("PRAGMA synchronous = FULL")
+      try commit(batch) { () throws(JournalError) in
+        // A commit that changes nothing would not sync those before it.
+        try database.run("PRAGMA user_version = \(JournalFile.version)")
+      }
+      try database.run("PRAGMA synchronous = NORMAL")
+    }
+
+    private func commit(
+      _ batch: RecordQueue.Batch, also change: () throws(JournalError) -> Void = {}
+    ) throws(JournalError) {
       do throws(JournalError) {
         try database.run("BEGIN IMMEDIATE")
         try storeContents(batch)
+        try change()
         try database.run("COMMIT")
       } catch {
         // Some failures have ended the transaction already.
-        try? database.run("ROLLBACK")
+        _ = try? database.run("ROLLBACK")
         throw error
       }
-      if batch.mustSync && !isSynced { try database.checkpoint() }
     }
 
     private func storeContents(_ batch: RecordQueue.Batch) throws(JournalError) {

@@ -17,7 +17,9 @@
   /// Records are made in one arena, under a lock. The writer takes the whole arena and
   /// leaves an empty one: a *batch*. All that one batch has becomes durable together.
   @safe internal final class RecordQueue: RecordDestination, @unchecked Sendable {
-    // Sendable: `lock` protects everything that changes.
+    // Sendable: `lock` protects everything that changes. So accesses are exclusive, and
+    // checking that again would cost each recorded call as much as the lock does.
+    // SAFETY: of each `unsafe` without another reason below, this.
 
     /// What the writer takes.
     @safe internal struct Batch {
@@ -49,6 +51,8 @@
     @exclusivity(unchecked) private var next: Int
     /// The number of the last batch that is stored.
     @exclusivity(unchecked) private var stored = 0
+    /// The last position of each mark, stored or about to be.
+    private var marks: [String: Int]
     @exclusivity(unchecked) private var isWriterIdle = false
     @exclusivity(unchecked) private var isUrgent = false
     @exclusivity(unchecked) private var isClosed = false
@@ -60,8 +64,11 @@
     /// The room that `begin` has given out.
     @exclusivity(unchecked) private var pending = 0
 
-    internal init(_ path: String, first: Int, limit: Int, durability: Journal.Durability) {
+    internal init(
+      _ path: String, first: Int, marks: [String: Int], limit: Int, durability: Journal.Durability
+    ) {
       self.path = path
+      self.marks = marks
       self.limit = max(limit, 1)
       interval = durability.interval
       waitsForEach = durability == .everyCall
@@ -146,9 +153,8 @@
 
     /// Adds whole records, and perhaps a mark, to one batch.
     ///
-    /// - Throws: the failure of the writer; `closed`.
-    ///
     /// - Parameter ranges: those of the records in the bytes.
+    /// - Throws: the failure of the writer; `closed`.
     internal func add(
       _ bytes: [UInt8], _ ranges: [Range<Int>], mark: (name: String, position: Int)?
     ) throws(JournalError) {
@@ -169,8 +175,21 @@
       }
       unsafe batch.arena.used += length
       unsafe next += ranges.count
-      if let mark { unsafe batch.marks[mark.name] = mark.position }
+      if let mark {
+        unsafe batch.marks[mark.name] = mark.position
+        marks[mark.name] = mark.position
+      }
       if let failure = accept(waiting: waitsForEach) { throw failure }
+    }
+
+    /// The position of a mark.
+    ///
+    /// - Throws: the failure of the writer: then only the file says what is stored.
+    internal func mark(_ name: String) throws(JournalError) -> Int? {
+      lock.lock()
+      defer { lock.unlock() }
+      if let failure = unsafe failure { throw failure }
+      return marks[name]
     }
 
     /// Waits until everything that has been added is stored.

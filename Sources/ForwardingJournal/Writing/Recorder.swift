@@ -10,7 +10,6 @@
     internal let queue: RecordQueue
     internal let thread: WriterThread
     internal let methods: MethodNames
-    internal let marks: Lock<[String: Int]>
     /// Nil when the journal has been closed.
     private let claim: Lock<WriterClaim?>
 
@@ -21,9 +20,9 @@
       let database = try JournalFile.openForWriting(
         path, isSynced: durability != .operatingSystem)
       let next = try database.nextPosition()
-      marks = Lock(try database.marks())
       methods = MethodNames(try database.schemas())
-      queue = RecordQueue(path, first: next, limit: limit, durability: durability)
+      queue = RecordQueue(
+        path, first: next, marks: try database.marks(), limit: limit, durability: durability)
       let writer = try JournalWriter(
         database, queue, methods, isSynced: durability != .operatingSystem)
       thread = try WriterThread(writer, path)
