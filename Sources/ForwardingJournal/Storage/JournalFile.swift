@@ -2,13 +2,6 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Journal
-  #if canImport(Glibc)
-    internal import Glibc
-  #elseif canImport(Musl)
-    internal import Musl
-  #elseif canImport(Darwin)
-    internal import Darwin
-  #endif
 
   /// Opens journals. Their tables:
   ///

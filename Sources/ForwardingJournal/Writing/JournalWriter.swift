@@ -3,13 +3,6 @@
 
 #if Journal
   internal import ForwardingWire
-  #if canImport(Glibc)
-    internal import Glibc
-  #elseif canImport(Musl)
-    internal import Musl
-  #elseif canImport(Darwin)
-    internal import Darwin
-  #endif
 
   /// Stores batches. One thread uses it.
   internal final class JournalWriter {

@@ -3,13 +3,6 @@
 
 #if Journal
   internal import ForwardingWire
-  #if canImport(Glibc)
-    internal import Glibc
-  #elseif canImport(Musl)
-    internal import Musl
-  #elseif canImport(Darwin)
-    internal import Darwin
-  #endif
 
   /// Records on their way from the threads that call proxies to the thread that writes
   /// the journal.
