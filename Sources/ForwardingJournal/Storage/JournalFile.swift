@@ -35,14 +35,12 @@
       let database = try Database(checked(path), .writing)
       let mark = try database.number("PRAGMA application_id")
       let tables = try database.number("SELECT count(*) FROM sqlite_schema")
-      // The size of pages is that of new files only. Large pages suit large blobs.
-      try database.run("PRAGMA page_size = 16384")
       if mark == 0 && tables == 0 { try make(database) } else { try check(database) }
       try database.run(
         """
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = \(isSynced ? "FULL" : "NORMAL");
-        PRAGMA wal_autocheckpoint = 1024;
+        PRAGMA wal_autocheckpoint = 4096;
         """)
       return database
     }
