@@ -33,6 +33,9 @@ func swiftSyntax(_ module: String) -> Target.Dependency {
 let openCombine = Target.Dependency.product(
   name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
 
+/// SQLite, for targets that are empty without the trait.
+let sqlite = Target.Dependency.target(name: "CSQLite", condition: .when(traits: ["Journal"]))
+
 let package = Package(
   name: "swift-forwarding",
   // The Synchronization module begins with these. Only Linux is tested.
@@ -43,6 +46,8 @@ let package = Package(
     .library(name: "ForwardingDelivery", targets: ["ForwardingDelivery"]),
     // Invocations as bytes, and back.
     .library(name: "ForwardingWire", targets: ["ForwardingWire"]),
+    // Calls recorded into a file, and replayed. Empty without the trait "Journal".
+    .library(name: "ForwardingJournal", targets: ["ForwardingJournal"]),
     // Configurations that do what other multi-delegates do.
     .library(name: "ForwardingPresets", targets: ["ForwardingPresets"]),
     // Spies for tests with swift-testing. For test targets only: it links Testing.
@@ -68,6 +73,11 @@ let package = Package(
     .trait(
       name: "OpenCombine",
       description: "Publishers, ForwardingOpenCombine. Brings OpenCombine in."),
+    .trait(
+      name: "Journal",
+      description:
+        "Recorded calls in a file, ForwardingJournal. Needs SQLite and its headers, libsqlite3-dev."
+    ),
   ],
   dependencies: [
     // Neither cloned nor pinned without the trait: whatever uses it is conditioned.
@@ -95,6 +105,12 @@ let package = Package(
     .target(name: "CForwardingWire"),
     .target(
       name: "ForwardingWire", dependencies: ["Forwarding", "CForwardingWire"],
+      swiftSettings: swiftSettings),
+    .systemLibrary(
+      name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .target(
+      name: "ForwardingJournal", dependencies: ["ForwardingWire", "Forwarding", sqlite],
       swiftSettings: swiftSettings),
     .target(
       name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
@@ -139,6 +155,17 @@ let package = Package(
       dependencies: [
         "WireFuzz", "ForwardingTesting", "ForwardingWire", "CForwardingWire", "Forwarding",
       ], swiftSettings: swiftSettings),
+    // Records until it is killed; a program of the tests.
+    .executableTarget(
+      name: "fwd-journal-recorder",
+      dependencies: ["ForwardingJournal", "ForwardingWire", "Forwarding"],
+      path: "Tests/Support/JournalRecorder", swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ForwardingJournalTests",
+      dependencies: [
+        "fwd-journal-recorder", "ForwardingJournal", "ForwardingWire", "CForwardingWire",
+        "Forwarding", sqlite,
+      ], swiftSettings: swiftSettings),
     .target(
       name: "MacroProtocols", dependencies: ["ForwardingMacros"],
       path: "Tests/Support/MacroProtocols", swiftSettings: macroSettings),
@@ -173,7 +200,8 @@ let package = Package(
       name: "FwdBenchRows",
       dependencies: [
         "FwdBenchDriver", "FwdBenchReceivers", "CFwdBench", "CForwarding", "CFwdMeasure",
-        "Forwarding", "ForwardingDelivery", "ForwardingTesting", "ForwardingWire",
+        "Forwarding", "ForwardingDelivery", "ForwardingJournal", "ForwardingTesting",
+        "ForwardingWire",
         .target(name: "ForwardingMacros", condition: .when(traits: ["Macros"])),
       ],
       path: "Benchmarks/Suite/Rows", swiftSettings: swiftSettings),

@@ -22,7 +22,7 @@ let package = Package(
     .executable(name: "fwd", targets: ["fwd"])
   ],
   dependencies: [
-    .package(name: "swift-forwarding", path: ".."),
+    .package(name: "swift-forwarding", path: "..", traits: ["Journal"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
   ],
   targets: [
@@ -39,10 +39,19 @@ let package = Package(
         "CClangIndex",
         "CFileWalk",
         .product(name: "Forwarding", package: "swift-forwarding"),
+        .product(name: "ForwardingJournal", package: "swift-forwarding"),
+        .product(name: "ForwardingWire", package: "swift-forwarding"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
-    .testTarget(name: "fwdTests", dependencies: ["fwd"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "fwdTests",
+      dependencies: [
+        "fwd",
+        .product(name: "Forwarding", package: "swift-forwarding"),
+        .product(name: "ForwardingJournal", package: "swift-forwarding"),
+        .product(name: "ForwardingWire", package: "swift-forwarding"),
+      ], swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -59,6 +59,15 @@ need_libffi() {
   pkg-config --exists libffi || fail "pkg-config does not find libffi, although it is installed"
 }
 
+# For the trait Journal, and so for the tool.
+need_sqlite() {
+  if has pkg-config && pkg-config --exists sqlite3; then return; fi
+  # macOS has SQLite and its headers.
+  if [ "$(uname)" = Darwin ]; then return; fi
+  install_packages "SQLite is missing" libsqlite3-dev
+  pkg-config --exists sqlite3 || fail "pkg-config does not find SQLite, although it is installed"
+}
+
 # The oldest Swift that compiles the package.
 swift_major=6
 swift_minor=3

@@ -7,11 +7,13 @@ internal import FwdBenchRows
 /// Measures what this package does beside what else could be done.
 @main struct FwdBench {
   static func main() {
-    Benchmark.main(
-      "fwd-bench",
-      [
-        CallRows.group, FanOutRows.group(), ClosureRows.group(), SignalRows.group,
-        DeliveryRows.group(), DataRows.group(), HookGoals.group(),
-      ])
+    var groups = [
+      CallRows.group, FanOutRows.group(), ClosureRows.group(), SignalRows.group,
+      DeliveryRows.group(), DataRows.group(), HookGoals.group(),
+    ]
+    #if Journal
+      groups.append(JournalRows.group)
+    #endif
+    Benchmark.main("fwd-bench", groups)
   }
 }

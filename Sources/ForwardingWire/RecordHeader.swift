@@ -27,6 +27,14 @@ internal struct RecordHeader {
   /// Writes the header of a record whose other bytes are complete.
   @inline(__always)
   @unsafe internal func write(_ base: UnsafeMutableRawPointer, length: Int) {
+    // SAFETY: a record has a header.
+    unsafe writeUnsealed(base, length: length)
+    unsafe Self.seal(base, length: length)
+  }
+
+  /// Writes the header without the checksum.
+  @inline(__always)
+  @unsafe internal func writeUnsealed(_ base: UnsafeMutableRawPointer, length: Int) {
     // SAFETY: a record has a header. The platform is little-endian: `WireSchema`
     // checks it.
     let marks = UInt32(kind) | UInt32(Self.version) << 8 | UInt32(method) << 16
@@ -37,7 +45,13 @@ internal struct RecordHeader {
     unsafe base.storeBytes(of: frameSize, toByteOffset: 20, as: UInt32.self)
     unsafe base.storeBytes(of: sequence, toByteOffset: 24, as: UInt64.self)
     unsafe base.storeBytes(of: time, toByteOffset: 32, as: Int64.self)
-    let checksum = unsafe Self.checksum(base, length: length)
+  }
+
+  /// Writes the checksum of a record whose other bytes are complete.
+  @inline(__always)
+  @unsafe internal static func seal(_ base: UnsafeMutableRawPointer, length: Int) {
+    // SAFETY: a record has a header.
+    let checksum = unsafe checksum(base, length: length)
     unsafe base.storeBytes(of: checksum, toByteOffset: 4, as: UInt32.self)
   }
 

@@ -105,6 +105,9 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What the proxy has thrown, with the code `notForwarded` or `methodMismatch`.
   public var forwardingError: ForwardingError? { storage.fields.forwardingError }
 
+  /// The description without the offset, for errors that give another place.
+  package var reason: String { storage.fields.sentence }
+
   /// One sentence that says what was given, what was expected and where.
   public var description: String {
     let sentence = storage.fields.sentence

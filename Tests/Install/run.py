@@ -173,8 +173,16 @@ class Manual(unittest.TestCase):
         """The part of the page about a subcommand."""
         return self.page.split(f".Ss fwd {name}\n", 1)[1].split("\n.S", 1)[0]
 
+    def arguments(self, command):
+        """The arguments of a command and of its subcommands, which the page describes together."""
+        found = list(command.get("arguments", ()))
+        for subcommand in command.get("subcommands", ()):
+            if subcommand["commandName"] != "help":
+                found += self.arguments(subcommand)
+        return found
+
     def long_names(self, command):
-        return {"-" + name["name"] for argument in command.get("arguments", ()) if argument["shouldDisplay"]
+        return {"-" + name["name"] for argument in self.arguments(command) if argument["shouldDisplay"]
                 for name in argument.get("names", ()) if name["kind"] == "long"} - {"-version", "-help"}
 
     def test_names_all_subcommands_of_the_tool_and_no_others(self):
@@ -197,7 +205,7 @@ class Manual(unittest.TestCase):
             usage = [each for each in synopsis if f".Cm {name}\n" in each]
             self.assertEqual(len(usage), 1)
             self.assertEqual(set(re.findall(r"Fl (-[\w-]+)", usage[0])), declared, name)
-            for argument in command["arguments"]:
+            for argument in self.arguments(command):
                 if argument["kind"] == "positional":
                     self.assertIn(f".It Ar {argument['valueName']}\n", self.section(name))
                 elif argument["kind"] == "option":

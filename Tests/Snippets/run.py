@@ -4,18 +4,20 @@
 
 """Compiles every Swift snippet of README.md, of the documentation's articles and of the tutorial.
 
-    Tests/Snippets/run.py [--modules DIRECTORY] [--macros DIRECTORY | --algorithms DIRECTORY | --remote DIRECTORY]
-      [PAGE...]
+    Tests/Snippets/run.py [--modules DIRECTORY]
+                          [--macros DIRECTORY | --journal DIRECTORY | --algorithms DIRECTORY | --remote DIRECTORY] [PAGE...]
 
 Needs a debug build: `swift build --build-tests`. --modules names the directory of its modules. Snippets that use macros
 are compiled only with --macros, which names the products of a debug build with the trait Macros, and then they are the
-only ones. So are snippets that use swift-async-algorithms with --algorithms, which names the products of Examples/, and
-those of the pages of Remote/ with --remote, which names its products. The last line is "N passed, N failed".
+only ones. So are those of ForwardingJournal with --journal, which names a build with the trait Journal, those that use
+swift-async-algorithms with --algorithms, which names the products of Examples/, and those of the pages of Remote/ with
+--remote, which names its products. The last line is "N passed, N failed".
 
 The Swift blocks of a page are one program, in their order, as a main.swift. HTML comments before a block change that:
 
     <!-- snippet: new -->        the block begins another program
     <!-- snippet: macros -->     the same; the program uses ForwardingMacros
+    <!-- snippet: journal -->    the same; the program uses ForwardingJournal
     <!-- snippet: algorithms --> the same; the program uses swift-async-algorithms
     <!-- snippet: manifest -->   the block is a whole Package.swift
     <!-- snippet                 code of the program that the page does not show, on the lines up to the end of the
@@ -43,10 +45,11 @@ CATALOGUES = [
     "Sources/ForwardingWire/ForwardingWire.docc",
     "Sources/ForwardingMacros/ForwardingMacros.docc",
     "Remote/Sources/ForwardingRemote/ForwardingRemote.docc",
+    "Sources/ForwardingJournal/ForwardingJournal.docc",
 ]
 
 
-KINDS = ("macros", "algorithms", "manifest")
+KINDS = ("macros", "journal", "algorithms", "manifest")
 
 
 class Program:
@@ -115,12 +118,12 @@ def compile_program(program, options, directory, number):
         command += ["-typecheck", "-package-description-version", "6.2.0", "-I", toolchain / "lib/swift/pm/ManifestAPI"]
     else:
         # Data races are found behind type checking, so the program is compiled.
-        products = options.macros or options.algorithms or options.remote
+        products = options.macros or options.journal or options.algorithms or options.remote
         modules = products / "Modules" if products else options.modules
         command += ["-swift-version", "6", "-I", modules, "-c", "-o", folder / "main.o"]
         for directory in ("include", "internal"):
             command += ["-I", ROOT / "CShims" / directory]
-        command += ["-I", ROOT / "Sources/CForwardingWire/include"]
+        command += ["-I", ROOT / "Sources/CForwardingWire/include", "-I", ROOT / "Sources/CSQLite"]
         if options.remote:
             command += ["-I", ROOT / "Remote/CNATS"]
         command += ["-Xcc", "-DFWD_INTERNAL"]
@@ -135,6 +138,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--modules", type=pathlib.Path, default=ROOT / ".build/debug/Modules")
     parser.add_argument("--macros", type=pathlib.Path)
+    parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--algorithms", type=pathlib.Path)
     parser.add_argument("--remote", type=pathlib.Path)
     parser.add_argument("pages", nargs="*")
@@ -144,18 +148,14 @@ def main():
     for program in programs("README.md", "library"):
         found.append(program)
     for catalogue in CATALOGUES:
-        kind = "macros" if "Macros" in catalogue else "remote" if "Remote" in catalogue else "library"
+        kind = next((kind for kind in ("macros", "journal", "remote") if kind.title() in catalogue), "library")
         for path in sorted((ROOT / catalogue).glob("*.md")):
             found += programs(path.relative_to(ROOT), kind)
         found += tutorial_steps(catalogue)
-    if options.macros:
-        kinds = ("macros",)
-    elif options.algorithms:
-        kinds = ("algorithms",)
-    elif options.remote:
-        kinds = ("remote",)
-    else:
-        kinds = ("library", "manifest")
+    kinds = ("library", "manifest")
+    for kind in ("macros", "journal", "algorithms", "remote"):
+        if getattr(options, kind):
+            kinds = (kind,)
     found = [program for program in found if program.kind in kinds]
     if options.pages:
         found = [program for program in found if any(page in str(program.page) for page in options.pages)]

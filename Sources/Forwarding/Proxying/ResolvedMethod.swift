@@ -55,6 +55,11 @@ extension ResolvedMethod {
   }
 }
 
+extension ResolvedMethod {
+  /// Whether it is a method of this proxy.
+  package func isMethod(of proxy: DynamicProxy) -> Bool { self.proxy === proxy }
+}
+
 extension DynamicProxy {
   /// Finds a method.
   ///

@@ -53,6 +53,13 @@ extension RecordStorage {
     }
   }
 
+  /// Whether the record whose header has been checked is an invocation.
+  @inline(__always)
+  internal func isInvocation(_ start: Int) -> Bool {
+    // SAFETY: there is a header.
+    unsafe base.load(fromByteOffset: start + 8, as: UInt8.self) == RecordHeader.Kind.invocation
+  }
+
   /// Reads a record whose header has been checked.
   ///
   /// - Returns: nil if it is no invocation of a method that the reader knows.
@@ -85,7 +92,7 @@ extension RecordStorage {
     // SAFETY: the storage holds the schema, which holds its methods.
     try unsafe found.use { method throws(WireError) in
       let frameSize = Int(unsafe record.load(fromByteOffset: 20, as: UInt32.self))
-      guard frameSize == method.signature.frameSize, length >= method.heapStart else {
+      guard frameSize == method.frameSize, length >= method.heapStart else {
         throw badFrame(method, frameSize, length)
       }
       if method.pointerCount == 0 {

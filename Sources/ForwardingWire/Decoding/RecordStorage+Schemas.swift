@@ -35,7 +35,7 @@ extension RecordStorage {
       return
     }
     let methods: [Unmanaged<WireMethod>?]
-    if unsafe record.elementsEqual(schema.bytes) {
+    if let schema, unsafe record.elementsEqual(schema.bytes) {
       unsafe methods = schema.methods.map { unsafe Unmanaged.passUnretained($0) }
     } else {
       unsafe methods = try readMethods(record)
@@ -73,6 +73,11 @@ extension RecordStorage {
   private func find(
     _ entry: SchemaEntry, _ bytes: UnsafeRawBufferPointer
   ) throws(WireError) -> WireMethod? {
+    guard let schema else {
+      let method = try WireMethod(recorded: entry)
+      recordedMethods.append(method)
+      return method
+    }
     if schema.leftOut.contains(entry.selector) { return nil }
     // Names from outside are not interned: they would stay in memory.
     guard let selector = MethodSelector(known: entry.selector),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import Forwarding
+
 /// Owns a copy of the bytes that a decoder reads, aligned for every record, and the
 /// recorded schemas that have been read.
 ///
@@ -9,8 +11,11 @@
 @safe internal final class RecordStorage {
   internal let base: UnsafeMutableRawPointer
   internal let count: Int
-  /// Keeps the methods alive that the tables and the records refer to.
-  internal let schema: WireSchema
+  /// The reader's schema, which keeps the methods alive that the tables and the
+  /// records refer to; nil if the records are only shown.
+  internal let schema: WireSchema?
+  /// The methods of the recorded schemas, if the records are only shown.
+  internal var recordedMethods: [WireMethod] = []
 
   /// A recorded schema.
   @safe internal struct Recorded {
@@ -21,7 +26,12 @@
   }
 
   internal var schemas: [UInt32: Recorded] = [:]
-  internal init(_ bytes: [UInt8], _ schema: WireSchema) {
+
+  /// The method that was last forwarded. Records mostly have one method and go to one
+  /// proxy.
+  private var lastMethod: WireMethod?
+  private var lastResolved: ResolvedMethod?
+  internal init(_ bytes: [UInt8], _ schema: WireSchema?) {
     self.schema = schema
     count = bytes.count
     unsafe base = .allocate(byteCount: max(bytes.count, 1), alignment: 16)
@@ -34,6 +44,19 @@
   deinit {
     // SAFETY: allocated in `init`, freed once. Records hold this object.
     unsafe base.deallocate()
+  }
+
+  /// Finds a method of a proxy.
+  internal func resolve(
+    _ method: WireMethod, of proxy: DynamicProxy
+  ) throws(ForwardingError) -> ResolvedMethod {
+    if let lastResolved, lastMethod === method, lastResolved.isMethod(of: proxy) {
+      return lastResolved
+    }
+    let resolved = try proxy.method(for: method.selector)
+    lastMethod = method
+    lastResolved = resolved
+    return resolved
   }
 
   /// Returns the methods of a recorded schema.

@@ -22,6 +22,10 @@ public struct WireDecoder: ~Copyable {
   private let storage: RecordStorage
   private var position = 0
   private var last = LastSchema()
+  /// How many invocations have been read, those included that the schema leaves out.
+  package private(set) var invocationCount = 0
+  /// The bytes of the last record.
+  package private(set) var lastRange = 0..<0
 
   /// Creates a decoder for a file, a message or another piece that begins with a
   /// schema record.
@@ -33,6 +37,25 @@ public struct WireDecoder: ~Copyable {
   /// - Complexity: O(*n*) in the number of bytes.
   public init(_ bytes: [UInt8], schema: WireSchema) {
     storage = RecordStorage(bytes, schema)
+  }
+
+  /// Creates a decoder that reads records by their recorded schemas, to show or to
+  /// check them. They cannot be forwarded: a forged schema could make subscribers read
+  /// beyond a copy. The names of the recorded methods stay in memory.
+  package init(showing bytes: [UInt8]) {
+    storage = RecordStorage(bytes, nil)
+  }
+
+  /// The recorded schemas that have been read, with the places of their records and the
+  /// names of their methods. The decoder must be one that shows records.
+  package var recordedSchemas: [(identifier: UInt32, range: Range<Int>, methods: [String])] {
+    storage.schemas.map { identifier, recorded in
+      // SAFETY: the storage holds the methods.
+      let names = unsafe recorded.methods.map { method in
+        unsafe method?._withUnsafeGuaranteedRef { $0.name } ?? ""
+      }
+      return (identifier, recorded.range, names)
+    }
   }
 
   /// Returns the next invocation; nil behind the last one. Skips the records of methods
@@ -51,6 +74,8 @@ public struct WireDecoder: ~Copyable {
         let length = try storage.checkRecord(at: start)
         let record = try storage.read(start, length, &last)
         position = start + length
+        lastRange = start..<position
+        if storage.isInvocation(start) { invocationCount += 1 }
         if let record { return record }
       } catch {
         throw error.at(start)

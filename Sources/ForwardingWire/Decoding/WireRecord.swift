@@ -6,8 +6,8 @@ public import Forwarding
 /// A recorded invocation, which a decoder has checked.
 @safe public struct WireRecord {
   private let storage: RecordStorage
-  private let base: UnsafeMutableRawPointer
-  private let found: Unmanaged<WireMethod>
+  internal let base: UnsafeMutableRawPointer
+  internal let found: Unmanaged<WireMethod>
 
   /// - Parameters:
   ///   - base: a record in the storage, whose pointers have been resolved.
@@ -91,10 +91,11 @@ public import Forwarding
   @unsafe private func forward(
     to proxy: DynamicProxy, _ result: UnsafeMutableRawBufferPointer?
   ) throws(WireError) {
+    guard storage.schema != nil else { throw WireError(shown: selector) }
     try unsafe found.use { method throws(WireError) in
       do throws(ForwardingError) {
-        let resolved = try proxy.method(for: method.selector)
-        let size = method.signature.frameSize
+        let resolved = try storage.resolve(method, of: proxy)
+        let size = method.frameSize
         if method.codedTypes.isEmpty && resolved.hasIdentical(method.signature) {
           // SAFETY: the frame is that of the method's signature.
           return try unsafe resolved.forward(
@@ -133,6 +134,16 @@ public import Forwarding
     } catch {
       throw WireError(error, selector: method.name)
     }
+  }
+}
+
+extension WireError {
+  @inline(never)
+  fileprivate init(shown selector: MethodSelector) {
+    self.init(
+      .notForwarded,
+      "\"\(selector)\" was read by its recorded schema, which shows records only: to forward it, "
+        + "read it with a WireSchema of the proxy", selector: selector.name)
   }
 }
 

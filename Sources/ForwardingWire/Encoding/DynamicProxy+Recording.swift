@@ -62,7 +62,7 @@ extension DynamicProxy {
   }
 
   /// Returns the signature of a method that has the arguments of the schema's.
-  private func declared(_ method: WireMethod) throws(WireError) -> MethodSignature {
+  internal func declared(_ method: WireMethod) throws(WireError) -> MethodSignature {
     let signature: MethodSignature
     do throws(ForwardingError) {
       signature = try self.method(for: method.selector).signature

@@ -126,7 +126,7 @@ public final class WireEncoder: Sendable {
     let header = RecordHeader(
       kind: RecordHeader.Kind.invocation, method: UInt16(truncatingIfNeeded: index),
       schema: schema.identifier, producer: producer,
-      frameSize: UInt32(truncatingIfNeeded: method.signature.frameSize),
+      frameSize: UInt32(truncatingIfNeeded: method.frameSize),
       sequence: nextSequence.wrappingAdd(1, ordering: .relaxed).oldValue, time: fwd_wire_time())
     unsafe header.write(room, length: call.length)
     // SAFETY: all bytes of the record have been written.

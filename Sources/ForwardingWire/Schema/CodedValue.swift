@@ -23,6 +23,25 @@ internal protocol CodedType: Sendable {
   @unsafe func destroy(_ address: UnsafeMutableRawPointer)
 }
 
+/// A recorded Swift value whose type this process need not have. It is only shown.
+internal struct UnknownValue: CodedType {
+  internal let name: String
+
+  private struct Unknown: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private var error: Unknown { Unknown(description: "the type \"\(name)\" is not known here") }
+
+  @unsafe internal func encode(_ address: UnsafeRawPointer) throws -> [UInt8] { throw error }
+
+  @unsafe internal func decode(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws -> UnsafeMutableRawPointer { throw error }
+
+  @unsafe internal func destroy(_ address: UnsafeMutableRawPointer) {}
+}
+
 internal struct CodedValue<Value: Codable>: CodedType {
   internal var name: String { SwiftTypeName.of(Value.self) }
 

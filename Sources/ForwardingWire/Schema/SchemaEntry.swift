@@ -44,7 +44,33 @@ internal struct SchemaEntry {
   }
 }
 
+extension SchemaEntry {
+  /// The recorded layouts. Lines that are no layouts are left out, so that the
+  /// encoding cannot be read by them.
+  internal var statedLayouts: [StatedLayout] {
+    layouts.split(separator: "\n").compactMap { StatedLayout(wireText: $0) }
+  }
+}
+
 extension StatedLayout {
+  /// Reads a line. The name comes first and may have blanks.
+  fileprivate init?(wireText: Substring) {
+    var words = wireText.split(separator: " ", omittingEmptySubsequences: false)
+    var members: [Member] = []
+    while let word = words.last, let mark = word.first, mark == "@" || mark == ":" {
+      guard let number = Int(word.dropFirst()), number >= 0 else { return nil }
+      members.append(mark == "@" ? .offset(number) : .bit(number))
+      words.removeLast()
+    }
+    guard words.count >= 4, let size = Int(words[words.count - 3]),
+      let alignment = Int(words[words.count - 2]), size >= 0, alignment > 0
+    else { return nil }
+    self.init(
+      words.dropLast(3).joined(separator: " "), size: size, alignment: alignment,
+      members: members.isEmpty ? nil : members.reversed(),
+      memberAlignment: Int(words[words.count - 1]))
+  }
+
   /// The layout as a schema record has it: the name, the size, the alignment, the
   /// alignment of the members, and each member's offset (`@4`) or first bit (`:3`).
   fileprivate var wireText: String {

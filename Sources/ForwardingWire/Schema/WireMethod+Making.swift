@@ -22,6 +22,45 @@ extension WireMethod {
   }
 }
 
+extension WireMethod {
+  /// Plans a method by a recorded schema, to show its records.
+  ///
+  /// - Throws: `WireError` with the code `malformed`.
+  internal convenience init(recorded entry: SchemaEntry) throws(WireError) {
+    func malformed(_ error: any Error) -> WireError {
+      WireError(
+        .malformed, "the recorded method \"\(entry.selector)\" cannot be read: \(error)",
+        selector: entry.selector)
+    }
+    let selector: MethodSelector
+    let signature: MethodSignature
+    do throws(ForwardingError) {
+      selector = try MethodSelector(validating: entry.selector)
+      signature = try MethodSignature(entry.encoding, stating: entry.statedLayouts)
+    } catch {
+      throw malformed(error)
+    }
+    var rules: [Int: WirePointerRule] = [:]
+    for rule in entry.rules {
+      switch rule.rule {
+      case .cString: rules[rule.argument] = .cString
+      case .counted: rules[rule.argument] = .counted(by: rule.operand)
+      case .fixed: rules[rule.argument] = .fixed(count: rule.operand)
+      case .codable:
+        let index = signature.firstArgumentIndex + rule.argument
+        let type = index < signature.arguments.count ? signature.arguments[index].encoding : nil
+        let name = type?.pointee?.name ?? ""
+        rules[rule.argument] = WirePointerRule(form: .codable(UnknownValue(name: name)))
+      }
+    }
+    do throws(WireError) {
+      try self.init(selector, signature, rules)
+    } catch {
+      throw malformed(error)
+    }
+  }
+}
+
 private struct MethodMaker {
   let selector: String
   let signature: MethodSignature

@@ -14,6 +14,8 @@ internal import Forwarding
   internal let signature: MethodSignature
   /// The offset of the heap in the record.
   internal let heapStart: Int
+  /// The signature's frame size, which would be loaded through two references.
+  internal let frameSize: Int
 
   /// Bytes that are copied from an argument to the frame.
   internal struct Piece {
@@ -70,6 +72,7 @@ internal import Forwarding
     self.signature = signature
     self.entry = entry
     name = selector.name
+    frameSize = signature.frameSize
     heapStart = (RecordHeader.size + signature.frameSize + 7) & ~7
     let filled = pieces.reduce(pointers.count * 8) { $0 + $1.size }
     hasPadding = RecordHeader.size + filled != heapStart

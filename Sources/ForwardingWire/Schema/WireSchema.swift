@@ -27,8 +27,10 @@ public final class WireSchema: Sendable {
   public let bytes: [UInt8]
 
   /// The CRC-32C of the schema record behind its header.
-  internal let identifier: UInt32
+  package let identifier: UInt32
   internal let methods: [WireMethod]
+  /// The names of the methods, in the order of their indices.
+  package var methodNames: [String] { methods.map(\.name) }
   internal let indices: [MethodSelector: Int]
   /// The names that are left out.
   internal let leftOut: Set<String>

@@ -5,20 +5,24 @@ import ArgumentParser
 
 /// The entry point: one subcommand each file.
 @main
-struct Fwd: ParsableCommand {
+struct Fwd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fwd",
     abstract:
-      "Shows what the Forwarding runtime does, reads C declarations, and calls C functions.",
+      "Shows what the Forwarding runtime does, reads C declarations, calls C functions, shows recorded calls.",
     discussion: """
-      Exit status: 0 for success, 64 for wrong usage, 65 for an encoding or a C declaration that cannot be read, 66 for \
-      a directory that cannot be read, 69 for a library that cannot be loaded, 74 for an input or output error, 130 for an interrupted walk.
+      Exit status: 0 for success, 64 for wrong usage, 65 for an encoding, a C declaration \
+      or a journal that cannot be read, 66 for a directory or a file that cannot be opened, 69 for a library that \
+      cannot be loaded, 74 for an input or output error, 130 for an interrupted walk.
       """,
     version: "0.1.0",
-    subcommands: [WalkCommand.self, InspectCommand.self, EncodeCommand.self, CallCommand.self])
+    subcommands: [
+      WalkCommand.self, InspectCommand.self, EncodeCommand.self, CallCommand.self,
+      JournalCommand.self,
+    ])
 
-  static func main() {
-    main(separatingValues(Array(CommandLine.arguments.dropFirst())))
+  static func main() async {
+    await main(separatingValues(Array(CommandLine.arguments.dropFirst())))
   }
 
   /// Separates `-I` and `-D` of `fwd encode` from their values. Compilers and pkg-config write them as one word, which

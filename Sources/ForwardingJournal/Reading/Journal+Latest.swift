@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Journal
+  public import Forwarding
+  public import ForwardingWire
+
+  extension Journal {
+    /// Subscribes to a proxy, and delivers the last recorded call of some methods to the
+    /// new subscriber, and to no other.
+    ///
+    /// ```swift
+    /// try journal.subscribe(to: proxy, schema, startingWithLast: ["price:"]) { proxy in
+    ///   try proxy.subscribe(label) { $0.on(price) { label, value in label.show(value) } }
+    /// }
+    /// ```
+    ///
+    /// `subscribe` is called twice: with your proxy, and then with another proxy of the
+    /// same methods, which forwards the last calls and ends.
+    ///
+    /// If no other thread forwards meanwhile, the subscriber gets the last recorded call of
+    /// each method, and then every later call, without a gap and without a double. The
+    /// calls come in the order of their positions. If other threads forward meanwhile:
+    ///
+    /// - No call is missing. A call that is not delivered to the new subscriber as it is
+    ///   made is recorded before the last calls are read, so the last one of its method, or
+    ///   a later one, is delivered here.
+    /// - A call that is made during this function may be delivered twice: when it is made,
+    ///   and as the last one.
+    /// - A last call may arrive after a later call. Then the later one is delivered again,
+    ///   so that the subscriber ends with the last call. If calls come all the time, this
+    ///   stops after a hundred of them.
+    ///
+    /// This holds if this journal records the proxy. A call is recorded before it is
+    /// delivered.
+    ///
+    /// - Parameters:
+    ///   - proxy: the proxy.
+    ///   - schema: the proxy's methods.
+    ///   - methods: the methods whose last calls are delivered. A method that has never
+    ///     been recorded is left out.
+    ///   - subscribe: subscribes to the proxy that it gets, always in the same way.
+    /// - Returns: what `subscribe` has returned for your proxy.
+    /// - Throws: what `subscribe` throws. `JournalError`: `invalidArgument` if the schema
+    ///   does not have a method; `schemaMismatch`, `notForwarded`, `damaged`, and as
+    ///   ``entries(_:_:)``. If it is thrown, the subscriber has been subscribed unless
+    ///   the code is `invalidArgument`; what `subscribe` has returned is dropped.
+    public func subscribe<Result>(
+      to proxy: DynamicProxy, _ schema: WireSchema, startingWithLast methods: Set<String>,
+      _ subscribe: (DynamicProxy) throws -> Result
+    ) throws -> Result {
+      let known = Set(schema.methodNames)
+      if let name = methods.sorted().first(where: { !known.contains($0) }) {
+        throw JournalError(.invalidArgument, path, "the schema has no method \"\(name)\"")
+      }
+      let result = try subscribe(proxy)
+      let late = try DynamicProxy(adopting: proxy.protocols, configuration: proxy.configuration)
+      let subscription = try subscribe(late)
+      var delivered: [Int] = []
+      // As often as a call has come between. Nothing is lost if this stops too early, but the
+      // subscriber could end with an older call if the calls end at that moment.
+      for _ in 0..<100 {
+        let positions = try lastPositions(of: methods)
+        if positions == delivered { break }
+        for position in positions where !delivered.contains(position) {
+          var entries = try entries(schema, Filter(positions: position...position))
+          guard let entry = try entries.next() else { continue }
+          do throws(WireError) {
+            try entry.record.forward(to: late)
+          } catch {
+            throw JournalError(
+              .notForwarded, path, error.description, position: position, wireError: error)
+          }
+        }
+        delivered = positions
+      }
+      withExtendedLifetime(subscription) {}
+      return result
+    }
+
+    /// The positions of the last records of some methods, in order.
+    private func lastPositions(of methods: Set<String>) throws(JournalError) -> [Int] {
+      try flushToRead()
+      let database = try JournalFile.openForReading(path)
+      let statement = try database.prepare("SELECT position FROM latest WHERE method = ?")
+      var positions: [Int] = []
+      for method in methods {
+        statement.bind()
+        statement.bind(1, method)
+        if try statement.step() { positions.append(statement.integer(0)) }
+      }
+      return positions.filter { $0 > 0 }.sorted()
+    }
+  }
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Journal
+  internal import ForwardingWire
+
+  extension Journal {
+    /// Reads the entries of a journal one after the other.
+    ///
+    /// It reads some ten kilobytes at a time, and does not hold up the writer.
+    @safe public struct Entries: ~Copyable {
+      private var reader: BatchReader
+      private let schema: WireSchema?
+      private let filter: Filter
+      private var clock = RecordedClock()
+      /// The records of consecutive positions.
+      private var decoder: WireDecoder
+      private var batches: [BatchReader.Batch] = []
+      /// The index of the batch that the next record lies in.
+      private var batch = 0
+      /// The position before the decoder's first record.
+      private var before = 0
+      /// The position where the next piece begins.
+      private var nextPosition: Int
+
+      internal init(_ database: Database, _ schema: WireSchema?, _ filter: Filter) {
+        reader = BatchReader(database, filter)
+        self.schema = schema
+        self.filter = filter
+        nextPosition = filter.positions.lowerBound
+        decoder = Self.decoder([], schema)
+      }
+
+      private static func decoder(_ bytes: [UInt8], _ schema: WireSchema?) -> WireDecoder {
+        schema.map { WireDecoder(bytes, schema: $0) } ?? WireDecoder(showing: bytes)
+      }
+
+      /// Returns the next entry; nil behind the last one. Call it again later to read
+      /// what has been recorded since.
+      ///
+      /// - Throws: `JournalError`: `schemaMismatch` if a recorded method does not fit the
+      ///   schema: the description names the method and both encodings, and `wireError`
+      ///   has the method's name; `damaged` if a record or the file is damaged. The next
+      ///   call throws the same error. To go on behind a damaged record, read from the
+      ///   position that the description names.
+      /// - Complexity: O(*n*) in the length of the record, and of those that the filter
+      ///   leaves out before it.
+      public mutating func next() throws(JournalError) -> Entry? {
+        repeat {
+          while let entry = try nextInPiece() {
+            if filter.admits(entry.record) { return entry }
+          }
+        } while try readPiece()
+        return nil
+      }
+
+      private mutating func readPiece() throws(JournalError) -> Bool {
+        guard filter.positions.contains(nextPosition),
+          let piece = try reader.read(from: nextPosition)
+        else { return false }
+        nextPosition = piece.end
+        decoder = Self.decoder(piece.bytes, schema)
+        before = piece.first - 1
+        batches = piece.batches
+        batch = 0
+        return true
+      }
+
+      private mutating func nextInPiece() throws(JournalError) -> Entry? {
+        do throws(WireError) {
+          guard let record = try decoder.next() else { return nil }
+          let position = before + decoder.invocationCount
+          while batch < batches.count - 1 && position >= batches[batch].end { batch += 1 }
+          let elapsed = clock.elapsed(record.time, batches[batch])
+          return Entry(position: position, record: record, elapsed: elapsed)
+        } catch {
+          throw failure(error, at: before + decoder.invocationCount + 1)
+        }
+      }
+
+      private func failure(_ error: WireError, at position: Int) -> JournalError {
+        switch error.code {
+        case .schemaMismatch, .unknownMethod:
+          return JournalError(
+            .schemaMismatch, reader.path, error.reason, position: position, wireError: error)
+        default:
+          return JournalError(
+            .damaged, reader.path,
+            "the record is damaged: \(error.reason). To go on behind it, read from position "
+              + "\(position + 1), or from \(batches.first { position < $0.end }?.end ?? nextPosition) "
+              + "if that fails", position: position, wireError: error)
+        }
+      }
+    }
+  }
+#endif

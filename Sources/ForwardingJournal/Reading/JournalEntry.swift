@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Journal
+  internal import Forwarding
+  public import ForwardingWire
+
+  extension Journal {
+    /// A recorded call.
+    public struct Entry: CustomStringConvertible {
+      /// The position in the journal.
+      public let position: Int
+      /// The call: its method, time and arguments. It can be forwarded if the journal is
+      /// read with a schema.
+      public let record: WireRecord
+      /// The time of the call on a clock that nobody sets; see `RecordedClock`.
+      internal let elapsed: Int
+
+      /// The entry as one line of JSON: the members `position` and those of
+      /// `WireRecord.json`.
+      ///
+      /// - Complexity: O(*n*) in the length of the record.
+      public var json: String { "{\"position\":\(position)," + record.json.dropFirst() }
+
+      /// The position, the method and the arguments.
+      public var description: String { "\(position) \(record)" }
+    }
+
+    /// Which entries are read. By default all of them.
+    ///
+    /// ```swift
+    /// let filter = Journal.Filter(methods: ["tick:symbol:"], positions: 100...200)
+    /// ```
+    public struct Filter: Sendable, Hashable {
+      /// The names of the methods; nil for all.
+      public var methods: Set<String>?
+      /// The positions. The journal need not have all of them.
+      public var positions: ClosedRange<Int>
+      /// The times of the calls in nanoseconds since 1970 in UTC. If the clock was set
+      /// meanwhile, the entries in a range of times need not have consecutive positions.
+      public var times: ClosedRange<Int64>
+
+      /// Creates a filter.
+      public init(
+        methods: Set<String>? = nil, positions: ClosedRange<Int> = 1...Int.max,
+        times: ClosedRange<Int64> = Int64.min...Int64.max
+      ) {
+        self.methods = methods
+        self.positions = positions
+        self.times = times
+      }
+
+      internal func admits(_ record: WireRecord) -> Bool {
+        times.contains(record.time) && methods?.contains(record.selector.name) ?? true
+      }
+    }
+  }
+#endif

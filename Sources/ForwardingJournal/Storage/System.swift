@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Journal
+  #if canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #elseif canImport(Darwin)
+    internal import Darwin
+  #endif
+
+  /// What the system says about an `errno`.
+  internal func systemReason(_ number: Int32) -> String {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
+      unsafe room.initialize(repeating: 0)
+      // SAFETY: the system writes at most as many bytes, and a NUL.
+      _ = unsafe strerror_r(number, room.baseAddress.unsafelyUnwrapped, room.count)
+      return unsafe String(cString: room.baseAddress.unsafelyUnwrapped)
+    }
+  }
+
+  /// Nanoseconds of a clock that nobody sets. On Linux it also runs while the system
+  /// sleeps.
+  internal func steadyTime() -> Int {
+    var now = timespec()
+    #if os(Linux)
+      unsafe clock_gettime(CLOCK_BOOTTIME, &now)
+    #else
+      unsafe clock_gettime(CLOCK_MONOTONIC_RAW, &now)
+    #endif
+    return now.tv_sec * 1_000_000_000 + now.tv_nsec
+  }
+
+  /// The claim of one recording `Journal` to its file. The system gives it up when the
+  /// process ends, however it ends.
+  ///
+  /// A file of its own is locked. Closing a descriptor of the database itself would
+  /// release SQLite's locks, which belong to the process.
+  internal final class WriterClaim: Sendable {
+    private let descriptor: Int32
+
+    /// - Throws: `JournalError` with the codes `cannotOpen`, `inUse`.
+    internal init(_ path: String) throws(JournalError) {
+      // SAFETY: the path ends with a NUL.
+      descriptor = unsafe open("\(path)-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else {
+        throw JournalError(
+          .cannotOpen, path, "the file \(path)-lock cannot be made: \(systemReason(errno))")
+      }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let number = errno
+        _ = close(descriptor)
+        guard number == EWOULDBLOCK else {
+          throw JournalError(
+            .cannotOpen, path, "the file \(path)-lock cannot be locked: \(systemReason(number))")
+        }
+        throw JournalError(
+          .inUse, path,
+          "another Journal records into the file, in this process or in another: expected one "
+            + "writer at a time. To read it, use Journal(reading:)")
+      }
+    }
+
+    deinit { _ = close(descriptor) }
+  }
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Journal
+  #if canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #elseif canImport(Darwin)
+    internal import Darwin
+  #endif
+
+  /// Memory for the records of one batch.
+  @safe internal struct Arena {
+    internal private(set) var base: UnsafeMutableRawPointer?
+    private var capacity = 0
+    internal var used = 0
+
+    /// Returns room behind what is used; nil if there is no memory.
+    @inline(__always)
+    @unsafe internal mutating func reserve(_ length: Int) -> UnsafeMutableRawPointer? {
+      if used + length > capacity { guard grow(used + length) else { return nil } }
+      return unsafe base.unsafelyUnwrapped + used
+    }
+
+    @inline(never)
+    private mutating func grow(_ size: Int) -> Bool {
+      let size = max(size, 2 * capacity, 1 << 16)
+      // SAFETY: the memory comes from here, and belongs to this arena alone.
+      guard let grown = unsafe realloc(base, size) else { return false }
+      unsafe base = grown
+      capacity = size
+      return true
+    }
+
+    /// Returns the memory for another batch, or frees it if that would waste it.
+    internal consuming func emptied() -> Arena {
+      if capacity > 1 << 20 && used < capacity / 4 {
+        release()
+        return Arena()
+      }
+      used = 0
+      return self
+    }
+
+    internal func release() {
+      // SAFETY: as above. The arena is not used any more.
+      unsafe free(base)
+    }
+  }
+#endif

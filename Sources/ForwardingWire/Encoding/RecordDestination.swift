@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+internal import CForwardingWire
+package import Forwarding
+
+/// Memory in which records are made where they stay, instead of being copied there.
+package protocol RecordDestination: AnyObject, Sendable {
+  /// Returns room for a record, aligned to 8 bytes, and the record's sequence number.
+  /// `finish` follows on the same thread. Nil if the destination takes no records.
+  @unsafe func begin(_ length: Int) -> (room: UnsafeMutableRawPointer, number: UInt64)?
+
+  /// Takes the record, which has no checksum yet.
+  ///
+  /// - Returns: false if the record has been lost.
+  func finish(_ number: UInt64) -> Bool
+
+  /// Why `begin` has returned nil, or `finish` false.
+  var refusal: String { get }
+}
+
+extension DynamicProxy {
+  /// Makes records as `record(with:_:)` does, in place.
+  ///
+  /// The destination numbers the records and writes their checksums later, with
+  /// `RecordBytes.seal`.
+  package func record(
+    _ schema: WireSchema, producer: UInt32, into destination: any RecordDestination
+  ) throws(WireError) -> Token {
+    var tokens: [Token] = []
+    for (index, method) in schema.methods.enumerated() {
+      let signature = try declared(method)
+      let writer = RecordWriter(
+        method: method, index: UInt16(truncatingIfNeeded: index), schema: schema.identifier,
+        producer: producer, shift: method.shift(of: signature), destination: destination,
+        report: configuration.onError)
+      do throws(ForwardingError) {
+        // SAFETY: the proxy's method has the arguments of the schema's. The closure only
+        // reads them.
+        let token = try unsafe unsafeTap(method.selector, isAfter: false) { delivery in
+          unsafe writer.write(delivery.arguments)
+        }
+        tokens.append(token)
+      } catch {
+        throw WireError(error, selector: method.name)
+      }
+    }
+    return Token(owning: tokens)
+  }
+}
+
+/// Makes the records of one method of a proxy.
+private struct RecordWriter: Sendable {
+  let method: WireMethod
+  let index: UInt16
+  let schema: UInt32
+  let producer: UInt32
+  let shift: Int
+  let destination: any RecordDestination
+  let report: @Sendable (ForwardingError) -> Void
+
+  @inline(__always)
+  @unsafe func write(_ arguments: ArgumentPointers) {
+    // SAFETY: room for the size of each pointer's copy.
+    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
+      do throws(WireError) {
+        let arguments = unsafe arguments - shift
+        let call = try unsafe method.measure(arguments, sizes.baseAddress.unsafelyUnwrapped)
+        guard let (room, number) = unsafe destination.begin(call.length) else { return refused() }
+        unsafe method.write(arguments, call, to: room)
+        let header = RecordHeader(
+          kind: RecordHeader.Kind.invocation, method: index, schema: schema, producer: producer,
+          frameSize: UInt32(truncatingIfNeeded: method.frameSize), sequence: number,
+          time: fwd_wire_time())
+        unsafe header.writeUnsealed(room, length: call.length)
+        if !destination.finish(number) { refused() }
+      } catch {
+        failed(error.description)
+      }
+    }
+  }
+
+  @inline(never)
+  private func refused() { failed(destination.refusal) }
+
+  @inline(never)
+  private func failed(_ reason: String) {
+    report(
+      ForwardingError(
+        .deliveryFailed, selector: method.name, "a call was not recorded: \(reason)"))
+  }
+}
+
+/// The records of a buffer, for those that store records and do not read them.
+@unsafe package struct RecordBytes {
+  private let base: UnsafeMutableRawPointer
+
+  /// - Parameter base: a record whose length is right.
+  @unsafe package init(_ base: UnsafeMutableRawPointer) { unsafe self.base = base }
+
+  /// The length in bytes.
+  package var length: Int { unsafe Int(base.load(as: UInt32.self)) }
+
+  package var isInvocation: Bool {
+    unsafe base.load(fromByteOffset: 8, as: UInt8.self) == RecordHeader.Kind.invocation
+  }
+
+  /// The index of the method in the schema.
+  package var method: UInt16 { unsafe base.load(fromByteOffset: 10, as: UInt16.self) }
+
+  /// The identifier of the schema.
+  package var schema: UInt32 { unsafe base.load(fromByteOffset: 12, as: UInt32.self) }
+
+  /// The time of the call in nanoseconds since 1970 in UTC.
+  package var time: Int64 { unsafe base.load(fromByteOffset: 32, as: Int64.self) }
+
+  /// Reads the length and the schema of a record that may be damaged.
+  ///
+  /// - Returns: nil if the record does not lie in the bytes.
+  package static func header(
+    _ bytes: UnsafeRawBufferPointer, at start: Int
+  ) -> (length: Int, schema: UInt32)? {
+    let left = bytes.count - start
+    guard left >= RecordHeader.size else { return nil }
+    // SAFETY: there is a header. Damage may have left it unaligned.
+    let length = Int(unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+    guard length >= RecordHeader.size, length % 8 == 0, length <= left else { return nil }
+    return (length, unsafe bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
+  }
+
+  /// Writes the checksum.
+  package func seal() { unsafe RecordHeader.seal(base, length: length) }
+}

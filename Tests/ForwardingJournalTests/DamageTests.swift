@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Journal
+  import Forwarding
+  import ForwardingJournal
+  import ForwardingWire
+  import Foundation
+  import Testing
+
+  @Suite struct DamageTests {
+    /// Reads everything that can be read: as records to be shown, and to be forwarded.
+    ///
+    /// - Returns: the error of the second, and how many entries precede it.
+    @discardableResult
+    private func read(_ path: String) -> (JournalError?, Int) {
+      var count = 0
+      _ = journalError {
+        var shown = try Journal(reading: path).entries()
+        while let entry = try shown.next() { #expect(!entry.json.isEmpty) }
+      }
+      let error = journalError {
+        let proxy = try Log.proxy()
+        var entries = try Journal(reading: path).entries(Log.schema(proxy))
+        while let entry = try entries.next() {
+          try entry.record.forward(to: proxy)
+          count += 1
+        }
+      }
+      return (error, count)
+    }
+
+    @Test func `A damaged record is named, and reading can go on behind it`() throws {
+      let folder = try Folder()
+      let journal = try folder.numbers(100)
+      var bytes = try #require(try folder.records().first)
+      bytes[16 * 48 + 44] ^= 4
+      try folder.setRecords(0, bytes)
+      let (error, count) = read(folder.path)
+      #expect(error?.code == .damaged && error?.position == 17 && count == 16)
+      #expect(error?.wireError?.code == .checksumMismatch)
+      #expect(error?.description.contains("read from position 18") == true, "\(error!)")
+      #expect(
+        try journal.numbers(Journal.Filter(positions: 18...1000)).map(\.number) == Array(17..<100))
+    }
+
+    @Test func `A record without a right length is named, and the next row can be read`() throws {
+      let folder = try Folder()
+      _ = try folder.numbers(10)
+      let journal = try folder.numbers(10)
+      var bytes = try #require(try folder.records().first)
+      bytes[3 * 48] = 47
+      try folder.setRecords(0, bytes)
+      let (error, count) = read(folder.path)
+      #expect(error?.code == .damaged && error?.position == 4 && count == 3)
+      #expect(error?.description.contains("or from 11 ") == true, "\(error!)")
+      #expect(
+        journalError { _ = try journal.numbers(Journal.Filter(positions: 5...9)) }?.code == .damaged
+      )
+      #expect(try journal.numbers(Journal.Filter(positions: 11...20)).count == 10)
+    }
+
+    @Test func `Forged rows and records with right checksums are errors`() throws {
+      for (number, statement) in [
+        "UPDATE batches SET count = 0", "UPDATE batches SET count = -1",
+        "UPDATE batches SET count = 101", "UPDATE batches SET count = 9223372036854775807",
+        "UPDATE batches SET first = -7 WHERE first = 1",
+        "UPDATE batches SET first = 9223372036854775807 WHERE first = 1",
+        "UPDATE batches SET records = x''", "UPDATE batches SET records = 'text'",
+        "UPDATE batches SET records = zeroblob(50000000)",
+        "UPDATE batches SET records = zeroblob(100000000)",
+        "UPDATE schemas SET record = x'00'", "DELETE FROM schemas",
+        "UPDATE schemas SET identifier = identifier + 4294967296 * 7",
+        "DROP TABLE batches", "DROP TABLE batches; CREATE TABLE batches(first)",
+        "DROP TABLE batches; CREATE VIEW batches AS SELECT 1 AS first, 1 AS count, 1 AS earliest, "
+          + "1 AS latest, 1 AS session, 1 AS elapsed, x'00' AS records",
+        "PRAGMA user_version = 2", "PRAGMA application_id = 1",
+      ].enumerated() {
+        let folder = try Folder()
+        _ = try folder.numbers(100)
+        try folder.run(statement)
+        let (error, count) = read(folder.path)
+        #expect(error != nil && count <= 100, "\(number): \(statement)")
+      }
+      for statement in [
+        "UPDATE batches SET session = 'x', elapsed = -9223372036854775808",
+        "UPDATE batches SET elapsed = 9223372036854775807", "DELETE FROM latest",
+        "UPDATE latest SET position = -9223372036854775808",
+        "CREATE TRIGGER t AFTER INSERT ON batches BEGIN DELETE FROM batches; END",
+      ] {
+        let folder = try Folder()
+        _ = try folder.numbers(100)
+        try folder.run(statement)
+        #expect(read(folder.path).0 == nil, "\(statement)")
+        // Recording goes on, and triggers do not run.
+        #expect(try folder.numbers(1).numbers().count == 101, "\(statement)")
+      }
+    }
+
+    @Test func `Hostile records with right checksums are refused`() throws {
+      let folder = try Folder()
+      let proxy = try Log.proxy()
+      let journal = try Journal(folder.path)
+      let token = try journal.record(proxy, Log.schema(proxy))
+      try proxy.send(Log.tick, 1, 2, "ACME")
+      try proxy.send(Log.number, 2)
+      token.cancel()
+      try journal.close()
+      // The string's slot is at byte 56 of the first record: offset, then size.
+      for (place, value) in [
+        (56, 0x7FFF_FFF8), (56, 0), (60, 1 << 20), (60, 6), (10, 77), (20, 1 << 20), (8, 5),
+      ] {
+        let bytes = try folder.records()
+        try unsafe folder.changeRecords { position, record in
+          guard position == 1 else { return }
+          if place == 8 || place == 10 {
+            unsafe record.storeBytes(of: UInt8(value), toByteOffset: place, as: UInt8.self)
+          } else {
+            unsafe record.storeBytes(of: UInt32(value), toByteOffset: place, as: UInt32.self)
+          }
+        }
+        let (error, count) = read(folder.path)
+        #expect(
+          error?.code == .damaged && error?.position == 1 && count == 0,
+          "\(place): \(error.map(String.init(describing:)) ?? "")")
+        try folder.setRecords(0, bytes[0])
+      }
+      #expect(read(folder.path).1 == 2)
+    }
+
+    @Test func `Truncated files and files with flipped bits are read up to an error, or wholly`()
+      throws
+    {
+      var generator = SystemRandomNumberGenerator()
+      let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
+      var random = Random(seed)
+      let folder = try Folder()
+      let proxy = try Log.proxy()
+      let journal = try Journal(folder.path)
+      let token = try journal.record(proxy, Log.schema(proxy))
+      for number in 0..<2000 { try proxy.send(Log.tick, Int64(number), 1, "text \(number)") }
+      token.cancel()
+      try journal.close()
+      let whole = try Data(contentsOf: URL(filePath: folder.path))
+      for round in 0..<120 {
+        let other = try Folder()
+        var bytes = whole
+        if round % 3 == 0 {
+          bytes = bytes.prefix(Int(random.next() % UInt64(bytes.count)))
+        } else {
+          for _ in 0..<(round % 8 + 1) {
+            bytes[Int(random.next() % UInt64(bytes.count))] ^= 1 << UInt8(random.next() % 8)
+          }
+        }
+        try bytes.write(to: URL(filePath: other.path))
+        let (error, count) = read(other.path)
+        #expect(error != nil || count <= 2000, "seed \(seed), round \(round)")
+        // A recorder may refuse the file, or go on. It must not trap.
+        _ = journalError { _ = try other.numbers(1) }
+      }
+    }
+
+    @Test func `A file that is no journal is refused and left as it is`() throws {
+      let folder = try Folder()
+      #expect(journalError { _ = try Journal(reading: folder.path) }?.code == .cannotOpen)
+      #expect(journalError { _ = try Journal(reading: "") }?.code == .invalidArgument)
+      #expect(journalError { _ = try Journal(folder.directory + "/no/such") }?.code == .cannotOpen)
+      #expect(journalError { _ = try Journal(folder.directory) }?.code == .cannotOpen)
+      let text = Data("just some text, and more of it\n".utf8) + Data(repeating: 32, count: 2000)
+      try text.write(to: URL(filePath: folder.path))
+      for open in [{ try Journal(reading: folder.path) }, { try Journal(folder.path) }] {
+        let error = journalError { _ = try open() }
+        #expect(error?.code == .notAJournal)
+        #expect(error?.description.hasPrefix(folder.path) == true)
+      }
+      #expect(try Data(contentsOf: URL(filePath: folder.path)) == text)
+      // Another program's database.
+      try FileManager.default.removeItem(atPath: folder.path)
+      try folder.run("CREATE TABLE notes(text)")
+      #expect(journalError { _ = try Journal(folder.path) }?.code == .notAJournal)
+      #expect(journalError { _ = try Journal(reading: folder.path) }?.code == .notAJournal)
+    }
+  }
+
+  /// Random numbers of a seed.
+  private struct Random {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var value = state
+      value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+      return value ^ (value >> 31)
+    }
+  }
+#endif

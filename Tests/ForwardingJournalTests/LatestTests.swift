@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if Journal
+  import Dispatch
+  import Forwarding
+  import ForwardingJournal
+  import ForwardingWire
+  import Testing
+
+  @Suite struct LatestTests {
+    @Test
+    func `A late subscriber alone gets the last call of each chosen method, then all later ones`()
+      throws
+    {
+      let folder = try Folder()
+      let proxy = try Log.proxy()
+      let schema = try Log.schema(proxy)
+      let journal = try Journal(folder.path)
+      let token = try journal.record(proxy, schema)
+      let early = Collected<Int64>()
+      let first = try proxy.subscribe { $0.on(Log.number) { early.append($0) } }
+      try proxy.send(Log.number, 1)
+      try proxy.send(Log.tick, 1, 1.5, "old")
+      try proxy.send(Log.number, 2)
+      try proxy.send(Log.tick, 2, 2.5, "new")
+      let late = Collected<String>()
+      let second = try journal.subscribe(
+        to: proxy, schema, startingWithLast: ["number:", "tick:price:symbol:", "none"]
+      ) { proxy in
+        try proxy.subscribe {
+          $0.on(Log.number) { late.append("\($0)") }
+          $0.on(Log.tick) { _, _, text in late.append(text ?? "") }
+        }
+      }
+      #expect(late.all == ["2", "new"])
+      try proxy.send(Log.number, 3)
+      #expect(late.all == ["2", "new", "3"])
+      #expect(early.all == [1, 2, 3])
+      // The private proxy's calls are not recorded.
+      #expect(try journal.lastPosition == 5)
+      second.cancel()
+      try proxy.send(Log.number, 4)
+      #expect(late.all.count == 3)
+      // Only the chosen methods, also from a closed journal.
+      token.cancel()
+      try journal.close()
+      let only = Collected<Int64>()
+      let third = try Journal(reading: folder.path).subscribe(
+        to: proxy, schema, startingWithLast: ["number:"]
+      ) { proxy in try proxy.subscribe { $0.on(Log.number) { only.append($0) } } }
+      #expect(only.all == [4])
+      let error = journalError {
+        _ = try journal.subscribe(to: proxy, schema, startingWithLast: ["other:"]) { _ in }
+      }
+      #expect(error?.code == .invalidArgument)
+      first.cancel()
+      third.cancel()
+    }
+
+    @Test func `While another thread forwards, no call is missing and the last one comes last`()
+      throws
+    {
+      for _ in 0..<10 {
+        let folder = try Folder()
+        let proxy = try Log.proxy()
+        let schema = try Log.schema(proxy)
+        let journal = try Journal(folder.path, durability: .interval(.milliseconds(1)))
+        let token = try journal.record(proxy, schema)
+        try proxy.send(Log.number, 0)
+        let count: Int64 = 3000
+        let late = Collected<Int64>()
+        let subscriptions = Collected<DynamicProxy.Token>()
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+          if thread == 0 {
+            for number in 1...count { try? proxy.send(Log.number, number) }
+          } else if let subscription = try? journal.subscribe(
+            to: proxy, schema, startingWithLast: ["number:"],
+            { proxy in try proxy.subscribe { $0.on(Log.number) { late.append($0) } } })
+          {
+            subscriptions.append(subscription)
+          }
+        }
+        // From the first one on, all are there.
+        let seen = Set(late.all)
+        let first = try #require(seen.min())
+        #expect(seen == Set(first...count))
+        #expect(late.all.last == count)
+        token.cancel()
+        for subscription in subscriptions.all { subscription.cancel() }
+      }
+    }
+  }
+#endif
