@@ -34,7 +34,8 @@ let openCombine = Target.Dependency.product(
   name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
 
 /// SQLite, for targets that are empty without the trait.
-let sqlite = Target.Dependency.target(name: "CSQLite", condition: .when(traits: ["Journal"]))
+let sqlite = Target.Dependency.target(
+  name: "CForwardingSQLite", condition: .when(traits: ["Journal"]))
 
 let package = Package(
   name: "swift-forwarding",
@@ -107,7 +108,7 @@ let package = Package(
       name: "ForwardingWire", dependencies: ["Forwarding", "CForwardingWire"],
       swiftSettings: swiftSettings),
     .systemLibrary(
-      name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
+      name: "CForwardingSQLite", path: "Sources/CForwardingSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .target(
       name: "ForwardingJournal", dependencies: ["ForwardingWire", "Forwarding", sqlite],

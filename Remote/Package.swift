@@ -30,7 +30,8 @@ let package = Package(
     .systemLibrary(
       name: "CNATS", path: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(
-      name: "CSQLite", path: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+      name: "CRemoteSQLite", path: "CRemoteSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "ForwardingRemote", dependencies: ["CNATS", forwarding, wire],
       swiftSettings: swiftSettings),
@@ -40,8 +41,13 @@ let package = Package(
     // Kills publishers, servers and consumers, and counts what arrives.
     .executableTarget(
       name: "remote-simulation",
-      dependencies: ["ForwardingRemote", "RemoteSupport", "CSQLite", forwarding, wire],
+      dependencies: ["ForwardingRemote", "RemoteSupport", "CRemoteSQLite", forwarding, wire],
       path: "Simulation", swiftSettings: swiftSettings),
+    // Two processes that share what happens in a database. scripts/remote kills both, and compares.
+    .executableTarget(
+      name: "sqlite-mirror",
+      dependencies: ["ForwardingRemote", "RemoteSupport", "CRemoteSQLite", forwarding, wire],
+      path: "Examples/sqlite-mirror", swiftSettings: swiftSettings),
     .target(
       name: "CRawNATS", dependencies: ["CNATS"], path: "Benchmarks/CRawNATS",
       cSettings: [.define("_POSIX_C_SOURCE", to: "200809L")]),

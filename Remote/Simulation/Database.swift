@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-import CSQLite
+import CRemoteSQLite
 import ForwardingRemote
 import Foundation
 

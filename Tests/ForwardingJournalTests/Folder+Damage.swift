@@ -3,7 +3,7 @@
 
 #if Journal
   import CForwardingWire
-  import CSQLite
+  import CForwardingSQLite
   import Foundation
 
   extension Folder {

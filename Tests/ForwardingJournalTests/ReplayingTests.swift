@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Journal
-  import CSQLite
+  import CForwardingSQLite
   import Forwarding
   import ForwardingJournal
   import ForwardingWire

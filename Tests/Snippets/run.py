@@ -123,7 +123,7 @@ def compile_program(program, options, directory, number):
         command += ["-swift-version", "6", "-I", modules, "-c", "-o", folder / "main.o"]
         for directory in ("include", "internal"):
             command += ["-I", ROOT / "CShims" / directory]
-        command += ["-I", ROOT / "Sources/CForwardingWire/include", "-I", ROOT / "Sources/CSQLite"]
+        command += ["-I", ROOT / "Sources/CForwardingWire/include", "-I", ROOT / "Sources/CForwardingSQLite"]
         if options.remote:
             command += ["-I", ROOT / "Remote/CNATS"]
         command += ["-Xcc", "-DFWD_INTERNAL"]

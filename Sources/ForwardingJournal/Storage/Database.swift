@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Journal
-  internal import CSQLite
+  internal import CForwardingSQLite
 
   /// A connection to an SQLite database, for one thread at a time.
   @safe internal final class Database {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Foundation
+import RemoteSupport
+
+/// Runs both processes and a server, kills each of them in turn, and compares what was drawn with the
+/// database.
+func testKills(changes: Int, kills: Int) async throws -> Bool {
+  let server = try NATSServer().start()
+  unsafe setenv("NATS_URL", server.url, 1)
+  let path = server.directory.appendingPathComponent("sensors.db").path
+  let driving = Child(["drive", path, "\(changes)"])
+  let drawing = Child(["draw", "\(changes)"])
+  defer {
+    driving.kill()
+    drawing.kill()
+  }
+  try driving.start()
+  try drawing.start()
+  let database = try Database(path)
+  for kill in 0..<(3 * kills) {
+    let goal = Int64(changes * (kill + 1) / (3 * kills + 1))
+    while try database.newestChange() < goal, driving.isRunning {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    switch kill % 3 {
+    case 0:
+      driving.kill()
+      try driving.start()
+    case 1:
+      drawing.kill()
+      try drawing.start()
+    default:
+      server.kill()
+      try server.start()
+    }
+  }
+  guard driving.wait() == 0, drawing.wait() == 0 else {
+    print("FAILED: a process has ended with an error")
+    return false
+  }
+  var expected = Picture.State()
+  expected.changes = changes
+  expected.values = try database.values()
+  guard drawing.output == expected.bars + "\n" else {
+    print("FAILED: the database has\n\(expected.bars)\nbut the picture is\n\(drawing.output)")
+    return false
+  }
+  print(
+    "\(expected.bars)\nThe picture is that of the database, after \(kills) kills of each process.")
+  return true
+}
+
+/// A process of this program.
+private final class Child {
+  private let arguments: [String]
+  private var process = Process()
+  private var pipe = Pipe()
+
+  init(_ arguments: [String]) { self.arguments = arguments }
+
+  func start() throws {
+    process = Process()
+    pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = arguments
+    process.standardOutput = pipe
+    try process.run()
+  }
+
+  var isRunning: Bool { process.isRunning }
+
+  func kill() {
+    guard process.isRunning else { return }
+    _ = Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  func wait() -> Int32 {
+    process.waitUntilExit()
+    return process.terminationReason == .exit ? process.terminationStatus : -1
+  }
+
+  /// What it printed after the last notice that the server was away.
+  var output: String {
+    let lines = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+      .filter { !$0.hasPrefix("waiting for the server") }
+    return lines.joined(separator: "\n")
+  }
+}
