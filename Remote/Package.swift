@@ -24,7 +24,8 @@ let package = Package(
     .library(name: "ForwardingRemote", targets: ["ForwardingRemote"])
   ],
   dependencies: [
-    .package(name: "swift-forwarding", path: "..")
+    // The trait for the tests and the documentation: nothing else here uses the journal.
+    .package(name: "swift-forwarding", path: "..", traits: ["Journal"])
   ],
   targets: [
     .systemLibrary(
@@ -57,7 +58,10 @@ let package = Package(
       path: "Benchmarks/remote-bench", swiftSettings: swiftSettings),
     .testTarget(
       name: "ForwardingRemoteTests",
-      dependencies: ["ForwardingRemote", "RemoteSupport", forwarding, wire],
+      dependencies: [
+        "ForwardingRemote", "RemoteSupport", forwarding, wire,
+        .product(name: "ForwardingJournal", package: "swift-forwarding"),
+      ],
       swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6],

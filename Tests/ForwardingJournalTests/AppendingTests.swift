@@ -26,13 +26,13 @@
       let folder = try Folder()
       let journal = try Journal(folder.path, durability: .everyCall)
       #expect(try journal.mark("consumer-7") == nil)
-      try journal.append(bytes([1, 2]), mark: "consumer-7", at: 123)
+      try journal.append(bytes([1, 2]), marks: ["consumer-7": 123])
       #expect(try journal.mark("consumer-7") == 123)
       let reader = try Journal(reading: folder.path)
       #expect(try reader.mark("consumer-7") == 123)
       #expect(try reader.numbers().map(\.number) == [1, 2])
-      try journal.append([], mark: "consumer-7", at: -5)
-      try journal.append([], mark: "consumer-8", at: Int.max)
+      try journal.append([], marks: ["consumer-7": -5])
+      try journal.append([], marks: ["consumer-8": Int.max])
       try journal.append(bytes([3]))
       #expect(try reader.mark("consumer-7") == -5)
       #expect(try reader.mark("consumer-8") == Int.max)
@@ -59,14 +59,14 @@
       let journal = try Journal(folder.path)
       var damaged = try bytes([1, 2])
       damaged[damaged.count - 1] ^= 1
-      let error = journalError { try journal.append(damaged, mark: "m", at: 1) }
+      let error = journalError { try journal.append(damaged, marks: ["m": 1]) }
       #expect(error?.code == .notRecorded && error?.wireError?.code == .checksumMismatch)
       let cut = try Array(bytes([1]).dropLast(8))
       #expect(journalError { try journal.append(cut) }?.wireError?.code == .truncated)
       #expect(journalError { try journal.append([1, 2, 3]) }?.code == .notRecorded)
       for name in ["", "a\0b", String(repeating: "x", count: 1025)] {
         #expect(
-          journalError { try journal.append([], mark: name, at: 1) }?.code == .invalidArgument)
+          journalError { try journal.append([], marks: [name: 1]) }?.code == .invalidArgument)
       }
       #expect(try journal.mark("m") == nil)
       #expect(try journal.lastPosition == 0)
@@ -84,7 +84,7 @@
         if thread == 0 {
           for number in 0..<300 {
             try? journal.append(
-              bytes([Int64(2 * number), Int64(2 * number + 1)]), mark: "m", at: number + 1)
+              bytes([Int64(2 * number), Int64(2 * number + 1)]), marks: ["m": number + 1])
           }
           try? journal.flush()
           done.append(true)

@@ -5,46 +5,34 @@
   internal import ForwardingWire
 
   extension Journal {
-    /// Appends records that another process has made, and perhaps sets a mark, in one
-    /// transaction.
+    /// Appends records that another process has made, and sets marks, in one transaction.
     ///
     /// A consumer of a stream stores what it gets together with its position in the
     /// stream. After a crash both are there, or neither:
     ///
     /// ```swift
-    /// try journal.append(message.bytes, mark: "consumer-7", at: message.sequence)
-    /// let position = journal.mark("consumer-7") ?? 0   // after a restart: go on behind it
+    /// try journal.append(message.bytes, marks: ["consumer-7": message.sequence])
+    /// let position = try journal.mark("consumer-7") ?? 0   // after a restart: go on behind it
     /// ```
     ///
     /// The records get positions as recorded calls do, and become durable with the
     /// journal's durability. To be sure, call ``flush()``.
     ///
     /// - Parameters:
-    ///   - bytes: a schema record, and records; or nothing, to set a mark only. They are
+    ///   - bytes: a schema record, and records; or nothing, to set marks only. They are
     ///     checked by the recorded schema. The names of its methods stay in memory.
-    ///   - mark: the name of the mark: 1 to 1024 bytes.
-    ///   - position: the mark's position, in any numbering.
+    ///   - marks: new positions, in any numbering, by the names of their marks: 1 to 1024
+    ///     bytes. Other marks stay as they are.
     /// - Throws: `JournalError`: `notRecorded` with the `wireError` if the bytes are
     ///   damaged; `invalidArgument`, `readOnly`, `closed`, `notWritten`. Then
-    ///   nothing has been appended, and the mark is as before.
+    ///   nothing has been appended, and the marks are as before.
     /// - Complexity: O(*n*) in the number of bytes.
-    public func append(_ bytes: [UInt8], mark: String, at position: Int) throws(JournalError) {
-      guard (1...1024).contains(mark.utf8.count), !mark.utf8.contains(0) else {
+    public func append(_ bytes: [UInt8], marks: [String: Int] = [:]) throws(JournalError) {
+      for name in marks.keys where !(1...1024).contains(name.utf8.count) || name.utf8.contains(0) {
         throw JournalError(
           .invalidArgument, path,
-          "the name of the mark has \(mark.utf8.count) bytes, expected 1 to 1024 and no NUL")
+          "the name of a mark has \(name.utf8.count) bytes, expected 1 to 1024 and no NUL")
       }
-      try append(bytes, (mark, position))
-    }
-
-    /// Appends records that another process has made.
-    ///
-    /// - Throws: `JournalError`, as ``append(_:mark:at:)``.
-    public func append(_ bytes: [UInt8]) throws(JournalError) { try append(bytes, nil) }
-
-    private func append(
-      _ bytes: [UInt8], _ mark: (name: String, position: Int)?
-    ) throws(JournalError) {
       let recorder = try writable()
       try recorder.queue.check()
       var decoder = WireDecoder(showing: bytes)
@@ -57,7 +45,7 @@
       for schema in decoder.recordedSchemas {
         try add(schema.identifier, Array(bytes[schema.range]), schema.methods, to: recorder)
       }
-      try recorder.queue.add(bytes, ranges, mark: mark)
+      try recorder.queue.add(bytes, ranges, marks)
     }
 
     /// Returns the position of a mark; nil if it has never been set.

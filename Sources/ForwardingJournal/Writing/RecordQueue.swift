@@ -144,12 +144,12 @@
       lock.unlock()
     }
 
-    /// Adds whole records, and perhaps a mark, to one batch.
+    /// Adds whole records and marks to one batch.
     ///
     /// - Parameter ranges: those of the records in the bytes.
     /// - Throws: the failure of the writer; `closed`.
     internal func add(
-      _ bytes: [UInt8], _ ranges: [Range<Int>], mark: (name: String, position: Int)?
+      _ bytes: [UInt8], _ ranges: [Range<Int>], _ marks: [String: Int]
     ) throws(JournalError) {
       let length = ranges.reduce(0) { $0 + $1.count }
       lock.lock()
@@ -168,9 +168,9 @@
       }
       unsafe batch.arena.used += length
       unsafe next += ranges.count
-      if let mark {
-        unsafe batch.marks[mark.name] = mark.position
-        marks[mark.name] = mark.position
+      for (name, position) in marks {
+        unsafe batch.marks[name] = position
+        self.marks[name] = position
       }
       if let failure = accept(waiting: waitsForEach) { throw failure }
     }
