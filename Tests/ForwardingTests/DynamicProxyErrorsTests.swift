@@ -408,7 +408,8 @@ import Testing
     #expect(wrong?.code == .policyMismatch)
     #expect(
       wrong?.description
-        == #"the configuration: the result of "score:" is 'B' (Bool) for the policy "any", got 'i' (Int32)"#)
+        == #"the configuration: the result of "score:" is 'B' (Bool) for the policy "any", got 'i' (Int32)"#
+    )
   }
 
   @Test func `a proxy for no protocol knows no method`() throws {

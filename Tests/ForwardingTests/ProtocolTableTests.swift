@@ -73,8 +73,10 @@ import Testing
       $0.required("a:", "v@:i")
       $0.optional("a:", "v@:i")
     },
-    Fault("a policy that does not fit", .policyMismatch, "a", "'B' (Bool) for the policy \"any\"", "'i' (Int32)")
-    {
+    Fault(
+      "a policy that does not fit", .policyMismatch, "a", "'B' (Bool) for the policy \"any\"",
+      "'i' (Int32)"
+    ) {
       $0.required("a", "i@:", result: .any)
     },
     Fault("a default of another type", .policyMismatch, "a", "'i' (Int32), got Double") {
