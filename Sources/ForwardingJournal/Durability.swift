@@ -8,8 +8,8 @@
     /// | durability | lost if the process is killed | lost if the power fails | what a call waits for |
     /// |---|---|---|---|
     /// | `operatingSystem` | the last 10 milliseconds and the commit under way | what the system has not yet written: usually the last 30 seconds, at most since the last `flush()` or checkpoint | nothing |
-    /// | `interval(d)` | the last *d* and the commit under way | the same | nothing |
-    /// | `everyCall` | nothing | nothing | a commit, which calls of several threads share |
+    /// | `interval(d)` | the last *d*, and the commit under way | the last *d*, and the commit under way | nothing, unless the buffer is full |
+    /// | `everyCall` | nothing | nothing | an `fsync`, which threads share |
     ///
     /// In no case is a record lost that precedes one that is kept, and the file stays whole.
     @nonexhaustive

@@ -11,12 +11,13 @@
   /// let journal = try Journal("trades.journal")
   /// let recording = try journal.record(proxy, schema)
   /// try proxy.send(tick, 101.5, "ACME")
+  /// recording.cancel()
   /// try journal.close()
   /// ```
   ///
   /// Each record has a *position*: 1, 2, 3 and so on, in the order in which the calls
-  /// were recorded, whatever the clock does. Positions go on when the file is opened
-  /// again.
+  /// were recorded, whatever the clock does. Positions continue when the file is
+  /// opened again.
   ///
   /// One `Journal` at a time records into a file. Any number may read it meanwhile, in
   /// this process and in others. The file is an SQLite database, with `-wal` and `-shm`
@@ -30,7 +31,7 @@
     /// What recording needs; nil if the journal is read only.
     internal let recorder: Recorder?
 
-    /// Opens a journal to record into it, and makes the file if there is none.
+    /// Opens a journal to record into it. Creates the file if it does not exist.
     ///
     /// - Parameters:
     ///   - path: the file.

@@ -94,8 +94,8 @@ public final class RemoteConnection: Sendable {
   ///   - proxy: gets the calls. The consumer keeps it alive.
   ///   - schema: the methods that this program knows. The producer's schema is compared
   ///     with it.
-  ///   - positions: keeps how far this consumer has come. By default each run of the
-  ///     program begins anew.
+  ///   - positions: keeps how far this consumer has come. By default in memory, so that each
+  ///     run of the program begins at `start`.
   ///   - start: where to begin if there is no position.
   /// - Throws: `RemoteError` with the code `invalidArgument` if the name is not valid.
   public func consumer(

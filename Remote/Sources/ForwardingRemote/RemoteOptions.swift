@@ -3,7 +3,7 @@
 
 /// How to connect to a server.
 public struct RemoteOptions: Sendable {
-  /// Who connects. By default the URL may name the user and the password, or nobody.
+  /// The user that connects. By default that of the URL, or none.
   public var credentials = RemoteCredentials.none
   /// The certificates; nil connects without TLS, unless the URL begins with `tls://`.
   public var tls: RemoteTLS?
@@ -16,9 +16,9 @@ public struct RemoteOptions: Sendable {
   public init() {}
 }
 
-/// Who connects to a server.
+/// The user that connects to a server.
 public enum RemoteCredentials: Sendable {
-  /// Nobody, or the user in the URL.
+  /// No user, or the one in the URL.
   case none
   /// A user and a password.
   case user(String, password: String)

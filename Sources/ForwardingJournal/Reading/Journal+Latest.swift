@@ -19,12 +19,12 @@
     /// same methods, which forwards the last calls and ends.
     ///
     /// If no other thread forwards meanwhile, the subscriber gets the last recorded call of
-    /// each method, and then every later call, without a gap and without a double. The
+    /// each method, and then every later call, none missing and none duplicated. The
     /// calls come in the order of their positions. If other threads forward meanwhile:
     ///
-    /// - No call is missing. A call that is not delivered to the new subscriber as it is
-    ///   made is recorded before the last calls are read, so the last one of its method, or
-    ///   a later one, is delivered here.
+    /// - No call is missing. A call that the new subscriber does not get when it is made is
+    ///   recorded before the last calls are read. The subscriber then gets that call, or a
+    ///   later one of the same method.
     /// - A call that is made during this function may be delivered twice: when it is made,
     ///   and as the last one.
     /// - A last call may arrive after a later call. Then the later one is delivered again,

@@ -21,11 +21,11 @@
     ///
     /// The pace is that of a steady clock: it does not matter if the time of day was set
     /// while calls were recorded. Between two openings of the journal it is that of the
-    /// time of day. Calls that were recorded within some milliseconds come at once. Time
-    /// that subscribers need counts: calls that are late are forwarded without a pause.
+    /// time of day. Calls that were recorded within some milliseconds come at once. The
+    /// running time of subscribers counts: a call that is already due is forwarded at once.
     ///
-    /// Replaying into a proxy that this journal records appends the calls anew. It ends with
-    /// the last entry that there is when it begins.
+    /// The replay ends with the entry that is the last one when it begins. If this journal
+    /// records the proxy, the calls are recorded again.
     ///
     /// - Parameters:
     ///   - proxy: the proxy.

@@ -35,13 +35,13 @@
         schema.map { WireDecoder(bytes, schema: $0) } ?? WireDecoder(showing: bytes)
       }
 
-      /// Returns the next entry; nil behind the last one. Call it again later to read
+      /// Returns the next entry; nil after the last one. Call it again later to read
       /// what has been recorded since.
       ///
       /// - Throws: `JournalError`: `schemaMismatch` if a recorded method does not fit the
       ///   schema: the description names the method and both encodings, and `wireError`
       ///   has the method's name; `damaged` if a record or the file is damaged. The next
-      ///   call throws the same error. To go on behind a damaged record, read from the
+      ///   call throws the same error. To continue after a damaged record, read from the
       ///   position that the description names.
       /// - Complexity: O(*n*) in the length of the record, and of those that the filter
       ///   leaves out before it.

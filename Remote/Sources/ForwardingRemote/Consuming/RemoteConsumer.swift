@@ -6,7 +6,7 @@ internal import ForwardingWire
 internal import Foundation
 internal import Synchronization
 
-/// Forwards the calls of a producer to a proxy of this process, each once and in order.
+/// Forwards the calls of a producer to a proxy of this process, in order and without gaps.
 ///
 /// ```swift
 /// let subscription = try proxy.subscribe { $0.on(tick) { price, symbol in … } }

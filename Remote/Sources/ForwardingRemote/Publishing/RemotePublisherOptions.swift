@@ -36,6 +36,6 @@ public enum RemoteOverflow: Sendable {
   case block
   /// The call is not sent, but counted. See ``RemotePublisher/droppedCount``.
   case drop
-  /// The publisher fails. What it has sent is a beginning of the calls without gaps.
+  /// The publisher fails. What it has sent are the first calls, without gaps.
   case fail
 }
