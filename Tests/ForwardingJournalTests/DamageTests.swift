@@ -11,9 +11,12 @@
   @Suite struct DamageTests {
     /// Reads everything that can be read: as records to be shown, and to be forwarded.
     ///
+    /// - Parameter isRight: whether a tick is one that was recorded.
     /// - Returns: the error of the second, and how many entries precede it.
     @discardableResult
-    private func read(_ path: String) -> (JournalError?, Int) {
+    private func read(
+      _ path: String, isRight: @escaping @Sendable (Int64, String?) -> Bool = { _, _ in true }
+    ) -> (JournalError?, Int) {
       var count = 0
       _ = journalError {
         var shown = try Journal(reading: path).entries()
@@ -21,6 +24,10 @@
       }
       let error = journalError {
         let proxy = try Log.proxy()
+        let token = try proxy.subscribe {
+          $0.on(Log.tick) { number, _, text in #expect(isRight(number, text)) }
+        }
+        defer { token.cancel() }
         var entries = try Journal(reading: path).entries(Log.schema(proxy))
         while let entry = try entries.next() {
           try entry.record.forward(to: proxy)
@@ -60,6 +67,52 @@
       #expect(try journal.numbers(Journal.Filter(positions: 11...20)).count == 10)
     }
 
+    @Test func `Rows before a damaged row are read, and those after it can be`() throws {
+      for statement in [
+        "UPDATE batches SET count = 2 WHERE first = 3",
+        "UPDATE batches SET records = x'00' WHERE first = 3",
+      ] {
+        let folder = try Folder()
+        for _ in 0..<5 { _ = try folder.numbers(1) }
+        try folder.run(statement)
+        let (error, count) = read(folder.path)
+        #expect(error?.code == .damaged && error?.position == 3 && count == 2)
+        #expect(error?.description.contains("from position 4") == true, "\(error!)")
+        let rest = try Journal(reading: folder.path).numbers(Journal.Filter(positions: 4...9))
+        #expect(rest.map(\.position) == [4, 5])
+      }
+    }
+
+    @Test func `Tables that are not those of a journal are refused`() throws {
+      let columns = "earliest, latest, session, elapsed, records"
+      for statement in [
+        "DROP TABLE batches; CREATE TABLE batches(first TEXT, count, \(columns));"
+          + "INSERT INTO batches VALUES('099', 1, 0, 9, 0, 0, x''), ('0zz', 1, 0, 9, 0, 0, x'')",
+        "DROP TABLE schemas; CREATE TABLE schemas(identifier INTEGER PRIMARY KEY, "
+          + "record BLOB AS (zeroblob(67000000))); INSERT INTO schemas VALUES (1), (2)",
+        "CREATE TRIGGER t AFTER INSERT ON batches BEGIN DELETE FROM batches; END",
+        "CREATE VIEW v AS SELECT 1", "CREATE INDEX i ON batches(latest)", "DROP TABLE marks",
+      ] {
+        let folder = try Folder()
+        _ = try folder.numbers(10)
+        try folder.run(statement)
+        #expect(read(folder.path).0?.code == .damaged, "\(statement)")
+        #expect(journalError { _ = try Journal(folder.path) }?.code == .damaged, "\(statement)")
+      }
+    }
+
+    @Test func `An array of countless elements without bytes is shown as bytes`() throws {
+      let folder = try Folder()
+      let proxy = try DynamicProxy { $0.optional("one:", "v@:{S=[100i][40000000[0i]]}") }
+      let journal = try Journal(folder.path)
+      let token = try journal.record(proxy, WireSchema(of: proxy))
+      let method = try proxy.method(for: "one:")
+      try unsafe [Int32](1...100).withUnsafeBytes { try unsafe method.forward(frame: $0) }
+      token.cancel()
+      var entries = try journal.entries()
+      #expect(try entries.next()?.json.contains(",100],\"\"]") == true)
+    }
+
     @Test func `Forged rows and records with right checksums are errors`() throws {
       for (number, statement) in [
         "UPDATE batches SET count = 0", "UPDATE batches SET count = -1",
@@ -86,13 +139,12 @@
         "UPDATE batches SET session = 'x', elapsed = -9223372036854775808",
         "UPDATE batches SET elapsed = 9223372036854775807", "DELETE FROM latest",
         "UPDATE latest SET position = -9223372036854775808",
-        "CREATE TRIGGER t AFTER INSERT ON batches BEGIN DELETE FROM batches; END",
       ] {
         let folder = try Folder()
         _ = try folder.numbers(100)
         try folder.run(statement)
         #expect(read(folder.path).0 == nil, "\(statement)")
-        // Recording goes on, and triggers do not run.
+        // Recording goes on.
         #expect(try folder.numbers(1).numbers().count == 101, "\(statement)")
       }
     }
@@ -153,8 +205,13 @@
           }
         }
         try bytes.write(to: URL(filePath: other.path))
-        let (error, count) = read(other.path)
+        let next = Collected<Int64>()
+        let (error, count) = read(other.path) { number, text in
+          defer { next.append(number) }
+          return number == Int64(next.all.count) && text == "text \(number)"
+        }
         #expect(error != nil || count <= 2000, "seed \(seed), round \(round)")
+        #expect(next.all.count == count, "seed \(seed), round \(round)")
         // A recorder may refuse the file, or go on. It must not trap.
         _ = journalError { _ = try other.numbers(1) }
       }

@@ -9,6 +9,28 @@
   import Testing
 
   @Suite struct LatestTests {
+    @Test func `The last call is that of the highest position, whatever schema it has`() throws {
+      // Several times, since the order of a dictionary may hide a mistake.
+      for _ in 0..<16 {
+        let folder = try Folder()
+        let journal = try Journal(folder.path)
+        let (first, second) = (try Log.proxy(), try DynamicProxy { $0.optional(Log.number) })
+        let tokens = [
+          try journal.record(first, Log.schema(first)),
+          try journal.record(second, WireSchema(of: second)),
+        ]
+        try first.send(Log.number, 1)
+        try second.send(Log.number, 2)
+        let late = Collected<Int64>()
+        let token = try journal.subscribe(
+          to: second, WireSchema(of: second), startingWithLast: ["number:"]
+        ) { proxy in try proxy.subscribe { $0.on(Log.number) { late.append($0) } } }
+        #expect(late.all == [2])
+        token.cancel()
+        for token in tokens { token.cancel() }
+      }
+    }
+
     @Test
     func `A late subscriber alone gets the last call of each chosen method, then all later ones`()
       throws

@@ -62,6 +62,44 @@ import Testing
     try await publisher.close()
   }
 
+  @Test func `A consumer that begins with the newest call skips none while it waits`() async throws
+  {
+    let receiver = try Receiver()
+    let consumer = try link.consumer(
+      "sensors", into: receiver.proxy, receiver.schema, start: .newest)
+    try await consumer.during {
+      // The producer publishes while the consumer sleeps between two attempts.
+      try await Task.sleep(for: .milliseconds(800))
+      let publisher = try await link.publisher("sensors", of: proxy, schema)
+      for number in 0..<10 { try proxy.send(Feed.number, Int64(number)) }
+      try await publisher.close()
+      #expect(await eventually { receiver.numbers.all.count == 10 })
+    }
+    // Connected, without a call so far, and then without a server.
+    let second = try Receiver()
+    let other = try link.consumer("sensors", into: second.proxy, second.schema, start: .newest)
+    try await other.during {
+      #expect(await eventually { other.position != nil })
+      server.kill()
+      try await Task.sleep(for: .milliseconds(500))
+      try server.start()
+      let publisher = try await link.publisher("sensors", of: proxy, schema)
+      for number in 10..<20 { try proxy.send(Feed.number, Int64(number)) }
+      try await publisher.close()
+      #expect(await eventually { second.numbers.all.count == 10 })
+    }
+    #expect(receiver.numbers.all == Array(0..<10) && second.numbers.all == Array(10..<20))
+  }
+
+  @Test func `An error does not name the password of a URL`() async throws {
+    let error = await remoteError {
+      _ = try await RemoteConnection(
+        to: "nats://ada:hidden@127.0.0.1:1", options: .impatient)
+    }
+    #expect(error?.description.contains("nats://127.0.0.1:1") == true)
+    #expect(error?.description.contains("hidden") == false)
+  }
+
   @Test func `A schema that has changed is an error that names the method`() async throws {
     let publisher = try await link.publisher("sensors", of: proxy, schema)
     try proxy.send(Feed.number, 1)

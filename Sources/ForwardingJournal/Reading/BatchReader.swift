@@ -8,7 +8,7 @@
   internal struct BatchReader {
     private let database: Database
     private let filter: Journal.Filter
-    private var schemas: [UInt32: [UInt8]]?
+    private var schemas: [UInt32: [UInt8]] = [:]
     private var statement: Statement?
 
     /// A row of the journal, or the part of it that is read.
@@ -56,30 +56,54 @@
       var records: [UInt8] = []
       var used: Set<UInt32> = []
       var piece = Piece()
-      while records.count < Self.size, try statement.step() {
-        let (first, count) = (statement.integer(0), statement.integer(1))
-        guard first > 0, (1...Int.max / 2).contains(count), first < Int.max / 2 else {
-          throw damaged(first, "the row has \(count) records")
-        }
-        if first + count <= position { continue }
-        if piece.batches.isEmpty {
-          piece.first = max(first, position)
-        } else if first != piece.end {
-          // Rows that the filter leaves out lie between.
-          guard first > piece.end else { throw damaged(first, "positions overlap") }
+      while records.count < Self.size {
+        let kept = (records: records.count, schemas: used)
+        do throws(JournalError) {
+          guard
+            let batch = try nextRow(of: statement, from: position, &piece, &records, &used)
+          else { break }
+          if let batch { piece.batches.append(batch) }
+        } catch {
+          // The rows before a damaged one are read first. The next piece begins with it.
+          if piece.batches.isEmpty { throw error }
+          records.removeLast(records.count - kept.records)
+          used = kept.schemas
           break
         }
-        let last = min(first + count - 1, filter.positions.upperBound)
-        let fault = unsafe Self.copy(
-          statement.bytes(4), first, count, max(first, position)...last, to: &records, &used)
-        if let fault { throw damaged(first, fault) }
-        piece.end = first + count
-        piece.batches.append(
-          Batch(end: piece.end, session: statement.integer(2), taken: statement.integer(3)))
       }
       guard !piece.batches.isEmpty else { return nil }
       piece.bytes = try bytes(of: used) + records
       return piece
+    }
+
+    /// Reads the next row.
+    ///
+    /// - Returns: nil at the end of the piece. The value in it is nil for a row that ends
+    ///   before the position.
+    private func nextRow(
+      of statement: Statement, from position: Int, _ piece: inout Piece, _ records: inout [UInt8],
+      _ used: inout Set<UInt32>
+    ) throws(JournalError) -> Batch?? {
+      guard try statement.step() else { return nil }
+      let (first, count) = (statement.integer(0), statement.integer(1))
+      guard first > 0, (1...Int.max / 2).contains(count), first < Int.max / 2 else {
+        throw damaged(first, "the row has \(count) records")
+      }
+      if first + count <= position { return .some(nil) }
+      let start = piece.batches.isEmpty ? max(first, position) : piece.end
+      if !piece.batches.isEmpty && first != piece.end {
+        // Rows that the filter leaves out lie between.
+        guard first > piece.end else { throw damaged(first, "positions overlap") }
+        return nil
+      }
+      let last = min(first + count - 1, filter.positions.upperBound)
+      guard max(first, position) <= last else { return nil }
+      let fault = unsafe Self.copy(
+        statement.bytes(4), first, count, max(first, position)...last, to: &records, &used)
+      if let fault { throw damaged(first, fault) }
+      if piece.batches.isEmpty { piece.first = start }
+      piece.end = first + count
+      return Batch(end: piece.end, session: statement.integer(2), taken: statement.integer(3))
     }
 
     private mutating func prepared() throws(JournalError) -> Statement {
@@ -139,15 +163,20 @@
 
     /// The schema records with some identifiers.
     private mutating func bytes(of identifiers: Set<UInt32>) throws(JournalError) -> [UInt8] {
-      if schemas == nil || identifiers.contains(where: { schemas?[$0] == nil }) {
-        schemas = try database.schemas()
+      var bytes: [UInt8] = []
+      for identifier in identifiers.sorted() {
+        if schemas[identifier] == nil { schemas[identifier] = try database.schema(identifier) }
+        // An identifier that is not there is reported by the decoder.
+        bytes += schemas[identifier] ?? []
       }
-      // An identifier that is not there is reported by the decoder.
-      return identifiers.sorted().reduce(into: []) { $0 += schemas?[$1] ?? [] }
+      return bytes
     }
 
     private func damaged(_ position: Int, _ reason: String) -> JournalError {
-      JournalError(.damaged, path, "the file is damaged: \(reason)", position: position)
+      let next = try? database.number("SELECT min(first) FROM batches WHERE first > \(position)")
+      let sentence = next.map { ". To go on behind it, read from position \($0)" } ?? ""
+      return JournalError(
+        .damaged, path, "the file is damaged: \(reason)\(sentence)", position: position)
     }
   }
 #endif

@@ -40,12 +40,15 @@
 
     /// Has what this journal has recorded written, so that it can be read.
     internal func flushToRead() throws(JournalError) {
-      guard let queue = recorder?.queue, !queue.isEnded else { return }
+      guard let recorder else { return }
+      // It has been closed, or has failed. What it has written can be read.
+      if recorder.queue.isEnded { return recorder.thread.waitForEnd() }
       do throws(JournalError) {
-        try queue.flush(isSynced: false)
+        try recorder.queue.flush(isSynced: false)
       } catch {
         // Another thread has closed the journal, which writes, too.
-        if error.code != .closed { throw error }
+        guard error.code == .closed else { throw error }
+        recorder.thread.waitForEnd()
       }
     }
   }

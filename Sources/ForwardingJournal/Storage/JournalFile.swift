@@ -16,6 +16,19 @@
     private static let application = 0x4657_444A
     internal static let version = 1
 
+    /// The statements that make the tables, as SQLite keeps them.
+    private static let tables = [
+      """
+      CREATE TABLE batches(
+        first INTEGER PRIMARY KEY, count INTEGER NOT NULL, earliest INTEGER NOT NULL,
+        latest INTEGER NOT NULL, session INTEGER NOT NULL, elapsed INTEGER NOT NULL,
+        records BLOB NOT NULL)
+      """,
+      "CREATE TABLE schemas(identifier INTEGER PRIMARY KEY, record BLOB NOT NULL)",
+      "CREATE TABLE latest(method TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
+      "CREATE TABLE marks(name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
+    ]
+
     /// Opens a journal to read it.
     ///
     /// - Throws: `JournalError`: `cannotOpen`, `notAJournal`, `unsupportedVersion`,
@@ -34,8 +47,8 @@
     ) throws(JournalError) -> Database {
       let database = try Database(checked(path), .writing)
       let mark = try database.number("PRAGMA application_id")
-      let tables = try database.number("SELECT count(*) FROM sqlite_schema")
-      if mark == 0 && tables == 0 { try make(database) } else { try check(database) }
+      let count = try database.number("SELECT count(*) FROM sqlite_schema")
+      if mark == 0 && count == 0 { try make(database) } else { try check(database) }
       try database.run(
         """
         PRAGMA journal_mode = WAL;
@@ -46,7 +59,7 @@
     }
 
     /// SQLite takes some names for databases in memory.
-    private static func checked(_ path: String) throws(JournalError) -> String {
+    internal static func checked(_ path: String) throws(JournalError) -> String {
       guard !path.isEmpty, !path.utf8.contains(0) else {
         throw JournalError(
           .invalidArgument, String(reflecting: path), "expected the path of a file")
@@ -57,15 +70,9 @@
     private static func make(_ database: Database) throws(JournalError) {
       try database.run("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
       do throws(JournalError) {
+        for table in tables { try database.run(table) }
         try database.run(
           """
-          CREATE TABLE batches(
-            first INTEGER PRIMARY KEY, count INTEGER NOT NULL, earliest INTEGER NOT NULL,
-            latest INTEGER NOT NULL, session INTEGER NOT NULL, elapsed INTEGER NOT NULL,
-            records BLOB NOT NULL);
-          CREATE TABLE schemas(identifier INTEGER PRIMARY KEY, record BLOB NOT NULL);
-          CREATE TABLE latest(method TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
-          CREATE TABLE marks(name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
           PRAGMA application_id = \(application);
           PRAGMA user_version = \(version);
           COMMIT;
@@ -82,11 +89,20 @@
         throw JournalError(
           .notAJournal, path, "the file is not a journal: expected one that Journal has made")
       }
-      let found = try database.number("PRAGMA user_version") ?? 0
-      guard found == version else {
+      let number = try database.number("PRAGMA user_version") ?? 0
+      guard number == version else {
         throw JournalError(
           .unsupportedVersion, path,
-          "the journal has version \(found), but this library reads version \(version)")
+          "the journal has version \(number), but this library reads version \(version)")
+      }
+      // Columns of other types, generated columns, views and triggers would give what a
+      // journal never has.
+      let statement = try database.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+      var found: [String] = []
+      while found.count <= tables.count, try statement.step() { found.append(statement.text(0)) }
+      guard found.sorted() == tables.sorted() else {
+        throw JournalError(
+          .damaged, path, "the file is damaged: its tables are not those of a journal")
       }
     }
   }

@@ -20,6 +20,14 @@
     }
   }
 
+  /// The path of a file without symbolic links; nil if there is no such file.
+  internal func realPath(_ path: String) -> String? {
+    // SAFETY: the path ends with a NUL. The system allocates the result.
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
   /// Nanoseconds of a clock that nobody sets. On Linux it also runs while the system
   /// sleeps.
   internal func steadyTime() -> Int {
@@ -42,6 +50,8 @@
 
     /// - Throws: `JournalError` with the codes `cannotOpen`, `inUse`.
     internal init(_ path: String) throws(JournalError) {
+      // Two links to one file have one claim.
+      let path = realPath(path) ?? path
       // SAFETY: the path ends with a NUL.
       descriptor = unsafe open("\(path)-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else {

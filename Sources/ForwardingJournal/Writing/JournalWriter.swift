@@ -31,7 +31,12 @@
       session = (last ?? 0) &+ 1
       insertBatch = try database.prepare("INSERT INTO batches VALUES(?, ?, ?, ?, ?, ?, ?)")
       insertSchema = try database.prepare("INSERT INTO schemas VALUES(?, ?)")
-      insertLatest = try database.prepare("INSERT OR REPLACE INTO latest VALUES(?2, ?1)")
+      // Two schemas may have methods of one name.
+      insertLatest = try database.prepare(
+        """
+        INSERT INTO latest VALUES(?2, ?1)
+        ON CONFLICT(method) DO UPDATE SET position = max(position, excluded.position)
+        """)
       insertMark = try database.prepare("INSERT OR REPLACE INTO marks VALUES(?2, ?1)")
     }
 

@@ -222,9 +222,11 @@
       return unsafe !isOpen
     }
 
-    /// Takes no more records. The writer ends when it has stored those that it has.
+    /// Takes no more records. The writer ends when it has stored those that it has, so that
+    /// they are durable.
     internal func close() {
       lock.lock()
+      if unsafe isOpen { unsafe batch.mustSync = true }
       unsafe isClosed = true
       unsafe isOpen = false
       unsafe isWriterIdle = false

@@ -16,7 +16,7 @@
     internal init(
       _ path: String, _ durability: Journal.Durability, _ limit: Int
     ) throws(JournalError) {
-      let claim = try WriterClaim(path)
+      let claim = try WriterClaim(JournalFile.checked(path))
       let database = try JournalFile.openForWriting(
         path, isSynced: durability != .operatingSystem)
       let next = try database.nextPosition()
@@ -29,14 +29,15 @@
       self.claim = Lock(claim)
     }
 
-    /// Stores what has been recorded, and ends the thread.
+    /// Stores what has been recorded, and ends the thread. Another call waits until the
+    /// first one has done that.
     internal func close() {
       // The claim is given up when the thread has ended.
       let claim = claim.withLock { claim in
         defer { claim = nil }
         return claim
       }
-      guard let claim else { return }
+      guard let claim else { return thread.waitForEnd() }
       queue.close()
       thread.join()
       extendLifetime(claim)
@@ -52,6 +53,14 @@
           .damaged, path, "the file is damaged: the next position would be \(next)")
       }
       return next
+    }
+
+    /// The schema record of an identifier; nil if there is none of a possible length.
+    internal func schema(_ identifier: UInt32) throws(JournalError) -> [UInt8]? {
+      let statement = try prepare(
+        "SELECT record FROM schemas WHERE identifier = ? AND length(record) <= \(1 << 25)")
+      statement.bind(Int(identifier))
+      return unsafe try statement.step() ? Array(statement.bytes(0)) : nil
     }
 
     /// The stored schema records.

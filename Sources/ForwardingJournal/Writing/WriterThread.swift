@@ -22,6 +22,9 @@
       // Sendable: the writer is used on the thread only, and the reports lie behind a lock.
       var writer: JournalWriter?
       let reports = Lock<[Report]>([])
+      /// Signalled when the writer has stored everything, or has failed.
+      let end = ConditionLock()
+      var hasEnded = false
 
       init(_ writer: JournalWriter) { self.writer = writer }
     }
@@ -70,6 +73,10 @@
       let failure = job.writer?.run()
       // Closes the file.
       job.writer = nil
+      job.end.lock()
+      job.hasEnded = true
+      job.end.broadcastChange()
+      job.end.unlock()
       guard let failure else { return }
       for report in job.reports.withLock({ $0 }) where report.token?.isLive == true {
         report.report(ForwardingError(.deliveryFailed, failure.description))
@@ -84,6 +91,14 @@
         reports.removeAll { $0.token == nil }
         reports.append(Report(token: token, report: report))
       }
+    }
+
+    /// Waits until the thread has stored everything, or has failed. A report does not wait
+    /// for itself: the thread has failed before it.
+    internal func waitForEnd() {
+      job.end.lock()
+      while !job.hasEnded { job.end.waitForChange() }
+      job.end.unlock()
     }
 
     /// Waits until the thread has ended.

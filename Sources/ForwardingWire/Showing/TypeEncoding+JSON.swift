@@ -76,7 +76,8 @@ extension TypeEncoding {
   }
 
   @unsafe private func appendItems(_ place: UnsafeRawPointer, to text: inout String) {
-    guard let element, let size = try? element.layout().size else {
+    // Elements of no bytes may be any number, in a few bytes of an encoding.
+    guard let element, let size = try? element.layout().size, size > 0 else {
       return unsafe appendBytes(place, to: &text)
     }
     text += "["

@@ -113,6 +113,15 @@ import Testing
     #expect(two.status == 0 && two.output.split(separator: "\n").count == 2)
   }
 
+  @Test func `a replay of so many calls does not wait for the next one`() throws {
+    let sample = try Sample()
+    // At this pace the last call would come 100 s later.
+    let start = ContinuousClock.now
+    let run = try ToolRun.fwd("journal", "replay", sample.path, "--limit", "3", "--pace", "0.001")
+    #expect(run.status == 0 && run.output.split(separator: "\n").count == 3)
+    #expect(start.duration(to: .now) < .seconds(60))
+  }
+
   @Test func `Control-C ends a replay`() throws {
     let sample = try Sample()
     let run = try ToolRun.fwd("journal", "replay", sample.path, "--pace", "0.0001") { process in
@@ -181,6 +190,8 @@ import Testing
       (["--from", "5", "--to", "4"], "--to 4"), (["--limit", "0"], "--limit"),
       (["--since", "yesterday"], "yesterday"), (["--since", "2026-02-30"], "2026-02-30"),
       (["--since", "2026-01-02", "--until", "2026-01-01"], "--until"),
+      (["--until=-9223372036854775808"], "--until"),
+      (["--since", "2262-04-11T23:47:16.9"], "2262-04-11"),
     ] {
       let run = try ToolRun.shell(
         "\"$FWD\" journal show file " + arguments.map { "'\($0)'" }.joined(separator: " "))

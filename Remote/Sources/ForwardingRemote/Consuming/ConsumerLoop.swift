@@ -39,15 +39,23 @@ internal final class ConsumerLoop: @unchecked Sendable {
 
   internal func run(_ cancellation: Cancellation) throws(RemoteError) {
     do {
-      position = try positions.load(name)
+      // A consumer that has begun with the newest call, and got none yet, begins there again.
+      position = try positions.load(name) ?? position
     } catch {
       throw self.error(.positionNotStored, "the position cannot be read: \(error)")
+    }
+    if let position, max(position.message, position.calls) > UInt64(Int64.max) {
+      throw self.error(
+        .positionNotStored, "the stored position is \(position), expected at most \(Int64.max)")
     }
     var attempts = 0
     var loss: ContinuousClock.Instant?
     while !cancellation.isCancelled {
       do throws(RemoteError) {
-        try session(cancellation) { (attempts, loss) = (0, nil) }
+        try session(cancellation) { hasDelivered in
+          if hasDelivered { attempts = 0 }
+          loss = nil
+        }
       } catch {
         attempts += 1
         if error.isFinal(&loss, timeout: timeout) {
@@ -66,19 +74,27 @@ internal final class ConsumerLoop: @unchecked Sendable {
 
   /// Consumes until the link fails.
   private func session(
-    _ cancellation: Cancellation, progress: () -> Void
+    _ cancellation: Cancellation, progress: (_ hasDelivered: Bool) -> Void
   ) throws(RemoteError) {
     let link = try engine.connect(promptly: false) { _ in }
     defer { link.close() }
     guard let log = try link.log(name) else {
       guard let position, position.message > 0 else {
+        // All that the producer publishes from now on is new.
+        if start == .newest { self.position = RemotePosition(message: 0, calls: 0) }
         throw RemoteError(.disconnected, "the producer has never published")
       }
       throw RemoteError(
         .logLost, "the server has no such log, but the position is message \(position.message)")
     }
     var position: RemotePosition
-    if let known = self.position { position = known } else { position = try beginning(link, log) }
+    if let known = self.position {
+      position = known
+    } else {
+      position = try beginning(link, log)
+      // The next connection must not skip what comes until then.
+      if start == .newest { self.position = position }
+    }
     guard log.last >= position.message else {
       throw RemoteError(
         .logLost,
@@ -90,8 +106,10 @@ internal final class ConsumerLoop: @unchecked Sendable {
       group.removeAll()
       try link.nextMessages(within: .milliseconds(50)) { group.append($1, at: $0) }
       // Also without messages the server may have sent signs of life.
-      progress()
-      if !group.isEmpty { try deliver(group, from: &position) }
+      progress(false)
+      if group.isEmpty { continue }
+      try deliver(group, from: &position)
+      progress(true)
     }
   }
 

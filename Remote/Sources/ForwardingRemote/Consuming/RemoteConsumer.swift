@@ -34,7 +34,7 @@ public final class RemoteConsumer: Sendable {
 
   internal init(_ loop: ConsumerLoop) { self.loop = loop }
 
-  /// How far the consumer has come; nil before anything has been consumed.
+  /// How far the consumer has come; nil before it knows where it begins.
   public var position: RemotePosition? { loop.position }
 
   /// Consumes until the task is cancelled, and then returns. It waits for a server that is

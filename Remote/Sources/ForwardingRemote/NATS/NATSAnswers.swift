@@ -72,6 +72,13 @@ internal struct StreamAnswer: Decodable {
     guard let state else {
       throw RemoteError(.serverFault, "the log \"\(name)\": the server's answer has no state")
     }
+    // JetStream's numbers are below 2^63, and are added to here.
+    guard max(state.firstSeq, state.lastSeq) < UInt64(Int64.max) else {
+      throw RemoteError(
+        .serverFault,
+        "the log \"\(name)\": the server says that it has the messages \(state.firstSeq) to "
+          + "\(state.lastSeq), expected numbers below \(Int64.max)")
+    }
     return RemoteLog(first: max(1, state.firstSeq), last: state.lastSeq)
   }
 }

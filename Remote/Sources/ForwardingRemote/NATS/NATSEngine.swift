@@ -12,7 +12,7 @@ internal struct NATSEngine: RemoteEngine {
   internal func connect(
     promptly: Bool, _ handler: @escaping @Sendable (RemoteEvent) -> Void
   ) throws(RemoteError) -> any RemoteLink {
-    let target = servers.joined(separator: ", ")
+    let target = shownServers
     let link = NATSLink(timeout: options.timeout.milliseconds, handler)
     var settings: OpaquePointer?
     try unsafe check(natsOptions_Create(&settings), "the client")
@@ -33,6 +33,15 @@ internal struct NATSEngine: RemoteEngine {
     return link
   }
 
+  /// The servers for messages: without the users and passwords that URLs may have.
+  private var shownServers: String {
+    servers.map { server -> String in
+      guard let end = server.lastIndex(of: "@") else { return server }
+      let scheme = server.range(of: "://").map { server[..<$0.upperBound] } ?? ""
+      return String(scheme + server[server.index(after: end)...])
+    }.joined(separator: ", ")
+  }
+
   @unsafe private func setServers(_ settings: OpaquePointer?) throws(RemoteError) {
     guard !servers.isEmpty else {
       throw RemoteError(
@@ -47,7 +56,7 @@ internal struct NATSEngine: RemoteEngine {
     let status = unsafe addresses.withUnsafeMutableBufferPointer {
       unsafe natsOptions_SetServers(settings, $0.baseAddress, Int32($0.count))
     }
-    try check(status, "the servers \(servers)")
+    try check(status, "the servers \(shownServers)")
   }
 
   @unsafe private func setIdentity(_ settings: OpaquePointer?) throws(RemoteError) {

@@ -60,7 +60,9 @@ extension NATSLink {
     let bytes = message.bytes
     let answer = try? NATSJSON.decoder.decode(AppendAnswer.self, from: Data(bytes))
     if let fault = answer?.error { return handler(.failed(fault.error("appending"))) }
-    if let position = answer?.seq, position > 0 { return handler(.stored(position)) }
+    if let position = answer?.seq, (1..<UInt64(Int64.max)).contains(position) {
+      return handler(.stored(position))
+    }
     let text = String(decoding: bytes.prefix(200), as: UTF8.self)
     handler(.failed(RemoteError(.serverFault, "the server's answer is not understood: \(text)")))
   }
@@ -83,7 +85,8 @@ extension NATSLink {
         index -= 1
       }
       let key = unsafe bytes[...index].suffix(6)
-      return unsafe position > 0 && key.elementsEqual(#""seq":"#.utf8) ? position : nil
+      return unsafe (1..<UInt64(Int64.max)).contains(position) && key.elementsEqual(#""seq":"#.utf8)
+        ? position : nil
     }
   }
 }

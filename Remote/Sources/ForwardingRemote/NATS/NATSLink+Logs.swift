@@ -76,6 +76,7 @@ extension NATSLink {
           bytes = $0
           return false
         }
+        if bytes.isEmpty { throw RemoteError(.serverFault, "\"\(name)\": the answer is empty") }
       } catch {
         if error.code == .noResponders {
           throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")

@@ -75,11 +75,13 @@ extension NATSLink {
   private func take(
     _ message: NATSMessage, _ reading: inout NATSReading, _ body: (UInt64, RawSpan) -> Bool
   ) throws(RemoteError) -> Bool {
-    if message.count == 0, message.header("Status") != nil {
-      try takeStatus(message, &reading)
+    // A message of the log has a place, whatever headers its writer has given it.
+    guard let place = message.place else {
+      if message.count == 0, message.header("Status") != nil {
+        try takeStatus(message, &reading)
+      }
       return true
     }
-    guard let place = message.place else { return true }
     guard place.delivery == reading.deliveries + 1 else {
       throw RemoteError(
         .disconnected,

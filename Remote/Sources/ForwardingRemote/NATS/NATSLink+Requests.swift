@@ -12,8 +12,10 @@ extension NATSLink {
       guard let subject = message.reply, let answer = answer(message.bytes) else { return }
       self?.reply(answer, to: subject)
     }
-    try subscribe("fwd.\(address).all", reply)
-    try subscribe("fwd.\(address).one", group: "fwd", reply)
+    // Requests have no flow control, so those that cannot be answered soon are dropped.
+    let limit = (count: Int32(4096), size: Int32(8 << 20))
+    try subscribe("fwd.\(address).all", limit: limit, reply)
+    try subscribe("fwd.\(address).one", group: "fwd", limit: limit, reply)
     try settle()
   }
 

@@ -83,9 +83,9 @@ internal import Foundation
       let isViolation = text.localizedCaseInsensitiveContains("permissions violation")
       if status == NATS_NOT_PERMITTED || isViolation {
         fail(RemoteError(.permissionDenied, "the server says: \(text)"))
-      } else if status == NATS_SLOW_CONSUMER {
-        fail(RemoteError(.disconnected, "messages were lost in the client: \(text)"))
       }
+    // Other errors need no answer. The client tells of requests that it has dropped, since more of
+    // them wait than `subscribe` permits: who asks gets no answer in time.
     case .closed(let text): fail(RemoteError(.disconnected, "the connection ended: \(text)"))
     }
   }
@@ -140,8 +140,12 @@ internal import Foundation
 
   /// Calls a closure with each message of a subject, on a thread of the client, until the
   /// link is closed.
+  ///
+  /// - Parameter limit: how many messages, and how many bytes of them, may wait for the
+  ///   closure. The client drops others. By default there is no limit.
   internal func subscribe(
-    _ subject: String, group: String? = nil, _ body: @escaping @Sendable (NATSMessage) -> Void
+    _ subject: String, group: String? = nil, limit: (count: Int32, size: Int32) = (-1, -1),
+    _ body: @escaping @Sendable (NATSMessage) -> Void
   ) throws(RemoteError) {
     let connection = try unsafe client()
     let number = NATSHandlers.shared.add { if case .message(let message) = $0 { body(message) } }
@@ -159,7 +163,7 @@ internal import Foundation
       NATSHandlers.shared.remove(number)
       throw error(status, "subscribing to \"\(subject)\"")
     }
-    unsafe natsSubscription_SetPendingLimits(subscription, -1, -1)
+    unsafe natsSubscription_SetPendingLimits(subscription, limit.count, limit.size)
     lock.withLock {
       numbers.append(number)
       unsafe subscriptions.append(subscription)

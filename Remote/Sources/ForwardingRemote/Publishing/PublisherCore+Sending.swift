@@ -11,16 +11,20 @@ extension PublisherCore {
     var isConnected = true
     var attempts = 0
     var loss: ContinuousClock.Instant?
+    var stored = withLock { storedPosition }
     while true {
       do throws(RemoteError) {
         if !isConnected { try reconnect() }
         isConnected = true
-        (attempts, loss) = (0, nil)
+        loss = nil
         try pump()
         return
       } catch {
         isConnected = false
-        attempts += 1
+        // A server that takes connections, but stores nothing, is asked less and less often.
+        let position = withLock { storedPosition }
+        attempts = position > stored ? 1 : attempts + 1
+        stored = position
         if error.isFinal(&loss, timeout: timeout) {
           return end(error.at("producer \"\(name)\""))
         }

@@ -35,8 +35,9 @@ struct EntryOptions: ParsableArguments {
   func validate() throws {
     if from > to { throw ValidationError("--from \(from) is behind --to \(to).") }
     if let limit, limit < 1 { throw ValidationError("--limit is \(limit), expected at least 1.") }
-    if let since, let until, since.nanoseconds >= until.nanoseconds {
-      throw ValidationError("--since is not before --until.")
+    if let until, since?.nanoseconds ?? Int64.min >= until.nanoseconds {
+      throw ValidationError(
+        since == nil ? "There is no time before --until." : "--since is not before --until.")
     }
   }
 

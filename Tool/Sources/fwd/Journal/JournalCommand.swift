@@ -74,9 +74,9 @@ struct JournalCommand: AsyncParsableCommand {
         let journal = try options.open()
         var left = options.limit ?? Int.max
         try await journal.replay(nil, options.filter, pace: pace) { entry in
-          if left == 0 { throw CancellationError() }
-          left -= 1
           try printOutput(json ? entry.json + "\n" : EntryText.line(entry))
+          left -= 1
+          if left == 0 { throw CancellationError() }
         }
       } catch is CancellationError {
       } catch {

@@ -32,8 +32,9 @@ struct RecordedTime: ExpressibleByArgument, CustomStringConvertible {
     let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second
     let fraction = Int64((match.7.map(String.init) ?? "").padded(to: 9)) ?? 0
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !overflow else { return nil }
-    nanoseconds = whole + fraction
+    let (sum, overflows) = whole.addingReportingOverflow(fraction)
+    guard !overflow, !overflows else { return nil }
+    nanoseconds = sum
   }
 
   /// For example `2026-11-23T15:04:05.678Z`.
