@@ -101,6 +101,13 @@
       }
     }
 
+    @Test func `A journal that is analysed or in use is not damaged`() throws {
+      let folder = try Folder()
+      _ = try folder.numbers(10)
+      try folder.run("ANALYZE")
+      #expect(try Journal(reading: folder.path).numbers().count == 10)
+    }
+
     @Test func `An array of countless elements without bytes is shown as bytes`() throws {
       let folder = try Folder()
       let proxy = try DynamicProxy { $0.optional("one:", "v@:{S=[100i][40000000[0i]]}") }

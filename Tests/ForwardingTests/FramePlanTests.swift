@@ -86,6 +86,35 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  /// Gives a longer text each time that it is asked.
+  private struct Growing: RawRepresentable {
+    let reads = Box(0)
+    init() {}
+    init?(rawValue: String) {}
+    var rawValue: String {
+      String(
+        repeating: "x",
+        count: reads.update {
+          $0 += 40
+          return $0
+        })
+    }
+  }
+
+  @Test func `a raw value that grows while it is read is not written past its room`() throws {
+    let key = Method("grow:then:", ((Growing, String) -> Void).self)
+    #expect(key.passing == .frame)
+    let proxy = try DynamicProxy { $0.optional("grow:then:", "v@**") }
+    let seen = Box<[String]>([])
+    let token = try proxy.subscribe {
+      $0.on("grow:then:") { (text: String, _: String) in seen.update { $0.append(text) } }
+    }
+    for _ in 0..<3 { try proxy.send(key, Growing(), "a text behind it") }
+    #expect(seen.value.count == 3)
+    #expect(seen.value.allSatisfy { !$0.isEmpty && $0.utf8.count % 40 == 0 })
+    withExtendedLifetime(token) {}
+  }
+
   @Test func `an enum whose raw value is an enum is written as the innermost value`() throws {
     let key = Method("layered:", ((Layered) -> Void).self)
     let proxy = try DynamicProxy { $0.optional(key) }

@@ -49,12 +49,12 @@ internal struct FramePlan: Sendable {
       steps.append(Step(source: place.offset, destination: destination, conversion: conversion))
       inTuple.append(place)
     }
+    // The compiler has the elements where they are expected.
+    guard end == MemoryLayout<(repeat each Argument)>.size else { return nil }
     self.steps = steps
-    // Swift aligns the elements of a tuple as C does the members of a struct, but may put
-    // one into the padding at the end of the one before it.
-    isTuple =
-      steps.allSatisfy(\.conversion.isCopy) && inTuple == places
-      && end == MemoryLayout<(repeat each Argument)>.size
+    // Swift aligns the elements of a tuple as C does the members of a struct, but may put one
+    // into the padding at the end of the one before it.
+    isTuple = steps.allSatisfy(\.conversion.isCopy) && inTuple == places
   }
 
   /// The place of the next element of a tuple.
@@ -78,7 +78,9 @@ internal struct FramePlan: Sendable {
   /// Makes the frame of a tuple, on the stack if it is small.
   ///
   /// - Parameter body: gets the frame, which is valid during the call.
-  /// - Returns: what `body` returns; nil if a string has a NUL in it.
+  /// - Returns: what `body` returns; nil if a string has a NUL in it, or if a raw value is
+  ///   longer when it is read for the second time. Then each argument has to be written
+  ///   with its type.
   @unsafe internal func withFrame<Output>(
     of tuple: UnsafeRawPointer, _ body: (UnsafeRawPointer) -> Output
   ) -> Output? {
@@ -107,8 +109,9 @@ internal struct FramePlan: Sendable {
             continue
           }
           let start = unsafe frame + texts
-          // SAFETY: the memory has room for all texts and their NULs.
-          guard unsafe Self.copy(text, to: start) else { return nil }
+          // A raw value is computed by the program's own code, which need not give the same
+          // text twice.
+          guard unsafe Self.copy(text, to: start, room: end - texts) else { return nil }
           unsafe slot.storeBytes(of: start, as: UnsafeMutableRawPointer.self)
           texts += text.utf8.count + 1
         }
@@ -117,11 +120,13 @@ internal struct FramePlan: Sendable {
     }
   }
 
-  /// Copies a text and a NUL. False if there is a NUL in it.
-  @unsafe private static func copy(_ text: String, to start: UnsafeMutableRawPointer) -> Bool {
+  /// Copies a text and a NUL. False if there is a NUL in it, or no room.
+  @unsafe private static func copy(
+    _ text: String, to start: UnsafeMutableRawPointer, room: Int
+  ) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
-      if unsafe bytes.contains(0) { return false }
+      if unsafe bytes.count >= room || bytes.contains(0) { return false }
       if let source = bytes.baseAddress {
         unsafe start.copyMemory(from: source, byteCount: bytes.count)
       }

@@ -68,6 +68,9 @@
         return JournalError(.notAJournal, path, "the file is not a journal: \(reason)")
       case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY:
         return JournalError(.cannotOpen, path, "the file cannot be opened: \(reason)")
+      // The file may be whole.
+      case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_IOERR, SQLITE_NOMEM, SQLITE_FULL, SQLITE_INTERRUPT:
+        return JournalError(.cannotOpen, path, "the file cannot be read or written: \(reason)")
       default:
         return JournalError(.damaged, path, "SQLite says: \(reason)")
       }

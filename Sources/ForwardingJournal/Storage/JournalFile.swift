@@ -95,9 +95,11 @@
           .unsupportedVersion, path,
           "the journal has version \(number), but this library reads version \(version)")
       }
-      // Columns of other types, generated columns, views and triggers would give what a
+      // SQLite's own tables, such as those of ANALYZE, are harmless. Columns of other types, generated columns, views and triggers would give what a
       // journal never has.
-      let statement = try database.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+      let statement = try database.prepare(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+      )
       var found: [String] = []
       while found.count <= tables.count, try statement.step() { found.append(statement.text(0)) }
       guard found.sorted() == tables.sorted() else {

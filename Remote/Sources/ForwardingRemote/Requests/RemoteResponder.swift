@@ -102,16 +102,24 @@ internal final class ResponderCore: @unchecked Sendable {
   internal func run(_ first: any RemoteLink) {
     var link: (any RemoteLink)? = first
     var attempts = 0
+    var connected = ContinuousClock.now
     while true {
       let error = waitForFault(link == nil ? min(1, 0.01 * Double(1 << min(attempts, 7))) : nil)
       if link != nil, error == nil { break }
+      let wasConnected = link != nil
       link?.close()
       link = nil
       if isEnded { break }
       do throws(RemoteError) {
         if let error, !error.isPassing { throw error }
+        // A server that takes connections and drops them is asked less and less often.
+        if wasConnected && connected.duration(to: .now) < .seconds(1) {
+          attempts += 1
+          continue
+        }
         link = try connect()
-        attempts = 0
+        if wasConnected { attempts = 0 }
+        connected = .now
       } catch {
         attempts += 1
         guard error.isPassing else {
