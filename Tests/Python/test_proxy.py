@@ -174,7 +174,7 @@ class Results(TestCase):
     def test_wrong_options_are_errors(self):
         methods = table(ask="i@", note="v@")
         for options, code in (
-                ({"results": {"other": 1}}, Status.UNKNOWN_SELECTOR), ({"results": {"ask": 99}}, Status.TYPE_MISMATCH),
+                ({"results": {"other": 1}}, Status.UNKNOWN_SELECTOR), ({"results": {"ask": 99}}, Status.OUT_OF_RANGE),
                 ({"results": {"ask": "first"}}, Status.TYPE_MISMATCH), ({"results": {"ask": -1}}, Status.OUT_OF_RANGE),
                 ({"results": {"ask": ResultPolicy.ANY}}, Status.TYPE_MISMATCH),
                 ({"defaults": {"ask": "1"}}, Status.TYPE_MISMATCH),

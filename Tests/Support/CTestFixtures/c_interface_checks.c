@@ -318,7 +318,7 @@ int c_interface_check_proxies(void) {
       {{"ask:of:", FWD_RESULT_ALL, NULL, 0}, FWD_TYPE_MISMATCH, "'B' (Bool)"},
       {{"ask:of:", FWD_RESULT_UNTIL_HANDLED, NULL, 0}, FWD_TYPE_MISMATCH, "'v' (void)"},
       {{"ping:", FWD_RESULT_UNTIL_NONZERO, NULL, 0}, FWD_TYPE_MISMATCH, "ping:"},
-      {{"ask:of:", (fwd_result_policy)99, NULL, 0}, FWD_TYPE_MISMATCH, "99"},
+      {{"ask:of:", (fwd_result_policy)99, NULL, 0}, FWD_OUT_OF_RANGE, "99"},
       {{"ask:of:", FWD_RESULT_FIRST, &number, 3}, FWD_TYPE_MISMATCH, "3 bytes, expected 4"},
       {{"ask:of:", FWD_RESULT_FIRST, &number, 8}, FWD_TYPE_MISMATCH, "8 bytes, expected 4"},
       {{"ping:", FWD_RESULT_FIRST, &number, 4}, FWD_TYPE_MISMATCH, "4 bytes, expected 0"},
