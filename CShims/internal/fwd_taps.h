@@ -37,8 +37,8 @@ typedef struct fwd_tap {
 typedef struct fwd_taps fwd_taps;
 
 /// Creates taps: those that are called before the subscribers, then the one that is called instead of them, if there is
-/// one, then those after them. Retains `owner`. Returns NULL if memory is short.
-fwd_taps *FWD_NULLABLE fwd_taps_create(size_t before_count, bool has_stub, size_t after_count, void *FWD_NONNULL owner);
+/// one, then those after them. Retains `owner`, which may be NULL. Returns NULL if memory is short.
+fwd_taps *FWD_NULLABLE fwd_taps_create(size_t before_count, bool has_stub, size_t after_count, void *FWD_NULLABLE owner);
 /// Returns one, which the caller may change before the taps are used.
 fwd_tap *FWD_NONNULL fwd_taps_at(fwd_taps *FWD_NONNULL taps, size_t index);
 

@@ -36,13 +36,13 @@ internal struct RecordHeader {
   @inline(__always)
   @unsafe internal func writeUnsealed(_ base: UnsafeMutableRawPointer, length: Int) {
     // SAFETY: a record has a header. The platform is little-endian: `WireSchema`
-    // checks it.
-    let marks = UInt32(kind) | UInt32(Self.version) << 8 | UInt32(method) << 16
+    // checks it. Whole words, as the checksum reads them: the processor cannot pass on
+    // two stores to one load.
+    let marks = UInt64(kind) | UInt64(Self.version) << 8 | UInt64(method) << 16
     unsafe base.storeBytes(of: UInt32(truncatingIfNeeded: length), as: UInt32.self)
-    unsafe base.storeBytes(of: marks, toByteOffset: 8, as: UInt32.self)
-    unsafe base.storeBytes(of: schema, toByteOffset: 12, as: UInt32.self)
-    unsafe base.storeBytes(of: producer, toByteOffset: 16, as: UInt32.self)
-    unsafe base.storeBytes(of: frameSize, toByteOffset: 20, as: UInt32.self)
+    unsafe base.storeBytes(of: marks | UInt64(schema) << 32, toByteOffset: 8, as: UInt64.self)
+    unsafe base.storeBytes(
+      of: UInt64(producer) | UInt64(frameSize) << 32, toByteOffset: 16, as: UInt64.self)
     unsafe base.storeBytes(of: sequence, toByteOffset: 24, as: UInt64.self)
     unsafe base.storeBytes(of: time, toByteOffset: 32, as: Int64.self)
   }

@@ -17,6 +17,7 @@
 #include "check.h"
 #include "forwarding.h"
 #include "fwd_fan_out.h"
+#include "fwd_taps.h"
 #include "proxies.h"
 
 #ifndef FWD_NESTING_STATUS
@@ -62,6 +63,8 @@ typedef struct way {
   /// Forwards once more.
   fwd_status (*forward)(void);
   bool is_intercepted;
+  /// Whether a closure sees the invocation pass.
+  bool is_observed;
   fwd_result_policy policy;
   int64_t seen;
   /// What a level may take of the stack, if not `level_limit`: with an interceptor a level is two fan-outs, function
@@ -247,9 +250,36 @@ static const way ways[] = {
      .implementation = FUNCTION(take_six), .forward = call_six, .seen = 123456, .limit = 1050},
     {.name = "an interceptor in C", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six, .is_intercepted = true, .seen = 123456, .limit = 820},
+    {.name = "interceptors before and after it, four arguments", .encoding = "v@:qqdd",
+     .implementation = FUNCTION(take_four), .forward = forward_four, .is_observed = true, .seen = 1234},
+    {.name = "interceptors before and after it, six arguments", .encoding = "v@:qqqqqq",
+     .implementation = FUNCTION(take_six), .forward = forward_six, .is_observed = true, .seen = 123456, .limit = 900},
 };
 
 static void release_nothing(void *owner) { (void)owner; }
+
+static int64_t passed;
+static fwd_status see(const void *context, void *receiver, void *const *arguments, void *result, fwd_error *error) {
+  (void)context, (void)receiver, (void)result, (void)error;
+  memcpy(&passed, arguments[3], sizeof passed);
+  return FWD_OK;
+}
+
+static fwd_liveness *liveness;
+static void release_liveness(void) { fwd_liveness_destroy(liveness); }
+
+/// Has `see` called before and after each invocation.
+static fwd_taps *make_taps(void) {
+  if (!liveness) {
+    NEED(liveness = fwd_liveness_create(0));
+    atexit(release_liveness);
+  }
+  fwd_taps *taps = fwd_taps_create(1, false, 1, NULL);
+  NEED(taps);
+  fwd_tap tap = {.implementation = {.packed = see}, .liveness = liveness};
+  *fwd_taps_at(taps, 0) = *fwd_taps_at(taps, 1) = tap;
+  return taps;
+}
 
 static void set_up(const way *way) {
   memset(&now, 0, sizeof now);
@@ -258,7 +288,10 @@ static void set_up(const way *way) {
   now.proxy = make_proxy("nest:", way->encoding, way->policy, &now.method);
   subscribe(now.proxy, way->implementation, &now);
   fwd_garbage garbage = {.first = NULL};
-  if (way->is_intercepted) fwd_list_intercept(fwd_proxy_core_list(now.proxy), 0, NULL, (fwd_interceptors){.exist = true, .respond = true}, &garbage);
+  if (way->is_intercepted || way->is_observed) {
+    fwd_list_intercept(fwd_proxy_core_list(now.proxy), 0, way->is_observed ? make_taps() : NULL,
+                       (fwd_interceptors){.exist = true, .respond = true}, &garbage);
+  }
   NEED(fwd_proxy_closure_create(now.proxy, fwd_proxy_core_method(now.proxy, now.method.selector),
                                 FWD_FUNCTION_ARGUMENTS, NULL, release_nothing, NULL, &now.closure, NULL) == FWD_OK);
   NEED(fwd_batch_begin(now.proxy, &now.batch, NULL) == FWD_OK);
@@ -326,6 +359,7 @@ static void measure(void) {
   if (!FWD_IS_SANITIZED) EXPECT(level <= (now.way->limit ? now.way->limit : level_limit));
 #endif
   EXPECT(now.depth == 8 && now.status == FWD_OK);
+  EXPECT(!now.way->is_observed || passed == 2);
   EXPECT(seen == now.way->seen);
 }
 

@@ -108,7 +108,9 @@ public enum DataRows {
         let lengths = Lengths()
         var start = bench_sample()
         var failure: (any Error)?
+        let first = invocation.signature.firstArgumentIndex
         unsafe invocation.unsafeWithArgumentPointers { arguments in
+          let arguments = unsafe arguments + first
           start = bench_start()
           do {
             for _ in 0..<iterations {

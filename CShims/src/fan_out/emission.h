@@ -68,26 +68,20 @@ static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, con
 
 /// Returns the proxy's owner, which lives until the end of the fan-out; NULL if it has died.
 void *fwd_emission_pin(fwd_proxy *proxy, const fwd_delivery *delivery);
-/// Finds the arguments where the method or the caller has them. Each delivery sets the receiver, which is NULL until
-/// then.
-static inline void fwd_emission_find_arguments(fwd_emission *state) {
+/// Puts pointers to the arguments, which the method or the caller has, into an array with room for all. Each delivery sets
+/// the receiver, which is NULL until then.
+static inline void fwd_find_arguments(const fwd_compiled_method *method, const fwd_delivery *delivery, void **arguments) {
   static void *const no_receiver = NULL;
-  const fwd_compiled_method *method = state->method;
-  const fwd_delivery *delivery = state->delivery;
   uint32_t hidden_count = method->hidden_count, count = method->argument_count;
-  if (hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&no_receiver;
+  if (hidden_count > 0) arguments[0] = (void *)(uintptr_t)&no_receiver;
   // Only read, though a pointer array cannot say so.
-  if (hidden_count > 1) state->arguments[1] = (void *)(uintptr_t)&method->method.selector;
+  if (hidden_count > 1) arguments[1] = (void *)(uintptr_t)&method->method.selector;
   if (delivery->arguments) {
-    for (uint32_t i = hidden_count; i < count; i++) {
-      state->arguments[i] = delivery->arguments[i - hidden_count];
-    }
+    for (uint32_t i = hidden_count; i < count; i++) arguments[i] = delivery->arguments[i - hidden_count];
     return;
   }
   uintptr_t frame = (uintptr_t)delivery->frame;
-  for (uint32_t i = hidden_count; i < count; i++) {
-    state->arguments[i] = (void *)(frame + method->offsets[i - hidden_count]);
-  }
+  for (uint32_t i = hidden_count; i < count; i++) arguments[i] = (void *)(frame + method->offsets[i - hidden_count]);
 }
 
 // MARK: Results

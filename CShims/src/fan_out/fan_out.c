@@ -250,7 +250,7 @@ static void find_arguments_of_loop(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
   if (state->arguments) return;
   state->arguments = &looped->replay.words->address;
-  fwd_emission_find_arguments(state);
+  fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
 static void deliver_slowly(fwd_replay *replay, size_t index) {
@@ -332,7 +332,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   state.result = results;
   state.kept = results + units;
   memset(state.kept, 0, size);
-  fwd_emission_find_arguments(&state);
+  fwd_find_arguments(method, delivery, arguments);
   fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
   const fwd_batch *batch = delivery->batch;
   size_t visited = 0, asked = 0;
@@ -411,9 +411,71 @@ __attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped
   return visited;
 }
 
-/// Delivers to the subscribers of the moment or of a batch by a loop. `words` has room for the registers, and for as many
-/// pointers as there are arguments. `has_pointers` says that the delivery has pointers to its arguments, and no batch. It is
-/// a constant, since to ask would cost a frame's emission some percent.
+/// Begins a fan-out by a loop. `words` has room for the registers, and for as many pointers as there are arguments.
+/// Returns false if the stack is nearly used up.
+static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission *looped, fwd_proxy *proxy,
+                                                             const fwd_compiled_method *method,
+                                                             const fwd_delivery *delivery, fwd_replay_word *words,
+                                                             bool has_pointers) {
+  fwd_emission *state = &looped->emission;
+  fwd_replay *replay = &looped->replay;
+  fwd_emission_begin(state, proxy, method, delivery);
+  if (__builtin_expect(!fwd_nesting_has_room(looped, 0), 0)) return false;
+  state->arguments = NULL;
+  replay->words = words;
+  replay->gone = 0;
+  replay->arguments = has_pointers ? delivery->arguments : NULL;
+  replay->operations = &operations_of_loops;
+  replay->implementation =
+      offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
+  replay->record = NULL;
+  return true;
+}
+
+/// Delivers to the records of a reading by a loop. Gives how many of the list's first records have been visited, and in
+/// `*asked` how many have been asked for the method.
+static inline __attribute__((always_inline)) size_t replay_reading(fwd_looped_emission *looped,
+                                                                   const fwd_reading *reading, bool has_pointers,
+                                                                   size_t *asked) {
+  fwd_emission *state = &looped->emission;
+  fwd_replay *replay = &looped->replay;
+  fwd_subscriber_list *list = fwd_proxy_list(state->proxy);
+  const fwd_responders *responders = fwd_list_responders(list, state->method->index);
+  size_t visited = *asked = reading->count;
+  if (__builtin_expect(reading->is_long && !responders, 0)) {
+    visited = *asked = replay_spans(looped);
+  } else {
+    replay->records = reading->records;
+    replay->count = reading->count;
+    bool has_weak = reading->has_weak;
+    if (__builtin_expect(responders != NULL, 0)) {
+      replay->records = responders->records;
+      replay->count = responders->count;
+      has_weak = responders->has_weak;
+      *asked = 0;
+      visited = visited_anywhere;
+    }
+    replay_some(looped, has_weak, has_pointers);
+  }
+  visited = visited_now(reading->guard, visited);
+  // The record of the last delivery may be freed now.
+  state->frame.kind = FWD_NESTING_OTHER;
+  return visited;
+}
+
+/// Ends a fan-out by a loop.
+static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emission *looped, size_t asked,
+                                                                 size_t visited, fwd_error *error) {
+  fwd_emission *state = &looped->emission;
+  state->gone += looped->replay.gone;
+  leave(state, visited);
+  if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
+  state->responses -= state->withdrawn;
+  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish(state, error);
+}
+
+/// Delivers to the subscribers of the moment or of a batch by a loop. `has_pointers` says that the delivery has pointers to
+/// its arguments, and no batch. It is a constant, since to ask would cost a frame's emission some percent.
 static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_proxy *proxy,
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
@@ -422,17 +484,10 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
   fwd_replay *replay = &looped.replay;
-  fwd_emission_begin(state, proxy, method, delivery);
-  if (__builtin_expect(!fwd_nesting_has_room(&looped, 0), 0)) return fwd_nesting_fail(method->method.selector, error);
-  state->arguments = NULL;
-  replay->words = words;
-  replay->gone = 0;
-  replay->arguments = has_pointers ? delivery->arguments : NULL;
-  replay->operations = &operations_of_loops;
-  replay->implementation =
-      offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
+  if (!begin_loop(&looped, proxy, method, delivery, words, has_pointers)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
   if (!has_pointers) load_words(state, words);
-  replay->record = NULL;
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch *batch = has_pointers ? NULL : delivery->batch;
   size_t visited = 0, asked = 0;
@@ -443,33 +498,10 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     visited = visited_now(batch->guard, batch->walked);
   } else {
     const fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
-    const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
-    asked = visited = reading.count;
-    if (__builtin_expect(reading.is_long && !responders, 0)) {
-      asked = visited = replay_spans(&looped);
-    } else {
-      replay->records = reading.records;
-      replay->count = reading.count;
-      bool has_weak = reading.has_weak;
-      if (__builtin_expect(responders != NULL, 0)) {
-        replay->records = responders->records;
-        replay->count = responders->count;
-        has_weak = responders->has_weak;
-        asked = 0;
-        visited = visited_anywhere;
-      }
-      replay_some(&looped, has_weak, has_pointers);
-    }
-    visited = visited_now(reading.guard, visited);
-    // The record of the last delivery may be freed now.
-    state->frame.kind = FWD_NESTING_OTHER;
+    visited = replay_reading(&looped, &reading, has_pointers, &asked);
     fwd_list_leave(&reading);
   }
-  state->gone += replay->gone;
-  leave(state, visited);
-  if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
-  state->responses -= state->withdrawn;
-  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish(state, error);
+  return end_loop(&looped, asked, visited, error);
 }
 
 __attribute__((noinline)) static fwd_status fan_out_narrow(fwd_proxy *proxy, const fwd_compiled_method *method,
@@ -514,15 +546,19 @@ __attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *pro
 
 // MARK: The way of a fan-out
 
+/// Whether a loop delivers to the subscribers: there is nothing to decide after each delivery.
+static inline bool is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
+  return method->replayers.weak && !delivery->collector &&
+         !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+}
+
 /// Chooses the way of a fan-out to subscribers. Each way is a function of its own, with a stack frame of the size that it
 /// needs.
 static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_proxy *proxy,
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
                                                                         fwd_error *error) {
-  bool by_loop = method->replayers.weak && !delivery->collector &&
-                 !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-  if (__builtin_expect(!by_loop, 0)) return fan_out_deciding(proxy, method, delivery, error);
+  if (__builtin_expect(!is_by_loop(method, delivery), 0)) return fan_out_deciding(proxy, method, delivery, error);
   if (delivery->arguments && !delivery->batch) {
     return method->is_narrow ? fan_out_narrow_pointers(proxy, method, delivery, error)
                              : fan_out_wide_pointers(proxy, method, delivery, error);
@@ -553,15 +589,69 @@ __attribute__((cold, noinline)) static fwd_status fan_out_intercepted(fwd_proxy 
   return fan_out_to_any(proxy, method, &inner, error);
 }
 
+/// Whether it matters to the fan-out that the interceptors have run: they have the invocation if no subscriber has, which
+/// would be an error otherwise.
+static inline bool matters_who_has(const fwd_compiled_method *method) {
+  fwd_no_responder rule = method->method.no_responder;
+  return method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
+}
+
 /// The fan-out of a delivery whose interceptors have run.
 static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                  fwd_error *error) {
-  // Who has the invocation, if no subscriber has, matters only where that would be an error. The copy is dear, since the
-  // caller has only just written the delivery.
-  fwd_no_responder rule = method->method.no_responder;
-  bool matters = method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
-  return matters ? fan_out_intercepted(proxy, method, delivery, error)
-                 : fan_out_to_any(proxy, method, delivery, error);
+  // Only where it matters: the copy is dear, since the caller has only just written the delivery.
+  return matters_who_has(method) ? fan_out_intercepted(proxy, method, delivery, error)
+                                 : fan_out_to_any(proxy, method, delivery, error);
+}
+
+/// Calls interceptors that see an emission pass.
+__attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count) {
+  fwd_emission *state = &looped->emission;
+  state->arguments = NULL;
+  find_arguments_of_loop(looped);
+  fwd_call_taps(state->proxy, state->method, state->arguments, taps, count);
+  state->arguments = NULL;
+}
+
+/// Fans out by a loop, with the interceptors before and after it in the same emission. If one stands for the subscribers,
+/// or gets more than the arguments, that is left to `fwd_intercept`.
+__attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                             const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_NARROW];
+  fwd_looped_emission looped;
+  fwd_emission *state = &looped.emission;
+  // Here, since a guard that is passed on is stored in words and loaded in pairs, which defeats store forwarding.
+  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+  const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
+  if (!taps || taps->has_stub || !begin_loop(&looped, proxy, method, delivery, words, false)) {
+    fwd_hazard_leave(guard);
+    return fwd_intercept(proxy, method, delivery, fan_out_behind, error);
+  }
+  fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
+  if (taps->before_count > 0) pass_taps(&looped, taps->taps, taps->before_count);
+  load_words(state, words);
+  state->frame.kind = FWD_NESTING_LOOPS;
+  // Not before: it has whom the interceptors have subscribed.
+  const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
+  size_t asked, visited = replay_reading(&looped, &reading, false, &asked);
+  fwd_status status = end_loop(&looped, asked, visited, error);
+  if (status == FWD_OK && taps->after_count > 0) {
+    fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
+    pass_taps(&looped, taps->taps + taps->before_count, taps->after_count);
+    fwd_nesting_leave(&state->frame, delivery->is_nested);
+  }
+  fwd_hazard_leave(guard);
+  return status;
+}
+
+/// Runs the interceptors, and fans out unless one stands for the subscribers.
+static fwd_status fan_out_past_interceptors(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                            const fwd_delivery *delivery, uint32_t tables, fwd_error *error) {
+  if (fwd_tables_have_some(tables) && is_by_loop(method, delivery) && method->is_narrow && !delivery->batch &&
+      !matters_who_has(method)) {
+    return fan_out_observed(proxy, method, delivery, error);
+  }
+  return fwd_intercept(proxy, method, delivery, fan_out_behind, error);
 }
 
 // MARK: Entries
@@ -576,7 +666,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
     if (fwd_proxy_is_closing(proxy)) return fwd_proxy_core_fail_closing(error);
     if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery, error);
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) {
-      return fwd_intercept(proxy, method, delivery, fan_out_behind, error);
+      return fan_out_past_interceptors(proxy, method, delivery, tables, error);
     }
     if (!may_reach_some(tables, delivery)) return fan_out_to_nobody(proxy, method, delivery, error);
   }

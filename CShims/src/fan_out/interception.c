@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 #include "fan_out/emission.h"
-#include "members/swift_closure.h"
-#include "members/taps.h"
 
 /// Has Swift run the method's interceptors, which fan the delivery out or not.
 __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy, const fwd_compiled_method *method,
@@ -14,67 +12,43 @@ __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy,
   fwd_nesting_frame frame;
   frame.outer = NULL;
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector, error);
-  // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run
-  // inside of.
+  // What the interceptors mark as handled is this invocation, not the one that it may run inside of.
   fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
   fwd_status status = proxy->operations->intercept(proxy->owner, &method->method, delivery, error);
   fwd_nesting_leave(&frame, delivery->is_nested);
   return status;
 }
 
-/// Calls the function of an interceptor. If the status is not FWD_OK, its error has been reported.
-static fwd_status call_function(fwd_emission *state, const fwd_implementation *function, void *result) {
-  void *const *arguments = state->arguments + state->method->hidden_count;
-  if (function->closure && fwd_swift_closure_takes(function->closure, arguments)) {
-    fwd_swift_closure_call(function->closure, NULL, arguments, result);
-    return FWD_OK;
-  }
-  fwd_status status = function->packed(function->context, NULL, state->arguments, result, NULL);
+/// Begins to call interceptors. Returns false if the stack is nearly used up.
+static inline bool begin(fwd_nesting_frame *frame, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                         void **arguments) {
+  if (__builtin_expect(!fwd_nesting_has_room(frame, 0), 0)) return false;
+  fwd_find_arguments(method, delivery, arguments);
+  // What the interceptors mark as handled is this invocation, not the one that it may run inside of.
+  fwd_nesting_enter(frame, FWD_NESTING_OTHER);
+  return true;
+}
+
+fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_tap *tap,
+                               void *const *arguments, void *result) {
+  fwd_status status = tap->implementation.packed(tap->implementation.context, NULL, arguments, result, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) {
     fwd_error error;
     fwd_error_last(&error);
-    fwd_proxy_report(state->proxy, state->method->method.selector, &error);
+    fwd_proxy_report(proxy, method->method.selector, &error);
     fwd_error_set(NULL, error.status, error.offset, error.message);
   }
   return status;
 }
 
-/// Calls an interceptor, whose call has been counted, and has it taken out if that was its last.
-static fwd_status call_interceptor(fwd_emission *state, const fwd_tap *interceptor, void *result) {
-  fwd_status status = call_function(state, &interceptor->implementation, result);
-  if (__builtin_expect(!fwd_liveness_holds(interceptor->liveness), 0)) {
-    state->proxy->operations->interceptor_ended(state->proxy->owner, state->method->index);
-  }
-  return status;
-}
-
-/// Begins to call interceptors: `arguments` has room for all. Returns false if the stack is nearly used up.
-static inline bool begin_interception(fwd_emission *state, fwd_proxy *proxy, const fwd_compiled_method *method,
-                                      const fwd_delivery *delivery, void **arguments) {
-  fwd_emission_begin(state, proxy, method, delivery);
-  if (__builtin_expect(!fwd_nesting_has_room(state, 0), 0)) return false;
-  state->arguments = arguments;
-  fwd_emission_find_arguments(state);
-  // A frame of its own: what the interceptors mark as handled is this invocation, not the one that it may run inside
-  // of.
-  fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  return true;
-}
-
-/// Calls interceptors that see the invocation pass. What they cannot take is reported and stands in nobody's way.
 __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                       const fwd_delivery *delivery, const fwd_tap *taps, size_t count,
                                                       fwd_error *error) {
-  fwd_emission state;
+  fwd_nesting_frame frame;
   void *arguments[method->argument_count];
-  if (!begin_interception(&state, proxy, method, delivery, arguments)) {
-    return fwd_nesting_fail(method->method.selector, error);
-  }
-  unsigned char nothing;
-  for (size_t i = 0; i < count; i++) {
-    if (fwd_liveness_take(taps[i].liveness)) (void)call_interceptor(&state, &taps[i], &nothing);
-  }
-  fwd_nesting_leave(&state.frame, delivery->is_nested);
+  if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector, error);
+  fwd_call_taps(proxy, method, arguments, taps, count);
+  fwd_nesting_leave(&frame, delivery->is_nested);
   return FWD_OK;
 }
 
@@ -82,15 +56,13 @@ __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fw
 __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                       const fwd_delivery *delivery, const fwd_tap *stub,
                                                       fwd_error *error) {
-  fwd_emission state;
+  fwd_nesting_frame frame;
   void *arguments[method->argument_count];
-  if (!begin_interception(&state, proxy, method, delivery, arguments)) {
-    return fwd_nesting_fail(method->method.selector, error);
-  }
+  if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector, error);
   fwd_aligned_bytes room[FWD_STUB_RESULT_SIZE / sizeof(fwd_aligned_bytes)];
   memset(room, 0, sizeof room);
-  fwd_status status = call_interceptor(&state, stub, room);
-  fwd_nesting_leave(&state.frame, delivery->is_nested);
+  fwd_status status = fwd_call_tap(proxy, method, stub, arguments, room);
+  fwd_nesting_leave(&frame, delivery->is_nested);
   if (__builtin_expect(status != FWD_OK, 0)) {
     const void *stored = method->method.failure_result;
     // As for a subscriber, the method's result for failed deliveries is its result then.
@@ -114,7 +86,7 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
                                                    fwd_fan_out_behind behind, fwd_error *error) {
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
-    if (fwd_liveness_take(stub->liveness)) return call_stub(proxy, method, delivery, stub, error);
+    if (fwd_tap_take(stub)) return call_stub(proxy, method, delivery, stub, error);
     const fwd_taps *later = fwd_list_taps(fwd_proxy_list(proxy), method->index);
     // Cancelled, and about to be taken out; or used up.
     if (later == taps) break;
@@ -128,24 +100,11 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
   return behind(proxy, method, delivery, error);
 }
 
-/// Runs the method's interceptors, if they are closures.
-__attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                              const fwd_delivery *delivery,
-                                                              fwd_fan_out_behind behind, fwd_error *error) {
-  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
-  const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
-  if (__builtin_expect(!taps, 0)) {
-    fwd_hazard_leave(guard);
-    return intercept_in_swift(proxy, method, delivery, error);
-  }
-  fwd_status status = FWD_OK;
-  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
-  if (status == FWD_OK && !taps->has_stub && taps->after_count == 0) {
-    // Before the fan-out enters the domain, which is dearer for a thread that is there already.
-    fwd_hazard_leave(guard);
-    return behind(proxy, method, delivery, error);
-  }
-  if (status == FWD_OK) status = answer(proxy, method, delivery, taps, behind, error);
+/// Runs the interceptors behind those that come before the subscribers, inside of a reading, which it ends.
+__attribute__((noinline)) static fwd_status go_on(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                  const fwd_delivery *delivery, const fwd_taps *taps, fwd_guard guard,
+                                                  fwd_fan_out_behind behind, fwd_error *error) {
+  fwd_status status = answer(proxy, method, delivery, taps, behind, error);
   if (status == FWD_OK && taps->after_count > 0) {
     const fwd_tap *afters = &taps->taps[taps->before_count + taps->has_stub];
     status = call_taps(proxy, method, delivery, afters, taps->after_count, error);
@@ -154,10 +113,22 @@ __attribute__((noinline)) static fwd_status intercept_by_taps(fwd_proxy *proxy, 
   return status;
 }
 
+// Each way but `go_on` ends this function's frame before it goes on.
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                          fwd_fan_out_behind behind, fwd_error *error) {
-  bool by_taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
-  // What Swift runs needs no more of the stack for the other way.
-  return by_taps ? intercept_by_taps(proxy, method, delivery, behind, error)
-                 : intercept_in_swift(proxy, method, delivery, error);
+  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+  const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
+  if (!taps) {
+    // Not closures alone.
+    fwd_hazard_leave(guard);
+    return intercept_in_swift(proxy, method, delivery, error);
+  }
+  fwd_status status = FWD_OK;
+  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
+  if (status == FWD_OK && (taps->has_stub || taps->after_count > 0)) {
+    return go_on(proxy, method, delivery, taps, guard, behind, error);
+  }
+  // Before the fan-out enters the domain, which is dearer for a thread that is there already.
+  fwd_hazard_leave(guard);
+  return status == FWD_OK ? behind(proxy, method, delivery, error) : status;
 }

@@ -8,6 +8,8 @@
 
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
+#include "members/swift_closure.h"
+#include "members/taps.h"
 
 /// Fans out a delivery whose interceptors have run.
 typedef fwd_status (*fwd_fan_out_behind)(fwd_proxy *proxy, const fwd_compiled_method *method,
@@ -16,5 +18,36 @@ typedef fwd_status (*fwd_fan_out_behind)(fwd_proxy *proxy, const fwd_compiled_me
 /// Runs the method's interceptors, which fan the delivery out by `behind` or not.
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                          fwd_fan_out_behind behind, fwd_error *error);
+
+/// Calls an interceptor by its packed function. A failure is reported, and stays the thread's last error.
+fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_tap *tap,
+                               void *const *arguments, void *result);
+
+/// Calls an interceptor, whose call has been counted, and has it taken out if that was its last. If the status is not
+/// FWD_OK, its error has been reported. `arguments` has all arguments of the signature.
+static inline __attribute__((always_inline)) fwd_status fwd_call_tap(fwd_proxy *proxy,
+                                                                     const fwd_compiled_method *method,
+                                                                     const fwd_tap *tap, void *const *arguments,
+                                                                     void *result) {
+  const fwd_swift_closure *closure = tap->implementation.closure;
+  fwd_status status = FWD_OK;
+  if (closure && fwd_swift_closure_takes(closure, arguments + method->hidden_count)) {
+    fwd_swift_closure_call(closure, NULL, arguments + method->hidden_count, result);
+  } else {
+    status = fwd_call_packed_tap(proxy, method, tap, arguments, result);
+  }
+  if (__builtin_expect(!fwd_tap_holds(tap), 0)) proxy->operations->interceptor_ended(proxy->owner, method->index);
+  return status;
+}
+
+/// Calls interceptors that see the invocation pass. What they cannot take is reported and stands in nobody's way.
+static inline __attribute__((always_inline)) void fwd_call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                void *const *arguments, const fwd_tap *taps,
+                                                                size_t count) {
+  unsigned char nothing;
+  for (size_t i = 0; i < count; i++) {
+    if (fwd_tap_take(&taps[i])) (void)fwd_call_tap(proxy, method, &taps[i], arguments, &nothing);
+  }
+}
 
 #endif

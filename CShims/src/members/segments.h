@@ -116,9 +116,8 @@ typedef struct fwd_reading {
   fwd_guard guard;
 } fwd_reading;
 
-/// Begins to read, on one thread, until `fwd_list_leave`. It takes no lock and writes no memory that threads share.
-static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subscriber_list *list) {
-  fwd_guard guard = fwd_hazard_enter(&list->domain);
+/// Reads the list at this moment, for a thread that has entered its domain.
+static inline __attribute__((always_inline)) fwd_reading fwd_list_read(fwd_subscriber_list *list, fwd_guard guard) {
   const fwd_segment *segment = atomic_load_explicit(&list->head, memory_order_acquire);
   // A shared empty segment instead of an early return: a second path would spill the struct and defeat store
   // forwarding.
@@ -130,6 +129,11 @@ static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subs
   size_t end = atomic_load_explicit(&segment->end, memory_order_acquire);
   bool has_weak = atomic_load_explicit(&segment->has_weak, memory_order_relaxed);
   return (fwd_reading){segment->records + first, end - first, has_weak, is_long, guard};
+}
+
+/// Begins to read, on one thread, until `fwd_list_leave`. It takes no lock and writes no memory that threads share.
+static inline __attribute__((always_inline)) fwd_reading fwd_list_enter(fwd_subscriber_list *list) {
+  return fwd_list_read(list, fwd_hazard_enter(&list->domain));
 }
 
 static inline void fwd_list_leave(const fwd_reading *reading) { fwd_hazard_leave(reading->guard); }

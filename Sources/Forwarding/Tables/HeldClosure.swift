@@ -31,6 +31,22 @@ internal struct HeldOwnerlessClosure<Output, each Argument>: Sendable {
   }
 }
 
+/// A closure without an owner and without a result, likewise. As a
+/// `HeldOwnerlessClosure<Void, …>` its call would pass through one more function,
+/// which gives the result an address.
+internal struct HeldObserver<each Argument>: Sendable {
+  private let body: @Sendable (repeat each Argument) -> Void
+
+  internal init(_ body: @escaping @Sendable (repeat each Argument) -> Void) { self.body = body }
+}
+
+/// A closure that takes the array of argument addresses itself.
+@safe internal struct HeldRawObserver: Sendable {
+  private let body: RawObserver
+
+  internal init(_ body: @escaping RawObserver) { unsafe self.body = body }
+}
+
 /// A held closure as C calls it.
 @usableFromInline
 @safe internal final class CalledClosure: @unchecked Sendable {
@@ -45,13 +61,13 @@ internal struct HeldOwnerlessClosure<Output, each Argument>: Sendable {
   /// Prepares a held closure for calls from C.
   ///
   /// - Parameters:
-  ///   - held: a `HeldClosure` or a `HeldOwnerlessClosure` of the types.
+  ///   - held: a `HeldClosure`, `HeldOwnerlessClosure` or `HeldObserver` of the types.
   ///   - takesReceiver: whether it has an owner.
   /// - Returns: nil if the closure has to be called by Swift: if the compiler's
   ///   convention for such closures has not been tested, or an argument or the
   ///   result is no plain copy of the bytes.
   @usableFromInline
-  internal init?<Held: Sendable, Output, each Argument>(
+  internal convenience init?<Held: Sendable, Output, each Argument>(
     _ held: Held, takesReceiver: Bool, _ coders: ArgumentCoders<repeat each Argument>,
     _ result: ValueCoder<Output>
   ) {
@@ -59,6 +75,18 @@ internal struct HeldOwnerlessClosure<Output, each Argument>: Sendable {
     var conditions = Conditions()
     repeat conditions.add(each coders.coders)
     guard conditions.areComplete else { return nil }
+    self.init(held, takesReceiver: takesReceiver, conditions)
+  }
+
+  /// Prepares a closure that takes the addresses of the arguments.
+  ///
+  /// - Returns: nil if it has to be called by Swift.
+  internal convenience init?(_ observer: @escaping RawObserver) {
+    guard ClosureConvention.current == .packs else { return nil }
+    unsafe self.init(HeldRawObserver(observer), takesReceiver: false, Conditions())
+  }
+
+  private init<Held: Sendable>(_ held: Held, takesReceiver: Bool, _ conditions: Conditions) {
     self.held = held
     unsafe classes = .allocate(capacity: max(conditions.classes.count, 1))
     for (index, type): (Int, AnyClass) in conditions.classes.enumerated() {

@@ -15,6 +15,18 @@ extension DynamicProxy {
     return try intercept(selector, isAfter ? .after : .before) { _ in .tap(function) }
   }
 
+  /// Has a closure called before each invocation of a method, with pointers to the
+  /// arguments.
+  ///
+  /// The caller promises that it reads what the signature says, and writes nothing.
+  @unsafe package func unsafeObserve(
+    _ selector: MethodSelector, _ observer: @escaping RawObserver
+  ) throws(ForwardingError) -> Token {
+    try intercept(selector, .before) { signature in
+      unsafe .tap(PackedFunction(first: signature.firstArgumentIndex, observer))
+    }
+  }
+
   /// Has a closure called instead of the subscribers.
   ///
   /// The caller promises that it reads and writes what the signature says.

@@ -30,7 +30,22 @@ package struct RawMismatch: Error {
   }
 }
 
+/// A closure that gets pointers to the arguments of a call, without the receiver and
+/// the selector. They are valid during the call.
+package typealias RawObserver =
+  @Sendable (_ arguments: UnsafePointer<UnsafeMutableRawPointer>) -> Void
+
 extension PackedFunction {
+  /// Makes a function of a closure that only reads the arguments.
+  ///
+  /// - Parameter first: the index of the first argument behind the receiver and the
+  ///   selector.
+  @unsafe internal convenience init(first: Int, _ observer: @escaping RawObserver) {
+    unsafe self.init(CalledClosure(observer)) { _, arguments, _ throws(ForwardingError) in
+      unsafe observer(arguments + first)
+    }
+  }
+
   /// Makes a function of a closure that takes the arguments of a method as they
   /// come, and promises that it reads and writes what the signature says.
   @unsafe internal convenience init(

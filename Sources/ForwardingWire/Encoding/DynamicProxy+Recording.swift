@@ -41,15 +41,14 @@ extension DynamicProxy {
     _ method: WireMethod, _ index: Int, with encoder: WireEncoder,
     _ body: @escaping @Sendable (RawSpan) -> Void
   ) throws(WireError) -> Token {
-    let signature = try declared(method)
-    let shift = method.shift(of: signature)
+    try declare(method)
     let report = configuration.onError
     do throws(ForwardingError) {
       // SAFETY: the proxy's method has the arguments of the schema's. The closure only
       // reads them.
-      return try unsafe unsafeTap(method.selector, isAfter: false) { delivery in
+      return try unsafe unsafeObserve(method.selector) { arguments in
         do throws(WireError) {
-          try unsafe encoder.encode(method, index, delivery.arguments, shift: shift, body)
+          try unsafe encoder.encode(method, index, arguments, body)
         } catch {
           report(
             ForwardingError(
@@ -61,8 +60,8 @@ extension DynamicProxy {
     }
   }
 
-  /// Returns the signature of a method that has the arguments of the schema's.
-  internal func declared(_ method: WireMethod) throws(WireError) -> MethodSignature {
+  /// Throws unless the proxy declares a method with the arguments of the schema's.
+  internal func declare(_ method: WireMethod) throws(WireError) {
     let signature: MethodSignature
     do throws(ForwardingError) {
       signature = try self.method(for: method.selector).signature
@@ -70,7 +69,6 @@ extension DynamicProxy {
       throw WireError(error, selector: method.name)
     }
     guard method.takes(signature) else { throw method.mismatch("the proxy declares", signature) }
-    return signature
   }
 }
 

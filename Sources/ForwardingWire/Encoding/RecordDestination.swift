@@ -29,16 +29,15 @@ extension DynamicProxy {
   ) throws(WireError) -> Token {
     var tokens: [Token] = []
     for (index, method) in schema.methods.enumerated() {
-      let signature = try declared(method)
+      try declare(method)
       let writer = RecordWriter(
         method: method, index: UInt16(truncatingIfNeeded: index), schema: schema.identifier,
-        producer: producer, shift: method.shift(of: signature), destination: destination,
-        report: configuration.onError)
+        producer: producer, destination: destination, report: configuration.onError)
       do throws(ForwardingError) {
         // SAFETY: the proxy's method has the arguments of the schema's. The closure only
         // reads them.
-        let token = try unsafe unsafeTap(method.selector, isAfter: false) { delivery in
-          unsafe writer.write(delivery.arguments)
+        let token = try unsafe unsafeObserve(method.selector) { arguments in
+          unsafe writer.write(arguments)
         }
         tokens.append(token)
       } catch {
@@ -55,29 +54,41 @@ private struct RecordWriter: Sendable {
   let index: UInt16
   let schema: UInt32
   let producer: UInt32
-  let shift: Int
   let destination: any RecordDestination
   let report: @Sendable (ForwardingError) -> Void
 
   @inline(__always)
   @unsafe func write(_ arguments: ArgumentPointers) {
+    if method.pointerCount == 0 { return unsafe writeFrame(arguments) }
     // SAFETY: room for the size of each pointer's copy.
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
       do throws(WireError) {
-        let arguments = unsafe arguments - shift
         let call = try unsafe method.measure(arguments, sizes.baseAddress.unsafelyUnwrapped)
         guard let (room, number) = unsafe destination.begin(call.length) else { return refused() }
         unsafe method.write(arguments, call, to: room)
-        let header = RecordHeader(
-          kind: RecordHeader.Kind.invocation, method: index, schema: schema, producer: producer,
-          frameSize: UInt32(truncatingIfNeeded: method.frameSize), sequence: number,
-          time: fwd_wire_time())
-        unsafe header.writeUnsealed(room, length: call.length)
-        if !destination.finish(number) { refused() }
+        unsafe finish(room, number, call.length)
       } catch {
         failed(error.description)
       }
     }
+  }
+
+  /// Makes the record of a call without pointers, whose size is known.
+  @inline(__always)
+  @unsafe private func writeFrame(_ arguments: ArgumentPointers) {
+    guard let (room, number) = unsafe destination.begin(method.heapStart) else { return refused() }
+    unsafe method.writeFrame(arguments, to: room)
+    unsafe finish(room, number, method.heapStart)
+  }
+
+  @inline(__always)
+  @unsafe private func finish(_ room: UnsafeMutableRawPointer, _ number: UInt64, _ length: Int) {
+    let header = RecordHeader(
+      kind: RecordHeader.Kind.invocation, method: index, schema: schema, producer: producer,
+      frameSize: UInt32(truncatingIfNeeded: method.frameSize), sequence: number,
+      time: fwd_wire_time())
+    unsafe header.writeUnsealed(room, length: length)
+    if !destination.finish(number) { refused() }
   }
 
   @inline(never)

@@ -59,8 +59,9 @@ public final class WireEncoder: Sendable {
     unsafe invocation.unsafeWithArgumentPointers { arguments in
       do throws(WireError) {
         // SAFETY: the pointers are to all arguments. Their types are the method's.
-        try unsafe encode(method, index, arguments, shift: method.shift(of: invocation.signature)) {
-          record in unsafe record.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        let first = invocation.signature.firstArgumentIndex
+        try unsafe encode(method, index, arguments + first) { record in
+          unsafe record.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         }
       } catch {
         failure = error
@@ -73,38 +74,46 @@ public final class WireEncoder: Sendable {
   ///
   /// - Parameters:
   ///   - index: the index of the method in the schema.
-  ///   - arguments: pointers to all arguments.
-  ///   - shift: how many more arguments precede those of the schema's signature than
-  ///     precede these.
+  ///   - arguments: pointers to the arguments behind the receiver and the selector.
   @inline(__always)
   @unsafe package func encode(
-    _ index: Int, _ arguments: UnsafePointer<UnsafeMutableRawPointer>, shift: Int = 0,
+    _ index: Int, _ arguments: UnsafePointer<UnsafeMutableRawPointer>,
     _ body: (RawSpan) -> Void
   ) throws(WireError) {
-    try unsafe encode(schema.methods[index], index, arguments, shift: shift, body)
+    try unsafe encode(schema.methods[index], index, arguments, body)
   }
 
   /// Does the same with a method of the schema, which need not be looked up.
   @inline(__always)
   @unsafe internal func encode(
-    _ method: WireMethod, _ index: Int, _ arguments: ArgumentPointers, shift: Int,
+    _ method: WireMethod, _ index: Int, _ arguments: ArgumentPointers,
     _ body: (RawSpan) -> Void
   ) throws(WireError) {
+    if method.pointerCount == 0, method.heapStart <= Self.stackRoom {
+      // The frame alone, whose size is known.
+      return unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) {
+        let room = unsafe $0.baseAddress.unsafelyUnwrapped
+        unsafe method.writeFrame(arguments, to: room)
+        unsafe complete(index, method, room, method.heapStart, body)
+      }
+    }
     var failure: WireError?
     // SAFETY: room for the size of each pointer's copy.
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
       do throws(WireError) {
-        let arguments = unsafe arguments - shift
         let call = try unsafe method.measure(arguments, sizes.baseAddress.unsafelyUnwrapped)
         if unsafe call.length <= Self.stackRoom {
           // A constant size, so that the compiler takes it from the stack.
           unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) { room in
-            unsafe fill(index, method, arguments, call, room.baseAddress.unsafelyUnwrapped, body)
+            let room = unsafe room.baseAddress.unsafelyUnwrapped
+            unsafe method.write(arguments, call, to: room)
+            unsafe complete(index, method, room, call.length, body)
           }
         } else {
           let room = unsafe UnsafeMutableRawPointer.allocate(byteCount: call.length, alignment: 16)
           defer { unsafe room.deallocate() }
-          unsafe fill(index, method, arguments, call, room, body)
+          unsafe method.write(arguments, call, to: room)
+          unsafe complete(index, method, room, call.length, body)
         }
       } catch {
         failure = error
@@ -117,20 +126,20 @@ public final class WireEncoder: Sendable {
   @inline(__always)
   private static var stackRoom: Int { 1024 }
 
+  /// Writes the header of a record that is complete but for that.
   @inline(__always)
-  @unsafe private func fill(
-    _ index: Int, _ method: WireMethod, _ arguments: ArgumentPointers, _ call: MeasuredCall,
-    _ room: UnsafeMutableRawPointer, _ body: (RawSpan) -> Void
+  @unsafe private func complete(
+    _ index: Int, _ method: WireMethod, _ room: UnsafeMutableRawPointer, _ length: Int,
+    _ body: (RawSpan) -> Void
   ) {
-    unsafe method.write(arguments, call, to: room)
     let header = RecordHeader(
       kind: RecordHeader.Kind.invocation, method: UInt16(truncatingIfNeeded: index),
       schema: schema.identifier, producer: producer,
       frameSize: UInt32(truncatingIfNeeded: method.frameSize),
       sequence: nextSequence.wrappingAdd(1, ordering: .relaxed).oldValue, time: fwd_wire_time())
-    unsafe header.write(room, length: call.length)
+    unsafe header.write(room, length: length)
     // SAFETY: all bytes of the record have been written.
-    body(unsafe UnsafeRawBufferPointer(start: room, count: call.length).bytes)
+    body(unsafe UnsafeRawBufferPointer(start: room, count: length).bytes)
   }
 }
 
@@ -138,11 +147,6 @@ extension WireMethod {
   /// Whether calls with a signature have the arguments of this method.
   internal func takes(_ other: MethodSignature) -> Bool {
     other.isIdentical(to: signature) || other.hasArguments(of: signature)
-  }
-
-  /// How many more hidden arguments this signature has than another one.
-  internal func shift(of other: MethodSignature) -> Int {
-    signature.firstArgumentIndex - other.firstArgumentIndex
   }
 
   /// The error for a signature with other arguments.

@@ -11,7 +11,7 @@ internal import Forwarding
   internal import Darwin
 #endif
 
-/// Pointers to all arguments of a call, the receiver and the selector included.
+/// Pointers to the arguments of a call behind the receiver and the selector.
 internal typealias ArgumentPointers = UnsafePointer<UnsafeMutableRawPointer>
 
 /// What has been found out about the pointers of one call: the size of each copy in
@@ -72,8 +72,18 @@ extension WireMethod {
   @unsafe internal func write(
     _ arguments: ArgumentPointers, _ call: MeasuredCall, to base: UnsafeMutableRawPointer
   ) {
-    // SAFETY: there is room for as many bytes as were measured. The places lie in the
-    // frame, and each argument has its size.
+    // SAFETY: there is room for as many bytes as were measured.
+    unsafe writeFrame(arguments, to: base)
+    if pointerCount > 0 { unsafe writeHeap(arguments, call, to: base) }
+  }
+
+  /// Writes all of the frame but the slots of pointers.
+  @inline(__always)
+  @unsafe internal func writeFrame(
+    _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
+  ) {
+    // SAFETY: there is room up to the heap. The places lie in the frame, and each
+    // argument has its size.
     if hasPadding {
       unsafe memset(base + RecordHeader.size, 0, heapStart - RecordHeader.size)
     }
@@ -90,7 +100,6 @@ extension WireMethod {
         unsafe memcpy(base + piece.place, from, piece.size)
       }
     }
-    if pointerCount > 0 { unsafe writeHeap(arguments, call, to: base) }
   }
 
   @inline(__always)
@@ -109,19 +118,17 @@ extension WireMethod {
       let slot = UInt64(UInt32(truncatingIfNeeded: end)) | UInt64(size) << 32
       unsafe base.storeBytes(of: slot, toByteOffset: pointer.place, as: UInt64.self)
       let next = end + (size + 7) & ~7
-      // The padding in the end of the copy and behind it: less than 8 bytes each, and
-      // in the last word. The copy may overwrite a part.
-      if next > end { unsafe base.storeBytes(of: 0, toByteOffset: next - 8, as: UInt64.self) }
       if pointer.rule == .codable {
         unsafe call.coded?[nextCoded].withUnsafeBytes { bytes in
           // SAFETY: JSON is not empty.
-          _ = unsafe memcpy(base + end, bytes.baseAddress.unsafelyUnwrapped, size)
+          unsafe (base + end).copyPadded(bytes.baseAddress.unsafelyUnwrapped, size)
         }
         nextCoded += 1
       } else if size > 0 {
         let slot = unsafe arguments[pointer.argument]
         let target = unsafe slot.load(as: UnsafeRawPointer?.self).unsafelyUnwrapped
-        unsafe memcpy(base + end, target, size - pointer.tail)
+        // The padding that is left out lies in the last word.
+        unsafe (base + end).copyPadded(target, size - pointer.tail)
       }
       end = next
     }
@@ -163,5 +170,54 @@ extension WireMethod {
       .limitExceeded,
       "the heap of \"\(name)\" is larger than \(WireLimits.heapSize) bytes at "
         + place(pointer.argument), selector: name)
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  /// Copies some bytes, at least one, and zeroes what is left of the last word.
+  ///
+  /// A few bytes are written as whole words, since the processor cannot pass on several
+  /// stores to the one load of a checksum.
+  @inline(__always)
+  @unsafe fileprivate func copyPadded(_ source: UnsafeRawPointer, _ count: Int) {
+    let rest = count & 7
+    let whole = count - rest
+    if whole > 64 {
+      unsafe memcpy(self, source, whole)
+    } else {
+      for offset in stride(from: 0, to: whole, by: 8) {
+        unsafe storeBytes(
+          of: source.loadUnaligned(fromByteOffset: offset, as: UInt64.self), toByteOffset: offset,
+          as: UInt64.self)
+      }
+    }
+    if rest > 0 {
+      let last = unsafe whole > 0 ? source.lastWord(count) : source.onlyWord(rest)
+      unsafe storeBytes(of: last, toByteOffset: whole, as: UInt64.self)
+    }
+  }
+}
+
+// The loads overlap, and read nothing behind the bytes. The platform is little-endian.
+extension UnsafeRawPointer {
+  /// The last bytes of more than 8, as many as are behind the last whole word.
+  @inline(__always)
+  @unsafe fileprivate func lastWord(_ count: Int) -> UInt64 {
+    let end = unsafe loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+    return end >> UInt64(64 - 8 * (count & 7))
+  }
+
+  /// All bytes of 1 to 7.
+  @inline(__always)
+  @unsafe fileprivate func onlyWord(_ count: Int) -> UInt64 {
+    if count >= 4 {
+      let low = unsafe UInt64(loadUnaligned(as: UInt32.self))
+      let high = unsafe UInt64(loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+      return low | high << UInt64(8 * (count - 4))
+    }
+    let low = unsafe UInt64(load(as: UInt8.self))
+    let middle = unsafe UInt64(load(fromByteOffset: count / 2, as: UInt8.self))
+    let high = unsafe UInt64(load(fromByteOffset: count - 1, as: UInt8.self))
+    return low | middle << UInt64(8 * (count / 2)) | high << UInt64(8 * (count - 1))
   }
 }

@@ -115,8 +115,6 @@ private struct MethodMaker {
     RecordHeader.size + (argument.frameOffset ?? 0)
   }
 
-  private func number(_ index: Int) -> Int { index + signature.firstArgumentIndex }
-
   // MARK: Values
 
   private mutating func addValue(
@@ -129,7 +127,7 @@ private struct MethodMaker {
     for range in argument.encoding.dataRanges(stated: signature.statedLayouts) {
       pieces.append(
         WireMethod.Piece(
-          argument: number(index), source: range.lowerBound,
+          argument: index, source: range.lowerBound,
           place: position(argument) + range.lowerBound, size: range.count))
     }
   }
@@ -148,7 +146,7 @@ private struct MethodMaker {
           + "$0.leaveOut(\"\(selector)\")", selector: selector)
     }
     var pointer = WireMethod.Pointer(
-      argument: number(index), place: position(argument), rule: .cString, size: 1,
+      argument: index, place: position(argument), rule: .cString, size: 1,
       countType: .int8, countArgument: 0, countPlace: 0)
     var operand = 0
     var codedType: (any CodedType)?
@@ -159,7 +157,7 @@ private struct MethodMaker {
       pointer.size = try elementSize(index, argument.encoding)
       pointer.tail = tailPadding(argument.encoding)
       pointer.countType = try countType(index, counter)
-      pointer.countArgument = number(counter)
+      pointer.countArgument = counter
       pointer.countPlace = position(arguments[counter])
       operand = counter
     case .fixed(let count):

@@ -19,7 +19,7 @@ internal import Forwarding
 
   /// Bytes that are copied from an argument to the frame.
   internal struct Piece {
-    /// The index of the argument, the receiver and the selector counted.
+    /// The index of the argument behind the receiver and the selector.
     var argument: Int
     var source: Int
     /// The offset in the record.
@@ -40,7 +40,7 @@ internal import Forwarding
       case counted, fixed, codable
     }
 
-    /// The index of the argument, the receiver and the selector counted.
+    /// The index of the argument behind the receiver and the selector.
     var argument: Int
     /// The offset of the slot in the record.
     var place: Int
@@ -94,9 +94,9 @@ internal import Forwarding
     unsafe pointers.deallocate()
   }
 
-  /// An argument for errors, by its index among all: `argument 0 ("^v") of "write:count:"`.
+  /// An argument for errors: `argument 0 ("^v") of "write:count:"`.
   internal func place(_ argument: Int) -> String {
-    let index = argument - signature.firstArgumentIndex
-    return "argument \(index) (\"\(signature.arguments[argument].encoding)\") of \"\(name)\""
+    let type = signature.arguments[signature.firstArgumentIndex + argument].encoding
+    return "argument \(argument) (\"\(type)\") of \"\(name)\""
   }
 }

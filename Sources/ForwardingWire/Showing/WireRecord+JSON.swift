@@ -34,8 +34,9 @@ extension WireRecord {
   private func appendArguments(separator: String, to text: inout String) {
     // SAFETY: the storage holds the schema, which holds its methods.
     unsafe found.use { method in
-      for index in method.signature.firstArgumentIndex..<method.signature.arguments.count {
-        if index > method.signature.firstArgumentIndex { text += separator }
+      let count = method.signature.arguments.count - method.signature.firstArgumentIndex
+      for index in 0..<count {
+        if index > 0 { text += separator }
         // SAFETY: the decoder has checked the record against the method.
         unsafe method.append(argument: index, of: UnsafeRawPointer(base), to: &text)
       }
@@ -58,7 +59,7 @@ extension WireMethod {
   @unsafe fileprivate func append(
     argument index: Int, of record: UnsafeRawPointer, to text: inout String
   ) {
-    let argument = signature.arguments[index]
+    let argument = signature.arguments[signature.firstArgumentIndex + index]
     let place = unsafe record + RecordHeader.size + (argument.frameOffset ?? 0)
     let found = (0..<pointerCount).first { unsafe pointers[$0].argument == index }
     guard let found else { return unsafe argument.encoding.appendJSON(place, to: &text) }

@@ -156,7 +156,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Token {
     let coders = try argumentCoders(for: key)
     let called = CalledClosure(
-      HeldOwnerlessClosure(body), takesReceiver: false, coders, ValueCoder<Void>(.bitwise))
+      HeldObserver(body), takesReceiver: false, coders, ValueCoder<Void>(.bitwise))
     return try intercept(key.selector, point, times: times) { _ in
       .tap(
         unsafe PackedFunction(called) { _, pointers, _ throws(ForwardingError) in
