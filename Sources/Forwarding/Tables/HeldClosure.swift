@@ -40,7 +40,12 @@ internal struct HeldObserver<each Argument>: Sendable {
   internal init(_ body: @escaping @Sendable (repeat each Argument) -> Void) { self.body = body }
 }
 
-/// A closure that takes the array of argument addresses itself.
+/// A closure that gets pointers to the arguments of a call, without the receiver and
+/// the selector. They are valid during the call.
+package typealias RawObserver =
+  @Sendable (_ arguments: UnsafePointer<UnsafeMutableRawPointer>) -> Void
+
+/// Such a closure, likewise.
 @safe internal struct HeldRawObserver: Sendable {
   private let body: RawObserver
 

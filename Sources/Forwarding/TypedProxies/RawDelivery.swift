@@ -30,11 +30,6 @@ package struct RawMismatch: Error {
   }
 }
 
-/// A closure that gets pointers to the arguments of a call, without the receiver and
-/// the selector. They are valid during the call.
-package typealias RawObserver =
-  @Sendable (_ arguments: UnsafePointer<UnsafeMutableRawPointer>) -> Void
-
 extension PackedFunction {
   /// Makes a function of a closure that only reads the arguments.
   ///
