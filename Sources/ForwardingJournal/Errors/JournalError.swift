@@ -22,7 +22,7 @@
       case cannotOpen
       /// The file is not a journal.
       case notAJournal
-      /// A later version of this library has made the journal.
+      /// The file has a version of the format that this library does not read.
       case unsupportedVersion
       /// Another `Journal`, in this process or in another, records into the file.
       case inUse

@@ -81,15 +81,15 @@
     /// The positions of the last records of some methods, in order.
     private func lastPositions(of methods: Set<String>) throws(JournalError) -> [Int] {
       try flushToRead()
-      let database = try JournalFile.openForReading(path)
-      let statement = try database.prepare("SELECT position FROM latest WHERE method = ?")
+      let tables = try JournalFile.openForReading(path)
       var positions: [Int] = []
       for method in methods {
-        statement.bind()
-        statement.bind(1, method)
-        if try statement.step() { positions.append(statement.integer(0)) }
+        // A damaged file may have any number.
+        if let position = try tables.lastPosition(of: method), position > 0 {
+          positions.append(position)
+        }
       }
-      return positions.filter { $0 > 0 }.sorted()
+      return positions.sorted()
     }
   }
 #endif

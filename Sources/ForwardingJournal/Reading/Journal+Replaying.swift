@@ -83,7 +83,7 @@
       var count = 0
       while let entry = try entries.next() {
         if pace.isFinite {
-          try await pacer.wait(for: entry.elapsed)
+          try await pacer.wait(for: entry.steadyTime)
           try Task.checkCancellation()
         } else if count & 1023 == 0 {
           // Lets others use the actor.
@@ -109,9 +109,9 @@
     /// Waits until a call is due.
     ///
     /// - Throws: `CancellationError`.
-    nonisolated(nonsending) internal mutating func wait(for elapsed: Int) async throws {
-      let passed = elapsed - (first ?? elapsed)
-      first = first ?? elapsed
+    nonisolated(nonsending) internal mutating func wait(for steadyTime: Int) async throws {
+      let passed = steadyTime - (first ?? steadyTime)
+      first = first ?? steadyTime
       // A forged time must not overflow the clock: a century is as good as never.
       let nanoseconds = min(Double(passed) / pace, 3.2e18)
       let due = start.advanced(by: .nanoseconds(Int64(nanoseconds)))

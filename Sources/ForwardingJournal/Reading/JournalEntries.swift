@@ -15,7 +15,7 @@
       private var clock = RecordedClock()
       /// The records of consecutive positions.
       private var decoder: WireDecoder
-      private var batches: [BatchReader.Batch] = []
+      private var batches: [BatchHeader] = []
       /// The index of the batch that the next record lies in.
       private var batch = 0
       /// The position before the decoder's first record.
@@ -23,8 +23,8 @@
       /// The position where the next piece begins.
       private var nextPosition: Int
 
-      internal init(_ database: Database, _ schema: WireSchema?, _ filter: Filter) {
-        reader = BatchReader(database, filter)
+      internal init(_ tables: JournalTables, _ schema: WireSchema?, _ filter: Filter) {
+        reader = BatchReader(tables, filter)
         self.schema = schema
         self.filter = filter
         nextPosition = filter.positions.lowerBound
@@ -71,8 +71,8 @@
           guard let record = try decoder.next() else { return nil }
           let position = before + decoder.invocationCount
           while batch < batches.count - 1 && position >= batches[batch].end { batch += 1 }
-          let elapsed = clock.elapsed(record.time, batches[batch])
-          return Entry(position: position, record: record, elapsed: elapsed)
+          let steadyTime = clock.steadyTime(record.time, batches[batch])
+          return Entry(position: position, record: record, steadyTime: steadyTime)
         } catch {
           throw failure(error, at: before + decoder.invocationCount + 1)
         }
@@ -86,7 +86,7 @@
         default:
           return JournalError(
             .damaged, reader.path,
-            "the record is damaged: \(error.reason). To go on behind it, read from position "
+            "the record is damaged: \(error.reason). To continue after it, read from position "
               + "\(position + 1), or from \(batches.first { position < $0.end }?.end ?? nextPosition) "
               + "if that fails", position: position, wireError: error)
         }

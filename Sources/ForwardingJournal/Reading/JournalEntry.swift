@@ -13,8 +13,8 @@
       /// The call: its method, time and arguments. It can be forwarded if the journal is
       /// read with a schema.
       public let record: WireRecord
-      /// The time of the call on a clock that nobody sets; see `RecordedClock`.
-      internal let elapsed: Int
+      /// The time of the call in nanoseconds, as `RecordedClock` computes it.
+      internal let steadyTime: Int
 
       /// The entry as one line of JSON: the members `position` and those of
       /// `WireRecord.json`.
