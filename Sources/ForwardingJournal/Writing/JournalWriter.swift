@@ -38,7 +38,7 @@
             .notWritten, queue.path,
             "the calls from position \(transaction.first) on are not recorded, since the journal "
               + "cannot be written: \(error.reason)")
-          queue.fail(failure, transaction)
+          queue.fail(failure)
           return failure
         }
         queue.finish(transaction)
@@ -47,7 +47,7 @@
     }
 
     private func store(
-      _ transaction: RecordQueue.Batch
+      _ transaction: borrowing RecordQueue.Transaction
     ) throws(JournalError) {
       try tables.transaction(isSynced: transaction.mustSync && !isSynced) {
         () throws(JournalError) in
@@ -62,7 +62,7 @@
     }
 
     @unsafe private func storeRecords(
-      _ base: UnsafeMutableRawPointer, _ transaction: RecordQueue.Batch
+      _ base: UnsafeMutableRawPointer, _ transaction: borrowing RecordQueue.Transaction
     ) throws(JournalError) {
       var lastPositions = LastPositions()
       let count = transaction.arena.used
@@ -70,7 +70,7 @@
       while start < count {
         var header = BatchHeader(
           first: position, count: 0, earliest: .max, latest: .min, session: session,
-          steadyTime: transaction.taken)
+          steadyTime: transaction.takenAt)
         // SAFETY: the queue has made or checked each record, and its length.
         let size = unsafe seal(base + start, count - start, &header, &lastPositions)
         try unsafe tables.insert(header, UnsafeRawBufferPointer(start: base + start, count: size))
