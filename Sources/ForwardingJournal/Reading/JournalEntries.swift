@@ -7,18 +7,18 @@
   extension Journal {
     /// Reads the entries of a journal one after the other.
     ///
-    /// It reads some ten kilobytes at a time, and does not hold up the writer.
+    /// It reads about 64 KiB at a time, or one longer record. It never blocks the writer.
     @safe public struct Entries: ~Copyable {
       private var reader: BatchReader
       private let schema: WireSchema?
       private let filter: Filter
       private var clock = RecordedClock()
-      /// The records of consecutive positions.
+      /// The records of the piece that was read last. Their positions are consecutive.
       private var decoder: WireDecoder
       private var batches: [BatchHeader] = []
       /// The index of the batch that the next record lies in.
       private var batch = 0
-      /// The position before the decoder's first record.
+      /// The position before the piece's first record.
       private var before = 0
       /// The position where the next piece begins.
       private var nextPosition: Int
@@ -35,16 +35,16 @@
         schema.map { WireDecoder(bytes, schema: $0) } ?? WireDecoder(showing: bytes)
       }
 
-      /// Returns the next entry; nil after the last one. Call it again later to read
-      /// what has been recorded since.
+      /// Returns the next entry; nil after the last one. Call it again later to read newer
+      /// entries.
       ///
       /// - Throws: `JournalError`: `schemaMismatch` if a recorded method does not fit the
       ///   schema: the description names the method and both encodings, and `wireError`
       ///   has the method's name; `damaged` if a record or the file is damaged. The next
       ///   call throws the same error. To continue after a damaged record, read from the
       ///   position that the description names.
-      /// - Complexity: O(*n*) in the length of the record, and of those that the filter
-      ///   leaves out before it.
+      /// - Complexity: O(*n*) in the length of the record and of the records before it that
+      ///   the filter leaves out.
       public mutating func next() throws(JournalError) -> Entry? {
         repeat {
           while let entry = try nextInPiece() {
