@@ -69,6 +69,7 @@
 
     @Test func `Batches before a damaged batch are read, and those after it can be`() throws {
       for statement in [
+        "DELETE FROM batches WHERE first_position = 3",
         "UPDATE batches SET record_count = 2 WHERE first_position = 3",
         "UPDATE batches SET records = x'00' WHERE first_position = 3",
       ] {
@@ -92,6 +93,7 @@
           + "record BLOB AS (zeroblob(67000000))); INSERT INTO schemas VALUES (1), (2)",
         "CREATE TRIGGER t AFTER INSERT ON batches BEGIN DELETE FROM batches; END",
         "CREATE VIEW v AS SELECT 1", "CREATE INDEX i ON batches(session)", "DROP TABLE marks",
+        "DROP TABLE batches; CREATE VIEW batches AS SELECT 1 AS first_position",
       ] {
         let folder = try Folder()
         _ = try folder.numbers(10)
@@ -101,7 +103,7 @@
       }
     }
 
-    @Test func `A journal that is analysed or in use is not damaged`() throws {
+    @Test func `Tables that ANALYZE has made are no damage`() throws {
       let folder = try Folder()
       _ = try folder.numbers(10)
       try folder.run("ANALYZE")
@@ -142,8 +144,9 @@
       Forgery("UPDATE batches SET record_count = -1", at: 1),
       Forgery("UPDATE batches SET record_count = 101", at: 1),
       Forgery("UPDATE batches SET record_count = 9223372036854775807", at: 1),
-      Forgery("UPDATE batches SET first_position = -7", at: -7),
-      Forgery("UPDATE batches SET first_position = 9223372036854775807", at: .max),
+      Forgery("UPDATE batches SET first_position = -7", at: 1),
+      Forgery("UPDATE batches SET first_position = 9223372036854775807", at: 1),
+      Forgery("UPDATE batches SET first_position = 2", at: 1),
       Forgery("UPDATE batches SET records = x''", at: 1),
       Forgery("UPDATE batches SET records = 'text'", at: 1),
       Forgery("UPDATE batches SET records = zeroblob(50000000)", at: 1),
@@ -151,14 +154,9 @@
       Forgery("UPDATE schemas SET record = x'00'", at: 1),
       Forgery("DELETE FROM schemas", at: 1),
       Forgery("UPDATE schemas SET identifier = identifier + 4294967296 * 7", at: 1),
-      Forgery("DROP TABLE batches"),
-      Forgery("DROP TABLE batches; CREATE TABLE batches(first_position)"),
-      Forgery("DROP TABLE batches; CREATE VIEW batches AS SELECT 1 AS first_position"),
-      Forgery("PRAGMA user_version = 2", .unsupportedVersion),
-      Forgery("PRAGMA user_version = 0", .unsupportedVersion),
       Forgery("PRAGMA application_id = 1", .notAJournal),
     ])
-    func `Forged batches and tables are errors`(_ forgery: Forgery) throws {
+    func `Forged batches and schemas are errors`(_ forgery: Forgery) throws {
       let folder = try Folder()
       _ = try folder.numbers(100)
       try folder.run(forgery.statement)
@@ -167,17 +165,21 @@
       #expect(count == forgery.count)
     }
 
-    @Test func `A file of another version is refused, and the error names both versions`() throws {
+    @Test(arguments: [0, 2, 1_000_000])
+    func `A file of another version is refused, and the error names both versions`(
+      _ version: Int
+    ) throws {
       let folder = try Folder()
       _ = try folder.numbers(1)
       // Another version may have other tables.
-      try folder.run("PRAGMA user_version = 7; DROP TABLE marks; CREATE TABLE t(c)")
+      try folder.run("PRAGMA user_version = \(version); DROP TABLE marks; CREATE TABLE t(c)")
       for open in [{ try Journal(reading: folder.path) }, { try Journal(folder.path) }] {
         let error = journalError { _ = try open() }
         #expect(error?.code == .unsupportedVersion)
         #expect(
           error?.description
-            == "\(folder.path): the journal has version 7 of the file format, expected version 1")
+            == "\(folder.path): the journal has version \(version) of the file format, expected "
+            + "version 1")
       }
     }
 
@@ -257,7 +259,10 @@
           defer { next.append(number) }
           return number == Int64(next.all.count) && text == "text \(number)"
         }
-        #expect(error != nil || count <= 2000, "seed \(seed), round \(round)")
+        // The end of the last page may be unused.
+        if bytes.count < whole.count {
+          #expect(error != nil || count == 2000, "seed \(seed), round \(round)")
+        }
         #expect(next.all.count == count, "seed \(seed), round \(round)")
         // A recorder may refuse the file, or go on. It must not trap.
         _ = journalError { _ = try other.numbers(1) }

@@ -36,19 +36,31 @@
     /// - Returns: nil if no record has one of the filter's positions and times.
     internal mutating func read(from position: Int) throws(JournalError) -> Piece? {
       let start = try tables.firstPosition(ofBatchAt: position) ?? position
-      let rows = try tables.batches(
-        from: start, through: filter.positions.upperBound, filter.times)
+      let rows = try tables.batches(from: start, through: filter.positions.upperBound)
       defer { rows.end() }
       var records: [UInt8] = []
       var used: Set<UInt32> = []
       var piece = Piece()
+      // The position after the last batch.
+      var next: Int?
       while records.count < Self.size {
         let kept = (records: records.count, schemas: used)
         do throws(JournalError) {
           guard let batch = try rows.next() else { break }
-          try check(batch)
+          try check(batch, after: next, from: max(position, 1))
+          next = batch.end
           if batch.end <= position { continue }
-          guard try add(batch, of: rows, from: position, to: &piece, &records, &used) else { break }
+          guard batch.overlaps(filter.times) else {
+            // A piece has consecutive positions.
+            if piece.batches.isEmpty { continue } else { break }
+          }
+          let first = max(batch.first, position)
+          let last = min(batch.end - 1, filter.positions.upperBound)
+          guard first <= last else { break }
+          let fault = unsafe Self.copy(rows.records, batch, first...last, to: &records, &used)
+          if let fault { throw damaged(batch.first, fault) }
+          if piece.batches.isEmpty { piece.first = first }
+          piece.batches.append(batch)
         } catch {
           // The batches before a damaged one are read first. The next piece begins with it.
           if piece.batches.isEmpty { throw error }
@@ -57,38 +69,29 @@
           break
         }
       }
-      guard !piece.batches.isEmpty else { return nil }
+      guard let last = piece.batches.last else { return nil }
+      piece.end = last.end
       piece.bytes = try bytes(of: used) + records
       return piece
     }
 
-    private func check(_ batch: BatchHeader) throws(JournalError) {
-      guard (1..<Int.max / 2).contains(batch.first), (1...Int.max / 2).contains(batch.count) else {
-        throw damaged(batch.first, "the batch has \(batch.count) records")
-      }
-    }
-
-    /// Adds the next batch to a piece.
+    /// Checks that a batch follows the one before without a gap.
     ///
-    /// - Returns: false if the batch belongs to another piece.
-    private func add(
-      _ batch: BatchHeader, of rows: BatchRows, from position: Int, to piece: inout Piece,
-      _ records: inout [UInt8], _ used: inout Set<UInt32>
-    ) throws(JournalError) -> Bool {
-      let first = max(batch.first, position)
-      if !piece.batches.isEmpty && first != piece.end {
-        // Batches that the filter leaves out lie between.
-        guard first > piece.end else { throw damaged(batch.first, "positions overlap") }
-        return false
+    /// - Parameters:
+    ///   - next: the position after the batch before; nil for the first batch.
+    ///   - position: the first position that is read.
+    private func check(
+      _ batch: BatchHeader, after next: Int?, from position: Int
+    ) throws(JournalError) {
+      let expected = max(next ?? 1, position)
+      guard (1..<Int.max / 2).contains(batch.first), (1...Int.max / 2).contains(batch.count) else {
+        throw damaged(
+          expected, "a batch has \(batch.count) records from position \(batch.first) on")
       }
-      let last = min(batch.end - 1, filter.positions.upperBound)
-      guard first <= last else { return false }
-      let fault = unsafe Self.copy(rows.records, batch, first...last, to: &records, &used)
-      if let fault { throw damaged(batch.first, fault) }
-      if piece.batches.isEmpty { piece.first = first }
-      piece.end = batch.end
-      piece.batches.append(batch)
-      return true
+      if batch.first > next ?? position {
+        throw damaged(expected, "the records up to position \(batch.first - 1) are missing")
+      }
+      if let next, batch.first < next { throw damaged(expected, "positions overlap") }
     }
 
     /// Copies those records of a batch that have some positions.

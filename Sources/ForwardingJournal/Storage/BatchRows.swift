@@ -16,6 +16,11 @@
 
     /// The position after the last record.
     internal var end: Int { first + count }
+
+    /// Returns whether a record of the batch may have one of some times.
+    internal func overlaps(_ times: ClosedRange<Int64>) -> Bool {
+      latest >= times.lowerBound && earliest <= times.upperBound
+    }
   }
 
   /// The batches that a query has selected, one after the other. All values are hostile.

@@ -105,25 +105,20 @@
       try number("SELECT min(first_position) FROM batches WHERE first_position > ?", position)
     }
 
-    /// Selects batches, in order.
+    /// Selects the batches whose first positions lie in a range, in order.
     ///
-    /// - Parameters:
-    ///   - first: the lowest first position of a batch.
-    ///   - last: the highest first position of a batch.
-    ///   - times: batches whose records are all earlier or all later are left out.
+    /// There is no other condition: SQLite would leave a damaged batch out without an error,
+    /// since its columns may be NULL.
     internal func batches(
-      from first: Int, through last: Int, _ times: ClosedRange<Int64>
+      from first: Int, through last: Int
     ) throws(JournalError) -> BatchRows {
       let statement = try prepared(
         """
         SELECT first_position, record_count, earliest_time_ns, latest_time_ns, session,
           steady_time_ns, records
-        FROM batches
-        WHERE first_position BETWEEN ? AND ? AND latest_time_ns >= ? AND earliest_time_ns <= ?
-        ORDER BY first_position
+        FROM batches WHERE first_position BETWEEN ? AND ? ORDER BY first_position
         """)
-      statement.bind(first, last, Int(times.lowerBound), Int(times.upperBound))
-      return BatchRows(statement)
+      return BatchRows(statement.bind(first, last))
     }
 
     /// Returns the schema record of an identifier; nil if there is none of a possible length.
