@@ -12,7 +12,7 @@
   /// | `batches` | `first_position` | the position of the batch's first record |
   /// | | `record_count` | the number of its records |
   /// | | `earliest_time_ns`, `latest_time_ns` | the range of the records' times: nanoseconds since 1970 in UTC |
-  /// | | `session` | 1 for the first opening of the file for recording, 2 for the second, and so on |
+  /// | | `session` | the number of the opening of the file that has recorded the batch: 1, 2, 3 and so on |
   /// | | `steady_time_ns` | when the writer took the records from memory: nanoseconds of a clock that is never set, comparable within a session only |
   /// | | `records` | the records in the wire form, one after the other |
   /// | `schemas` | `identifier`, `record` | a schema record of the wire form, by the identifier that its records name |
