@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-"""Checks the layers of the Swift module; scripts/layers runs it.
+"""Checks the layers of the Swift modules; scripts/layers runs it.
 
 usage: swift_layers.py
 
-A file uses another if it names a type that the other declares and no file of its own folder does. The check knows names
-and not scopes, so it leaves out a name that several folders declare.
+A file uses another if it names a type that the other declares and no file of its own layer does. The check knows names
+and not scopes, so it leaves out a name that several layers declare.
+
+A layer is a folder, or a file beside the folders. A folder may extend a type of such a file and use its nested types, as
+in Journal.Filter, since each folder has the parts of the type that belong to its topic.
 """
 
 import re
@@ -14,43 +17,66 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-SOURCES = Path("Sources/Forwarding")
+# From the lowest to the highest layer. The files of a layer use files of the same layer and of those before it.
+MODULES = {
+    "Sources/Forwarding": [
+        "Internals", "Errors", "Encoding", "Signature", "Calling", "Tables", "Proxying", "Mailing", "Streams", "TypedProxies",
+        "Slots", "Bridging",
+    ],
+    "Sources/ForwardingWire": [
+        "WireError.swift", "WireLimits.swift", "RecordHeader.swift", "Schema", "Encoding", "Decoding", "Showing",
+    ],
+    "Sources/ForwardingJournal": ["Errors", "Storage", "Writing", "Reading", "Journal.swift"],
+    "Remote/Sources/ForwardingRemote": [
+        "RemoteError.swift", "RemoteOptions.swift", "Engine", "NATS", "Publishing", "Consuming", "Requests",
+        "RemoteConnection.swift",
+    ],
+}
 
-# From the lowest to the highest. A folder's files use files of the same folder and of those before it.
-LAYERS = [
-    "Internals", "Errors", "Encoding", "Signature", "Calling", "Tables", "Proxying", "Mailing", "Streams", "TypedProxies", "Slots",
-    "Bridging",
-]
-
-NOT_CODE = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/')
+NOT_CODE = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/|#(?:else)?if\b[^\n]*')
+OUTER = re.compile(r"\bextension\s+([A-Z]\w*)|\b([A-Z]\w*)\.(?=[A-Z])")
 DECLARED = re.compile(r"\b(?:struct|class|enum|protocol|typealias|actor)\s+([A-Z]\w*)")
 NAMED = re.compile(r"\b[A-Z]\w*")
+
+
+def check(module, layers):
+    """Returns the faults of a module, and prints how many files and arrows it has."""
+    code = {path: NOT_CODE.sub(" ", path.read_text()) for path in sorted(Path(module).rglob("*.swift"))
+            if not any(part.endswith(".docc") for part in path.parts)}
+    layer = {path: path.relative_to(module).parts[0] for path in code}
+    faults = [f"{path}: there is no layer {layer[path]}" for path in code if layer[path] not in layers]
+    faults += [f"{module}/{name}: the layer has no files" for name in layers if name not in layer.values()]
+    if faults:
+        return faults
+    homes = defaultdict(set)
+    for path, text in code.items():
+        for name in DECLARED.findall(text):
+            homes[name].add(layer[path])
+
+    def without_outer(match):
+        home = homes.get(match[1] or match[2], set())
+        return " " if len(home) == 1 and next(iter(home)).endswith(".swift") else match[0]
+
+    arrows = 0
+    for path, text in code.items():
+        for name in sorted(set(NAMED.findall(OUTER.sub(without_outer, text)))):
+            places = homes.get(name, set())
+            if len(places) != 1 or layer[path] in places:
+                continue
+            home = next(iter(places))
+            arrows += 1
+            if layers.index(home) > layers.index(layer[path]):
+                faults.append(f"{path} uses {name} of {home}, which is a higher layer")
+    print(f"{module}: {len(code)} Swift files, {arrows} uses across layers, {len(faults)} faults")
+    return faults
 
 
 def main():
     if len(sys.argv) != 1:
         sys.exit(__doc__)
-    code = {path: NOT_CODE.sub(" ", path.read_text()) for path in sorted(SOURCES.rglob("*.swift"))
-            if not any(part.endswith(".docc") for part in path.parts)}
-    folder = {path: path.relative_to(SOURCES).parts[0] for path in code}
-    faults = [f"{path}: there is no layer {folder[path]}" for path in code if folder[path] not in LAYERS]
-    homes = defaultdict(set)
-    for path, text in code.items():
-        for name in DECLARED.findall(text):
-            homes[name].add(folder[path])
-    arrows = 0
-    for path, text in code.items():
-        for name in sorted(set(NAMED.findall(text))):
-            places = homes.get(name, set())
-            if len(places) != 1 or folder[path] in places:
-                continue
-            home = next(iter(places))
-            arrows += 1
-            if LAYERS.index(home) > LAYERS.index(folder[path]):
-                faults.append(f"{path} uses {name} of {home}/, which is a higher layer")
+    faults = [fault for module, layers in MODULES.items() for fault in check(module, layers)]
     for fault in faults:
         print(fault)
-    print(f"{len(code)} Swift files, {arrows} uses across folders, {len(faults)} faults")
     sys.exit(1 if faults else 0)
 
 

@@ -20,15 +20,16 @@
   /// opened again.
   ///
   /// One `Journal` at a time records into a file. Any number may read it meanwhile, in
-  /// this process and in others. The file is an SQLite database, with `-wal` and `-shm`
-  /// beside it while it is open, and `-lock`. It must be on a local disk.
+  /// this process and in others. The file is an SQLite database. While it is open, files
+  /// with the suffixes `-wal`, `-shm` and `-lock` stand beside it. It must be on a local
+  /// disk.
   ///
   /// A journal may be used from several threads. It must not be used in a child of
   /// `fork`.
   public final class Journal: Sendable {
     /// The file.
     internal let path: String
-    /// What recording needs; nil if the journal is read only.
+    /// Nil if the journal is open for reading only.
     internal let recorder: Recorder?
 
     /// Opens a journal to record into it. Creates the file if it does not exist.
@@ -36,12 +37,12 @@
     /// - Parameters:
     ///   - path: the file.
     ///   - durability: when recorded calls become durable.
-    ///   - bufferLimit: how many bytes of records may wait until they are written. At
-    ///     most twice as many are in memory. If calls come faster than the disk takes
-    ///     them, they wait for room.
+    ///   - bufferLimit: the most bytes of records that wait to be written. As many more
+    ///     may be in memory while they are being written. If the buffer is full, a call
+    ///     waits until there is room.
     /// - Throws: `JournalError`: `cannotOpen`; `inUse` if another `Journal` records into
     ///   the file; `notAJournal`, `unsupportedVersion`, `damaged`.
-    /// - Complexity: that of opening a file. It does not depend on its length.
+    /// - Complexity: independent of the number of records in the file.
     public init(
       _ path: String, durability: Durability = .interval(.milliseconds(10)),
       bufferLimit: Int = 1 << 26
@@ -50,8 +51,9 @@
       recorder = try Recorder(path, durability, bufferLimit)
     }
 
-    /// Opens a journal to read it, also while another one records into it.
+    /// Opens a journal for reading. Another `Journal` may record into the file meanwhile.
     ///
+    /// - Parameter path: the file.
     /// - Throws: `JournalError`: `cannotOpen`, `notAJournal`, `unsupportedVersion`,
     ///   `damaged`.
     public init(reading path: String) throws(JournalError) {
@@ -60,11 +62,10 @@
       recorder = nil
     }
 
-    /// Writes what has been recorded. Closes the journal, but does not report whether
-    /// that failed: call ``close()`` for that.
+    /// Closes the journal, as ``close()`` does, but cannot report a failure.
     deinit { recorder?.close() }
 
-    /// Waits until everything that has been recorded is durable, whatever the journal's
+    /// Waits until all calls recorded so far are durable, whatever the journal's
     /// durability.
     ///
     /// - Throws: `JournalError` with the codes `notWritten`, `closed`, `readOnly`.
@@ -72,10 +73,10 @@
       try writable().queue.flush(isSynced: true)
     }
 
-    /// Makes what has been recorded durable, and ends recording. Calls of recorded
-    /// proxies are then reported as not recorded: cancel the recordings first.
+    /// Makes all recorded calls durable, and ends recording.
     ///
-    /// Does nothing if the journal is closed, or read only.
+    /// Cancel the recordings first: later calls of recorded proxies are reported as not
+    /// recorded. Does nothing if the journal is closed, or open for reading only.
     ///
     /// - Throws: `JournalError` with the code `notWritten`.
     public func close() throws(JournalError) {

@@ -25,37 +25,37 @@
       }
     }
 
-    /// The records of all rows, one behind the other.
+    /// The records of each batch, one after the other.
     func records() throws -> [[UInt8]] {
-      var rows: [[UInt8]] = []
+      var batches: [[UInt8]] = []
       try unsafe withDatabase { database in
         var statement: OpaquePointer?
         unsafe sqlite3_prepare_v2(
-          database, "SELECT records FROM batches ORDER BY first", -1, &statement, nil)
+          database, "SELECT records FROM batches ORDER BY first_position", -1, &statement, nil)
         while unsafe sqlite3_step(statement) == SQLITE_ROW {
           let blob = unsafe sqlite3_column_blob(statement, 0)
           let count = Int(unsafe sqlite3_column_bytes(statement, 0))
-          unsafe rows.append(Array(UnsafeRawBufferPointer(start: blob, count: count)))
+          unsafe batches.append(Array(UnsafeRawBufferPointer(start: blob, count: count)))
         }
         unsafe sqlite3_finalize(statement)
       }
-      return rows
+      return batches
     }
 
-    /// Replaces the records of a row.
-    func setRecords(_ row: Int, _ bytes: [UInt8]) throws {
+    /// Replaces the records of a batch.
+    func setRecords(_ batch: Int, _ bytes: [UInt8]) throws {
       let digits = bytes.map { String(format: "%02x", $0) }.joined()
       try run(
         """
-        UPDATE batches SET records = x'\(digits)' WHERE first =
-        (SELECT first FROM batches ORDER BY first LIMIT 1 OFFSET \(row))
+        UPDATE batches SET records = x'\(digits)' WHERE first_position =
+        (SELECT first_position FROM batches ORDER BY first_position LIMIT 1 OFFSET \(batch))
         """)
     }
 
     /// Changes each record, and gives it a right checksum.
     func changeRecords(_ change: (Int, UnsafeMutableRawPointer) -> Void) throws {
       var position = 0
-      for (row, bytes) in try records().enumerated() {
+      for (batch, bytes) in try records().enumerated() {
         var bytes = bytes
         unsafe bytes.withUnsafeMutableBytes { buffer in
           var start = 0
@@ -69,7 +69,7 @@
             start += Int(length)
           }
         }
-        try setRecords(row, bytes)
+        try setRecords(batch, bytes)
       }
     }
   }

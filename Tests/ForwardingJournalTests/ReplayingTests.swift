@@ -72,17 +72,19 @@
       return (ContinuousClock.now - start) / .milliseconds(1)
     }
 
-    // Only lower bounds: a busy machine may be late by any time.
-    @Test func `Calls are replayed at their pace, and faster`() async throws {
+    @Test(arguments: [10, Double.infinity])
+    func `Calls are replayed at their pace, and faster`(_ pace: Double) async throws {
       let folder = try Folder()
       let journal = try slowly(folder)
       let original = try await duration(journal, pace: 1)
       // The recorded times are those of the scheduler's tick.
       #expect(original > 270)
-      let fast = try await duration(journal, pace: 10)
-      #expect(fast > 27)
-      let atOnce = try await duration(journal, pace: .infinity)
-      #expect(atOnce < original && fast < original)
+      // A busy machine may be late by any time, so the fastest of some replays counts.
+      var fastest = Double.infinity
+      for _ in 0..<10 where fastest > original / 2 {
+        fastest = min(fastest, try await duration(journal, pace: pace))
+      }
+      #expect(fastest <= original / 2 && fastest > 270 / pace)
     }
 
     // An hour would be waited for if the pace followed the clock.

@@ -22,7 +22,7 @@
       case cannotOpen
       /// The file is not a journal.
       case notAJournal
-      /// A later version of this library has made the journal.
+      /// The file has a version of the format that this library does not read.
       case unsupportedVersion
       /// Another `Journal`, in this process or in another, records into the file.
       case inUse
@@ -30,15 +30,15 @@
       case readOnly
       /// The journal has been closed.
       case closed
-      /// The system could not write the file: the disk is full, or fails. The journal
-      /// records no more.
+      /// The system could not write the file, for example because the disk is full. The
+      /// journal records nothing more.
       case notWritten
       /// The file cannot be read, or its contents are damaged.
       case damaged
       /// A recorded method does not fit the reader's schema. The description names the
       /// method and both encodings.
       case schemaMismatch
-      /// A proxy or some bytes cannot be recorded: see ``JournalError/wireError``.
+      /// A call, a proxy or some bytes cannot be recorded: see ``JournalError/wireError``.
       case notRecorded
       /// A proxy could not forward a recorded call: see ``JournalError/wireError``.
       case notForwarded
@@ -69,7 +69,7 @@
 
     /// - Parameters:
     ///   - path: the file.
-    ///   - position: the position of the record that is concerned.
+    ///   - position: the position of the record that the error is about.
     internal init(
       _ code: Code, _ path: String, _ sentence: String, position: Int? = nil,
       wireError: WireError? = nil
@@ -81,16 +81,18 @@
     /// What is wrong.
     public var code: Code { storage.code }
 
-    /// The position of the record that is concerned.
+    /// The position of the record that the error is about; nil if it is about no single
+    /// record.
     public var position: Int? { storage.position }
 
-    /// What is wrong with a record, a schema or a proxy. It has the name of the method.
+    /// What is wrong with a record, a schema or a proxy, with the name of the method; nil for
+    /// other errors.
     public var wireError: WireError? { storage.wireError }
 
     /// One sentence that says what was given, what was expected and where.
     public var description: String { "\(storage.place): \(storage.sentence)" }
 
-    /// The description without the file.
+    /// The description without the file and the position.
     internal var reason: String { storage.sentence }
 
     /// Returns whether two errors have the same code and description.

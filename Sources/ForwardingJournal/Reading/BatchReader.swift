@@ -4,129 +4,106 @@
 #if Journal
   internal import ForwardingWire
 
-  /// Reads the rows of a journal. All of their contents are hostile.
+  /// Reads the batches of a journal. All of their contents are hostile.
   internal struct BatchReader {
-    private let database: Database
+    private let tables: JournalTables
     private let filter: Journal.Filter
     private var schemas: [UInt32: [UInt8]] = [:]
-    private var statement: Statement?
 
-    /// A row of the journal, or the part of it that is read.
-    internal struct Batch {
-      /// The position behind the last record.
-      var end: Int
-      var session: Int
-      /// When the writer took it, on the steady clock of its session.
-      var taken: Int
-    }
-
-    /// Records of consecutive positions, with the schemas that they need before them.
+    /// Records of consecutive positions, after the schemas that they need.
     internal struct Piece {
       var bytes: [UInt8] = []
+      /// The position of the first record.
       var first = 0
       /// The position to read from after this piece.
       var end = 0
-      var batches: [Batch] = []
+      /// The batches that the records lie in.
+      var batches: [BatchHeader] = []
     }
 
     /// How many bytes of records are read at a time.
     private static let size = 1 << 16
 
-    internal init(_ database: Database, _ filter: Journal.Filter) {
-      self.database = database
+    internal init(_ tables: JournalTables, _ filter: Journal.Filter) {
+      self.tables = tables
       self.filter = filter
     }
 
-    internal var path: String { database.path }
+    internal var path: String { tables.path }
 
     /// Reads records from a position on.
     ///
-    /// - Returns: nil if the filter's positions and times have no more.
+    /// - Returns: nil if no record has one of the filter's positions and times.
     internal mutating func read(from position: Int) throws(JournalError) -> Piece? {
-      let statement = try prepared()
-      // The row that the position lies in begins at it or before.
-      let row =
-        try database.number(
-          "SELECT max(first) FROM batches WHERE first <= \(position)") ?? position
-      statement.bind(
-        row, filter.positions.upperBound, Int(filter.times.lowerBound),
-        Int(filter.times.upperBound))
-      // Ends the transaction, so that the writer can shorten its log.
-      defer { statement.reset() }
+      let start = try tables.firstPosition(ofBatchAt: position) ?? position
+      let rows = try tables.batches(from: start, through: filter.positions.upperBound)
+      defer { rows.end() }
       var records: [UInt8] = []
       var used: Set<UInt32> = []
       var piece = Piece()
+      // The position after the last batch.
+      var next: Int?
       while records.count < Self.size {
         let kept = (records: records.count, schemas: used)
         do throws(JournalError) {
-          guard
-            let batch = try nextRow(of: statement, from: position, &piece, &records, &used)
-          else { break }
-          if let batch { piece.batches.append(batch) }
+          guard let batch = try rows.next() else { break }
+          try check(batch, after: next, from: max(position, 1))
+          next = batch.end
+          if batch.end <= position { continue }
+          guard batch.overlaps(filter.times) else {
+            // A piece has consecutive positions.
+            if piece.batches.isEmpty { continue } else { break }
+          }
+          let first = max(batch.first, position)
+          let last = min(batch.end - 1, filter.positions.upperBound)
+          guard first <= last else { break }
+          let fault = unsafe Self.copy(rows.records, batch, first...last, to: &records, &used)
+          if let fault { throw damaged(batch.first, fault) }
+          if piece.batches.isEmpty { piece.first = first }
+          piece.batches.append(batch)
         } catch {
-          // The rows before a damaged one are read first. The next piece begins with it.
+          // The batches before a damaged one are read first. The next piece begins with it.
           if piece.batches.isEmpty { throw error }
           records.removeLast(records.count - kept.records)
           used = kept.schemas
           break
         }
       }
-      guard !piece.batches.isEmpty else { return nil }
+      guard let last = piece.batches.last else { return nil }
+      piece.end = last.end
       piece.bytes = try bytes(of: used) + records
       return piece
     }
 
-    /// Reads the next row.
+    /// Checks that a batch follows the one before without a gap.
     ///
-    /// - Returns: nil at the end of the piece. The value in it is nil for a row that ends
-    ///   before the position.
-    private func nextRow(
-      of statement: Statement, from position: Int, _ piece: inout Piece, _ records: inout [UInt8],
-      _ used: inout Set<UInt32>
-    ) throws(JournalError) -> Batch?? {
-      guard try statement.step() else { return nil }
-      let (first, count) = (statement.integer(0), statement.integer(1))
-      guard first > 0, (1...Int.max / 2).contains(count), first < Int.max / 2 else {
-        throw damaged(first, "the row has \(count) records")
+    /// - Parameters:
+    ///   - next: the position after the batch before; nil for the first batch.
+    ///   - position: the first position that is read.
+    private func check(
+      _ batch: BatchHeader, after next: Int?, from position: Int
+    ) throws(JournalError) {
+      let expected = max(next ?? 1, position)
+      guard (1..<Int.max / 2).contains(batch.first), (1...Int.max / 2).contains(batch.count) else {
+        throw damaged(
+          expected, "a batch has \(batch.count) records from position \(batch.first) on")
       }
-      if first + count <= position { return .some(nil) }
-      let start = piece.batches.isEmpty ? max(first, position) : piece.end
-      if !piece.batches.isEmpty && first != piece.end {
-        // Rows that the filter leaves out lie between.
-        guard first > piece.end else { throw damaged(first, "positions overlap") }
-        return nil
+      if batch.first > next ?? position {
+        throw damaged(expected, "the records up to position \(batch.first - 1) are missing")
       }
-      let last = min(first + count - 1, filter.positions.upperBound)
-      guard max(first, position) <= last else { return nil }
-      let fault = unsafe Self.copy(
-        statement.bytes(4), first, count, max(first, position)...last, to: &records, &used)
-      if let fault { throw damaged(first, fault) }
-      if piece.batches.isEmpty { piece.first = start }
-      piece.end = first + count
-      return Batch(end: piece.end, session: statement.integer(2), taken: statement.integer(3))
+      if let next, batch.first < next { throw damaged(expected, "positions overlap") }
     }
 
-    private mutating func prepared() throws(JournalError) -> Statement {
-      if let statement { return statement }
-      let made = try database.prepare(
-        """
-        SELECT first, count, session, elapsed, records FROM batches
-        WHERE first >= ?1 AND first <= ?2 AND latest >= ?3 AND earliest <= ?4 ORDER BY first
-        """)
-      statement = made
-      return made
-    }
-
-    /// Copies the records of a row that lie at some positions.
+    /// Copies those records of a batch that have some positions.
     ///
-    /// Only lengths are read here. What is wrong with a record, the decoder says.
+    /// Only the lengths of the records are checked here. The decoder checks everything else.
     ///
-    /// - Returns: what is wrong with the row.
+    /// - Returns: what is wrong with the batch; nil if nothing is.
     @unsafe private static func copy(
-      _ bytes: UnsafeRawBufferPointer, _ first: Int, _ count: Int, _ positions: ClosedRange<Int>,
+      _ bytes: UnsafeRawBufferPointer, _ batch: BatchHeader, _ positions: ClosedRange<Int>,
       to records: inout [UInt8], _ schemas: inout Set<UInt32>
     ) -> String? {
-      var (start, position) = (0, first)
+      var (start, position) = (0, batch.first)
       var schema: UInt32?
       let size = bytes.count
       var (from, through) = (size, size)
@@ -139,9 +116,10 @@
         // SAFETY: the range is checked before it is read.
         let header = unsafe RecordBytes.header(bytes, at: start)
         guard let header else {
-          // From here on there is no telling where records begin.
+          // The rest cannot be split into records. If the damaged record is wanted, the decoder
+          // names it.
           if position < positions.lowerBound { return "record \(position) has no length" }
-          position = first + count
+          position = batch.end
           break
         }
         // Consecutive records mostly have one schema.
@@ -152,29 +130,29 @@
         start += header.length
         position += 1
       }
-      if position < min(first + count, positions.upperBound + 1) {
-        return "the row has \(position - first) records, expected \(count)"
+      if position <= positions.upperBound {
+        return "the batch has \(position - batch.first) records, expected \(batch.count)"
       }
-      // One allocation for most pieces, since rows have that many bytes, too.
+      // One allocation for most pieces, since most batches are that long.
       if records.isEmpty { records.reserveCapacity(Self.size + through - from) }
       unsafe records.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[from..<through]))
       return nil
     }
 
-    /// The schema records with some identifiers.
+    /// Returns the schema records with some identifiers, one after the other.
     private mutating func bytes(of identifiers: Set<UInt32>) throws(JournalError) -> [UInt8] {
       var bytes: [UInt8] = []
       for identifier in identifiers.sorted() {
-        if schemas[identifier] == nil { schemas[identifier] = try database.schema(identifier) }
-        // An identifier that is not there is reported by the decoder.
+        if schemas[identifier] == nil { schemas[identifier] = try tables.schema(identifier) }
+        // The decoder reports an identifier without a schema.
         bytes += schemas[identifier] ?? []
       }
       return bytes
     }
 
     private func damaged(_ position: Int, _ reason: String) -> JournalError {
-      let next = try? database.number("SELECT min(first) FROM batches WHERE first > \(position)")
-      let sentence = next.map { ". To go on behind it, read from position \($0)" } ?? ""
+      let next = try? tables.firstPosition(ofBatchAfter: position)
+      let sentence = next.map { ". To continue after it, read from position \($0)" } ?? ""
       return JournalError(
         .damaged, path, "the file is damaged: \(reason)\(sentence)", position: position)
     }

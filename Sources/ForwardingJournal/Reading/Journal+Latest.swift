@@ -6,8 +6,8 @@
   public import ForwardingWire
 
   extension Journal {
-    /// Subscribes to a proxy, and delivers the last recorded call of some methods to the
-    /// new subscriber, and to no other.
+    /// Subscribes to a proxy, and delivers the last recorded call of each chosen method to
+    /// the new subscriber only.
     ///
     /// ```swift
     /// try journal.subscribe(to: proxy, schema, startingWithLast: ["price:"]) { proxy in
@@ -15,8 +15,8 @@
     /// }
     /// ```
     ///
-    /// `subscribe` is called twice: with your proxy, and then with another proxy of the
-    /// same methods, which forwards the last calls and ends.
+    /// `subscribe` is called twice: with your proxy, and then with a temporary proxy of the
+    /// same methods, which forwards the last calls.
     ///
     /// If no other thread forwards meanwhile, the subscriber gets the last recorded call of
     /// each method, and then every later call, none missing and none duplicated. The
@@ -31,20 +31,20 @@
     ///   so that the subscriber ends with the last call. If calls come all the time, this
     ///   stops after a hundred of them.
     ///
-    /// This holds if this journal records the proxy. A call is recorded before it is
-    /// delivered.
+    /// All of this requires that this journal records the proxy. A call is recorded before
+    /// it is delivered.
     ///
     /// - Parameters:
     ///   - proxy: the proxy.
     ///   - schema: the proxy's methods.
     ///   - methods: the methods whose last calls are delivered. A method that has never
     ///     been recorded is left out.
-    ///   - subscribe: subscribes to the proxy that it gets, always in the same way.
+    ///   - subscribe: subscribes to the given proxy, both times in the same way.
     /// - Returns: what `subscribe` has returned for your proxy.
     /// - Throws: what `subscribe` throws. `JournalError`: `invalidArgument` if the schema
     ///   does not have a method; `schemaMismatch`, `notForwarded`, `damaged`, and as
-    ///   ``entries(_:_:)``. If it is thrown, the subscriber has been subscribed unless
-    ///   the code is `invalidArgument`; what `subscribe` has returned is dropped.
+    ///   ``entries(_:_:)``. The result of `subscribe` is then released, which cancels a
+    ///   token. With `invalidArgument`, `subscribe` has not been called.
     public func subscribe<Result>(
       to proxy: DynamicProxy, _ schema: WireSchema, startingWithLast methods: Set<String>,
       _ subscribe: (DynamicProxy) throws -> Result
@@ -57,8 +57,8 @@
       let late = try DynamicProxy(adopting: proxy.protocols, configuration: proxy.configuration)
       let subscription = try subscribe(late)
       var delivered: [Int] = []
-      // As often as a call has come between. Nothing is lost if this stops too early, but the
-      // subscriber could end with an older call if the calls end at that moment.
+      // Repeats while new calls are recorded. If it stopped too early, no call would be missing,
+      // but an older call could be the last one that the subscriber gets.
       for _ in 0..<100 {
         let positions = try lastPositions(of: methods)
         if positions == delivered { break }
@@ -81,15 +81,15 @@
     /// The positions of the last records of some methods, in order.
     private func lastPositions(of methods: Set<String>) throws(JournalError) -> [Int] {
       try flushToRead()
-      let database = try JournalFile.openForReading(path)
-      let statement = try database.prepare("SELECT position FROM latest WHERE method = ?")
+      let tables = try JournalFile.openForReading(path)
       var positions: [Int] = []
       for method in methods {
-        statement.bind()
-        statement.bind(1, method)
-        if try statement.step() { positions.append(statement.integer(0)) }
+        // A damaged file may have any number.
+        if let position = try tables.lastPosition(of: method), position > 0 {
+          positions.append(position)
+        }
       }
-      return positions.filter { $0 > 0 }.sorted()
+      return positions.sorted()
     }
   }
 #endif

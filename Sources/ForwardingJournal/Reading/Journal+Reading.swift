@@ -15,12 +15,12 @@
     /// ```
     ///
     /// - Parameters:
-    ///   - schema: the methods of the proxies that get the calls. Its methods must be
-    ///     those that were recorded: see ``Entries/next()``. Nil to show entries only:
-    ///     then each is read by its recorded schema, and cannot be forwarded.
+    ///   - schema: the methods of the proxies that get the calls. They must fit the recorded
+    ///     methods: see ``Entries/next()``. If it is nil, each entry is read by its recorded
+    ///     schema. Such entries can be shown, but not forwarded.
     ///   - filter: which entries.
     /// - Throws: `JournalError`: `cannotOpen`, `notAJournal`, `unsupportedVersion`,
-    ///   `damaged`; `notWritten`, since everything recorded so far is written first.
+    ///   `damaged`; `notWritten`, since all calls recorded so far are written first.
     public func entries(
       _ schema: WireSchema? = nil, _ filter: Filter = Filter()
     ) throws(JournalError) -> Entries {
@@ -38,15 +38,15 @@
       }
     }
 
-    /// Has what this journal has recorded written, so that it can be read.
+    /// Waits until all calls that this journal has recorded are in the file.
     internal func flushToRead() throws(JournalError) {
       guard let recorder else { return }
-      // It has been closed, or has failed. What it has written can be read.
+      // A journal that is closed or has failed can be read as far as it was written.
       if recorder.queue.isEnded { return recorder.thread.waitForEnd() }
       do throws(JournalError) {
         try recorder.queue.flush(isSynced: false)
       } catch {
-        // Another thread has closed the journal, which writes, too.
+        // Another thread is closing the journal, which stores the calls, too.
         guard error.code == .closed else { throw error }
         recorder.thread.waitForEnd()
       }

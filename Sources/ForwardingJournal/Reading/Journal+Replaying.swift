@@ -19,19 +19,19 @@
     /// stop, cancel the task: no further call is forwarded. A function that is not
     /// `async` can forward calls at once with ``entries(_:_:)``.
     ///
-    /// The pace is that of a steady clock: it does not matter if the time of day was set
-    /// while calls were recorded. Between two openings of the journal it is that of the
-    /// time of day. Calls that were recorded within some milliseconds come at once. The
-    /// running time of subscribers counts: a call that is already due is forwarded at once.
+    /// The pace does not change if the time of day was set during the recording. Only the
+    /// pause between two openings of the journal follows the time of day. Pauses of less
+    /// than some milliseconds are not reproduced. If a subscriber is slow, the next calls
+    /// are forwarded without a pause until the replay has caught up.
     ///
-    /// The replay ends with the entry that is the last one when it begins. If this journal
-    /// records the proxy, the calls are recorded again.
+    /// The replay ends after the entry that was the last one when the replay began. If this
+    /// journal records the proxy, the calls are recorded again.
     ///
     /// - Parameters:
     ///   - proxy: the proxy.
-    ///   - schema: the proxy's methods. They must be those that were recorded.
+    ///   - schema: the proxy's methods. They must fit the recorded methods.
     ///   - filter: which entries.
-    ///   - pace: 1 for the original pace, 2 for half of the time; `.infinity` for none.
+    ///   - pace: 1 for the original pace, 2 for twice as fast, `.infinity` for no pauses.
     /// - Returns: the number of forwarded calls.
     /// - Throws: `CancellationError` if the task is cancelled. `JournalError`:
     ///   `schemaMismatch`, before the first call that does not fit; `notForwarded` with
@@ -83,10 +83,10 @@
       var count = 0
       while let entry = try entries.next() {
         if pace.isFinite {
-          try await pacer.wait(for: entry.elapsed)
+          try await pacer.wait(for: entry.steadyTime)
           try Task.checkCancellation()
         } else if count & 1023 == 0 {
-          // Lets others use the actor.
+          // Lets other tasks use the actor.
           await Task.yield()
           try Task.checkCancellation()
         }
@@ -109,10 +109,10 @@
     /// Waits until a call is due.
     ///
     /// - Throws: `CancellationError`.
-    nonisolated(nonsending) internal mutating func wait(for elapsed: Int) async throws {
-      let passed = elapsed - (first ?? elapsed)
-      first = first ?? elapsed
-      // A forged time must not overflow the clock: a century is as good as never.
+    nonisolated(nonsending) internal mutating func wait(for steadyTime: Int) async throws {
+      let passed = steadyTime - (first ?? steadyTime)
+      first = first ?? steadyTime
+      // A forged time must not overflow the clock, so no pause is longer than a century.
       let nanoseconds = min(Double(passed) / pace, 3.2e18)
       let due = start.advanced(by: .nanoseconds(Int64(nanoseconds)))
       if ContinuousClock.now < due { try await Task.sleep(until: due, clock: .continuous) }

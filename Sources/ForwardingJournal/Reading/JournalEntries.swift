@@ -7,24 +7,24 @@
   extension Journal {
     /// Reads the entries of a journal one after the other.
     ///
-    /// It reads some ten kilobytes at a time, and does not hold up the writer.
+    /// It reads about 64 KiB at a time, or one longer record. It never blocks the writer.
     @safe public struct Entries: ~Copyable {
       private var reader: BatchReader
       private let schema: WireSchema?
       private let filter: Filter
       private var clock = RecordedClock()
-      /// The records of consecutive positions.
+      /// The records of the piece that was read last. Their positions are consecutive.
       private var decoder: WireDecoder
-      private var batches: [BatchReader.Batch] = []
+      private var batches: [BatchHeader] = []
       /// The index of the batch that the next record lies in.
       private var batch = 0
-      /// The position before the decoder's first record.
+      /// The position before the piece's first record.
       private var before = 0
       /// The position where the next piece begins.
       private var nextPosition: Int
 
-      internal init(_ database: Database, _ schema: WireSchema?, _ filter: Filter) {
-        reader = BatchReader(database, filter)
+      internal init(_ tables: JournalTables, _ schema: WireSchema?, _ filter: Filter) {
+        reader = BatchReader(tables, filter)
         self.schema = schema
         self.filter = filter
         nextPosition = filter.positions.lowerBound
@@ -35,16 +35,16 @@
         schema.map { WireDecoder(bytes, schema: $0) } ?? WireDecoder(showing: bytes)
       }
 
-      /// Returns the next entry; nil after the last one. Call it again later to read
-      /// what has been recorded since.
+      /// Returns the next entry; nil after the last one. Call it again later to read newer
+      /// entries.
       ///
       /// - Throws: `JournalError`: `schemaMismatch` if a recorded method does not fit the
       ///   schema: the description names the method and both encodings, and `wireError`
       ///   has the method's name; `damaged` if a record or the file is damaged. The next
       ///   call throws the same error. To continue after a damaged record, read from the
       ///   position that the description names.
-      /// - Complexity: O(*n*) in the length of the record, and of those that the filter
-      ///   leaves out before it.
+      /// - Complexity: O(*n*) in the length of the record and of the records before it that
+      ///   the filter leaves out.
       public mutating func next() throws(JournalError) -> Entry? {
         repeat {
           while let entry = try nextInPiece() {
@@ -71,8 +71,8 @@
           guard let record = try decoder.next() else { return nil }
           let position = before + decoder.invocationCount
           while batch < batches.count - 1 && position >= batches[batch].end { batch += 1 }
-          let elapsed = clock.elapsed(record.time, batches[batch])
-          return Entry(position: position, record: record, elapsed: elapsed)
+          let steadyTime = clock.steadyTime(record.time, batches[batch])
+          return Entry(position: position, record: record, steadyTime: steadyTime)
         } catch {
           throw failure(error, at: before + decoder.invocationCount + 1)
         }
@@ -86,7 +86,7 @@
         default:
           return JournalError(
             .damaged, reader.path,
-            "the record is damaged: \(error.reason). To go on behind it, read from position "
+            "the record is damaged: \(error.reason). To continue after it, read from position "
               + "\(position + 1), or from \(batches.first { position < $0.end }?.end ?? nextPosition) "
               + "if that fails", position: position, wireError: error)
         }

@@ -13,8 +13,8 @@
       /// The call: its method, time and arguments. It can be forwarded if the journal is
       /// read with a schema.
       public let record: WireRecord
-      /// The time of the call on a clock that nobody sets; see `RecordedClock`.
-      internal let elapsed: Int
+      /// The time of the call in nanoseconds, as `RecordedClock` computes it.
+      internal let steadyTime: Int
 
       /// The entry as one line of JSON: the members `position` and those of
       /// `WireRecord.json`.
@@ -34,13 +34,13 @@
     public struct Filter: Sendable, Hashable {
       /// The names of the methods; nil for all.
       public var methods: Set<String>?
-      /// The positions. The journal need not have all of them.
+      /// The range of positions. It may extend beyond the end of the journal.
       public var positions: ClosedRange<Int>
-      /// The times of the calls in nanoseconds since 1970 in UTC. If the clock was set
-      /// meanwhile, the entries in a range of times need not have consecutive positions.
+      /// The range of the calls' times, in nanoseconds since 1970 in UTC. If the system's time
+      /// was set during the recording, the positions of such entries have gaps.
       public var times: ClosedRange<Int64>
 
-      /// Creates a filter.
+      /// Creates a filter. By default it leaves nothing out.
       public init(
         methods: Set<String>? = nil, positions: ClosedRange<Int> = 1...Int.max,
         times: ClosedRange<Int64> = Int64.min...Int64.max

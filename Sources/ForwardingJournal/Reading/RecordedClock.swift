@@ -2,49 +2,52 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Journal
-  /// The times of recorded calls on a clock that nobody sets.
+  /// Converts the times of recorded calls, which are times of day, to a clock that is never
+  /// set.
   ///
-  /// Records have the time of day, which may be set while calls are recorded. The rows
-  /// that they lie in have times of a steady clock. A call of a row was recorded after the
-  /// writer had taken the row before, and before it took this one. Differences of the time
-  /// of day count only inside these bounds.
+  /// The time of day may be set while calls are recorded. But each batch has the time of a
+  /// steady clock at which the writer took its records. A call was recorded after the
+  /// writer had taken the batch before, and before it took this one. Within these bounds, the
+  /// differences of the times of day count.
   internal struct RecordedClock {
     private var session: Int?
-    /// The result at the session's first row, and when that was taken.
+    /// The result for the session's first batch, and the steady time of that batch.
     private var (start, startTaken) = (0, 0)
-    /// When the row of the last record was taken, and the one before.
+    /// The steady time of the last record's batch.
     private var taken = 0
+    /// The result for the moment at which the batch before it was taken.
     private var lowerBound = 0
     /// The last result, and the time of day of the last record.
     private var last = 0
     private var lastTime: Int64 = 0
 
     /// Returns the time of a record in nanoseconds, which is never less than that of the
-    /// record before. Only differences mean something.
-    internal mutating func elapsed(_ time: Int64, _ batch: BatchReader.Batch) -> Int {
+    /// record before. Only differences between results have a meaning.
+    internal mutating func steadyTime(_ time: Int64, _ batch: BatchHeader) -> Int {
       let passed = session == nil ? 0 : max(0, Int(Self.difference(time, lastTime)))
       let guess = Self.sum(last, passed)
       lastTime = time
       if batch.session != session {
-        // No steady clock connects two sessions: another process, or another start of the
+        // The steady clocks of two sessions cannot be compared: they may be of two starts of the
         // system.
-        (session, start, startTaken) = (batch.session, guess, batch.taken)
-        (taken, lowerBound, last) = (batch.taken, guess, guess)
+        (session, start, startTaken) = (batch.session, guess, batch.steadyTime)
+        (taken, lowerBound, last) = (batch.steadyTime, guess, guess)
         return guess
       }
-      if batch.taken != taken {
+      if batch.steadyTime != taken {
         lowerBound = upperBound(taken)
-        taken = batch.taken
+        taken = batch.steadyTime
       }
       last = max(last, min(max(guess, lowerBound), upperBound(taken)))
       return last
     }
 
+    /// Returns the result for the moment at which a batch of this session was taken.
     private func upperBound(_ taken: Int) -> Int {
       Self.sum(start, max(0, Int(Self.difference(Int64(taken), Int64(startTaken)))))
     }
 
-    // The numbers of a forged file may be any.
+    // A forged file may have any numbers.
 
     private static func difference(_ left: Int64, _ right: Int64) -> Int64 {
       let (difference, overflow) = left.subtractingReportingOverflow(right)

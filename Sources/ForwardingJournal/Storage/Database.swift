@@ -13,8 +13,11 @@
       case reading, writing
     }
 
+    /// - Parameter lengthLimit: the most bytes of a text or a blob, stored or read.
     /// - Throws: `JournalError` with the code `cannotOpen`.
-    internal init(_ path: String, _ mode: Mode) throws(JournalError) {
+    internal init(
+      _ path: String, _ mode: Mode, lengthLimit: Int32 = 1 << 26
+    ) throws(JournalError) {
       self.path = path
       var opened: OpaquePointer?
       let flags =
@@ -28,8 +31,8 @@
       }
       unsafe connection = handle
       unsafe fwd_sqlite_distrust(connection)
-      // The file may say that a blob has any size.
-      _ = unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, 1 << 26)
+      // A damaged file may state any size for a blob.
+      _ = unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, lengthLimit)
       unsafe sqlite3_busy_timeout(connection, 10_000)
     }
 
@@ -38,7 +41,7 @@
       unsafe sqlite3_close_v2(connection)
     }
 
-    /// Runs statements that return nothing of interest.
+    /// Runs statements and discards their rows.
     internal func run(_ text: String) throws(JournalError) {
       // SAFETY: the text ends with a NUL.
       let status = unsafe sqlite3_exec(connection, text, nil, nil, nil)
@@ -60,6 +63,36 @@
       return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
     }
 
+    /// Runs a closure in a transaction. If it throws, nothing is changed.
+    internal func transaction(_ body: () throws(JournalError) -> Void) throws(JournalError) {
+      do throws(JournalError) {
+        try run("BEGIN IMMEDIATE")
+        try body()
+        try run("COMMIT")
+      } catch {
+        // Some failures have ended the transaction already.
+        _ = try? run("ROLLBACK")
+        throw error
+      }
+    }
+
+    /// Makes SQLite use a write-ahead log, so that readers and the writer do not wait for
+    /// each other.
+    ///
+    /// - Throws: `JournalError` with the code `cannotOpen` if the file system has no shared
+    ///   memory, which the log needs. SQLite reports this as the mode that it keeps, not as
+    ///   an error.
+    internal func useWriteAheadLog() throws(JournalError) {
+      let statement = try prepare("PRAGMA journal_mode = WAL")
+      let mode = try statement.step() ? statement.text(0) : ""
+      guard mode == "wal" else {
+        throw JournalError(
+          .cannotOpen, path,
+          "the file system cannot hold a journal: SQLite was asked for the journal mode \"wal\" and "
+            + "keeps \"\(mode)\". Expected a file on a local disk")
+      }
+    }
+
     /// The error for a status.
     internal func error(_ status: Int32) -> JournalError {
       let reason = unsafe Self.reason(connection, status)
@@ -76,7 +109,19 @@
       }
     }
 
-    /// What SQLite and the system say.
+    /// The error for a value that could not be bound.
+    internal func bindingError(
+      _ status: Int32, _ index: Int32, _ value: String
+    ) -> JournalError {
+      let limit = unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, -1)
+      let reason = unsafe Self.reason(connection, status)
+      return JournalError(
+        .invalidArgument, path,
+        "parameter \(index) of a statement cannot be \(value), expected at most \(limit) bytes: "
+          + reason)
+    }
+
+    /// What SQLite and the system say about a failure.
     @unsafe private static func reason(_ connection: OpaquePointer?, _ status: Int32) -> String {
       guard let connection = unsafe connection else { return "out of memory" }
       // SAFETY: the string is copied before the connection is used again.
@@ -84,93 +129,6 @@
       let number = unsafe sqlite3_system_errno(connection)
       let isOfSystem = [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_FULL].contains(status & 0xFF)
       return isOfSystem && number != 0 ? "\(text) (\(systemReason(number)))" : text
-    }
-  }
-
-  /// A statement of SQL. Columns are valid until the next step.
-  @safe internal final class Statement {
-    private let handle: OpaquePointer
-    private let database: Database
-
-    @unsafe fileprivate init(_ handle: OpaquePointer, of database: Database) {
-      unsafe self.handle = handle
-      self.database = database
-    }
-
-    deinit {
-      // SAFETY: prepared by the database, finalised once.
-      _ = unsafe sqlite3_finalize(handle)
-    }
-
-    /// Binds the parameters in order, and begins anew.
-    @discardableResult
-    internal func bind(_ values: Int...) -> Statement {
-      reset()
-      for (index, value) in values.enumerated() {
-        _ = unsafe sqlite3_bind_int64(handle, Int32(index + 1), Int64(value))
-      }
-      return self
-    }
-
-    /// Binds a text, counted from 1.
-    internal func bind(_ index: Int32, _ text: String) {
-      var text = text
-      text.withUTF8 { bytes in
-        unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
-          // SAFETY: SQLite copies the text: -1 is SQLITE_TRANSIENT.
-          let copies = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-          _ = unsafe sqlite3_bind_text(
-            handle, index, bytes.baseAddress, Int32(bytes.count), copies)
-        }
-      }
-    }
-
-    /// Binds bytes, which must be valid until the statement is reset.
-    @unsafe internal func bind(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
-      _ = unsafe sqlite3_bind_blob64(
-        handle, index, bytes.baseAddress, UInt64(bytes.count), nil)
-    }
-
-    /// Goes to the next row.
-    ///
-    /// - Returns: false behind the last one.
-    internal func step() throws(JournalError) -> Bool {
-      let status = unsafe sqlite3_step(handle)
-      if status == SQLITE_ROW { return true }
-      guard status == SQLITE_DONE else {
-        let error = database.error(status)
-        reset()
-        throw error
-      }
-      return false
-    }
-
-    /// Runs a statement without rows.
-    internal func run() throws(JournalError) {
-      defer { reset() }
-      _ = try step()
-    }
-
-    internal func reset() { _ = unsafe sqlite3_reset(handle) }
-
-    internal func isNull(_ column: Int32) -> Bool {
-      unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
-    }
-
-    internal func integer(_ column: Int32) -> Int {
-      Int(unsafe sqlite3_column_int64(handle, column))
-    }
-
-    internal func text(_ column: Int32) -> String {
-      unsafe sqlite3_column_text(handle, column).map { unsafe String(cString: $0) } ?? ""
-    }
-
-    /// The bytes of a column, valid until the next step.
-    @unsafe internal func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-      // The pointer before the size, as SQLite asks for.
-      let base = unsafe sqlite3_column_blob(handle, column)
-      return unsafe UnsafeRawBufferPointer(
-        start: base, count: base == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
     }
   }
 #endif

@@ -10,7 +10,7 @@
     internal import Darwin
   #endif
 
-  /// What the system says about an `errno`.
+  /// Returns the system's message for an `errno`.
   internal func systemReason(_ number: Int32) -> String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
       unsafe room.initialize(repeating: 0)
@@ -20,7 +20,7 @@
     }
   }
 
-  /// The path of a file without symbolic links; nil if there is no such file.
+  /// Returns the path of a file without symbolic links; nil if there is no such file.
   internal func realPath(_ path: String) -> String? {
     // SAFETY: the path ends with a NUL. The system allocates the result.
     guard let real = unsafe realpath(path, nil) else { return nil }
@@ -28,8 +28,8 @@
     return unsafe String(cString: real)
   }
 
-  /// Nanoseconds of a clock that nobody sets. On Linux it also runs while the system
-  /// sleeps.
+  /// Returns the nanoseconds of a clock that is never set. On Linux it also runs while the
+  /// system sleeps.
   internal func steadyTime() -> Int {
     var now = timespec()
     #if os(Linux)
@@ -40,17 +40,17 @@
     return now.tv_sec * 1_000_000_000 + now.tv_nsec
   }
 
-  /// The claim of one recording `Journal` to its file. The system gives it up when the
-  /// process ends, however it ends.
+  /// The lock that keeps a second `Journal` from recording into a file. The system releases
+  /// it when the process ends or is killed.
   ///
-  /// A file of its own is locked. Closing a descriptor of the database itself would
-  /// release SQLite's locks, which belong to the process.
+  /// The lock is on a separate file. On the database itself, closing the descriptor would
+  /// also release SQLite's locks, which belong to the process.
   internal final class WriterClaim: Sendable {
     private let descriptor: Int32
 
     /// - Throws: `JournalError` with the codes `cannotOpen`, `inUse`.
     internal init(_ path: String) throws(JournalError) {
-      // Two links to one file have one claim.
+      // Two symbolic links to one file share the lock.
       let path = realPath(path) ?? path
       // SAFETY: the path ends with a NUL.
       descriptor = unsafe open("\(path)-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)

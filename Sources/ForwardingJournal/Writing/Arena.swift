@@ -10,13 +10,20 @@
     internal import Darwin
   #endif
 
-  /// Memory for the records of one batch.
-  @safe internal struct Arena {
+  /// Memory for the records of one transaction. It belongs to one owner, which frees it.
+  @safe internal struct Arena: ~Copyable {
     internal private(set) var base: UnsafeMutableRawPointer?
     private var capacity = 0
     internal var used = 0
 
-    /// Returns room behind what is used; nil if there is no memory.
+    internal init() {}
+
+    deinit {
+      // SAFETY: `grow` has allocated the memory, and only this arena has it.
+      unsafe free(base)
+    }
+
+    /// Returns room after the used bytes; nil if there is no memory.
     @inline(__always)
     @unsafe internal mutating func reserve(_ length: Int) -> UnsafeMutableRawPointer? {
       if used + length > capacity { guard grow(used + length) else { return nil } }
@@ -33,19 +40,11 @@
       return true
     }
 
-    /// Returns the memory for another batch, or frees it if that would waste it.
+    /// Returns the memory for another transaction, or frees it if most of it was not needed.
     internal consuming func emptied() -> Arena {
-      if capacity > 1 << 20 && used < capacity / 4 {
-        release()
-        return Arena()
-      }
+      if capacity > 1 << 20 && used < capacity / 4 { return Arena() }
       used = 0
       return self
-    }
-
-    internal func release() {
-      // SAFETY: as above. The arena is not used any more.
-      unsafe free(base)
     }
   }
 #endif

@@ -10,11 +10,12 @@
     internal import Darwin
   #endif
 
-  /// A mutex with two conditions: one for the writer, and one for all others.
+  /// A mutex with two condition variables: one for the writer, and one for all other
+  /// threads.
   ///
   /// The package's `Lock` has no conditions.
   @safe internal final class ConditionLock: @unchecked Sendable {
-    // Sendable: made in `init`, and then used by the system's functions only.
+    // Sendable: only the system's functions change the memory after `init`.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -27,7 +28,7 @@
       unsafe pthread_mutex_init(mutex, nil)
       unsafe pthread_cond_init(change, nil)
       #if os(Linux)
-        // Timed waits must not depend on a clock that someone sets.
+        // Timed waits must not depend on a clock that can be set.
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -39,7 +40,7 @@
     }
 
     deinit {
-      // SAFETY: nobody uses them any more.
+      // SAFETY: no thread uses them any more.
       unsafe pthread_cond_destroy(change)
       unsafe pthread_cond_destroy(work)
       unsafe pthread_mutex_destroy(mutex)
@@ -60,7 +61,7 @@
     /// Waits for `signal`. The writer only.
     internal func wait() { unsafe pthread_cond_wait(work, mutex) }
 
-    /// Waits for `signal`, at most so long.
+    /// Waits for `signal`, at most for some nanoseconds.
     internal func wait(nanoseconds: Int) {
       #if os(Linux)
         var end = timespec()
@@ -76,9 +77,10 @@
       #endif
     }
 
-    /// Wakes all that wait for a change.
+    /// Wakes all threads in `waitForChange`.
     internal func broadcastChange() { unsafe pthread_cond_broadcast(change) }
 
+    /// Waits for `broadcastChange`. Any thread but the writer.
     internal func waitForChange() { unsafe pthread_cond_wait(change, mutex) }
   }
 #endif

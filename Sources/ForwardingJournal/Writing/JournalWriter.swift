@@ -4,166 +4,111 @@
 #if Journal
   internal import ForwardingWire
 
-  /// Stores batches. One thread uses it.
+  /// Stores the queue's transactions. One thread uses it.
   internal final class JournalWriter {
-    private let database: Database
+    private let tables: JournalTables
     private let queue: RecordQueue
     private let names: MethodNames
     private let isSynced: Bool
     private let session: Int
 
-    private let insertBatch: Statement
-    private let insertSchema: Statement
-    private let insertLatest: Statement
-    private let insertMark: Statement
-
-    /// The records of one row. Readers hold that many in memory, and at least one record.
-    private static let rowSize = 1 << 16
+    /// The size from which on a batch is complete. A reader holds that many bytes in memory,
+    /// and one more record.
+    private static let batchSize = 1 << 16
 
     internal init(
-      _ database: Database, _ queue: RecordQueue, _ names: MethodNames, isSynced: Bool
+      _ tables: JournalTables, _ queue: RecordQueue, _ names: MethodNames, isSynced: Bool
     ) throws(JournalError) {
-      self.database = database
+      self.tables = tables
       self.queue = queue
       self.names = names
       self.isSynced = isSynced
-      let last = try database.number("SELECT session FROM batches ORDER BY first DESC LIMIT 1")
-      session = (last ?? 0) &+ 1
-      insertBatch = try database.prepare("INSERT INTO batches VALUES(?, ?, ?, ?, ?, ?, ?)")
-      insertSchema = try database.prepare("INSERT INTO schemas VALUES(?, ?)")
-      // Two schemas may have methods of one name.
-      insertLatest = try database.prepare(
-        """
-        INSERT INTO latest VALUES(?2, ?1)
-        ON CONFLICT(method) DO UPDATE SET position = max(position, excluded.position)
-        """)
-      insertMark = try database.prepare("INSERT OR REPLACE INTO marks VALUES(?2, ?1)")
+      session = (try tables.lastSession() ?? 0) &+ 1
     }
 
-    /// Stores batches until the journal is closed, or cannot be written.
+    /// Stores transactions until the journal is closed, or cannot be written.
     ///
     /// - Returns: why it cannot be written.
     internal func run() -> JournalError? {
-      while let batch = queue.take() {
+      while let transaction = queue.take() {
         do throws(JournalError) {
-          try store(batch)
-          queue.finish(batch)
+          try store(transaction)
         } catch {
           let failure = JournalError(
             .notWritten, queue.path,
-            "the calls from position \(batch.first) on are not recorded, since the journal cannot "
-              + "be written: \(error.reason)")
-          queue.fail(failure, batch)
+            "the calls from position \(transaction.first) on are not recorded, since the journal "
+              + "cannot be written: \(error.reason)")
+          queue.fail(failure)
           return failure
         }
+        queue.finish(transaction)
       }
       return nil
     }
 
-    private func store(_ batch: RecordQueue.Batch) throws(JournalError) {
-      guard batch.mustSync && !isSynced else { return try commit(batch) }
-      try database.run("PRAGMA synchronous = FULL")
-      try commit(batch) { () throws(JournalError) in
-        // A commit that changes nothing would not sync those before it.
-        try database.run("PRAGMA user_version = \(JournalFile.version)")
-      }
-      try database.run("PRAGMA synchronous = NORMAL")
-    }
-
-    private func commit(
-      _ batch: RecordQueue.Batch, also change: () throws(JournalError) -> Void = {}
+    private func store(
+      _ transaction: borrowing RecordQueue.Transaction
     ) throws(JournalError) {
-      do throws(JournalError) {
-        try database.run("BEGIN IMMEDIATE")
-        try storeContents(batch)
-        try change()
-        try database.run("COMMIT")
-      } catch {
-        // Some failures have ended the transaction already.
-        _ = try? database.run("ROLLBACK")
-        throw error
-      }
-    }
-
-    private func storeContents(_ batch: RecordQueue.Batch) throws(JournalError) {
-      for (identifier, record) in batch.schemas {
-        insertSchema.bind(Int(identifier))
-        var failure: JournalError?
-        unsafe record.withUnsafeBytes { bytes in
-          do throws(JournalError) {
-            unsafe insertSchema.bind(2, bytes)
-            try insertSchema.run()
-          } catch {
-            failure = error
-          }
+      try tables.transaction(isSynced: transaction.mustSync && !isSynced) {
+        () throws(JournalError) in
+        for (identifier, record) in transaction.schemas {
+          try tables.insert(schema: identifier, record)
         }
-        if let failure { throw failure }
-      }
-      if let base = unsafe batch.arena.base {
-        try unsafe storeRecords(base, batch)
-      }
-      for (name, position) in batch.marks {
-        insertMark.bind(position)
-        insertMark.bind(2, name)
-        try insertMark.run()
+        if let base = unsafe transaction.arena.base {
+          try unsafe storeRecords(base, transaction)
+        }
+        for (name, position) in transaction.marks { try tables.setMark(name, position) }
       }
     }
-
-    // MARK: Records
 
     @unsafe private func storeRecords(
-      _ base: UnsafeMutableRawPointer, _ batch: RecordQueue.Batch
+      _ base: UnsafeMutableRawPointer, _ transaction: borrowing RecordQueue.Transaction
     ) throws(JournalError) {
-      var latest = LatestRecords()
-      let count = batch.arena.used
-      var (start, position) = (0, batch.first)
+      var lastPositions = LastPositions()
+      let count = transaction.arena.used
+      var (start, position) = (0, transaction.first)
       while start < count {
+        var header = BatchHeader(
+          first: position, count: 0, earliest: .max, latest: .min, session: session,
+          steadyTime: transaction.takenAt)
         // SAFETY: the queue has made or checked each record, and its length.
-        let row = unsafe Row(base + start, count - start, position, Self.rowSize, &latest)
-        insertBatch.bind(
-          position, row.count, row.earliest, row.latest, session, batch.taken)
-        unsafe insertBatch.bind(7, UnsafeRawBufferPointer(start: base + start, count: row.size))
-        try insertBatch.run()
-        start += row.size
-        position += row.count
+        let size = unsafe seal(base + start, count - start, &header, &lastPositions)
+        try unsafe tables.insert(header, UnsafeRawBufferPointer(start: base + start, count: size))
+        start += size
+        position = header.end
       }
-      for (method, position) in latest.all {
+      for (method, position) in lastPositions.all {
         guard let name = names.name(method) else { continue }
-        insertLatest.bind(position)
-        insertLatest.bind(2, name)
-        try insertLatest.run()
+        try tables.noteLastPosition(of: name, position)
       }
     }
-  }
 
-  /// The records of one row of the table.
-  private struct Row {
-    var size = 0
-    var count = 0
-    var earliest = Int.max
-    var latest = Int.min
-
-    /// Writes the checksums of records until they are long enough, and notes the last
-    /// one of each method.
-    @unsafe init(
-      _ base: UnsafeMutableRawPointer, _ end: Int, _ first: Int, _ limit: Int,
-      _ methods: inout LatestRecords
-    ) {
-      while size < end && size < limit {
+    /// Writes the checksums of a batch's records, and notes them in its header.
+    ///
+    /// - Parameter end: the size of the records that are not yet stored.
+    /// - Returns: the size of the batch.
+    @unsafe private func seal(
+      _ base: UnsafeMutableRawPointer, _ end: Int, _ header: inout BatchHeader,
+      _ lastPositions: inout LastPositions
+    ) -> Int {
+      var size = 0
+      while size < end && size < Self.batchSize {
         let record = unsafe RecordBytes(base + size)
         unsafe record.seal()
         let time = Int(unsafe record.time)
-        earliest = min(earliest, time)
-        latest = max(latest, time)
-        methods.note(MethodNames.Key(unsafe record.schema, unsafe record.method), first + count)
+        header.earliest = min(header.earliest, time)
+        header.latest = max(header.latest, time)
+        lastPositions.note(
+          MethodNames.Key(unsafe record.schema, unsafe record.method), header.end)
         size += unsafe record.length
-        count += 1
+        header.count += 1
       }
+      return size
     }
   }
 
-  /// The position of the last record of each method of a batch.
-  private struct LatestRecords {
+  /// The position of the last record of each method in a transaction.
+  private struct LastPositions {
     private var positions: [MethodNames.Key: Int] = [:]
     private var method: MethodNames.Key?
     private var position = 0

@@ -5,8 +5,7 @@
   internal import Forwarding
   internal import ForwardingWire
 
-  /// The schemas that a journal has stored, or is about to, with the names of their
-  /// methods.
+  /// The schemas of a journal, stored or still queued, with the names of their methods.
   internal final class MethodNames: Sendable {
     /// A method of a schema.
     internal struct Key: Hashable, Sendable {
@@ -30,9 +29,9 @@
 
     internal func name(_ method: Key) -> String? { state.withLock { $0.names[method] } }
 
-    /// Notes a schema.
+    /// Adds a schema.
     ///
-    /// - Parameter store: called with a new one, before another thread can use it.
+    /// - Parameter store: called if the schema is new, before another thread can use it.
     /// - Returns: false if another schema has the same identifier.
     internal func add(
       _ identifier: UInt32, _ record: [UInt8], _ methods: [String],

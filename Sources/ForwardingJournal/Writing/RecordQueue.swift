@@ -7,27 +7,46 @@
   /// Records on their way from the threads that call proxies to the thread that writes
   /// the journal.
   ///
-  /// Records are made in one arena, under a lock. The writer takes the whole arena and
-  /// leaves an empty one: a *batch*. All that one batch has becomes durable together.
+  /// Records are made in the arena of the next transaction, under a lock. The writer takes
+  /// the whole transaction and leaves an empty one.
   @safe internal final class RecordQueue: RecordDestination, @unchecked Sendable {
     // Sendable: `lock` protects everything that changes. So accesses are exclusive, and
     // checking that again would cost each recorded call as much as the lock does.
     // SAFETY: of each `unsafe` without another reason below, this.
 
-    /// What the writer takes.
-    @safe internal struct Batch {
-      var number = 1
-      var arena = Arena()
+    /// What the writer stores together. It has one owner: the queue, then the writer.
+    @safe internal struct Transaction: ~Copyable {
+      let number: Int
+      var arena: Arena
       /// The position of the first record.
-      var first: Int
-      /// When the writer took it, in `steadyTime`.
-      var taken = 0
+      let first: Int
+      /// When the writer took the transaction, in `steadyTime`.
+      var takenAt = 0
       var schemas: [(identifier: UInt32, record: [UInt8])] = []
       var marks: [String: Int] = [:]
-      /// Whether someone waits until it is durable, whatever the journal's durability.
+      /// Whether a caller waits until it is durable, whatever the journal's durability.
       var mustSync = false
 
       var isEmpty: Bool { arena.used == 0 && schemas.isEmpty && marks.isEmpty && !mustSync }
+    }
+
+    /// Whether the queue takes records.
+    private enum State {
+      case open
+      /// The writer stores what the queue has, and ends.
+      case closed
+      /// The writer has ended, since the file cannot be written.
+      case failed(JournalError)
+    }
+
+    /// What the writer's thread does.
+    private enum Writer {
+      /// Stores a transaction, or sleeps until the next one is due.
+      case paced
+      /// Is to take the next transaction before it is due.
+      case urged
+      /// Sleeps until it is woken, since there is nothing to store.
+      case idle
     }
 
     internal let path: String
@@ -37,24 +56,21 @@
     private let waitsForEach: Bool
 
     private let lock = ConditionLock()
-    @exclusivity(unchecked) private var batch: Batch
-    /// The empty arena.
+    @exclusivity(unchecked) private var state = State.open
+    @exclusivity(unchecked) private var writer = Writer.paced
+    /// The transaction that records are added to.
+    @exclusivity(unchecked) private var transaction: Transaction
+    /// The arena of the transaction after it.
     @exclusivity(unchecked) private var spare = Arena()
     /// The position of the next record.
     @exclusivity(unchecked) private var next: Int
-    /// The number of the last batch that is stored.
+    /// The number of the last transaction that is stored.
     @exclusivity(unchecked) private var stored = 0
     /// The last position of each mark, stored or about to be.
     private var marks: [String: Int]
-    @exclusivity(unchecked) private var isWriterIdle = false
-    @exclusivity(unchecked) private var isUrgent = false
-    @exclusivity(unchecked) private var isClosed = false
-    @exclusivity(unchecked) private var failure: JournalError?
-    /// Whether it takes records: neither closed nor failed.
-    @exclusivity(unchecked) private var isOpen = true
-    /// When the last batch was taken, in `steadyTime`.
+    /// When the last transaction was taken, in `steadyTime`.
     private var lastTaken = 0
-    /// The room that `begin` has given out.
+    /// The size of the record between `begin` and `finish`.
     @exclusivity(unchecked) private var pending = 0
 
     internal init(
@@ -66,21 +82,16 @@
       interval = durability.interval
       waitsForEach = durability == .everyCall
       unsafe next = first
-      unsafe batch = Batch(first: first)
-    }
-
-    deinit {
-      unsafe batch.arena.release()
-      unsafe spare.release()
+      unsafe transaction = Transaction(number: 1, arena: Arena(), first: first)
     }
 
     // MARK: Calls
 
     @unsafe internal func begin(_ length: Int) -> (room: UnsafeMutableRawPointer, number: UInt64)? {
       lock.lock()
-      // The short way of most calls.
-      let hasRoom = unsafe isOpen && batch.arena.used + length <= limit
-      guard hasRoom || admits(length), let room = unsafe batch.arena.reserve(length) else {
+      guard isOpen && hasRoom(length) || waitForRoom(length),
+        let room = unsafe transaction.arena.reserve(length)
+      else {
         lock.unlock()
         return nil
       }
@@ -89,11 +100,11 @@
     }
 
     internal func finish(_ number: UInt64) -> Bool {
-      unsafe batch.arena.used += pending
+      unsafe transaction.arena.used += pending
       unsafe next += 1
       var isStored = true
-      if unsafe waitsForEach || isWriterIdle || batch.arena.used > limit / 2 {
-        isStored = accept(waiting: waitsForEach) == nil
+      if unsafe waitsForEach || writer == .idle || isHalfFull {
+        isStored = wakeWriter(waiting: waitsForEach) == nil
       }
       lock.unlock()
       return isStored
@@ -102,49 +113,77 @@
     internal var refusal: String {
       lock.lock()
       defer { lock.unlock() }
-      return unsafe (failure ?? closedError).description
+      return refusalError.description
     }
 
-    /// Waits for room. The lock is held.
-    private func admits(_ length: Int) -> Bool {
-      while unsafe isOpen {
-        if unsafe batch.arena.used + length <= limit || batch.arena.used == 0 { return true }
-        unsafe isUrgent = true
+    // MARK: With the lock held
+
+    private var isOpen: Bool { if case .open = unsafe state { true } else { false } }
+
+    private var failure: JournalError? {
+      if case .failed(let error) = unsafe state { error } else { nil }
+    }
+
+    /// Why the queue takes no records.
+    private var refusalError: JournalError {
+      switch unsafe state {
+      case .open: JournalError(.notRecorded, path, "there is no memory for a record")
+      case .closed: JournalError(.closed, path, "the journal has been closed")
+      case .failed(let error): error
+      }
+    }
+
+    private var isHalfFull: Bool { unsafe transaction.arena.used > limit / 2 }
+
+    private func hasRoom(_ length: Int) -> Bool {
+      unsafe transaction.arena.used + length <= limit
+    }
+
+    /// Waits for room. A record longer than the limit has room in an empty arena.
+    ///
+    /// - Returns: false if the queue takes no records.
+    private func waitForRoom(_ length: Int) -> Bool {
+      while isOpen {
+        if unsafe hasRoom(length) || transaction.arena.used == 0 { return true }
+        unsafe writer = .urged
         lock.signal()
         lock.waitForChange()
       }
       return false
     }
 
-    /// Tells the writer of what has been added to the batch. The lock is held.
+    /// Wakes the writer if it is idle, or if it should not wait for the next commit.
     ///
+    /// - Parameter waiting: whether to wait until the transaction is stored.
     /// - Returns: the failure of the writer, if this waits for it.
-    private func accept(waiting: Bool) -> JournalError? {
-      if unsafe isWriterIdle || batch.arena.used > limit / 2 && !isUrgent {
-        unsafe isUrgent = batch.arena.used > limit / 2
-        unsafe isWriterIdle = false
+    private func wakeWriter(waiting: Bool) -> JournalError? {
+      if unsafe writer == .idle || isHalfFull && writer == .paced {
+        unsafe writer = isHalfFull ? .urged : .paced
         lock.signal()
       }
       guard waiting else { return nil }
-      let number = unsafe batch.number
-      while unsafe stored < number && failure == nil { lock.waitForChange() }
-      return unsafe stored < number ? failure : nil
+      return waitUntilStored(unsafe transaction.number)
     }
 
-    // MARK: Others
-
-    private var closedError: JournalError {
-      JournalError(.closed, path, "the journal has been closed")
+    /// - Returns: the failure of the writer.
+    private func waitUntilStored(_ number: Int) -> JournalError? {
+      while unsafe stored < number {
+        if let failure { return failure }
+        lock.waitForChange()
+      }
+      return nil
     }
 
-    /// Adds a schema to the batch.
+    // MARK: Other users
+
+    /// Adds a schema to the transaction.
     internal func add(schema identifier: UInt32, _ record: [UInt8]) {
       lock.lock()
-      unsafe batch.schemas.append((identifier, record))
+      unsafe transaction.schemas.append((identifier, record))
       lock.unlock()
     }
 
-    /// Adds whole records and marks to one batch.
+    /// Adds whole records and marks to one transaction.
     ///
     /// - Parameter ranges: those of the records in the bytes.
     /// - Throws: the failure of the writer; `closed`.
@@ -154,8 +193,8 @@
       let length = ranges.reduce(0) { $0 + $1.count }
       lock.lock()
       defer { lock.unlock() }
-      guard admits(length), let room = unsafe batch.arena.reserve(max(length, 1)) else {
-        throw unsafe failure ?? closedError
+      guard waitForRoom(length), let room = unsafe transaction.arena.reserve(max(length, 1)) else {
+        throw refusalError
       }
       unsafe bytes.withUnsafeBytes { bytes in
         var end = 0
@@ -166,22 +205,22 @@
           end += range.count
         }
       }
-      unsafe batch.arena.used += length
+      unsafe transaction.arena.used += length
       unsafe next += ranges.count
       for (name, position) in marks {
-        unsafe batch.marks[name] = position
+        unsafe transaction.marks[name] = position
         self.marks[name] = position
       }
-      if let failure = accept(waiting: waitsForEach) { throw failure }
+      if let failure = wakeWriter(waiting: waitsForEach) { throw failure }
     }
 
-    /// The position of a mark.
+    /// Returns the position of a mark.
     ///
     /// - Throws: the failure of the writer: then only the file says what is stored.
     internal func mark(_ name: String) throws(JournalError) -> Int? {
       lock.lock()
       defer { lock.unlock() }
-      if let failure = unsafe failure { throw failure }
+      if let failure { throw failure }
       return marks[name]
     }
 
@@ -189,108 +228,96 @@
     ///
     /// - Parameter isSynced: whether it must be durable, whatever the journal's
     ///   durability.
-    /// - Throws: the failure of the writer.
+    /// - Throws: the failure of the writer; `closed`.
     internal func flush(isSynced: Bool) throws(JournalError) {
       lock.lock()
       defer { lock.unlock() }
-      if let failure = unsafe failure { throw failure }
-      guard unsafe !isClosed else { throw closedError }
-      if isSynced { unsafe batch.mustSync = true }
-      // What the writer has taken and not yet stored is waited for, too.
-      let number = unsafe batch.isEmpty ? batch.number - 1 : batch.number
-      unsafe isUrgent = true
-      unsafe isWriterIdle = false
+      guard isOpen else { throw refusalError }
+      if isSynced { unsafe transaction.mustSync = true }
+      // If the transaction is empty, the writer may still store the one before it.
+      let number = unsafe transaction.isEmpty ? transaction.number - 1 : transaction.number
+      unsafe writer = .urged
       lock.signal()
-      while unsafe stored < number {
-        if let failure = unsafe failure { throw failure }
-        lock.waitForChange()
-      }
+      if let failure = waitUntilStored(number) { throw failure }
     }
 
     /// - Throws: the failure of the writer; `closed`.
     internal func check() throws(JournalError) {
       lock.lock()
       defer { lock.unlock() }
-      if let failure = unsafe failure { throw failure }
-      if unsafe isClosed { throw closedError }
+      guard isOpen else { throw refusalError }
     }
 
     /// Whether the journal has been closed, or has failed.
     internal var isEnded: Bool {
       lock.lock()
       defer { lock.unlock() }
-      return unsafe !isOpen
+      return !isOpen
     }
 
-    /// Takes no more records. The writer ends when it has stored those that it has, so that
-    /// they are durable.
+    /// Takes no more records. The writer makes what the queue has durable, and ends.
     internal func close() {
       lock.lock()
-      if unsafe isOpen { unsafe batch.mustSync = true }
-      unsafe isClosed = true
-      unsafe isOpen = false
-      unsafe isWriterIdle = false
+      defer { lock.unlock() }
+      guard isOpen else { return }
+      unsafe transaction.mustSync = true
+      unsafe state = .closed
       lock.signal()
       lock.broadcastChange()
-      lock.unlock()
     }
 
-    /// Why the writer has ended.
+    /// Why the writer has ended early.
     internal var writerFailure: JournalError? {
       lock.lock()
       defer { lock.unlock() }
-      return unsafe failure
+      return failure
     }
 
     // MARK: The writer
 
-    /// Waits for a batch and for its time.
+    /// Waits for a transaction, and until it is due.
     ///
-    /// - Returns: nil if the journal has been closed.
-    internal func take() -> Batch? {
+    /// - Returns: nil if the journal has been closed, and everything is stored.
+    internal func take() -> Transaction? {
       lock.lock()
       defer { lock.unlock() }
       // Sleeping until the next commit is due, without waiting for a signal, saves the
       // callers the signal.
       if interval > 0 {
         let due = lastTaken + interval
-        while unsafe !isUrgent && !isClosed {
+        while unsafe isOpen && writer != .urged {
           let left = due - steadyTime()
           if left <= 0 { break }
           lock.wait(nanoseconds: left)
         }
       }
-      while unsafe batch.isEmpty {
-        unsafe isUrgent = false
-        if unsafe isClosed { return nil }
-        unsafe isWriterIdle = true
+      while unsafe transaction.isEmpty {
+        guard isOpen else { return nil }
+        unsafe writer = .idle
         lock.wait()
       }
-      unsafe isWriterIdle = false
-      unsafe isUrgent = false
+      unsafe writer = .paced
       lastTaken = steadyTime()
-      var taken = unsafe batch
-      taken.taken = lastTaken
-      unsafe batch = Batch(number: taken.number + 1, arena: spare, first: next)
-      unsafe spare = Arena()
+      unsafe transaction.takenAt = lastTaken
+      var taken = unsafe Transaction(number: transaction.number + 1, arena: Arena(), first: next)
+      unsafe swap(&taken.arena, &spare)
+      unsafe swap(&taken, &transaction)
       return taken
     }
 
-    /// Tells the callers that a batch is durable, and takes its arena back.
-    internal func finish(_ batch: Batch) {
+    /// Tells the callers that a transaction is stored, and takes its arena back.
+    internal func finish(_ transaction: consuming Transaction) {
       lock.lock()
-      unsafe spare = batch.arena.emptied()
-      unsafe stored = batch.number
+      unsafe stored = transaction.number
+      unsafe spare = transaction.arena.emptied()
       lock.broadcastChange()
       lock.unlock()
     }
 
-    /// Tells the callers that a batch could not be stored.
-    internal func fail(_ error: JournalError, _ batch: Batch) {
+    /// Tells the callers that a transaction could not be stored.
+    internal func fail(_ error: JournalError) {
       lock.lock()
-      unsafe spare = batch.arena.emptied()
-      unsafe failure = error
-      unsafe isOpen = false
+      unsafe state = .failed(error)
       lock.broadcastChange()
       lock.unlock()
     }

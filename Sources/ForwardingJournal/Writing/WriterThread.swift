@@ -11,13 +11,13 @@
     internal import Darwin
   #endif
 
-  /// A thread that stores batches until its queue is closed.
+  /// A thread that stores the queue's transactions until the queue is closed.
   @safe internal final class WriterThread: @unchecked Sendable {
-    // Sendable: `thread` is set before anyone else has this object.
+    // Sendable: `thread` is set in `init` only.
     private var thread: pthread_t
     private let job: Job
 
-    /// What the thread has. It does not keep the journal alive.
+    /// The thread's data. It does not keep the journal alive.
     private final class Job: @unchecked Sendable {
       // Sendable: the writer is used on the thread only, and the reports lie behind a lock.
       var writer: JournalWriter?
@@ -34,7 +34,7 @@
       let report: @Sendable (ForwardingError) -> Void
     }
 
-    /// - Throws: `JournalError` with the code `cannotOpen` if the system has no thread.
+    /// - Throws: `JournalError` with the code `cannotOpen` if the system makes no thread.
     internal init(_ writer: sending JournalWriter, _ path: String) throws(JournalError) {
       job = Job(writer)
       #if canImport(Darwin)
@@ -83,7 +83,7 @@
       }
     }
 
-    /// Has a closure called if the journal fails, as long as a recording lasts.
+    /// Adds a closure that is called if the journal fails while a recording lasts.
     internal func report(
       _ token: DynamicProxy.Token, _ report: @escaping @Sendable (ForwardingError) -> Void
     ) {
@@ -93,8 +93,8 @@
       }
     }
 
-    /// Waits until the thread has stored everything, or has failed. A report does not wait
-    /// for itself: the thread has failed before it.
+    /// Waits until the thread has stored everything, or has failed. A report may call this
+    /// on the thread itself, since `hasEnded` is set before reports are made.
     internal func waitForEnd() {
       job.end.lock()
       while !job.hasEnded { job.end.waitForChange() }
@@ -103,7 +103,7 @@
 
     /// Waits until the thread has ended.
     internal func join() {
-      // A report may have dropped the journal on this thread.
+      // If a report releases the journal, this runs on the thread, which cannot join itself.
       if pthread_equal(thread, pthread_self()) != 0 {
         _ = pthread_detach(thread)
       } else {

@@ -7,19 +7,21 @@
     ///
     /// | durability | lost if the process is killed | lost if the power fails | what a call waits for |
     /// |---|---|---|---|
-    /// | `operatingSystem` | the last 10 milliseconds and the commit under way | what the system has not yet written: usually the last 30 seconds, at most since the last `flush()` or checkpoint | nothing |
+    /// | `operatingSystem` | the last 10 milliseconds and the commit under way | what the system has not yet written: usually the last 30 seconds, at most since the last `flush()` or checkpoint | nothing, unless the buffer is full |
     /// | `interval(d)` | the last *d*, and the commit under way | the last *d*, and the commit under way | nothing, unless the buffer is full |
     /// | `everyCall` | nothing | nothing | an `fsync`, which threads share |
     ///
-    /// In no case is a record lost that precedes one that is kept, and the file stays whole.
+    /// Records are lost at the end of the journal only: if a record is kept, all before it
+    /// are, too. The file stays readable.
     @nonexhaustive
     public enum Durability: Sendable, Hashable {
-      /// Commits every 10 milliseconds. The operating system decides when it writes to
+      /// Commits every 10 milliseconds. The operating system decides when the data reach
       /// the disk.
       case operatingSystem
-      /// Commits and syncs once in each interval in which there are calls.
+      /// Commits and syncs once in each interval that has calls. A negative interval counts
+      /// as 0, and one above an hour as an hour.
       case interval(Duration)
-      /// A call is forwarded when its record has been synced.
+      /// Syncs the record of each call before the call is forwarded.
       case everyCall
 
       /// The nanoseconds between commits.
@@ -27,7 +29,6 @@
         switch self {
         case .operatingSystem: 10_000_000
         case .interval(let duration):
-          // Below 0 or above an hour is as good as these.
           Int(min(max(duration, .zero), .seconds(3600)) / .nanoseconds(1))
         case .everyCall: 0
         }
