@@ -43,42 +43,4 @@
       extendLifetime(claim)
     }
   }
-
-  extension Database {
-    /// The position behind the last record.
-    internal func nextPosition() throws(JournalError) -> Int {
-      let next = try number("SELECT first + count FROM batches ORDER BY first DESC LIMIT 1") ?? 1
-      guard (1...Int.max / 2).contains(next) else {
-        throw JournalError(
-          .damaged, path, "the file is damaged: the next position would be \(next)")
-      }
-      return next
-    }
-
-    /// The schema record of an identifier; nil if there is none of a possible length.
-    internal func schema(_ identifier: UInt32) throws(JournalError) -> [UInt8]? {
-      let statement = try prepare(
-        "SELECT record FROM schemas WHERE identifier = ? AND length(record) <= \(1 << 25)")
-      statement.bind(Int(identifier))
-      return unsafe try statement.step() ? Array(statement.bytes(0)) : nil
-    }
-
-    /// The stored schema records.
-    internal func schemas() throws(JournalError) -> [UInt32: [UInt8]] {
-      let statement = try prepare("SELECT identifier, record FROM schemas")
-      var schemas: [UInt32: [UInt8]] = [:]
-      while try statement.step() {
-        guard let identifier = UInt32(exactly: statement.integer(0)) else { continue }
-        schemas[identifier] = unsafe Array(statement.bytes(1))
-      }
-      return schemas
-    }
-
-    internal func marks() throws(JournalError) -> [String: Int] {
-      let statement = try prepare("SELECT name, position FROM marks")
-      var marks: [String: Int] = [:]
-      while try statement.step() { marks[statement.text(0)] = statement.integer(1) }
-      return marks
-    }
-  }
 #endif
