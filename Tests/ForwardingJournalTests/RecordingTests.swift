@@ -162,6 +162,25 @@
       token.cancel()
     }
 
+    #if os(Linux)
+      @Test func `A process that is being started does not keep a closed journal's lock`() throws {
+        let folder = try Folder()
+        let journal = try Journal(folder.path)
+        // A forked process shares all descriptors until its program runs.
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let lock = try #require(
+          descriptors.first {
+            let path = try? FileManager.default.destinationOfSymbolicLink(
+              atPath: "/proc/self/fd/\($0)")
+            return path.map { $0.contains(folder.path.suffix(20)) && $0.hasSuffix("-lock") } ?? false
+          })
+        let copy = dup(Int32(lock) ?? -1)
+        defer { close(copy) }
+        try journal.close()
+        try Journal(folder.path).close()
+      }
+    #endif
+
     @Test func `A journal that is dropped while it records writes what it has`() throws {
       let folder = try Folder()
       let proxy = try Log.proxy()

@@ -59,8 +59,8 @@
           .cannotOpen, path, "the file \(path)-lock cannot be made: \(systemReason(errno))")
       }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        // An initialiser that throws here runs `deinit`, which closes the descriptor.
         let number = errno
-        _ = close(descriptor)
         guard number == EWOULDBLOCK else {
           throw JournalError(
             .cannotOpen, path, "the file \(path)-lock cannot be locked: \(systemReason(number))")
@@ -72,6 +72,11 @@
       }
     }
 
-    deinit { _ = close(descriptor) }
+    deinit {
+      guard descriptor >= 0 else { return }
+      // A process that is being started has the descriptor too until its program runs.
+      _ = flock(descriptor, LOCK_UN)
+      _ = close(descriptor)
+    }
   }
 #endif
