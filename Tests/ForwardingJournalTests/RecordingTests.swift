@@ -172,7 +172,7 @@
           descriptors.first {
             let path = try? FileManager.default.destinationOfSymbolicLink(
               atPath: "/proc/self/fd/\($0)")
-            return path.map { $0.contains(folder.path.suffix(20)) && $0.hasSuffix("-lock") } ?? false
+            return path?.hasSuffix("\(folder.path.suffix(20))-lock") == true
           })
         let copy = dup(Int32(lock) ?? -1)
         defer { close(copy) }

@@ -589,9 +589,9 @@ __attribute__((cold, noinline)) static fwd_status fan_out_intercepted(fwd_proxy 
   return fan_out_to_any(proxy, method, &inner, error);
 }
 
-/// Whether it matters to the fan-out that the interceptors have run: they have the invocation if no subscriber has, which
-/// would be an error otherwise.
-static inline bool matters_who_has(const fwd_compiled_method *method) {
+/// Whether the fan-out has to know that the interceptors have run: then it is no error if no subscriber implements the
+/// method.
+static inline bool must_know_interception(const fwd_compiled_method *method) {
   fwd_no_responder rule = method->method.no_responder;
   return method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
 }
@@ -600,11 +600,11 @@ static inline bool matters_who_has(const fwd_compiled_method *method) {
 static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                  fwd_error *error) {
   // Only where it matters: the copy is dear, since the caller has only just written the delivery.
-  return matters_who_has(method) ? fan_out_intercepted(proxy, method, delivery, error)
+  return must_know_interception(method) ? fan_out_intercepted(proxy, method, delivery, error)
                                  : fan_out_to_any(proxy, method, delivery, error);
 }
 
-/// Calls interceptors that see an emission pass.
+/// Calls interceptors before or after the loop of an emission.
 __attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count) {
   fwd_emission *state = &looped->emission;
   state->arguments = NULL;
@@ -613,8 +613,8 @@ __attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, con
   state->arguments = NULL;
 }
 
-/// Fans out by a loop, with the interceptors before and after it in the same emission. If one stands for the subscribers,
-/// or gets more than the arguments, that is left to `fwd_intercept`.
+/// Fans out by a loop, and calls the interceptors before and after it in the same emission. If an interceptor replaces the
+/// subscribers, or takes an invocation rather than the arguments, `fwd_intercept` does this instead.
 __attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
@@ -644,11 +644,11 @@ __attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, c
   return status;
 }
 
-/// Runs the interceptors, and fans out unless one stands for the subscribers.
+/// Calls the interceptors, and the subscribers unless an interceptor replaces them.
 static fwd_status fan_out_past_interceptors(fwd_proxy *proxy, const fwd_compiled_method *method,
                                             const fwd_delivery *delivery, uint32_t tables, fwd_error *error) {
   if (fwd_tables_have_some(tables) && is_by_loop(method, delivery) && method->is_narrow && !delivery->batch &&
-      !matters_who_has(method)) {
+      !must_know_interception(method)) {
     return fan_out_observed(proxy, method, delivery, error);
   }
   return fwd_intercept(proxy, method, delivery, fan_out_behind, error);

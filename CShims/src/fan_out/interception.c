@@ -52,7 +52,7 @@ __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fw
   return FWD_OK;
 }
 
-/// Calls the interceptor that stands for the subscribers, and gives the caller its result.
+/// Calls the interceptor that replaces the subscribers, and gives the caller its result.
 __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                       const fwd_delivery *delivery, const fwd_tap *stub,
                                                       fwd_error *error) {
@@ -79,8 +79,8 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
   return FWD_OK;
 }
 
-/// Calls the interceptor that stands for the subscribers, or the one that has taken its place since the delivery began;
-/// if there is none any more, the subscribers.
+/// Calls the interceptor that replaces the subscribers. If another one has taken its place since the delivery began, calls
+/// that one. If there is no such interceptor any more, calls the subscribers.
 __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                    const fwd_delivery *delivery, const fwd_taps *taps,
                                                    fwd_fan_out_behind behind, fwd_error *error) {
@@ -100,7 +100,8 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
   return behind(proxy, method, delivery, error);
 }
 
-/// Runs the interceptors behind those that come before the subscribers, inside of a reading, which it ends.
+/// Calls the subscribers, or the interceptor that replaces them, and then the interceptors after them. Ends the reading
+/// of the caller.
 __attribute__((noinline)) static fwd_status go_on(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                   const fwd_delivery *delivery, const fwd_taps *taps, fwd_guard guard,
                                                   fwd_fan_out_behind behind, fwd_error *error) {

@@ -40,7 +40,8 @@ static inline __attribute__((always_inline)) fwd_status fwd_call_tap(fwd_proxy *
   return status;
 }
 
-/// Calls interceptors that see the invocation pass. What they cannot take is reported and stands in nobody's way.
+/// Calls interceptors before or after the subscribers. If one cannot take an argument, that is reported, and all others
+/// are still called.
 static inline __attribute__((always_inline)) void fwd_call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                 void *const *arguments, const fwd_tap *taps,
                                                                 size_t count) {

@@ -10,7 +10,7 @@
 
 // MARK: Failures
 
-/// Stands for a failure that there is no memory to keep.
+/// Replaces a failure for which there is no memory.
 static const fwd_error lost_failure = {
     .status = FWD_DELIVERY_FAILED, .message = "a delivery has failed, and there is no memory to keep its error"};
 
@@ -36,7 +36,7 @@ void fwd_fail_delivery(const fwd_error *error) {
 }
 
 __attribute__((cold)) fwd_status fwd_outcome_settle(fwd_emission *state, fwd_status status) {
-  // The subscriber is a proxy none of whose own subscribers responds.
+  // The subscriber is itself a proxy, and none of its subscribers responds.
   if (status == FWD_NO_RESPONDER) return status;
   note_failure(state, status);
   const void *stored = state->method->method.failure_result;
@@ -45,7 +45,7 @@ __attribute__((cold)) fwd_status fwd_outcome_settle(fwd_emission *state, fwd_sta
   return FWD_OK;
 }
 
-/// Returns the first failure of a delivery.
+/// Fails with the first failure of a delivery.
 __attribute__((cold, noinline)) static fwd_status fail_as_delivery(const fwd_emission *state, fwd_error *error) {
   return fwd_fail(error, state->failure->status, state->failure->offset, "%s", state->failure->message);
 }
@@ -93,7 +93,8 @@ fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *er
   return FWD_OK;
 }
 
-/// Forwards an invocation without a response to the proxy's forward target. FWD_NO_RESPONDER if there is none.
+/// Forwards an invocation to which nobody has responded to the proxy's forward target. Returns FWD_NO_RESPONDER if the
+/// proxy has no forward target.
 __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_emission *state, fwd_error *error) {
   fwd_proxy *proxy = state->proxy;
   // A subscriber that was called and failed has handled the invocation.
@@ -117,7 +118,7 @@ fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error) {
   return status;
 }
 
-// MARK: With one
+// MARK: With a response
 
 __attribute__((cold)) void fwd_outcome_free_failure(const fwd_emission *state) {
   if (state->failure != &lost_failure) free((void *)(uintptr_t)state->failure);

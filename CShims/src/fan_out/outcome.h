@@ -8,12 +8,13 @@
 
 #include "fan_out/emission.h"
 
-/// Treats a delivery that has failed. Returns FWD_OK if the method's result for failed deliveries stands in
-/// `state->result` now, as if the subscriber had returned it.
+/// Reports a delivery that has failed. If the method has a result for failed deliveries, copies it to `state->result` as
+/// if the subscriber had returned it, and returns FWD_OK. Otherwise returns `status`.
 fwd_status fwd_outcome_settle(fwd_emission *state, fwd_status status);
-/// Gives the result of a fan-out without a response.
+/// Gives the caller the result of a fan-out to which no subscriber has responded.
 fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *error);
-/// Ends a fan-out without a response.
+/// Ends a fan-out to which no subscriber has responded: forwards it to the forward target, or gives the caller a result
+/// or an error.
 fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error);
 /// Frees the first failure of the fan-out's deliveries.
 void fwd_outcome_free_failure(const fwd_emission *state);

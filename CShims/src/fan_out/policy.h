@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What becomes of the result of a delivery, by the method's policy.
+/// Applies a method's result policy to the result of each delivery.
 
 #ifndef FWD_SRC_POLICY_H
 #define FWD_SRC_POLICY_H
@@ -9,7 +9,7 @@
 #include "fan_out/emission.h"
 #include "members/swift_closure.h"
 
-/// Keeps the result of the delivery at hand. The next delivery writes over the one that was kept.
+/// Keeps the result of the current delivery. The next delivery overwrites the result that was kept before.
 static inline void keep(fwd_emission *state) {
   void *result = state->result;
   state->result = state->kept;
@@ -23,7 +23,8 @@ static inline bool is_zero(const unsigned char *bytes, size_t size) {
   return true;
 }
 
-/// Combines the response in `state->result`, which has been counted, with those before. Returns whether to go on.
+/// Combines the response in `state->result`, which has been counted, with the earlier responses. Returns whether to call
+/// the next subscriber.
 static inline bool fold(const fwd_compiled_method *method, fwd_emission *state) {
   const fwd_fold *fold = &method->method.fold;
   if (fold->predicate) {
@@ -42,7 +43,8 @@ static inline bool fold(const fwd_compiled_method *method, fwd_emission *state) 
   return fold->step(fold->context, state->kept, state->result, state->responses - 1);
 }
 
-/// Counts the response in `state->result` and treats it by the method's policy. Returns whether to go on.
+/// Counts the response in `state->result` and applies the method's policy to it. Returns whether to call the next
+/// subscriber.
 static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_compiled_method *method,
                                                                       fwd_emission *state) {
   size_t size = method->result.size;
