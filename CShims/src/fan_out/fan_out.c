@@ -371,23 +371,38 @@ static inline __attribute__((always_inline)) void load_words(const fwd_emission 
   fwd_replay_load(words, &state->method->loads, state->delivery->frame, state->delivery->arguments);
 }
 
-/// Delivers to the first records of the replay that have closures, with the caller's pointers to the arguments. Loads the
-/// words of the registers if there are others. Returns whether there are none.
+/// Delivers to the first records of the replay that have closures, with pointers to the arguments. Loads the words of the
+/// registers if there are other records. Returns whether there are none.
 __attribute__((noinline)) static bool replay_closures(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
   fwd_replay *replay = &looped->replay;
+  if (!replay->arguments) {
+    find_arguments_of_loop(looped);
+    replay->arguments = state->arguments + state->method->hidden_count;
+  }
   state->responses += fwd_replay_closures(replay);
   if (__builtin_expect(replay->count == 0, 1)) return true;
   load_words(state, replay->words);
   state->arguments = NULL;
+  replay->arguments = state->delivery->arguments;
   return false;
+}
+
+/// Whether the first record of the replay has a closure. If it is held otherwise than most, the answer is no.
+static inline bool begins_with_closure(const fwd_replay *replay) {
+  if (replay->count == 0) return false;
+  const fwd_record *record = replay->records[0];
+  // Before the table is read, since the table of a subscription that has ended may be gone.
+  if (fwd_record_held(record) & FWD_HELD_IRREGULAR) return false;
+  const char *table = (const char *)record->table;
+  return ((const fwd_implementation *)(table + replay->implementation))->closure;
 }
 
 /// Delivers to the records of the replay, inside of a reading. C callbacks have pointers to the arguments, which closures
 /// take as they are, so a callback's registers are loaded only if a C function is subscribed.
 static inline __attribute__((always_inline)) void replay_some(fwd_looped_emission *looped, bool has_weak,
                                                               bool has_pointers) {
-  if (has_pointers && replay_closures(looped)) return;
+  if ((has_pointers || begins_with_closure(&looped->replay)) && replay_closures(looped)) return;
   const fwd_compiled_method *method = looped->emission.method;
   looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
 }
