@@ -9,7 +9,8 @@
 ///                `------------------>   fwd_fan_out   <---------------------'
 ///                                            |
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
-///        Is the method intercepted?          | yes  -> `fwd_intercept` (interception.c): the interceptors fan out again
+///        Is the method intercepted?          | yes  -> `fan_out_observed` if closures run before and after a loop, else
+///                                            |         `fwd_intercept` (interception.c), which fans out again
 ///        Does any subscriber implement it?   | no   -> `fan_out_to_nobody`
 ///                                            v
 ///        Is there nothing to decide after each delivery?  (a void method that goes to all responders)
