@@ -19,7 +19,8 @@ public import ForwardingWire
 public final class RemoteConnection: Sendable {
   internal let engine: any RemoteEngine
   internal let timeout: Duration
-  internal let asking: AskingLink
+  internal let lostLogWait: Duration
+  internal let requestLink: RequestLink
 
   /// Connects to a server of NATS with JetStream.
   ///
@@ -42,13 +43,20 @@ public final class RemoteConnection: Sendable {
   /// - Parameters:
   ///   - engine: makes the connections.
   ///   - timeout: how long a service may be silent.
-  public init(
+  public convenience init(
     engine: any RemoteEngine, timeout: Duration = .seconds(5)
+  ) async throws(RemoteError) {
+    try await self.init(engine: engine, timeout: timeout, lostLogWait: Timing.lostLog)
+  }
+
+  internal init(
+    engine: any RemoteEngine, timeout: Duration, lostLogWait: Duration
   ) async throws(RemoteError) {
     self.engine = engine
     self.timeout = timeout
-    asking = AskingLink(engine)
-    _ = try await onThread { [asking] () throws(RemoteError) in try asking.link() }
+    self.lostLogWait = lostLogWait
+    requestLink = RequestLink(engine)
+    _ = try await onThread { [requestLink] () throws(RemoteError) in try requestLink.current() }
   }
 
   /// Takes the log of a producer, and appends the calls of a proxy to it until the
@@ -80,7 +88,8 @@ public final class RemoteConnection: Sendable {
           + "replicas \(options.replicas) and logSize \(options.logSize.map(String.init) ?? "nil"): "
           + "expected numbers above 0, and at least \(256 << 10) for logSize")
     }
-    let core = PublisherCore(name, engine, options, schema: schema.bytes, timeout: timeout)
+    let core = PublisherCore(
+      name, engine, options, schema: schema.bytes, timeout: timeout, lostLogWait: lostLogWait)
     return try await onThread { () throws(RemoteError) in
       try RemotePublisher(core, proxy, schema)
     }
@@ -105,7 +114,7 @@ public final class RemoteConnection: Sendable {
   ) throws(RemoteError) -> RemoteConsumer {
     try checkName(name, "a producer's name")
     return RemoteConsumer(
-      ConsumerLoop(name, engine, proxy, schema, positions, start, timeout: timeout))
+      ConsumerLoop(name, engine, proxy, schema, positions, start, lostLogWait: lostLogWait))
   }
 }
 

@@ -51,7 +51,9 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
 
     // MARK: Consuming
 
-    /// The server no longer has messages that it had acknowledged.
+    /// The server no longer has messages that it had acknowledged. Publishers and consumers that
+    /// are running throw this when they have found it at every attempt for 20 seconds: a server
+    /// that has just been cut off from its cluster may describe an old state of the log.
     case logLost
     /// The log begins behind the consumer's position.
     case missingCalls
@@ -88,29 +90,11 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 
   /// Whether connecting again can help.
-  internal var isPassing: Bool {
+  package var isTransient: Bool {
     switch code {
     case .disconnected, .timedOut, .conflict, .serverFault: true
     default: false
     }
-  }
-
-  /// Whether an object that connects again by itself must give up.
-  ///
-  /// - Parameters:
-  ///   - loss: since when every attempt has found the log lost. A server of a cluster that
-  ///     has just been cut off may give an old answer for 10 seconds.
-  ///   - timeout: the connection's timeout.
-  internal func isFinal(
-    _ loss: inout ContinuousClock.Instant?, timeout: Duration
-  ) -> Bool {
-    guard code == .logLost else {
-      loss = nil
-      return !isPassing
-    }
-    let since = loss ?? .now
-    loss = since
-    return since.duration(to: .now) > timeout * 2
   }
 
   /// Returns the error with the place where it happened.

@@ -7,9 +7,9 @@ public struct RemoteOptions: Sendable {
   public var credentials = RemoteCredentials.none
   /// The certificates; nil connects without TLS, unless the URL begins with `tls://`.
   public var tls: RemoteTLS?
-  /// How long connecting, and each question to the server, may take. A server that is
-  /// silent for longer is taken for dead. A log that has vanished is looked for during
-  /// twice this time before that is an error.
+  /// How long connecting, and each request to the server, may take. A server that is silent for
+  /// longer counts as dead. Publishers and consumers then connect again. A log that has vanished
+  /// is an error after 20 seconds, whatever this time: see ``RemoteError/Code/logLost``.
   public var timeout = Duration.seconds(5)
 
   /// Creates the default options.

@@ -211,6 +211,8 @@ import Testing
   }
 
   @Test func `A store that the server has lost is an error for both sides`() async throws {
+    let link = try await RemoteConnection(
+      engine: link.engine, timeout: link.timeout, lostLogWait: .seconds(1))
     let errors = Collected<RemoteError>()
     var options = RemotePublisherOptions()
     options.onError = { errors.append($0) }

@@ -10,7 +10,10 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   let lock = NSLock()
   fileprivate var logs: [String: [[UInt8]]] = [:]
   fileprivate var links: [MemoryLink] = []
+  /// All links that were ever made, those that have ended included.
+  private var allLinks: [MemoryLink] = []
   private var isAway = false
+  private var connecting: @Sendable () -> Void = {}
   /// How many appended messages are stored and not acknowledged, before a link ends.
   fileprivate var silentAppends = 0
 
@@ -21,10 +24,17 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
       if isAway { return nil }
       let link = MemoryLink(self, handler)
       links.append(link)
+      allLinks.append(link)
       return link
     }
     guard let link else { throw RemoteError(.disconnected, "the engine is away") }
+    lock.withLock { connecting }()
     return link
+  }
+
+  /// Calls a closure whenever a link is being made.
+  func whenConnecting(_ body: @escaping @Sendable () -> Void) {
+    lock.withLock { connecting = body }
   }
 
   /// Ends the links, and refuses others until it is told otherwise.
@@ -43,12 +53,22 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
     setAway(false)
   }
 
+  /// How many links have been made, and how many of them their owners have not closed.
+  var linkCount: (made: Int, open: Int) {
+    lock.withLock { (allLinks.count, allLinks.count { !$0.isClosed }) }
+  }
+
+  /// Reports an event of each link that has ended, as a client may on a thread of its own.
+  func report(late event: RemoteEvent) {
+    for link in lock.withLock({ allLinks.filter(\.hasEnded) }) { link.report(event) }
+  }
+
   /// Stores the next messages without acknowledging them, then ends the link.
   func swallow(_ count: Int) { lock.withLock { silentAppends = count } }
 
   func messages(_ log: String) -> [[UInt8]] { lock.withLock { logs[log] ?? [] } }
-  func truncate(_ log: String, to count: Int) {
-    lock.withLock { logs[log] = Array((logs[log] ?? []).prefix(count)) }
+  func setMessages(_ log: String, _ messages: some Sequence<[UInt8]>) {
+    lock.withLock { logs[log] = Array(messages) }
   }
 }
 
@@ -57,6 +77,8 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   private let engine: MemoryEngine
   private let handler: @Sendable (RemoteEvent) -> Void
   fileprivate var hasEnded = false
+  /// Whether the owner has closed the link.
+  fileprivate var isClosed = false
   fileprivate var services: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
   private var reading: (log: String, position: UInt64)?
 
@@ -166,9 +188,11 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     throw RemoteError(.timedOut, "no more answers from \(address)")
   }
 
+  fileprivate func report(_ event: RemoteEvent) { handler(event) }
+
   func close() {
     engine.lock.withLock {
-      hasEnded = true
+      (hasEnded, isClosed) = (true, true)
       services = [:]
       engine.links.removeAll { $0 === self }
     }

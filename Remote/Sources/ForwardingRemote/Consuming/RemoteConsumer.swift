@@ -77,27 +77,16 @@ public final class RemoteConsumer: Sendable {
 /// Tells a consumer's thread to end.
 internal final class Cancellation: @unchecked Sendable {
   // SAFETY: the condition's lock protects the variable.
-  private let condition = NSCondition()
-  private var cancelled = false
+  internal let condition = NSCondition()
+  /// Whether the thread must end. The lock is held.
+  internal private(set) var isRequested = false
 
-  internal var isCancelled: Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    return cancelled
-  }
+  internal var isCancelled: Bool { condition.withLock { isRequested } }
 
   internal func cancel() {
-    condition.lock()
-    cancelled = true
-    condition.broadcast()
-    condition.unlock()
-  }
-
-  /// Waits for some time, or until it is cancelled.
-  internal func wait(_ seconds: Double) {
-    let end = Date(timeIntervalSinceNow: seconds)
-    condition.lock()
-    while !cancelled, condition.wait(until: end) {}
-    condition.unlock()
+    condition.withLock {
+      isRequested = true
+      condition.broadcast()
+    }
   }
 }

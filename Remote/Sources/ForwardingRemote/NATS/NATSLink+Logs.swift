@@ -57,7 +57,7 @@ extension NATSLink {
   // MARK: Questions to JetStream
 
   /// Asks JetStream's interface. A cluster without a leader drops questions instead of
-  /// answering, so a question that may be asked twice is asked each second.
+  /// answering, so a question that may be asked twice is repeated.
   internal func question<Answer: Decodable>(
     _ name: String, _ question: (any Encodable)?, once: Bool = false
   ) throws(RemoteError) -> Answer {
@@ -72,7 +72,7 @@ extension NATSLink {
     while bytes.isEmpty {
       let left = max(ContinuousClock.now.duration(to: end), .milliseconds(1))
       do throws(RemoteError) {
-        try ask(subject: "$JS.API.\(name)", body, within: min(left, .seconds(1))) {
+        try ask(subject: "$JS.API.\(name)", body, within: min(left, Timing.repeatedRequest)) {
           bytes = $0
           return false
         }
@@ -82,7 +82,7 @@ extension NATSLink {
           throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")
         }
         if error.code != .timedOut || once { throw error }
-        if left <= .seconds(1) {
+        if left <= Timing.repeatedRequest {
           throw RemoteError(
             .timedOut,
             "asking \"$JS.API.\(name)\": no answer within \(Duration.milliseconds(timeout))")

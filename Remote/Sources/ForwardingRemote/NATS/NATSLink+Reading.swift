@@ -16,18 +16,14 @@ internal struct NATSReading {
 }
 
 extension NATSLink {
-  /// The server sends a heartbeat after so long without a message. Reading fails when
-  /// two are missing.
-  private static var heartbeat: Duration { .seconds(1) }
-
   internal func read(_ log: String, behind position: UInt64) throws(RemoteError) {
     let inbox = try inbox()
     let question = ConsumerQuestion(
       streamName: "FWD_\(log)",
       config: ConsumerQuestion.Configuration(
         deliverSubject: inbox.subject, optStartSeq: position + 1,
-        idleHeartbeat: Self.heartbeat.milliseconds * 1_000_000,
-        inactiveThreshold: 5_000_000_000))
+        idleHeartbeat: Timing.heartbeat.milliseconds * 1_000_000,
+        inactiveThreshold: Timing.abandonedConsumer.milliseconds * 1_000_000))
     let answer: ConsumerAnswer
     do throws(RemoteError) {
       // Asked twice, the server would make two consumers. It may also choose a server
@@ -53,7 +49,7 @@ extension NATSLink {
       guard failure.status == NATS_TIMEOUT else {
         throw error(failure.status, "reading the log \"\(reading.log)\"")
       }
-      if reading.lastSign.duration(to: .now) > Self.heartbeat * 3 {
+      if reading.lastSign.duration(to: .now) > Timing.silence {
         throw RemoteError(
           .disconnected, "the server sends no heartbeats for the log \"\(reading.log)\"")
       }

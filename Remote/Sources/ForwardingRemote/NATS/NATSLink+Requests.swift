@@ -64,7 +64,7 @@ extension NATSLink {
       guard left > .zero else {
         throw RemoteError(.timedOut, "asking \"\(subject)\": no answer within \(time)")
       }
-      switch inbox.next(within: min(left.milliseconds, 20)) {
+      switch inbox.next(within: min(left, Timing.refusalCheck).milliseconds) {
       case .success(let message): if !body(message.bytes) { return }
       // A subject that is not permitted is told as a fault of the link.
       case .failure(let failure) where failure.status == NATS_TIMEOUT: try check()

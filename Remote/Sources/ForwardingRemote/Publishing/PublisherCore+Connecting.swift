@@ -23,7 +23,7 @@ extension PublisherCore {
       }
       try claim(link, behind: log.last, calls)
     } catch {
-      disconnect()
+      slot.close()
       let isLate = error.code == .conflict
       throw (isLate ? taken("another publisher has begun at the same time") : error).at(place)
     }
@@ -44,7 +44,7 @@ extension PublisherCore {
   private var ownerAnswer: [UInt8]? {
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
-    while !isOwner && !isClosing && linkFault == nil {
+    while !isOwner && !isClosing && slot.fault == nil {
       if !condition.wait(until: deadline) { break }
     }
     let owns = isOwner && !isAbandoned && failure == nil
@@ -65,7 +65,7 @@ extension PublisherCore {
   private func checkOwner(_ link: any RemoteLink) throws(RemoteError) {
     var owner: String?
     do throws(RemoteError) {
-      let time = min(timeout, .seconds(2))
+      let time = min(timeout, Timing.ownerResponse)
       try link.ask(ownerAddress, everyone: true, [], within: time) { answer in
         owner = String(decoding: answer.prefix(200), as: UTF8.self)
         return false
@@ -88,7 +88,7 @@ extension PublisherCore {
     condition.lock()
     defer { condition.unlock() }
     while claimedPosition <= position {
-      if let linkFault { throw linkFault }
+      if let fault = slot.fault { throw fault }
       guard condition.wait(until: deadline) else {
         throw RemoteError(.timedOut, "the server stored nothing within \(timeout)")
       }
@@ -145,51 +145,16 @@ extension PublisherCore {
   }
 
   private func connect() throws(RemoteError) -> any RemoteLink {
-    disconnect()
-    let generation = withLock {
-      linkFault = nil
-      self.generation += 1
-      return self.generation
-    }
-    let link = try engine.connect(promptly: false) { [weak self] event in
-      self?.handle(event, generation)
+    let link = try slot.connect { [weak self] position in
+      guard let self else { return }
+      if isOwner { return stored(upTo: position) }
+      claimedPosition = position
+      condition.broadcast()
     }
     withLock {
-      self.link = link
       // A message that is larger than the log could never be stored.
       messageLimit = min(link.messageLimit, (options.logSize ?? .max) / 2)
     }
     return link
-  }
-
-  internal func disconnect() {
-    let link = withLock {
-      generation += 1
-      let link = self.link
-      self.link = nil
-      return link
-    }
-    link?.close()
-  }
-
-  private func handle(_ event: RemoteEvent, _ generation: Int) {
-    condition.lock()
-    defer { condition.unlock() }
-    guard generation == self.generation else { return }
-    switch event {
-    case .stored(let position) where isOwner: stored(upTo: position)
-    case .stored(let position):
-      claimedPosition = position
-      condition.broadcast()
-    case .failed(let error):
-      if linkFault == nil { linkFault = error }
-      condition.broadcast()
-    }
-  }
-}
-
-extension Duration {
-  internal var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

@@ -37,7 +37,7 @@ public final class RemotePublisher: Sendable {
     do throws(WireError) {
       token = try proxy.record(with: encoder) { core.append($0) }
     } catch {
-      core.disconnect()
+      core.slot.close()
       throw RemoteError(.invalidArgument, error.description, wireError: error)
     }
     let thread = Thread { core.run() }

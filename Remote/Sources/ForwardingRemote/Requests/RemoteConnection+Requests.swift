@@ -113,10 +113,12 @@ extension RemoteConnection {
   private func ask(
     _ service: String, _ question: [UInt8], everyone: Bool, within time: Duration, limit: Int
   ) async throws(RemoteError) -> [[UInt8]] {
-    try await onThread { [asking] () throws(RemoteError) in
+    try await onThread { [requestLink] () throws(RemoteError) in
       var replies: [[UInt8]] = []
       do throws(RemoteError) {
-        let link = try asking.link()
+        let shared = try requestLink.current()
+        defer { withExtendedLifetime(shared) {} }
+        let link = shared.link
         guard question.count <= link.messageLimit else {
           throw RemoteError(
             .messageTooLarge,
@@ -134,41 +136,5 @@ extension RemoteConnection {
       }
       return replies
     }
-  }
-}
-
-/// The link on which requests are made, which is made anew when it has failed.
-internal final class AskingLink: @unchecked Sendable {
-  private let engine: any RemoteEngine
-
-  // SAFETY: the lock protects the variables.
-  private let lock = NSLock()
-  private var current: (any RemoteLink)?
-  private var hasFailed = false
-  private var generation = 0
-
-  internal init(_ engine: any RemoteEngine) { self.engine = engine }
-
-  deinit { current?.close() }
-
-  /// Returns a link that is not known to have failed.
-  internal func link() throws(RemoteError) -> any RemoteLink {
-    if let link = lock.withLock({ hasFailed ? nil : current }) { return link }
-    let generation = lock.withLock {
-      current = nil
-      hasFailed = false
-      self.generation += 1
-      return self.generation
-    }
-    let link = try engine.connect(promptly: true) { [weak self] event in
-      if case .failed = event { self?.failed(generation) }
-    }
-    // Requests that are under way keep the earlier link.
-    lock.withLock { if self.generation == generation { current = link } }
-    return link
-  }
-
-  private func failed(_ number: Int) {
-    lock.withLock { if generation == number { hasFailed = true } }
   }
 }
