@@ -149,7 +149,7 @@ public final class NATSServer: @unchecked Sendable {
     return true
   }
 
-  private static func connected(_ port: UInt16) -> Int32? {
+  static func connected(_ port: UInt16) -> Int32? {
     let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = loopback(port)
     // SAFETY: as above.

@@ -20,30 +20,6 @@ internal enum NATSJSON {
   }
 }
 
-internal enum NATSErrorCode {
-  static let messageNotFound = 10037
-  static let streamNameExists = 10058
-  static let streamNotFound = 10059
-  static let messageTooLarge = 10054
-  static let wrongLastSequence = 10071
-}
-
-internal struct NATSFault: Decodable {
-  var code: Int
-  var errCode: Int?
-  var description: String?
-
-  internal func error(_ place: String) -> RemoteError {
-    let sentence = "\(place): the server says: \(description ?? "error \(errCode ?? code)")"
-    switch errCode {
-    case NATSErrorCode.wrongLastSequence: return RemoteError(.conflict, sentence)
-    case NATSErrorCode.messageTooLarge: return RemoteError(.messageTooLarge, sentence)
-    case NATSErrorCode.streamNotFound: return RemoteError(.logLost, sentence)
-    default: return RemoteError(.serverFault, sentence)
-    }
-  }
-}
-
 internal struct StreamConfiguration: Encodable {
   var name: String
   var subjects: [String]
@@ -64,7 +40,7 @@ internal struct StreamAnswer: Decodable {
     var firstSeq: UInt64
     var lastSeq: UInt64
   }
-  var error: NATSFault?
+  var error: JetStreamFault?
   var state: State?
 
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog {
@@ -91,12 +67,12 @@ internal struct MessageAnswer: Decodable {
   struct Message: Decodable {
     var data: Data?
   }
-  var error: NATSFault?
+  var error: JetStreamFault?
   var message: Message?
 }
 
 internal struct AppendAnswer: Decodable {
-  var error: NATSFault?
+  var error: JetStreamFault?
   var seq: UInt64?
 }
 
@@ -119,6 +95,6 @@ internal struct ConsumerQuestion: Encodable {
 }
 
 internal struct ConsumerAnswer: Decodable {
-  var error: NATSFault?
+  var error: JetStreamFault?
   var name: String?
 }

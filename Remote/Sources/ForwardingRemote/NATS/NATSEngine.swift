@@ -116,14 +116,8 @@ internal struct NATSEngine: RemoteEngine {
     throw RemoteError(.invalidArgument, "\(what): \(text(status))\(Self.detail)")
   }
 
-  /// What the client says in detail of this thread's last error.
-  private static var detail: String {
-    var status = NATS_OK
-    // SAFETY: a string of this thread.
-    guard let text = unsafe nats_GetLastError(&status), unsafe text.pointee != 0 else { return "" }
-    let sentence = unsafe String(cString: text)
-    return " (\(sentence))"
-  }
+  /// What the client says in detail of this thread's last error, in parentheses.
+  private static var detail: String { threadError.map { " (\($0))" } ?? "" }
 
   private static func connectionError(_ status: natsStatus, _ target: String) -> RemoteError {
     let sentence = "connecting to \(target): \(text(status))\(detail)"
@@ -134,8 +128,6 @@ internal struct NATSEngine: RemoteEngine {
       return RemoteError(.insecure, sentence)
     case NATS_INVALID_ARG, NATS_ADDRESS_MISSING:
       return RemoteError(.invalidArgument, sentence)
-    case NATS_ERR where detail.localizedCaseInsensitiveContains("authorization"):
-      return RemoteError(.authenticationFailed, sentence)
     default: return RemoteError(.disconnected, sentence)
     }
   }

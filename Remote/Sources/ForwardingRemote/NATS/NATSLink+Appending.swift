@@ -26,7 +26,7 @@ extension NATSLink {
     defer { unsafe natsMsg_Destroy(outgoing) }
     if status == NATS_OK {
       status = unsafe natsMsgHeader_Set(
-        outgoing, "Nats-Expected-Last-Sequence", String(position))
+        outgoing, ServerStatus.expectedPositionHeader, String(position))
     }
     if status == NATS_OK { status = unsafe natsConnection_PublishMsg(connection, outgoing) }
     if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
@@ -49,8 +49,7 @@ extension NATSLink {
   /// Reads the server's answer to an appended message:
   /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
   private func appended(_ message: NATSMessage) {
-    if message.count == 0 {
-      // The status 503: no server has the stream at the moment.
+    if message.count == 0, message.header(ServerStatus.header) == ServerStatus.noResponders {
       return handler(
         .failed(
           RemoteError(

@@ -16,7 +16,7 @@ extension NATSLink {
     } catch {
       throw error.at("the log \"\(name)\"")
     }
-    if answer.error?.errCode == NATSErrorCode.streamNotFound { return nil }
+    if answer.error?.isCode(JSStreamNotFoundErr) == true { return nil }
     return try answer.log(name)
   }
 
@@ -34,7 +34,7 @@ extension NATSLink {
       throw error.at("making the log \"\(name)\"")
     }
     // Somebody else made it with other options in the meantime.
-    if answer.error?.errCode == NATSErrorCode.streamNameExists, let log = try log(name) {
+    if answer.error?.isCode(JSStreamNameExistErr) == true, let log = try log(name) {
       return log
     }
     return try answer.log(name)
@@ -49,7 +49,7 @@ extension NATSLink {
     } catch {
       throw error.at("message \(position) of the log \"\(log)\"")
     }
-    if answer.error?.errCode == NATSErrorCode.messageNotFound { return nil }
+    if answer.error?.isCode(JSNoMessageFoundErr) == true { return nil }
     if let fault = answer.error { throw fault.error("message \(position) of the log \"\(log)\"") }
     return [UInt8](answer.message?.data ?? Data())
   }

@@ -46,6 +46,14 @@ extension NATSLink {
     switch reading.inbox.next(within: time.milliseconds) {
     case .success(let message): first = message
     case .failure(let failure):
+      if failure.status == NATS_NO_RESPONDERS {
+        // The client takes every empty message with this status for the server's. But this inbox
+        // gets messages of the log, and the server's are never of this kind.
+        throw RemoteError(
+          .undecodable,
+          "the first message after message \(reading.position) is empty and has the status "
+            + "\(ServerStatus.noResponders): no publisher has made it")
+      }
       guard failure.status == NATS_TIMEOUT else {
         throw error(failure.status, "reading the log \"\(reading.log)\"")
       }
@@ -73,7 +81,7 @@ extension NATSLink {
   ) throws(RemoteError) -> Bool {
     // A message of the log has a place, whatever headers its writer has given it.
     guard let place = message.place else {
-      if message.count == 0, message.header("Status") != nil {
+      if message.count == 0, message.header(ServerStatus.header) != nil {
         try takeStatus(message, &reading)
       }
       return true
@@ -95,18 +103,18 @@ extension NATSLink {
   private func takeStatus(
     _ message: NATSMessage, _ reading: inout NATSReading
   ) throws(RemoteError) {
-    guard message.header("Status") == "100" else {
+    guard message.header(ServerStatus.header) == ServerStatus.control else {
       throw RemoteError(
         .disconnected,
         "the log \"\(reading.log)\": the server ends the delivery: status "
-          + "\(message.header("Status") ?? ""), \(message.header("Description") ?? "")")
+          + "\(message.header(ServerStatus.header) ?? ""), \(message.header(ServerStatus.descriptionHeader) ?? "")")
     }
     // Behind the messages that came before: those have been consumed by now.
-    if let subject = message.header("Nats-Consumer-Stalled") ?? message.reply {
+    if let subject = message.header(ServerStatus.stalledHeader) ?? message.reply {
       let status = unsafe natsConnection_Publish(try client(), subject, nil, 0)
       if status != NATS_OK { throw error(status, "the log \"\(reading.log)\"") }
     }
-    if let last = message.header("Nats-Last-Consumer").flatMap({ UInt64($0) }),
+    if let last = message.header(ServerStatus.lastDeliveryHeader).flatMap({ UInt64($0) }),
       last > reading.deliveries
     {
       throw RemoteError(

@@ -40,18 +40,8 @@ extension NATSLink {
     subject: String, _ question: [UInt8], within time: Duration, _ body: ([UInt8]) -> Bool
   ) throws(RemoteError) {
     let inbox = try inbox()
-    // Other requests on this link may not be permitted.
-    func check() throws(RemoteError) {
-      do throws(RemoteError) {
-        try checkFault()
-      } catch {
-        let concernsThis =
-          error.description.contains("\"\(subject)\"")
-          || error.description.contains("\"\(inbox.subject)\"")
-        if error.code != .permissionDenied || concernsThis { throw error }
-      }
-    }
-    try check()
+    // The server may have refused the subject of another request on this link.
+    try checkFault(concerning: subject, inbox.subject)
     let connection = try unsafe client()
     let status = unsafe question.withUnsafeBytes { bytes in
       unsafe natsConnection_PublishRequest(
@@ -67,7 +57,8 @@ extension NATSLink {
       switch inbox.next(within: min(left, Timing.refusalCheck).milliseconds) {
       case .success(let message): if !body(message.bytes) { return }
       // A subject that is not permitted is told as a fault of the link.
-      case .failure(let failure) where failure.status == NATS_TIMEOUT: try check()
+      case .failure(let failure) where failure.status == NATS_TIMEOUT:
+        try checkFault(concerning: subject, inbox.subject)
       case .failure(let failure): throw error(failure.status, "asking \"\(subject)\"")
       }
     }

@@ -18,6 +18,8 @@ internal import Foundation
   private var numbers: [UInt] = []
   /// The first fault that no retry on this connection can end.
   private var fault: RemoteError?
+  /// The server's refusals, by subject; the empty one is for sentences that name no subject.
+  private var refusals: [String: RemoteError] = [:]
 
   /// What is read. Only the thread that calls `read` and `nextMessages` uses it.
   internal var reading: NATSReading?
@@ -79,13 +81,13 @@ internal import Foundation
   private func handle(_ signal: NATSSignal) {
     switch signal {
     case .message: break
-    case .error(let status, let text):
-      let isViolation = text.localizedCaseInsensitiveContains("permissions violation")
-      if status == NATS_NOT_PERMITTED || isViolation {
-        fail(RemoteError(.permissionDenied, "the server says: \(text)"))
-      }
+    case .error(NATS_NOT_PERMITTED, let text):
+      let violation = PermissionViolation(sentence: text)
+      lock.withLock { refusals[violation.subject ?? ""] = violation.error }
+      fail(violation.error)
     // Other errors need no answer. The client tells of requests that it has dropped, since more of
-    // them wait than `subscribe` permits: who asks gets no answer in time.
+    // them wait than `subscribe` permits: these requests time out.
+    case .error: break
     case .closed(let text): fail(RemoteError(.disconnected, "the connection ended: \(text)"))
     }
   }
@@ -105,6 +107,15 @@ internal import Foundation
     if let fault = lock.withLock({ fault }) { throw fault }
   }
 
+  /// Throws the fault of the link, unless it is the refusal of other subjects.
+  internal func checkFault(concerning subjects: String...) throws(RemoteError) {
+    let (fault, refusals) = lock.withLock { (self.fault, self.refusals) }
+    for subject in subjects + [""] {
+      if let refusal = refusals[subject] { throw refusal }
+    }
+    if let fault, fault.code != .permissionDenied { throw fault }
+  }
+
   /// The connection, to call the client with.
   internal func client() throws(RemoteError) -> OpaquePointer {
     guard let connection = unsafe lock.withLock({ unsafe connection }) else {
@@ -122,9 +133,11 @@ internal import Foundation
     lock.withLock { self.appending = appending }
   }
 
-  /// The error for a status of the client; the fault of the link, if there is one.
+  /// The error for a status of the client; the fault that ended the link, if there is one.
   internal func error(_ status: natsStatus, _ place: String) -> RemoteError {
-    if let fault = lock.withLock({ fault }) { return fault.at(place) }
+    if let fault = lock.withLock({ fault }), fault.code != .permissionDenied {
+      return fault.at(place)
+    }
     let sentence = "\(place): \(text(status))"
     switch status {
     case NATS_TIMEOUT: return RemoteError(.timedOut, sentence)
