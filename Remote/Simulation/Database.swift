@@ -50,7 +50,7 @@ import Foundation
     return Failure(description: "\(statement): \(message)")
   }
 
-  /// The integers of the first row; empty if there is none.
+  /// Returns the integers of the first row of a result, or an empty array if the result has no rows.
   func row(_ query: String) throws -> [Int64] {
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }

@@ -26,7 +26,7 @@ func retrying<Value>(
   }
 }
 
-/// The process that publishes the numbers from 1 on, and goes on behind those that are
+/// The process that publishes the numbers from 1 on, and continues after those that are
 /// stored when it is started again.
 func runPublisher(_ url: String, _ count: Int, rate: Int) async throws {
   let link = try await retrying { try await RemoteConnection(to: url) }

@@ -10,8 +10,8 @@ import Foundation
 /// Changes the sensors of a database, and publishes the changes.
 ///
 /// A trigger writes each change to the table `changes`, in the transaction of the change itself. The
-/// change with the number 7 is the call with the number 7 of the log. So a process that is killed goes
-/// on behind the last call that the server has stored.
+/// change with the number 7 is the call with the number 7 of the log. So a process that is killed continues
+/// after the last call that the server has stored.
 func drive(_ path: String, _ server: String, until limit: Int?) async throws {
   let database = try Database(path)
   let feed = try Feed.proxy()
@@ -36,7 +36,7 @@ func drive(_ path: String, _ server: String, until limit: Int?) async throws {
   }
   print("\(path) has \(newest.row) changes, the server \(sent)")
   while true {
-    try database.forEachChange(behind: sent) { sensor, value in
+    try database.forEachChange(after: sent) { sensor, value in
       try feed.send(Feed.changed, sensor, value)
     }
     sent = newest.row

@@ -26,9 +26,9 @@ public final class RemoteConnection: Sendable {
   ///
   /// - Parameters:
   ///   - servers: a URL such as `nats://host:4222`, or several with commas between them
-  ///     for a cluster. Each connection is to one that answers.
+  ///     for a cluster. Each connection is to one that is up.
   ///   - options: who connects, and the certificates.
-  /// - Throws: `RemoteError` with the codes `disconnected` if no server answers,
+  /// - Throws: `RemoteError` with the codes `disconnected` if no server can be reached,
   ///   `authenticationFailed`, `insecure`, `invalidArgument`.
   public convenience init(
     to servers: String, options: RemoteOptions = RemoteOptions()
@@ -70,7 +70,7 @@ public final class RemoteConnection: Sendable {
   ///     of a name can run at a time.
   ///   - proxy: the proxy. The publisher does not keep it alive.
   ///   - schema: the methods to record, with rules for their pointers.
-  ///   - options: the buffer, the batches and the log.
+  ///   - options: the buffer, the messages and the log.
   /// - Throws: `RemoteError` with the code `producerTaken` if another publisher of the
   ///   name is running; `permissionDenied`; `serverFault` if there is no JetStream;
   ///   `invalidArgument`; the codes of a connection.
@@ -79,12 +79,12 @@ public final class RemoteConnection: Sendable {
     options: RemotePublisherOptions = RemotePublisherOptions()
   ) async throws(RemoteError) -> RemotePublisher {
     try checkName(name, "a producer's name")
-    guard options.batchLimit > 0, options.bufferSize > 0, options.replicas > 0,
+    guard options.maxCallsPerMessage > 0, options.bufferSize > 0, options.replicas > 0,
       options.logSize ?? .max >= 256 << 10
     else {
       throw RemoteError(
         .invalidArgument,
-        "producer \"\(name)\": batchLimit \(options.batchLimit), bufferSize \(options.bufferSize), "
+        "producer \"\(name)\": maxCallsPerMessage \(options.maxCallsPerMessage), bufferSize \(options.bufferSize), "
           + "replicas \(options.replicas) and logSize \(options.logSize.map(String.init) ?? "nil"): "
           + "expected numbers above 0, and at least \(256 << 10) for logSize")
     }

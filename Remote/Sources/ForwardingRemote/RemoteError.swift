@@ -21,7 +21,7 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A name, an address, an option or a file is not valid.
     case invalidArgument
-    /// No server answers, or the connection ended. Publishers and consumers that are
+    /// No server can be reached, or the connection ended. Publishers and consumers that are
     /// running connect again instead of throwing this.
     case disconnected
     /// The server refuses the user, the password, the token or the credentials.
@@ -55,7 +55,7 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
     /// are running throw this when they have found it at every attempt for 20 seconds: a server
     /// that has just been cut off from its cluster may describe an old state of the log.
     case logLost
-    /// The log begins behind the consumer's position.
+    /// The log begins after the next call that the consumer needs.
     case missingCalls
     /// A message cannot be decoded, or the producer's schema does not fit the
     /// consumer's: see ``RemoteError/wireError``.

@@ -45,7 +45,7 @@ import Testing
     async throws
   {
     var options = RemotePublisherOptions()
-    options.batchLimit = 1
+    options.maxCallsPerMessage = 1
     let publisher = try await link.publisher("sensors", of: proxy, schema, options: options)
     for round in 0..<20 {
       engine.swallow(3)
@@ -97,7 +97,7 @@ import Testing
   @Test func `A log that ends before what was acknowledged is lost`() async throws {
     var options = RemotePublisherOptions()
     options.onError = { _ in }
-    options.batchLimit = 1
+    options.maxCallsPerMessage = 1
     let publisher = try await link.publisher("sensors", of: proxy, schema, options: options)
     for number in 0..<10 { try proxy.send(Feed.number, Int64(number)) }
     try await publisher.flush()

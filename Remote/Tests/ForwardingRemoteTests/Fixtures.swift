@@ -20,7 +20,7 @@ enum Feed {
   }
 }
 
-/// What several threads collect. Not behind a `Mutex`, which the thread sanitizer does not
+/// What several threads collect. Not protected by a `Mutex`, which the thread sanitizer does not
 /// know on Linux.
 final class Collected<Element: Sendable>: @unchecked Sendable {
   // SAFETY: the lock protects the elements.

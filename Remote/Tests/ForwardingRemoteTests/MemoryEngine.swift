@@ -121,7 +121,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     }
   }
 
-  func append(_ message: [UInt8], to log: String, behind position: UInt64) throws(RemoteError) {
+  func append(_ message: [UInt8], to log: String, after position: UInt64) throws(RemoteError) {
     try check()
     let (event, cuts) = engine.lock.withLock { () -> (RemoteEvent?, Bool) in
       let last = UInt64(engine.logs[log, default: []].count)
@@ -141,7 +141,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     if cuts { end() }
   }
 
-  func read(_ log: String, behind position: UInt64) throws(RemoteError) {
+  func read(_ log: String, after position: UInt64) throws(RemoteError) {
     try check()
     engine.lock.withLock { reading = (log, position) }
   }
@@ -166,26 +166,26 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     }
   }
 
-  func serve(
-    _ address: String, _ answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
+  func respond(
+    to address: String, _ response: @escaping @Sendable ([UInt8]) -> [UInt8]?
   ) throws(RemoteError) {
     try check()
-    engine.lock.withLock { services[address] = answer }
+    engine.lock.withLock { services[address] = response }
   }
 
-  func ask(
-    _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
+  func request(
+    _ address: String, everyone: Bool, _ request: [UInt8], within time: Duration,
     _ body: ([UInt8]) -> Bool
   ) throws(RemoteError) {
     try check()
-    let answers = engine.lock.withLock {
+    let responders = engine.lock.withLock {
       engine.links.filter { !$0.hasEnded }.compactMap { $0.services[address] }
     }
-    if answers.isEmpty { throw RemoteError(.noResponders, "nobody serves \(address)") }
-    for answer in answers {
-      if let reply = answer(question), !body(reply) { return }
+    if responders.isEmpty { throw RemoteError(.noResponders, "nobody responds to \(address)") }
+    for respond in responders {
+      if let response = respond(request), !body(response) { return }
     }
-    throw RemoteError(.timedOut, "no more answers from \(address)")
+    throw RemoteError(.timedOut, "no more responses from \(address)")
   }
 
   fileprivate func report(_ event: RemoteEvent) { handler(event) }

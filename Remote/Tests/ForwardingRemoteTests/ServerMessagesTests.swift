@@ -41,7 +41,7 @@ import Testing
       """
     ).start()
     let cases: [(String, (NATSLink) throws -> Void)] = [
-      ("\"closed\"", { try? $0.ask(subject: "closed", [], within: .seconds(1)) { _ in true } }),
+      ("\"closed\"", { try? $0.request(subject: "closed", [], within: .seconds(1)) { _ in true } }),
       ("\"closed\"", { try $0.subscribe("closed") { _ in } }),
       ("\"closed\" using queue \"q\"", { try $0.subscribe("closed", group: "q") { _ in } }),
     ]
@@ -56,7 +56,7 @@ import Testing
       // A request to another subject on the same link is not affected.
       try link.checkFault(concerning: "open")
       let other = #expect(throws: RemoteError.self) {
-        try link.ask(subject: "open", [], within: .seconds(1)) { _ in true }
+        try link.request(subject: "open", [], within: .seconds(1)) { _ in true }
       }
       #expect(other?.code == .noResponders)
       link.close()
@@ -82,8 +82,8 @@ import Testing
     #expect(try link.makeLog("a", replicas: 1, size: nil) == RemoteLog(first: 1, last: 0))
     #expect(try link.message(at: 7, of: "a") == nil)
     // Wrong last sequence.
-    #expect(try await outcome { try link.append([1], to: "a", behind: 0) } == nil)
-    let conflict = try await outcome { try link.append([1], to: "a", behind: 0) }
+    #expect(try await outcome { try link.append([1], to: "a", after: 0) } == nil)
+    let conflict = try await outcome { try link.append([1], to: "a", after: 0) }
     #expect(conflict?.code == .conflict, "\(conflict as Any)")
     // Name in use, with another configuration.
     struct Limited: Encodable {
@@ -91,21 +91,21 @@ import Testing
       var subjects: [String]
       var maxMsgSize = 100
     }
-    let taken: StreamAnswer = try link.question(
+    let taken: StreamResponse = try link.apiRequest(
       "STREAM.CREATE.FWD_a", Limited(name: "FWD_a", subjects: ["fwd.log.a"]))
     #expect(taken.error?.errCode == 10058, "\(taken)")
     // Message too large for the stream.
-    let limited: StreamAnswer = try link.question(
+    let limited: StreamResponse = try link.apiRequest(
       "STREAM.CREATE.FWD_b", Limited(name: "FWD_b", subjects: ["fwd.log.b"]))
     #expect(limited.error == nil)
     let large = try await outcome {
-      try link.append([UInt8](repeating: 0, count: 500), to: "b", behind: 0)
+      try link.append([UInt8](repeating: 0, count: 500), to: "b", after: 0)
     }
     #expect(large?.code == .messageTooLarge, "\(large as Any)")
     // No stream has the subject: the status 503.
-    let absent = try await outcome { try link.append([1], to: "nowhere", behind: 0) }
+    let absent = try await outcome { try link.append([1], to: "nowhere", after: 0) }
     #expect(absent?.code == .serverFault, "\(absent as Any)")
-    #expect(absent?.description.contains("no server answers for the log") == true)
+    #expect(absent?.description.contains("no server responds for the log") == true)
     link.close()
   }
 

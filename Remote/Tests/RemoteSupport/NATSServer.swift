@@ -113,18 +113,18 @@ public final class NATSServer: @unchecked Sendable {
     try FileManager.default.removeItem(at: directory.appendingPathComponent("store"))
   }
 
-  /// Whether the server answers on a port for HTTP that it is healthy: its logs are like
+  /// Whether the server responds on a port for HTTP that it is healthy: its logs are like
   /// those of the other servers of its cluster.
   public static func isHealthy(_ port: UInt16) -> Bool {
     guard let socket = connected(port) else { return false }
     defer { close(socket) }
     let request = Array("GET /healthz HTTP/1.0\r\n\r\n".utf8)
-    var answer = [UInt8](repeating: 0, count: 200)
+    var response = [UInt8](repeating: 0, count: 200)
     // SAFETY: the buffers have the sizes that are passed.
     guard unsafe write(socket, request, request.count) == request.count,
-      case let count = unsafe read(socket, &answer, answer.count), count > 0
+      case let count = unsafe read(socket, &response, response.count), count > 0
     else { return false }
-    return String(decoding: answer.prefix(count), as: UTF8.self).contains(" 200 ")
+    return String(decoding: response.prefix(count), as: UTF8.self).contains(" 200 ")
   }
 
   // MARK: Ports

@@ -37,7 +37,7 @@ public final class RawClient {
     try settle()
   }
 
-  /// Waits for a message, and returns its reply subject and the lines behind its first one.
+  /// Waits for a message, and returns its reply subject and its contents.
   public func message() throws -> (reply: String, contents: String) {
     let line = try line("MSG ")
     let words = line.split(separator: " ")

@@ -98,7 +98,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
         "the log ends at message \(log.last), but the position is message \(position.message)")
     }
     backoff.logFound()
-    try link.read(name, behind: position.message)
+    try link.read(name, after: position.message)
     var group = MessageGroup()
     while !cancellation.isCancelled {
       group.removeAll()
@@ -133,7 +133,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
   private func deliver(
     _ group: MessageGroup, from position: inout RemotePosition
   ) throws(RemoteError) {
-    let (records, next, fault) = group.decode(behind: position, schema)
+    let (records, next, fault) = group.decode(after: position, schema)
     if next != position {
       try commit(next, records)
       position = next

@@ -17,9 +17,8 @@ internal import Synchronization
 /// Subscribers are called on a thread of the consumer. While they work, the server holds
 /// further messages back.
 ///
-/// The consumer connects again by itself, and then goes on behind its own position. The
-/// server's knowledge of it is never used: what was delivered and what took effect are
-/// decided in one place, by ``RemotePositions``.
+/// The consumer connects again by itself, and then continues after its own position. ``RemotePositions`` alone stores the position: the server
+/// keeps none for the consumer, so the position and the effects of the calls cannot disagree.
 public final class RemoteConsumer: Sendable {
   /// Where a consumer without a position begins.
   public enum Start: Sendable {
@@ -40,10 +39,10 @@ public final class RemoteConsumer: Sendable {
   /// Consumes until the task is cancelled, and then returns. It waits for a server that is
   /// away and for a producer that has never published.
   ///
-  /// It may be called again when it has returned or thrown. It then goes on behind the
+  /// It may be called again when it has returned or thrown. It then continues after the
   /// stored position.
   ///
-  /// - Throws: `RemoteError`: `missingCalls` if the log no longer has the calls behind
+  /// - Throws: `RemoteError`: `missingCalls` if the log no longer has the calls after
   ///   the position; `logLost` if it ends before the position; `undecodable` if a message
   ///   cannot be decoded or the producer's schema does not fit, before any of its calls is
   ///   delivered; `notForwarded` if the proxy throws; `positionNotStored`;

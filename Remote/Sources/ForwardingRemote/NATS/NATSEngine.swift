@@ -102,8 +102,8 @@ internal struct NATSEngine: RemoteEngine {
     try unsafe check(natsOptions_SetWriteDeadline(settings, time), "the timeout")
     try unsafe check(natsOptions_SetPingInterval(settings, time), "the timeout")
     try unsafe check(natsOptions_SetMaxPingsOut(settings, 1), "the client")
-    // A client that connects again by itself resends what is pending behind what was
-    // published since, which changes the order.
+    // A client that connects again by itself resends pending messages after those that
+    // were published since, which changes the order.
     try unsafe check(natsOptions_SetAllowReconnect(settings, false), "the client")
     try unsafe check(natsOptions_SetName(settings, "swift-forwarding"), "the client")
     try unsafe check(

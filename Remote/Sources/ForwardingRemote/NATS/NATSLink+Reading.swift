@@ -16,23 +16,23 @@ internal struct NATSReading {
 }
 
 extension NATSLink {
-  internal func read(_ log: String, behind position: UInt64) throws(RemoteError) {
+  internal func read(_ log: String, after position: UInt64) throws(RemoteError) {
     let inbox = try inbox()
-    let question = ConsumerQuestion(
+    let request = ConsumerRequest(
       streamName: "FWD_\(log)",
-      config: ConsumerQuestion.Configuration(
+      config: ConsumerRequest.Configuration(
         deliverSubject: inbox.subject, optStartSeq: position + 1,
         idleHeartbeat: Timing.heartbeat.milliseconds * 1_000_000,
         inactiveThreshold: Timing.abandonedConsumer.milliseconds * 1_000_000))
-    let answer: ConsumerAnswer
+    let response: ConsumerResponse
     do throws(RemoteError) {
-      // Asked twice, the server would make two consumers. It may also choose a server
+      // Repeated, it would make two consumers. It may also choose a server
       // that is away, so the next attempt can succeed.
-      answer = try self.question("CONSUMER.CREATE.FWD_\(log)", question, once: true)
+      response = try apiRequest("CONSUMER.CREATE.FWD_\(log)", request, once: true)
     } catch {
       throw error.at("reading the log \"\(log)\"")
     }
-    if let fault = answer.error { throw fault.error("reading the log \"\(log)\"") }
+    if let fault = response.error { throw fault.error("reading the log \"\(log)\"") }
     reading = NATSReading(inbox: inbox, log: log, position: position)
   }
 
@@ -99,7 +99,7 @@ extension NATSLink {
     return message.withBytes { body(place.position, $0) }
   }
 
-  /// Answers flow control, and looks for deliveries that were lost at the end.
+  /// Responds to flow control, and looks for deliveries that were lost at the end.
   private func takeStatus(
     _ message: NATSMessage, _ reading: inout NATSReading
   ) throws(RemoteError) {
@@ -107,9 +107,10 @@ extension NATSLink {
       throw RemoteError(
         .disconnected,
         "the log \"\(reading.log)\": the server ends the delivery: status "
-          + "\(message.header(ServerStatus.header) ?? ""), \(message.header(ServerStatus.descriptionHeader) ?? "")")
+          + "\(message.header(ServerStatus.header) ?? ""), \(message.header(ServerStatus.descriptionHeader) ?? "")"
+      )
     }
-    // Behind the messages that came before: those have been consumed by now.
+    // After the messages that came before: those have been consumed by now.
     if let subject = message.header(ServerStatus.stalledHeader) ?? message.reply {
       let status = unsafe natsConnection_Publish(try client(), subject, nil, 0)
       if status != NATS_OK { throw error(status, "the log \"\(reading.log)\"") }

@@ -85,7 +85,7 @@ internal import Foundation
       let violation = PermissionViolation(sentence: text)
       lock.withLock { refusals[violation.subject ?? ""] = violation.error }
       fail(violation.error)
-    // Other errors need no answer. The client tells of requests that it has dropped, since more of
+    // Other errors need no response. The client tells of requests that it has dropped, since more of
     // them wait than `subscribe` permits: these requests time out.
     case .error: break
     case .closed(let text): fail(RemoteError(.disconnected, "the connection ended: \(text)"))

@@ -45,7 +45,7 @@ extension PublisherCore {
         if messages.sentCount == 1 { lastProgress = .now }
         condition.unlock()
         defer { condition.lock() }
-        try link.append(bytes, to: name, behind: position)
+        try link.append(bytes, to: name, after: position)
         continue
       }
       if messages.sentCount > 0, lastProgress.duration(to: .now) > timeout {

@@ -115,7 +115,7 @@ internal final class PublisherCore: @unchecked Sendable {
     openCallCount += 1
     bufferedSize += size
     acceptedCalls += 1
-    if openCallCount >= options.batchLimit { closeMessage() }
+    if openCallCount >= options.maxCallsPerMessage { closeMessage() }
     if senderWaits && canSend {
       senderWaits = false
       condition.broadcast()

@@ -9,7 +9,7 @@ internal import Foundation
 ///
 /// ```swift
 /// let publisher = try await link.publisher("sensors", of: proxy, schema)
-/// try proxy.send(tick, 101.5, "ACME")   // returns before the network has been asked
+/// try proxy.send(tick, 101.5, "ACME")   // does not wait for the network
 /// try await publisher.flush()           // now a server has stored the call
 /// ```
 ///
@@ -20,7 +20,7 @@ internal import Foundation
 /// of one thread are in the order in which they were made. A call that the server has
 /// acknowledged is stored once, and stays so if the publisher or the server is killed.
 /// Calls that have not been acknowledged end with the process. A program that must not
-/// lose them makes its calls from something that lasts, and goes on behind
+/// lose them makes its calls from something that lasts, and continues after
 /// ``storedCount`` when it starts again.
 ///
 /// The publisher connects again by itself. Meanwhile calls gather in its buffer.

@@ -12,7 +12,7 @@ public struct RemotePublisherOptions: Sendable {
   /// The greatest number of calls in one message. A call never waits for others to fill a
   /// message: the publisher sends what has gathered while earlier messages were on their
   /// way. 1 sends a message for each call.
-  public var batchLimit = 256
+  public var maxCallsPerMessage = 256
   /// How many servers of a cluster keep the log. It is read when the log is made.
   public var replicas = 1
   /// How many bytes of messages the log keeps, at least 256 KiB. It then removes its

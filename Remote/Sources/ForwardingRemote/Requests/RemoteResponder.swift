@@ -5,7 +5,7 @@ internal import Forwarding
 internal import ForwardingWire
 internal import Foundation
 
-/// Answers requests with the results of a proxy until it is closed or deinitialised. Store
+/// Responds to requests with the results of a proxy until it is closed or deinitialised. Store
 /// it.
 ///
 /// It connects again by itself. A request that is made meanwhile does not reach it.
@@ -14,7 +14,7 @@ public final class RemoteResponder: Sendable {
   public enum Choice: Sendable {
     /// One of them, which the server chooses: for services that several processes share.
     case one
-    /// All of them. The first answer is the result.
+    /// All of them. The first response is the result.
     case first
   }
 
@@ -33,7 +33,7 @@ public final class RemoteResponder: Sendable {
   /// Why the responder has ended by itself; nil if it has not.
   public var failure: RemoteError? { core.failure }
 
-  /// Ends the responder. Requests that have arrived may still be answered.
+  /// Ends the responder. Requests that have arrived may still get a response.
   public func close() { core.close() }
 }
 
@@ -48,7 +48,7 @@ internal final class ResponderCore: @unchecked Sendable {
   private let condition = NSCondition()
   private var lastFailure: RemoteError?
   private var isClosed = false
-  private var forms: [MethodSelector: ReplyForm] = [:]
+  private var forms: [MethodSelector: ResponseForm] = [:]
 
   internal init(
     _ name: String, _ engine: any RemoteEngine, _ proxy: DynamicProxy, _ schema: WireSchema
@@ -72,7 +72,7 @@ internal final class ResponderCore: @unchecked Sendable {
 
   internal func connect() throws(RemoteError) {
     do throws(RemoteError) {
-      try slot.connect().serve("service.\(name)") { [weak self] in self?.answer($0) }
+      try slot.connect().respond(to: "service.\(name)") { [weak self] in self?.response(to: $0) }
     } catch {
       slot.close()
       throw error.at("service \"\(name)\"")
@@ -109,37 +109,37 @@ internal final class ResponderCore: @unchecked Sendable {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  private func answer(_ question: [UInt8]) -> [UInt8] {
+  private func response(to request: [UInt8]) -> [UInt8] {
     do {
-      var decoder = WireDecoder(question, schema: schema)
+      var decoder = WireDecoder(request, schema: schema)
       guard let record = try decoder.next() else {
         return Self.failure("the request has no call that the responder's schema knows")
       }
       let form = try form(of: record)
-      var reply = Self.failure("there is no result")
+      var response = Self.failure("there is no result")
       // SAFETY: the form refuses results with objects and pointers.
       try unsafe record.unsafeForward(to: proxy) { result in
         do {
-          reply = try form.encode(result)
+          response = try form.encode(result)
         } catch {
-          reply = Self.failure("\(error)")
+          response = Self.failure("\(error)")
         }
       }
-      return reply
+      return response
     } catch {
       return Self.failure("\(error)")
     }
   }
 
   private static func failure(_ reason: String) -> [UInt8] {
-    ReplyForm.errorMark + Array(reason.utf8.prefix(4000))
+    ResponseForm.errorMark + Array(reason.utf8.prefix(4000))
   }
 
-  private func form(of record: WireRecord) throws(RemoteError) -> ReplyForm {
+  private func form(of record: WireRecord) throws(RemoteError) -> ResponseForm {
     if let known = condition.withLock({ forms[record.selector] }) { return known }
-    let form = try ReplyForm(record.selector, resultOf: record.signature)
+    let form = try ResponseForm(record.selector, resultOf: record.signature)
     condition.withLock { forms[record.selector] = form }
     return form
   }

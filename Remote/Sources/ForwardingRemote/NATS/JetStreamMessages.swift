@@ -35,7 +35,7 @@ internal struct StreamConfiguration: Encodable {
   var duplicateWindow = 100_000_000
 }
 
-internal struct StreamAnswer: Decodable {
+internal struct StreamResponse: Decodable {
   struct State: Decodable {
     var firstSeq: UInt64
     var lastSeq: UInt64
@@ -46,7 +46,7 @@ internal struct StreamAnswer: Decodable {
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog {
     if let error { throw error.error("the log \"\(name)\"") }
     guard let state else {
-      throw RemoteError(.serverFault, "the log \"\(name)\": the server's answer has no state")
+      throw RemoteError(.serverFault, "the log \"\(name)\": the server's response has no state")
     }
     // JetStream's numbers are below 2^63, and are added to here.
     guard max(state.firstSeq, state.lastSeq) < UInt64(Int64.max) else {
@@ -59,11 +59,11 @@ internal struct StreamAnswer: Decodable {
   }
 }
 
-internal struct MessageQuestion: Encodable {
+internal struct MessageRequest: Encodable {
   var seq: UInt64
 }
 
-internal struct MessageAnswer: Decodable {
+internal struct MessageResponse: Decodable {
   struct Message: Decodable {
     var data: Data?
   }
@@ -71,12 +71,12 @@ internal struct MessageAnswer: Decodable {
   var message: Message?
 }
 
-internal struct AppendAnswer: Decodable {
+internal struct AppendResponse: Decodable {
   var error: JetStreamFault?
   var seq: UInt64?
 }
 
-internal struct ConsumerQuestion: Encodable {
+internal struct ConsumerRequest: Encodable {
   struct Configuration: Encodable {
     var deliverSubject: String
     var deliverPolicy = "by_start_sequence"
@@ -94,7 +94,7 @@ internal struct ConsumerQuestion: Encodable {
   var config: Configuration
 }
 
-internal struct ConsumerAnswer: Decodable {
+internal struct ConsumerResponse: Decodable {
   var error: JetStreamFault?
   var name: String?
 }
