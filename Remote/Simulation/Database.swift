@@ -4,6 +4,7 @@
 import CRemoteSQLite
 import ForwardingRemote
 import Foundation
+import RemoteSupport
 
 /// A database of SQLite that has the effects of calls and a consumer's position. Each
 /// transaction stores both.
@@ -12,10 +13,6 @@ import Foundation
   // reads.
   private let handle: OpaquePointer
   private var insertion: OpaquePointer?
-
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
 
   init(_ path: String) throws {
     var handle: OpaquePointer?

@@ -13,10 +13,6 @@ import RemoteSupport
 
 let number = Method("number:", ((Int64) -> Void).self)
 
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-}
-
 func publish(
   _ link: RemoteConnection, _ name: String, _ count: Int, callsPerMessage: Int
 ) async throws -> Double {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CRemoteSQLite
+import RemoteSupport
 
 /// A database with the values of some sensors, and all changes of them.
 @safe final class Database: @unchecked Sendable {

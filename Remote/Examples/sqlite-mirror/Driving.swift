@@ -6,6 +6,7 @@ import Forwarding
 import ForwardingRemote
 import ForwardingWire
 import Foundation
+import RemoteSupport
 
 /// Changes the sensors of a database, and publishes the changes.
 ///
@@ -19,7 +20,7 @@ func drive(_ path: String, _ server: String, until limit: Int?) async throws {
   let publisher = try await retrying {
     try await link.publisher(Feed.name, of: feed, WireSchema(of: feed))
   }
-  // What SQLite's update hook tells: any number of observers may subscribe to it.
+  // The events of SQLite's update hook. Any number of observers may subscribe to them.
   let hook = try UpdateHook(database)
   let newest = Newest()
   let token = try hook.proxy.subscribe {

@@ -4,7 +4,7 @@
 public import Forwarding
 public import ForwardingWire
 
-/// Connects proxies of several processes by a service that stores their calls.
+/// Connects the proxies of several processes through a service that stores their calls.
 ///
 /// ```swift
 /// let link = try await RemoteConnection(to: "nats://127.0.0.1:4222")
@@ -27,7 +27,7 @@ public final class RemoteConnection: Sendable {
   /// - Parameters:
   ///   - servers: a URL such as `nats://host:4222`, or several with commas between them
   ///     for a cluster. Each connection is to one that is up.
-  ///   - options: who connects, and the certificates.
+  ///   - options: the user, the certificates and the time-out.
   /// - Throws: `RemoteError` with the codes `disconnected` if no server can be reached,
   ///   `authenticationFailed`, `insecure`, `invalidArgument`.
   public convenience init(
@@ -103,7 +103,7 @@ public final class RemoteConnection: Sendable {
   ///   - proxy: gets the calls. The consumer keeps it alive.
   ///   - schema: the methods that this program knows. The producer's schema is compared
   ///     with it.
-  ///   - positions: keeps how far this consumer has come. By default in memory, so that each
+  ///   - positions: stores the position of this consumer. By default in memory, so that each
   ///     run of the program begins at `start`.
   ///   - start: where to begin if there is no position.
   /// - Throws: `RemoteError` with the code `invalidArgument` if the name is not valid.

@@ -5,7 +5,7 @@
 public struct RemoteOptions: Sendable {
   /// The user that connects. By default that of the URL, or none.
   public var credentials = RemoteCredentials.none
-  /// The certificates; nil connects without TLS, unless the URL begins with `tls://`.
+  /// The certificates. If nil, connections have no TLS, unless the URL begins with `tls://`.
   public var tls: RemoteTLS?
   /// How long connecting, and each request to the server, may take. A server that is silent for
   /// longer counts as dead. Publishers and consumers then connect again. A log that has vanished
@@ -30,8 +30,8 @@ public enum RemoteCredentials: Sendable {
 
 /// The certificates of a connection with TLS. The paths name PEM files.
 public struct RemoteTLS: Sendable {
-  /// The authorities that may have signed the server's certificate; nil for those of
-  /// the system.
+  /// The authorities that may have signed the server's certificate. If nil, those of the
+  /// system.
   public var authorities: String?
   /// The certificate and the key that this program shows to the server.
   public var identity: (certificate: String, key: String)?

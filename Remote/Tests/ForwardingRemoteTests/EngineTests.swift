@@ -4,12 +4,13 @@
 import Forwarding
 import ForwardingWire
 import Foundation
+import RemoteSupport
 import Testing
 
 @testable import ForwardingRemote
 
-/// What publishers and consumers do with an engine of another make, and with faults that a
-/// real server shows rarely.
+/// Publishers and consumers with an engine other than NATS, and with faults that a real server
+/// rarely has.
 @Suite(.timeLimit(.minutes(2))) struct EngineTests {
   private let engine = MemoryEngine()
   private let link: RemoteConnection

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import Foundation
+import RemoteSupport
 import Testing
 
 @testable import ForwardingRemote

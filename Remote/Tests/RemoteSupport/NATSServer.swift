@@ -15,10 +15,6 @@ public final class NATSServer: @unchecked Sendable {
   private let head: String
   private var configuration: String
 
-  public struct Failure: Error, CustomStringConvertible {
-    public let description: String
-  }
-
   /// - Parameter configuration: more lines of the server's configuration file. `DIRECTORY`
   ///   is replaced by the path of the directory.
   public init(

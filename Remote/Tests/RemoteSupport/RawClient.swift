@@ -11,7 +11,7 @@ public final class RawClient {
   /// Connects, and announces that the client knows headers.
   public init(_ port: UInt16) throws {
     guard let socket = NATSServer.connected(port) else {
-      throw NATSServer.Failure(description: "there is no server on port \(port)")
+      throw Failure(description: "there is no server on port \(port)")
     }
     self.socket = socket
     // A test that waits in vain fails.
@@ -58,7 +58,7 @@ public final class RawClient {
     let bytes = Array(text.utf8)
     // SAFETY: the buffer has so many bytes.
     guard unsafe write(socket, bytes, bytes.count) == bytes.count else {
-      throw NATSServer.Failure(description: "the socket takes nothing")
+      throw Failure(description: "the socket takes nothing")
     }
   }
 
@@ -66,7 +66,7 @@ public final class RawClient {
     var buffer = [UInt8](repeating: 0, count: 4096)
     // SAFETY: the buffer has the size that is passed.
     let count = unsafe read(socket, &buffer, buffer.count)
-    guard count > 0 else { throw NATSServer.Failure(description: "the server sends nothing") }
+    guard count > 0 else { throw Failure(description: "the server sends nothing") }
     received += buffer.prefix(count)
   }
 

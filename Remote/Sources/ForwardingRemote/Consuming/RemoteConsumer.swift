@@ -17,8 +17,9 @@ internal import Synchronization
 /// Subscribers are called on a thread of the consumer. While they work, the server holds
 /// further messages back.
 ///
-/// The consumer connects again by itself, and then continues after its own position. ``RemotePositions`` alone stores the position: the server
-/// keeps none for the consumer, so the position and the effects of the calls cannot disagree.
+/// The consumer connects again by itself, and then continues after its own position. Only
+/// ``RemotePositions`` stores the position. The server stores none for the consumer, so the
+/// position and the effects of the calls can be stored in one transaction.
 public final class RemoteConsumer: Sendable {
   /// Where a consumer without a position begins.
   public enum Start: Sendable {
@@ -33,11 +34,12 @@ public final class RemoteConsumer: Sendable {
 
   internal init(_ loop: ConsumerLoop) { self.loop = loop }
 
-  /// How far the consumer has come; nil before it knows where it begins.
+  /// The last message and the number of calls that the consumer has processed, or nil before it
+  /// knows where it begins.
   public var position: RemotePosition? { loop.position }
 
-  /// Consumes until the task is cancelled, and then returns. It waits for a server that is
-  /// away and for a producer that has never published.
+  /// Consumes until the task is cancelled, and then returns. It waits while no server can be
+  /// reached, and for a producer that has never published.
   ///
   /// It may be called again when it has returned or thrown. It then continues after the
   /// stored position.

@@ -12,7 +12,7 @@ public protocol RemoteEngine: Sendable {
   /// another one when theirs has failed.
   ///
   /// - Parameters:
-  ///   - promptly: whether each message is sent at once, as requests want it. Otherwise
+  ///   - promptly: whether each message is sent at once, as requests need it. Otherwise
   ///     the link may collect messages for some milliseconds.
   ///   - handler: gets what happens to the link. It may be called on any thread, also after
   ///     `close()`.
@@ -33,8 +33,8 @@ public enum RemoteEvent: Sendable {
   case failed(RemoteError)
 }
 
-/// The messages that a log has: those from `first` to `last`. `last` is 0 if there
-/// has never been one, and `first` is greater than `last` if all have been removed.
+/// The positions of the messages in a log. `last` is 0 if the log has never had a message, and
+/// `first` is greater than `last` if all messages have been removed.
 public struct RemoteLog: Sendable, Equatable {
   /// The position of the oldest message.
   public var first: UInt64
@@ -48,8 +48,8 @@ public struct RemoteLog: Sendable, Equatable {
   }
 }
 
-/// One connection to a service, which never connects again by itself: a service that
-/// buffers and resends would change the order of messages.
+/// One connection to a service. It never connects again by itself: a link that buffers and
+/// resends messages would change their order.
 public protocol RemoteLink: AnyObject, Sendable {
   /// The greatest size of a message in bytes.
   var messageLimit: Int { get }
@@ -62,8 +62,8 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// - Parameters:
   ///   - name: the name: letters, digits, `-` and `_`.
   ///   - replicas: how many servers keep it.
-  ///   - size: how many bytes it keeps; it then removes its oldest messages. nil keeps
-  ///     all.
+  ///   - size: how many bytes it keeps; it then removes its oldest messages. If nil, it
+  ///     keeps all messages.
   func makeLog(_ name: String, replicas: Int, size: Int?) throws(RemoteError) -> RemoteLog
 
   /// Returns the message at a position, or nil if the log does not have it.
@@ -79,7 +79,7 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// Begins to read a log after a position. A link reads at most one.
   func read(_ log: String, after position: UInt64) throws(RemoteError)
 
-  /// Waits for messages of the log that is read, and calls `body` with the position and
+  /// Waits for messages of the log that `read(_:after:)` named, and calls `body` with the position and
   /// the bytes of each that has arrived, in order, until it returns false. The bytes are
   /// valid during the call. The next call of this function means that the earlier messages have
   /// been consumed.

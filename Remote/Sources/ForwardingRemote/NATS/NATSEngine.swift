@@ -116,7 +116,7 @@ internal struct NATSEngine: RemoteEngine {
     throw RemoteError(.invalidArgument, "\(what): \(text(status))\(Self.detail)")
   }
 
-  /// What the client says in detail of this thread's last error, in parentheses.
+  /// The client's description of this thread's last error, in parentheses.
   private static var detail: String { threadError.map { " (\($0))" } ?? "" }
 
   private static func connectionError(_ status: natsStatus, _ target: String) -> RemoteError {

@@ -34,7 +34,7 @@ internal final class NATSHandlers: @unchecked Sendable {
   }
 }
 
-/// What the client tells of a connection.
+/// An event of a connection that the client reports.
 internal enum NATSSignal: Sendable {
   /// A message of a subscription.
   case message(NATSMessage)
@@ -63,7 +63,7 @@ internal enum NATSSignal: Sendable {
     context, .closed(last.status == NATS_OK ? "it has been closed" : last.text))
 }
 
-/// What the client says in detail of this thread's last error; nil if there is none.
+/// The client's description of this thread's last error, or nil if there is none.
 internal var threadError: String? {
   var status = NATS_OK
   // SAFETY: a string of this thread.

@@ -85,14 +85,14 @@ internal import Foundation
       let violation = PermissionViolation(sentence: text)
       lock.withLock { refusals[violation.subject ?? ""] = violation.error }
       fail(violation.error)
-    // Other errors need no response. The client tells of requests that it has dropped, since more of
+    // Other errors need no response. The client reports requests that it has dropped, since more of
     // them wait than `subscribe` permits: these requests time out.
     case .error: break
     case .closed(let text): fail(RemoteError(.disconnected, "the connection ended: \(text)"))
     }
   }
 
-  /// Keeps the first fault, and tells of it.
+  /// Keeps the first fault, and reports it.
   internal func fail(_ error: RemoteError) {
     let isFirst = lock.withLock {
       if fault != nil { return false }
@@ -194,7 +194,7 @@ internal import Foundation
     let connection = try unsafe client()
     let status = unsafe natsConnection_FlushTimeout(connection, timeout)
     if status != NATS_OK { throw error(status, "waiting for the server") }
-    // The handler hears of errors later, on another thread.
+    // The handler gets errors later, on another thread.
     let last = unsafe lastError(connection)
     if last.status == NATS_NOT_PERMITTED { handle(.error(last.status, last.text)) }
     try checkFault()

@@ -3,7 +3,7 @@
 
 internal import Foundation
 
-// Taking a log, and finding out what of it is stored.
+// Takes a log, and finds out which calls it has.
 extension PublisherCore {
   private var ownerAddress: String { "owner.\(name)" }
 

@@ -57,7 +57,7 @@ public final class RemotePublisher: Sendable {
   /// they were too large, or since the publisher had failed.
   public var droppedCount: UInt64 { core.withLock { core.droppedCalls } }
 
-  /// Why the publisher has ended by itself; nil if it has not.
+  /// The error that has ended the publisher, or nil if it is running or was closed.
   ///
   /// Possible codes are `producerTaken`, `permissionDenied`, `authenticationFailed`,
   /// `insecure`, `logLost`, `bufferFull`, `messageTooLarge` if the server takes smaller

@@ -30,7 +30,7 @@ public final class RemoteResponder: Sendable {
 
   deinit { core.close() }
 
-  /// Why the responder has ended by itself; nil if it has not.
+  /// The error that has ended the responder, or nil if it is running or was closed.
   public var failure: RemoteError? { core.failure }
 
   /// Ends the responder. Requests that have arrived may still get a response.
