@@ -26,6 +26,11 @@ public enum RemoteCredentials: Sendable {
   case token(String)
   /// The path of a credentials file: a user's JWT and the seed of its key.
   case file(String)
+
+  /// Whether the client proves its identity by a signature.
+  internal var isSigned: Bool {
+    if case .file = self { true } else { false }
+  }
 }
 
 /// The certificates of a connection with TLS. The paths name PEM files.
