@@ -37,8 +37,8 @@ let package = Package(
       name: "ForwardingRemote", dependencies: ["CNATS", forwarding, wire],
       swiftSettings: swiftSettings),
     .target(
-      name: "RemoteSupport", path: "Tests/RemoteSupport", exclude: ["credentials.py"],
-      swiftSettings: swiftSettings),
+      name: "RemoteSupport", dependencies: ["ForwardingRemote"], path: "Tests/RemoteSupport",
+      exclude: ["credentials.py"], swiftSettings: swiftSettings),
     // Kills publishers, servers and consumers, and counts what arrives.
     .executableTarget(
       name: "remote-simulation",

@@ -103,7 +103,7 @@ final class Cluster {
     let end = Date(timeIntervalSinceNow: 60)
     for port in healthPorts {
       while !NATSServer.isHealthy(port) {
-        if Date() > end { throw Database.Failure(description: "a server does not become healthy") }
+        if Date() > end { throw Failure(description: "a server does not become healthy") }
         try await Task.sleep(for: .milliseconds(100))
       }
     }

@@ -4,6 +4,7 @@
 import CRemoteSQLite
 import ForwardingRemote
 import Foundation
+import RemoteSupport
 
 /// A database of SQLite that has the effects of calls and a consumer's position. Each
 /// transaction stores both.
@@ -12,10 +13,6 @@ import Foundation
   // reads.
   private let handle: OpaquePointer
   private var insertion: OpaquePointer?
-
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
 
   init(_ path: String) throws {
     var handle: OpaquePointer?
@@ -50,7 +47,7 @@ import Foundation
     return Failure(description: "\(statement): \(message)")
   }
 
-  /// The integers of the first row; empty if there is none.
+  /// Returns the integers of the first row of a result, or an empty array if the result has no rows.
   func row(_ query: String) throws -> [Int64] {
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }

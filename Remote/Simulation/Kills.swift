@@ -4,35 +4,6 @@
 import Foundation
 import RemoteSupport
 
-/// A process of this program in one of its roles.
-final class Child {
-  private let arguments: [String]
-  private var process = Process()
-
-  init(_ arguments: [String]) { self.arguments = arguments }
-
-  func start() throws {
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = arguments
-    try process.run()
-  }
-
-  var isRunning: Bool { process.isRunning }
-
-  /// Whether the process has ended by itself with an error.
-  var hasFailed: Bool {
-    !process.isRunning
-      && (process.terminationReason == .uncaughtSignal || process.terminationStatus != 0)
-  }
-
-  func kill() {
-    guard process.isRunning else { return }
-    _ = Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
-}
-
 /// Kills the publisher, the server and the consumer in turn while numbers pass.
 ///
 /// - Returns: whether each number has arrived once and in order.

@@ -5,28 +5,13 @@ import Forwarding
 import ForwardingRemote
 import ForwardingWire
 import Foundation
+import RemoteSupport
 
 let number = Method("number:", ((Int64) -> Void).self)
 
 func makeProxy() throws -> DynamicProxy { try DynamicProxy { $0.optional(number) } }
 
-/// Calls a closure again while the server is away.
-func retrying<Value>(
-  within seconds: Double = 60, _ body: () async throws -> Value
-) async throws -> Value {
-  let end = Date(timeIntervalSinceNow: seconds)
-  while true {
-    do {
-      return try await body()
-    } catch let error as RemoteError {
-      let passes = [.disconnected, .timedOut, .serverFault, .conflict].contains(error.code)
-      guard passes, Date() < end else { throw error }
-      try await Task.sleep(for: .milliseconds(20))
-    }
-  }
-}
-
-/// The process that publishes the numbers from 1 on, and goes on behind those that are
+/// The process that publishes the numbers from 1 on, and continues after those that are
 /// stored when it is started again.
 func runPublisher(_ url: String, _ count: Int, rate: Int) async throws {
   let link = try await retrying { try await RemoteConnection(to: url) }

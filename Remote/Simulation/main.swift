@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import Foundation
+import RemoteSupport
 
 let usage = """
   usage: remote-simulation kill MESSAGES KILLS   kills the publisher, the server and the consumer
@@ -11,7 +12,7 @@ let usage = """
 func count(_ index: Int) throws -> Int {
   guard CommandLine.arguments.count > index, let value = Int(CommandLine.arguments[index]),
     value > 0
-  else { throw Database.Failure(description: usage) }
+  else { throw Failure(description: usage) }
   return value
 }
 

@@ -13,16 +13,12 @@ import RemoteSupport
 
 let number = Method("number:", ((Int64) -> Void).self)
 
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-}
-
 func publish(
-  _ link: RemoteConnection, _ name: String, _ count: Int, batch: Int
+  _ link: RemoteConnection, _ name: String, _ count: Int, callsPerMessage: Int
 ) async throws -> Double {
   let proxy = try DynamicProxy { $0.optional(number) }
   var options = RemotePublisherOptions()
-  options.batchLimit = batch
+  options.maxCallsPerMessage = callsPerMessage
   let publisher = try await link.publisher(name, of: proxy, WireSchema(of: proxy), options: options)
   let start = ContinuousClock.now
   for value in 0..<count { try proxy.send(number, Int64(value)) }
@@ -90,24 +86,24 @@ do {
     }
     // A record with one number has 48 bytes.
     let rawPublish = try checked(unsafe raw_nats_publish(server.url, raw, 48, Int32(messages)))
-    let single = try await publish(link, "single\(round)", messages, batch: 1)
-    let fifty = try await publish(link, "fifty\(round)", calls, batch: 50)
-    let batched = try await publish(link, "batched\(round)", calls, batch: 256)
+    let single = try await publish(link, "single\(round)", messages, callsPerMessage: 1)
+    let fifty = try await publish(link, "fifty\(round)", calls, callsPerMessage: 50)
+    let joined = try await publish(link, "joined\(round)", calls, callsPerMessage: 256)
     // The same messages as ours; the first one has taken the log.
     let rawConsume = try checked(
       unsafe raw_nats_consume(server.url, "fwd.log.single\(round)", Int32(messages + 1)))
     let consumed = try await consume(link, "single\(round)", messages)
-    let consumedBatched = try await consume(link, "batched\(round)", calls)
+    let consumedJoined = try await consume(link, "joined\(round)", calls)
     note("publish, C client with identifiers", messages, rawPublish)
     note("publish, one call a message", messages, single)
-    note("publish, batches of 50", calls, fifty)
-    note("publish, batches of 256", calls, batched)
+    note("publish, 50 calls a message", calls, fifty)
+    note("publish, 256 calls a message", calls, joined)
     note("consume, C client", messages, rawConsume)
     note("consume, one call a message", messages, consumed)
-    note("consume, batches of 256", calls, consumedBatched)
+    note("consume, 256 calls a message", calls, consumedJoined)
     ratios["publish / C client", default: []].append(rawPublish / single)
     let perCall = rawPublish / Double(messages) * Double(calls)
-    ratios["publish in batches of 50 / C client", default: []].append(perCall / fifty)
+    ratios["publish, 50 calls a message / C client", default: []].append(perCall / fifty)
     ratios["consume / C client", default: []].append(rawConsume / consumed)
   }
   func line(_ name: String, _ value: String) {
@@ -118,7 +114,7 @@ do {
   }
   print("")
   let goals = [
-    ("publish / C client", 0.9), ("publish in batches of 50 / C client", 10),
+    ("publish / C client", 0.9), ("publish, 50 calls a message / C client", 10),
     ("consume / C client", 0.8),
   ]
   for (name, goal) in goals {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import CRemoteSQLite
+import RemoteSupport
 
 /// A database with the values of some sensors, and all changes of them.
 @safe final class Database: @unchecked Sendable {
@@ -64,8 +65,8 @@ import CRemoteSQLite
     return newest
   }
 
-  /// Visits the changes behind one, in order.
-  func forEachChange(behind number: Int64, _ body: (Int32, Double) throws -> Void) throws {
+  /// Visits the changes after one, in order.
+  func forEachChange(after number: Int64, _ body: (Int32, Double) throws -> Void) throws {
     try unsafe forEachRow("SELECT sensor, value FROM changes WHERE id > \(number) ORDER BY id") {
       row in
       try body(unsafe sqlite3_column_int(row, 0), unsafe sqlite3_column_double(row, 1))

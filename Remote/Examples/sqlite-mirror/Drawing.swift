@@ -5,6 +5,7 @@ import Forwarding
 import ForwardingRemote
 import ForwardingWire
 import Foundation
+import RemoteSupport
 
 /// Draws the changes that another process publishes.
 ///

@@ -6,12 +6,13 @@ import Forwarding
 import ForwardingRemote
 import ForwardingWire
 import Foundation
+import RemoteSupport
 
 /// Changes the sensors of a database, and publishes the changes.
 ///
 /// A trigger writes each change to the table `changes`, in the transaction of the change itself. The
-/// change with the number 7 is the call with the number 7 of the log. So a process that is killed goes
-/// on behind the last call that the server has stored.
+/// change with the number 7 is the call with the number 7 of the log. So a process that is killed continues
+/// after the last call that the server has stored.
 func drive(_ path: String, _ server: String, until limit: Int?) async throws {
   let database = try Database(path)
   let feed = try Feed.proxy()
@@ -19,7 +20,7 @@ func drive(_ path: String, _ server: String, until limit: Int?) async throws {
   let publisher = try await retrying {
     try await link.publisher(Feed.name, of: feed, WireSchema(of: feed))
   }
-  // What SQLite's update hook tells: any number of observers may subscribe to it.
+  // The events of SQLite's update hook. Any number of observers may subscribe to them.
   let hook = try UpdateHook(database)
   let newest = Newest()
   let token = try hook.proxy.subscribe {
@@ -36,7 +37,7 @@ func drive(_ path: String, _ server: String, until limit: Int?) async throws {
   }
   print("\(path) has \(newest.row) changes, the server \(sent)")
   while true {
-    try database.forEachChange(behind: sent) { sensor, value in
+    try database.forEachChange(after: sent) { sensor, value in
       try feed.send(Feed.changed, sensor, value)
     }
     sent = newest.row

@@ -15,17 +15,3 @@ enum Feed {
 
   static func proxy() throws -> DynamicProxy { try DynamicProxy { $0.required(changed) } }
 }
-
-/// Calls a closure again while the server is away.
-func retrying<Value>(_ body: () async throws -> Value) async throws -> Value {
-  while true {
-    do {
-      return try await body()
-    } catch let error as RemoteError
-      where [.disconnected, .timedOut, .serverFault].contains(error.code)
-    {
-      print("waiting for the server: \(error.description.prefix(100))")
-      try await Task.sleep(for: .seconds(1))
-    }
-  }
-}

@@ -10,8 +10,8 @@ func testKills(changes: Int, kills: Int) async throws -> Bool {
   let server = try NATSServer().start()
   unsafe setenv("NATS_URL", server.url, 1)
   let path = server.directory.appendingPathComponent("sensors.db").path
-  let driving = Child(["drive", path, "\(changes)"])
-  let drawing = Child(["draw", "\(changes)"])
+  let driving = Child(["drive", path, "\(changes)"], capturesOutput: true)
+  let drawing = Child(["draw", "\(changes)"], capturesOutput: true)
   defer {
     driving.kill()
     drawing.kill()
@@ -36,7 +36,9 @@ func testKills(changes: Int, kills: Int) async throws -> Bool {
       try server.start()
     }
   }
-  guard driving.wait() == 0, drawing.wait() == 0 else {
+  driving.wait()
+  drawing.wait()
+  guard !driving.hasFailed, !drawing.hasFailed else {
     print("FAILED: a process has ended with an error")
     return false
   }
@@ -50,43 +52,4 @@ func testKills(changes: Int, kills: Int) async throws -> Bool {
   print(
     "\(expected.bars)\nThe picture is that of the database, after \(kills) kills of each process.")
   return true
-}
-
-/// A process of this program.
-private final class Child {
-  private let arguments: [String]
-  private var process = Process()
-  private var pipe = Pipe()
-
-  init(_ arguments: [String]) { self.arguments = arguments }
-
-  func start() throws {
-    process = Process()
-    pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = arguments
-    process.standardOutput = pipe
-    try process.run()
-  }
-
-  var isRunning: Bool { process.isRunning }
-
-  func kill() {
-    guard process.isRunning else { return }
-    _ = Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
-
-  func wait() -> Int32 {
-    process.waitUntilExit()
-    return process.terminationReason == .exit ? process.terminationStatus : -1
-  }
-
-  /// What it printed after the last notice that the server was away.
-  var output: String {
-    let lines = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
-      .split(separator: "\n", omittingEmptySubsequences: false)
-      .filter { !$0.hasPrefix("waiting for the server") }
-    return lines.joined(separator: "\n")
-  }
 }

@@ -2,9 +2,10 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import Foundation
+import RemoteSupport
 
 // Two processes that share what happens in a database. One drives SQLite: it changes the values of
-// eight sensors, and an update hook tells of each change. The other one draws the values as bars.
+// eight sensors, and an update hook reports each change. The other one draws the values as bars.
 // Either may be killed and started again at any time, and so may the server: no change is lost,
 // doubled or out of order.
 //
@@ -19,10 +20,6 @@ let usage = """
 
   The server's address is NATS_URL in the environment, or nats://127.0.0.1:4222.
   """
-
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-}
 
 func number(_ arguments: [String], _ index: Int) throws -> Int? {
   guard arguments.count > index else { return nil }

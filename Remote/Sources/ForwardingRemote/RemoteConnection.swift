@@ -4,7 +4,7 @@
 public import Forwarding
 public import ForwardingWire
 
-/// Connects proxies of several processes by a service that stores their calls.
+/// Connects the proxies of several processes through a service that stores their calls.
 ///
 /// ```swift
 /// let link = try await RemoteConnection(to: "nats://127.0.0.1:4222")
@@ -19,15 +19,16 @@ public import ForwardingWire
 public final class RemoteConnection: Sendable {
   internal let engine: any RemoteEngine
   internal let timeout: Duration
-  internal let asking: AskingLink
+  internal let lostLogWait: Duration
+  internal let requestLink: RequestLink
 
   /// Connects to a server of NATS with JetStream.
   ///
   /// - Parameters:
   ///   - servers: a URL such as `nats://host:4222`, or several with commas between them
-  ///     for a cluster. Each connection is to one that answers.
-  ///   - options: who connects, and the certificates.
-  /// - Throws: `RemoteError` with the codes `disconnected` if no server answers,
+  ///     for a cluster. Each connection is to one that is up.
+  ///   - options: the user, the certificates and the time-out.
+  /// - Throws: `RemoteError` with the codes `disconnected` if no server can be reached,
   ///   `authenticationFailed`, `insecure`, `invalidArgument`.
   public convenience init(
     to servers: String, options: RemoteOptions = RemoteOptions()
@@ -42,13 +43,20 @@ public final class RemoteConnection: Sendable {
   /// - Parameters:
   ///   - engine: makes the connections.
   ///   - timeout: how long a service may be silent.
-  public init(
+  public convenience init(
     engine: any RemoteEngine, timeout: Duration = .seconds(5)
+  ) async throws(RemoteError) {
+    try await self.init(engine: engine, timeout: timeout, lostLogWait: Timing.lostLog)
+  }
+
+  internal init(
+    engine: any RemoteEngine, timeout: Duration, lostLogWait: Duration
   ) async throws(RemoteError) {
     self.engine = engine
     self.timeout = timeout
-    asking = AskingLink(engine)
-    _ = try await onThread { [asking] () throws(RemoteError) in try asking.link() }
+    self.lostLogWait = lostLogWait
+    requestLink = RequestLink(engine)
+    _ = try await onThread { [requestLink] () throws(RemoteError) in try requestLink.current() }
   }
 
   /// Takes the log of a producer, and appends the calls of a proxy to it until the
@@ -62,7 +70,7 @@ public final class RemoteConnection: Sendable {
   ///     of a name can run at a time.
   ///   - proxy: the proxy. The publisher does not keep it alive.
   ///   - schema: the methods to record, with rules for their pointers.
-  ///   - options: the buffer, the batches and the log.
+  ///   - options: the buffer, the messages and the log.
   /// - Throws: `RemoteError` with the code `producerTaken` if another publisher of the
   ///   name is running; `permissionDenied`; `serverFault` if there is no JetStream;
   ///   `invalidArgument`; the codes of a connection.
@@ -71,16 +79,17 @@ public final class RemoteConnection: Sendable {
     options: RemotePublisherOptions = RemotePublisherOptions()
   ) async throws(RemoteError) -> RemotePublisher {
     try checkName(name, "a producer's name")
-    guard options.batchLimit > 0, options.bufferSize > 0, options.replicas > 0,
+    guard options.maxCallsPerMessage > 0, options.bufferSize > 0, options.replicas > 0,
       options.logSize ?? .max >= 256 << 10
     else {
       throw RemoteError(
         .invalidArgument,
-        "producer \"\(name)\": batchLimit \(options.batchLimit), bufferSize \(options.bufferSize), "
+        "producer \"\(name)\": maxCallsPerMessage \(options.maxCallsPerMessage), bufferSize \(options.bufferSize), "
           + "replicas \(options.replicas) and logSize \(options.logSize.map(String.init) ?? "nil"): "
           + "expected numbers above 0, and at least \(256 << 10) for logSize")
     }
-    let core = PublisherCore(name, engine, options, schema: schema.bytes, timeout: timeout)
+    let core = PublisherCore(
+      name, engine, options, schema: schema.bytes, timeout: timeout, lostLogWait: lostLogWait)
     return try await onThread { () throws(RemoteError) in
       try RemotePublisher(core, proxy, schema)
     }
@@ -94,7 +103,7 @@ public final class RemoteConnection: Sendable {
   ///   - proxy: gets the calls. The consumer keeps it alive.
   ///   - schema: the methods that this program knows. The producer's schema is compared
   ///     with it.
-  ///   - positions: keeps how far this consumer has come. By default in memory, so that each
+  ///   - positions: stores the position of this consumer. By default in memory, so that each
   ///     run of the program begins at `start`.
   ///   - start: where to begin if there is no position.
   /// - Throws: `RemoteError` with the code `invalidArgument` if the name is not valid.
@@ -105,7 +114,7 @@ public final class RemoteConnection: Sendable {
   ) throws(RemoteError) -> RemoteConsumer {
     try checkName(name, "a producer's name")
     return RemoteConsumer(
-      ConsumerLoop(name, engine, proxy, schema, positions, start, timeout: timeout))
+      ConsumerLoop(name, engine, proxy, schema, positions, start, lostLogWait: lostLogWait))
   }
 }
 

@@ -21,7 +21,7 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A name, an address, an option or a file is not valid.
     case invalidArgument
-    /// No server answers, or the connection ended. Publishers and consumers that are
+    /// No server can be reached, or the connection ended. Publishers and consumers that are
     /// running connect again instead of throwing this.
     case disconnected
     /// The server refuses the user, the password, the token or the credentials.
@@ -51,9 +51,11 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
 
     // MARK: Consuming
 
-    /// The server no longer has messages that it had acknowledged.
+    /// The server no longer has messages that it had acknowledged. Publishers and consumers that
+    /// are running throw this when they have found it at every attempt for 20 seconds: a server
+    /// that has just been cut off from its cluster may describe an old state of the log.
     case logLost
-    /// The log begins behind the consumer's position.
+    /// The log begins after the next call that the consumer needs.
     case missingCalls
     /// A message cannot be decoded, or the producer's schema does not fit the
     /// consumer's: see ``RemoteError/wireError``.
@@ -88,29 +90,11 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 
   /// Whether connecting again can help.
-  internal var isPassing: Bool {
+  package var isTransient: Bool {
     switch code {
     case .disconnected, .timedOut, .conflict, .serverFault: true
     default: false
     }
-  }
-
-  /// Whether an object that connects again by itself must give up.
-  ///
-  /// - Parameters:
-  ///   - loss: since when every attempt has found the log lost. A server of a cluster that
-  ///     has just been cut off may give an old answer for 10 seconds.
-  ///   - timeout: the connection's timeout.
-  internal func isFinal(
-    _ loss: inout ContinuousClock.Instant?, timeout: Duration
-  ) -> Bool {
-    guard code == .logLost else {
-      loss = nil
-      return !isPassing
-    }
-    let since = loss ?? .now
-    loss = since
-    return since.duration(to: .now) > timeout * 2
   }
 
   /// Returns the error with the place where it happened.

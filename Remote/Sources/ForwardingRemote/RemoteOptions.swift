@@ -5,11 +5,11 @@
 public struct RemoteOptions: Sendable {
   /// The user that connects. By default that of the URL, or none.
   public var credentials = RemoteCredentials.none
-  /// The certificates; nil connects without TLS, unless the URL begins with `tls://`.
+  /// The certificates. If nil, connections have no TLS, unless the URL begins with `tls://`.
   public var tls: RemoteTLS?
-  /// How long connecting, and each question to the server, may take. A server that is
-  /// silent for longer is taken for dead. A log that has vanished is looked for during
-  /// twice this time before that is an error.
+  /// How long connecting, and each request to the server, may take. A server that is silent for
+  /// longer counts as dead. Publishers and consumers then connect again. A log that has vanished
+  /// is an error after 20 seconds, whatever this time: see ``RemoteError/Code/logLost``.
   public var timeout = Duration.seconds(5)
 
   /// Creates the default options.
@@ -26,12 +26,17 @@ public enum RemoteCredentials: Sendable {
   case token(String)
   /// The path of a credentials file: a user's JWT and the seed of its key.
   case file(String)
+
+  /// Whether the client proves its identity by a signature.
+  internal var isSigned: Bool {
+    if case .file = self { true } else { false }
+  }
 }
 
 /// The certificates of a connection with TLS. The paths name PEM files.
 public struct RemoteTLS: Sendable {
-  /// The authorities that may have signed the server's certificate; nil for those of
-  /// the system.
+  /// The authorities that may have signed the server's certificate. If nil, those of the
+  /// system.
   public var authorities: String?
   /// The certificate and the key that this program shows to the server.
   public var identity: (certificate: String, key: String)?

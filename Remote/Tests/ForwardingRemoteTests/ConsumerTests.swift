@@ -22,7 +22,7 @@ import Testing
     schema = try WireSchema(of: proxy)
   }
 
-  @Test func `A consumer goes on behind its position, and waits for its producer`() async throws {
+  @Test func `A consumer continues after its position, and waits for its producer`() async throws {
     let positions = RemoteMemoryPositions()
     let first = try Receiver()
     let consumer = try link.consumer(
@@ -128,7 +128,7 @@ import Testing
   @Test func `A message that no publisher has made is an error`() async throws {
     try await link.publisher("sensors", of: proxy, schema).close()
     let raw = try link.engine.connect(promptly: true) { _ in }
-    try raw.append(Array("hello".utf8), to: "sensors", behind: 1)
+    try raw.append(Array("hello".utf8), to: "sensors", after: 1)
     let receiver = try Receiver()
     let consumer = try link.consumer("sensors", into: receiver.proxy, receiver.schema)
     let error = await remoteError { try await consumer.run() }
@@ -143,15 +143,15 @@ import Testing
   @Test func `Calls that the log has removed are missed`() async throws {
     var options = RemotePublisherOptions()
     options.logSize = 256 << 10
-    options.batchLimit = 10
+    options.maxCallsPerMessage = 10
     let publisher = try await link.publisher("sensors", of: proxy, schema, options: options)
     let positions = RemoteMemoryPositions(["sensors": RemotePosition(message: 1, calls: 0)])
     for number in 0..<8000 { try proxy.send(Feed.number, Int64(number)) }
     try await publisher.close()
     let receiver = try Receiver()
-    let behind = try link.consumer(
+    let late = try link.consumer(
       "sensors", into: receiver.proxy, receiver.schema, positions: positions)
-    let error = await remoteError { try await behind.run() }
+    let error = await remoteError { try await late.run() }
     #expect(error?.code == .missingCalls)
     #expect(error?.description.contains("the calls 1 to ") == true)
     #expect(receiver.numbers.all.isEmpty)
@@ -211,6 +211,8 @@ import Testing
   }
 
   @Test func `A store that the server has lost is an error for both sides`() async throws {
+    let link = try await RemoteConnection(
+      engine: link.engine, timeout: link.timeout, lostLogWait: .seconds(1))
     let errors = Collected<RemoteError>()
     var options = RemotePublisherOptions()
     options.onError = { errors.append($0) }

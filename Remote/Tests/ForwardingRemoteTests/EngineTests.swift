@@ -4,12 +4,13 @@
 import Forwarding
 import ForwardingWire
 import Foundation
+import RemoteSupport
 import Testing
 
 @testable import ForwardingRemote
 
-/// What publishers and consumers do with an engine of another make, and with faults that a
-/// real server shows rarely.
+/// Publishers and consumers with an engine other than NATS, and with faults that a real server
+/// rarely has.
 @Suite(.timeLimit(.minutes(2))) struct EngineTests {
   private let engine = MemoryEngine()
   private let link: RemoteConnection
@@ -17,7 +18,8 @@ import Testing
   private let schema: WireSchema
 
   init() async throws {
-    link = try await RemoteConnection(engine: engine, timeout: .seconds(2))
+    link = try await RemoteConnection(
+      engine: engine, timeout: .seconds(2), lostLogWait: .milliseconds(500))
     proxy = try Feed.proxy()
     schema = try WireSchema(of: proxy)
   }
@@ -44,7 +46,7 @@ import Testing
     async throws
   {
     var options = RemotePublisherOptions()
-    options.batchLimit = 1
+    options.maxCallsPerMessage = 1
     let publisher = try await link.publisher("sensors", of: proxy, schema, options: options)
     for round in 0..<20 {
       engine.swallow(3)
@@ -96,18 +98,88 @@ import Testing
   @Test func `A log that ends before what was acknowledged is lost`() async throws {
     var options = RemotePublisherOptions()
     options.onError = { _ in }
-    options.batchLimit = 1
+    options.maxCallsPerMessage = 1
     let publisher = try await link.publisher("sensors", of: proxy, schema, options: options)
     for number in 0..<10 { try proxy.send(Feed.number, Int64(number)) }
     try await publisher.flush()
-    engine.truncate("sensors", to: 5)
+    let messages = engine.messages("sensors")
+    engine.setMessages("sensors", messages.prefix(5))
+    engine.cut()
+    // A server that was cut off from its cluster is back before the wait ends.
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(publisher.failure == nil)
+    engine.setMessages("sensors", messages)
+    try proxy.send(Feed.number, 10)
+    try await publisher.flush()
+    engine.setMessages("sensors", messages.prefix(5))
     engine.cut()
     #expect(await eventually { publisher.failure != nil })
     #expect(publisher.failure?.code == .logLost)
     #expect(
       publisher.failure?.description
-        == "producer \"sensors\": the log ends at message 5, but the server had acknowledged message 11"
+        == "producer \"sensors\": the log ends at message 5, but the server had acknowledged message 12"
     )
+  }
+
+  // MARK: Events of links that have been replaced
+
+  private static let twice = Method("twice:", ((Int64) -> Int64).self)
+
+  @Test func `An event of an earlier link does not reach a responder's present link`() async throws
+  {
+    let proxy = try DynamicProxy { $0.optional(Self.twice) }
+    let schema = try WireSchema(of: proxy)
+    let token = try proxy.subscribe { $0.on(Self.twice) { $0 * 2 } }
+    let responder = try await link.respond(to: "numbers", with: proxy, schema)
+    func isAnswered() async -> Bool {
+      (try? await link.request("numbers", schema, Self.twice, 4)) == 8
+    }
+    engine.cut()
+    var isBack = false
+    for _ in 0..<200 where !isBack {
+      isBack = await isAnswered()
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(isBack)
+    let made = engine.linkCount.made
+    engine.report(late: .failed(RemoteError(.disconnected, "late")))
+    engine.report(late: .failed(RemoteError(.permissionDenied, "late")))
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(responder.failure == nil && engine.linkCount.made == made)
+    #expect(await isAnswered())
+    responder.close()
+    token.cancel()
+  }
+
+  @Test func `An event of an earlier link does not reach a publisher's present link`() async throws
+  {
+    let publisher = try await link.publisher("sensors", of: proxy, schema)
+    engine.cut()
+    try proxy.send(Feed.number, 1)
+    try await publisher.flush()
+    let made = engine.linkCount.made
+    engine.report(late: .stored(1000))
+    engine.report(late: .failed(RemoteError(.permissionDenied, "late")))
+    try proxy.send(Feed.number, 2)
+    try await publisher.flush()
+    #expect(publisher.failure == nil && engine.linkCount.made == made)
+    #expect(engine.messages("sensors").count == 3)
+    try await publisher.close()
+  }
+
+  @Test func `A link for requests that has failed is closed`() async throws {
+    for _ in 0..<3 {
+      engine.cut()
+      let error = await remoteError {
+        _ = try await link.request("nobody", WireSchema(of: Self.twiceProxy()), Self.twice, 4)
+      }
+      #expect(error?.code == .noResponders)
+      #expect(engine.linkCount.open == 1)
+    }
+  }
+
+  private static func twiceProxy() throws -> DynamicProxy {
+    try DynamicProxy { $0.optional(twice) }
   }
 
   @Test func `Trailers of messages are checked`() throws {

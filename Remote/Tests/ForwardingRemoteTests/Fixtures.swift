@@ -20,17 +20,6 @@ enum Feed {
   }
 }
 
-/// What several threads collect. Not behind a `Mutex`, which the thread sanitizer does not
-/// know on Linux.
-final class Collected<Element: Sendable>: @unchecked Sendable {
-  // SAFETY: the lock protects the elements.
-  private let lock = NSLock()
-  private var elements: [Element] = []
-
-  var all: [Element] { lock.withLock { elements } }
-  func append(_ element: Element) { lock.withLock { elements.append(element) } }
-}
-
 /// A proxy in another process, as it were: what it gets is collected.
 final class Receiver: Sendable {
   let proxy: DynamicProxy

@@ -46,7 +46,7 @@ private final class JournalPositions: RemotePositions, @unchecked Sendable {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct JournalPositionsTests {
-  @Test func `A journal has each call of a producer once, and the position behind it`() async throws
+  @Test func `A journal has each call of a producer once, and the position after it`() async throws
   {
     let server = try NATSServer().start()
     let link = try await RemoteConnection(to: server.url, options: .impatient)

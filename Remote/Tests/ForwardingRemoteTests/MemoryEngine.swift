@@ -10,7 +10,10 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   let lock = NSLock()
   fileprivate var logs: [String: [[UInt8]]] = [:]
   fileprivate var links: [MemoryLink] = []
+  /// All links that were ever made, those that have ended included.
+  private var allLinks: [MemoryLink] = []
   private var isAway = false
+  private var connecting: @Sendable () -> Void = {}
   /// How many appended messages are stored and not acknowledged, before a link ends.
   fileprivate var silentAppends = 0
 
@@ -21,10 +24,17 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
       if isAway { return nil }
       let link = MemoryLink(self, handler)
       links.append(link)
+      allLinks.append(link)
       return link
     }
     guard let link else { throw RemoteError(.disconnected, "the engine is away") }
+    lock.withLock { connecting }()
     return link
+  }
+
+  /// Calls a closure whenever a link is being made.
+  func whenConnecting(_ body: @escaping @Sendable () -> Void) {
+    lock.withLock { connecting = body }
   }
 
   /// Ends the links, and refuses others until it is told otherwise.
@@ -43,12 +53,22 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
     setAway(false)
   }
 
+  /// How many links have been made, and how many of them their owners have not closed.
+  var linkCount: (made: Int, open: Int) {
+    lock.withLock { (allLinks.count, allLinks.count { !$0.isClosed }) }
+  }
+
+  /// Reports an event of each link that has ended, as a client may on a thread of its own.
+  func report(late event: RemoteEvent) {
+    for link in lock.withLock({ allLinks.filter(\.hasEnded) }) { link.report(event) }
+  }
+
   /// Stores the next messages without acknowledging them, then ends the link.
   func swallow(_ count: Int) { lock.withLock { silentAppends = count } }
 
   func messages(_ log: String) -> [[UInt8]] { lock.withLock { logs[log] ?? [] } }
-  func truncate(_ log: String, to count: Int) {
-    lock.withLock { logs[log] = Array((logs[log] ?? []).prefix(count)) }
+  func setMessages(_ log: String, _ messages: some Sequence<[UInt8]>) {
+    lock.withLock { logs[log] = Array(messages) }
   }
 }
 
@@ -57,6 +77,8 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   private let engine: MemoryEngine
   private let handler: @Sendable (RemoteEvent) -> Void
   fileprivate var hasEnded = false
+  /// Whether the owner has closed the link.
+  fileprivate var isClosed = false
   fileprivate var services: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
   private var reading: (log: String, position: UInt64)?
 
@@ -99,7 +121,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     }
   }
 
-  func append(_ message: [UInt8], to log: String, behind position: UInt64) throws(RemoteError) {
+  func append(_ message: [UInt8], to log: String, after position: UInt64) throws(RemoteError) {
     try check()
     let (event, cuts) = engine.lock.withLock { () -> (RemoteEvent?, Bool) in
       let last = UInt64(engine.logs[log, default: []].count)
@@ -119,7 +141,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     if cuts { end() }
   }
 
-  func read(_ log: String, behind position: UInt64) throws(RemoteError) {
+  func read(_ log: String, after position: UInt64) throws(RemoteError) {
     try check()
     engine.lock.withLock { reading = (log, position) }
   }
@@ -144,31 +166,33 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     }
   }
 
-  func serve(
-    _ address: String, _ answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
+  func respond(
+    to address: String, _ response: @escaping @Sendable ([UInt8]) -> [UInt8]?
   ) throws(RemoteError) {
     try check()
-    engine.lock.withLock { services[address] = answer }
+    engine.lock.withLock { services[address] = response }
   }
 
-  func ask(
-    _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
+  func request(
+    _ address: String, everyone: Bool, _ request: [UInt8], within time: Duration,
     _ body: ([UInt8]) -> Bool
   ) throws(RemoteError) {
     try check()
-    let answers = engine.lock.withLock {
+    let responders = engine.lock.withLock {
       engine.links.filter { !$0.hasEnded }.compactMap { $0.services[address] }
     }
-    if answers.isEmpty { throw RemoteError(.noResponders, "nobody serves \(address)") }
-    for answer in answers {
-      if let reply = answer(question), !body(reply) { return }
+    if responders.isEmpty { throw RemoteError(.noResponders, "nobody responds to \(address)") }
+    for respond in responders {
+      if let response = respond(request), !body(response) { return }
     }
-    throw RemoteError(.timedOut, "no more answers from \(address)")
+    throw RemoteError(.timedOut, "no more responses from \(address)")
   }
+
+  fileprivate func report(_ event: RemoteEvent) { handler(event) }
 
   func close() {
     engine.lock.withLock {
-      hasEnded = true
+      (hasEnded, isClosed) = (true, true)
       services = [:]
       engine.links.removeAll { $0 === self }
     }

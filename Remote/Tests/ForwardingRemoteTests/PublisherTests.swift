@@ -101,26 +101,26 @@ import Testing
     #expect(next == [2000, 2000, 2000, 2000])
   }
 
-  @Test func `A batch limit of 1 makes a message of each call`() async throws {
+  @Test func `One call per message makes a message of each call`() async throws {
     let server = try NATSServer().start()
     let link = try await RemoteConnection(to: server.url)
     let proxy = try Feed.proxy()
     var options = RemotePublisherOptions()
-    options.batchLimit = 1
+    options.maxCallsPerMessage = 1
     let publisher = try await link.publisher(
       "single", of: proxy, WireSchema(of: proxy), options: options)
-    let batching = try await link.publisher("batched", of: proxy, WireSchema(of: proxy))
+    let joining = try await link.publisher("joined", of: proxy, WireSchema(of: proxy))
     for number in 0..<1000 { try proxy.send(Feed.number, Int64(number)) }
     try await publisher.close()
-    try await batching.close()
+    try await joining.close()
     let receiver = try Receiver()
     let single = try link.consumer("single", into: receiver.proxy, receiver.schema)
     try await single.during { #expect(await eventually { single.position?.calls == 1000 }) }
     // The first message has taken the log.
     #expect(single.position == RemotePosition(message: 1001, calls: 1000))
-    let batched = try link.consumer("batched", into: receiver.proxy, receiver.schema)
-    try await batched.during { #expect(await eventually { batched.position?.calls == 1000 }) }
-    #expect((batched.position?.message ?? .max) < 500)
+    let joined = try link.consumer("joined", into: receiver.proxy, receiver.schema)
+    try await joined.during { #expect(await eventually { joined.position?.calls == 1000 }) }
+    #expect((joined.position?.message ?? .max) < 500)
   }
 
   @Test func `A call that is too large is reported and not sent, and others are`() async throws {
@@ -169,12 +169,14 @@ import Testing
       #expect(other?.code == .invalidArgument)
     }
     var options = RemotePublisherOptions()
-    options.batchLimit = 0
+    options.maxCallsPerMessage = 0
     let error = await remoteError {
       _ = try await link.publisher("a", of: proxy, schema, options: options)
     }
-    #expect(error?.code == .invalidArgument && error?.description.contains("batchLimit 0") == true)
-    options.batchLimit = 1
+    #expect(
+      error?.code == .invalidArgument && error?.description.contains("maxCallsPerMessage 0") == true
+    )
+    options.maxCallsPerMessage = 1
     options.logSize = 1000
     let small = await remoteError {
       _ = try await link.publisher("a", of: proxy, schema, options: options)

@@ -127,12 +127,12 @@ import Testing
     let away = await remoteError { _ = try await link.request("numbers", schema, Self.twice, 1) }
     #expect(away?.code == .disconnected, "\(away as Any)")
     try server.start()
-    var answer: Int64?
-    for _ in 0..<100 where answer == nil {
-      answer = try? await link.request("numbers", schema, Self.twice, 4)
-      if answer == nil { try await Task.sleep(for: .milliseconds(50)) }
+    var response: Int64?
+    for _ in 0..<100 where response == nil {
+      response = try? await link.request("numbers", schema, Self.twice, 4)
+      if response == nil { try await Task.sleep(for: .milliseconds(50)) }
     }
-    #expect(answer == 8 && responder.failure == nil)
+    #expect(response == 8 && responder.failure == nil)
     responder.close()
     // The responder's thread closes its connection.
     var error: RemoteError?

@@ -119,6 +119,8 @@ import Testing
       try await link.request("nobody", WireSchema(of: proxy), Feed.number, 1)
     }
     #expect(error?.code == .noResponders)
+    // The client's signature of some random texts is refused.
+    for _ in 0..<200 { _ = try await RemoteConnection(to: server.url, options: options) }
     options.credentials = .file(directory + "/stranger.creds")
     for wrong in [options, RemoteOptions()] {
       let error = await remoteError {

@@ -15,10 +15,6 @@ public final class NATSServer: @unchecked Sendable {
   private let head: String
   private var configuration: String
 
-  public struct Failure: Error, CustomStringConvertible {
-    public let description: String
-  }
-
   /// - Parameter configuration: more lines of the server's configuration file. `DIRECTORY`
   ///   is replaced by the path of the directory.
   public init(
@@ -113,18 +109,18 @@ public final class NATSServer: @unchecked Sendable {
     try FileManager.default.removeItem(at: directory.appendingPathComponent("store"))
   }
 
-  /// Whether the server answers on a port for HTTP that it is healthy: its logs are like
+  /// Whether the server responds on a port for HTTP that it is healthy: its logs are like
   /// those of the other servers of its cluster.
   public static func isHealthy(_ port: UInt16) -> Bool {
     guard let socket = connected(port) else { return false }
     defer { close(socket) }
     let request = Array("GET /healthz HTTP/1.0\r\n\r\n".utf8)
-    var answer = [UInt8](repeating: 0, count: 200)
+    var response = [UInt8](repeating: 0, count: 200)
     // SAFETY: the buffers have the sizes that are passed.
     guard unsafe write(socket, request, request.count) == request.count,
-      case let count = unsafe read(socket, &answer, answer.count), count > 0
+      case let count = unsafe read(socket, &response, response.count), count > 0
     else { return false }
-    return String(decoding: answer.prefix(count), as: UTF8.self).contains(" 200 ")
+    return String(decoding: response.prefix(count), as: UTF8.self).contains(" 200 ")
   }
 
   // MARK: Ports
@@ -149,7 +145,7 @@ public final class NATSServer: @unchecked Sendable {
     return true
   }
 
-  private static func connected(_ port: UInt16) -> Int32? {
+  static func connected(_ port: UInt16) -> Int32? {
     let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = loopback(port)
     // SAFETY: as above.

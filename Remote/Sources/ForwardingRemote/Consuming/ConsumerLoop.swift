@@ -13,7 +13,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
   private let schema: WireSchema
   private let positions: any RemotePositions
   private let start: RemoteConsumer.Start
-  private let timeout: Duration
+  private let lostLogWait: Duration
 
   // SAFETY: the lock protects the position. One thread at a time runs the loop.
   private let lock = NSLock()
@@ -21,7 +21,8 @@ internal final class ConsumerLoop: @unchecked Sendable {
 
   internal init(
     _ name: String, _ engine: any RemoteEngine, _ proxy: DynamicProxy, _ schema: WireSchema,
-    _ positions: any RemotePositions, _ start: RemoteConsumer.Start, timeout: Duration
+    _ positions: any RemotePositions, _ start: RemoteConsumer.Start,
+    lostLogWait: Duration
   ) {
     self.name = name
     self.engine = engine
@@ -29,7 +30,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
     self.schema = schema
     self.positions = positions
     self.start = start
-    self.timeout = timeout
+    self.lostLogWait = lostLogWait
   }
 
   internal private(set) var position: RemotePosition? {
@@ -48,21 +49,18 @@ internal final class ConsumerLoop: @unchecked Sendable {
       throw self.error(
         .positionNotStored, "the stored position is \(position), expected at most \(Int64.max)")
     }
-    var attempts = 0
-    var loss: ContinuousClock.Instant?
-    while !cancellation.isCancelled {
-      do throws(RemoteError) {
-        try session(cancellation) { hasDelivered in
-          if hasDelivered { attempts = 0 }
-          loss = nil
-        }
-      } catch {
-        attempts += 1
-        if error.isFinal(&loss, timeout: timeout) {
-          throw error.at("producer \"\(name)\"")
-        }
-        cancellation.wait(min(1, 0.01 * Double(1 << min(attempts, 7))))
+    let slot = LinkSlot(engine, promptly: false, cancellation.condition)
+    do throws(RemoteError) {
+      try slot.run(Backoff(lostLogWait: lostLogWait)) {
+        (backoff: inout Backoff) throws(RemoteError) in
+        // The server must not go on sending while this waits for the next attempt.
+        defer { slot.close() }
+        try session(slot, cancellation, &backoff)
+      } until: {
+        cancellation.isRequested
       }
+    } catch {
+      throw error.at("producer \"\(name)\"")
     }
   }
 
@@ -74,10 +72,9 @@ internal final class ConsumerLoop: @unchecked Sendable {
 
   /// Consumes until the link fails.
   private func session(
-    _ cancellation: Cancellation, progress: (_ hasDelivered: Bool) -> Void
+    _ slot: LinkSlot, _ cancellation: Cancellation, _ backoff: inout Backoff
   ) throws(RemoteError) {
-    let link = try engine.connect(promptly: false) { _ in }
-    defer { link.close() }
+    let link = try slot.connect()
     guard let log = try link.log(name) else {
       guard let position, position.message > 0 else {
         // All that the producer publishes from now on is new.
@@ -100,16 +97,15 @@ internal final class ConsumerLoop: @unchecked Sendable {
         .logLost,
         "the log ends at message \(log.last), but the position is message \(position.message)")
     }
-    try link.read(name, behind: position.message)
+    backoff.logFound()
+    try link.read(name, after: position.message)
     var group = MessageGroup()
     while !cancellation.isCancelled {
       group.removeAll()
-      try link.nextMessages(within: .milliseconds(50)) { group.append($1, at: $0) }
-      // Also without messages the server may have sent signs of life.
-      progress(false)
+      try link.nextMessages(within: Timing.cancellationCheck) { group.append($1, at: $0) }
       if group.isEmpty { continue }
       try deliver(group, from: &position)
-      progress(true)
+      backoff.reset()
     }
   }
 
@@ -137,7 +133,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
   private func deliver(
     _ group: MessageGroup, from position: inout RemotePosition
   ) throws(RemoteError) {
-    let (records, next, fault) = group.decode(behind: position, schema)
+    let (records, next, fault) = group.decode(after: position, schema)
     if next != position {
       try commit(next, records)
       position = next

@@ -41,19 +41,19 @@ internal struct MessageGroup {
     return bytes.count < Self.limit.bytes && messages.count < Self.limit.messages
   }
 
-  /// Decodes the calls behind a position.
+  /// Decodes the calls after a position.
   ///
-  /// - Returns: the calls, the position behind them, and the fault of the first bad
+  /// - Returns: the calls, the position after them, and the fault of the first bad
   ///   message. All messages before that one are among the calls.
   internal func decode(
-    behind position: RemotePosition, _ schema: WireSchema
+    after position: RemotePosition, _ schema: WireSchema
   ) -> (records: [WireRecord], next: RemotePosition, fault: RemoteError?) {
     var next = position
     var accepted: [Message] = []
     var fault: RemoteError?
     for message in messages where message.position > next.message {
       do throws(RemoteError) {
-        next.calls = try Self.check(message, behind: next.calls)
+        next.calls = try Self.check(message, after: next.calls)
         next.message = message.position
         accepted.append(message)
       } catch {
@@ -63,12 +63,12 @@ internal struct MessageGroup {
     }
     let isWhole = accepted.count == messages.count
     if isWhole, let records = try? Self.records(bytes, schema) { return (records, next, fault) }
-    return decodeEach(accepted, behind: position, schema, fault)
+    return decodeEach(accepted, after: position, schema, fault)
   }
 
   /// Decodes message by message, to find the first one that is bad.
   private func decodeEach(
-    _ accepted: [Message], behind position: RemotePosition, _ schema: WireSchema,
+    _ accepted: [Message], after position: RemotePosition, _ schema: WireSchema,
     _ fault: RemoteError?
   ) -> ([WireRecord], RemotePosition, RemoteError?) {
     var records: [WireRecord] = []
@@ -97,7 +97,7 @@ internal struct MessageGroup {
 
   /// Returns the number of a message's last call.
   private static func check(
-    _ message: Message, behind calls: UInt64
+    _ message: Message, after calls: UInt64
   ) throws(RemoteError) -> UInt64 {
     let trailer = try message.trailer.get()
     guard trailer.firstCall != calls + 1 else { return trailer.lastCall }

@@ -17,9 +17,9 @@ internal import Synchronization
 /// Subscribers are called on a thread of the consumer. While they work, the server holds
 /// further messages back.
 ///
-/// The consumer connects again by itself, and then goes on behind its own position. The
-/// server's knowledge of it is never used: what was delivered and what took effect are
-/// decided in one place, by ``RemotePositions``.
+/// The consumer connects again by itself, and then continues after its own position. Only
+/// ``RemotePositions`` stores the position. The server stores none for the consumer, so the
+/// position and the effects of the calls can be stored in one transaction.
 public final class RemoteConsumer: Sendable {
   /// Where a consumer without a position begins.
   public enum Start: Sendable {
@@ -34,16 +34,17 @@ public final class RemoteConsumer: Sendable {
 
   internal init(_ loop: ConsumerLoop) { self.loop = loop }
 
-  /// How far the consumer has come; nil before it knows where it begins.
+  /// The last message and the number of calls that the consumer has processed, or nil before it
+  /// knows where it begins.
   public var position: RemotePosition? { loop.position }
 
-  /// Consumes until the task is cancelled, and then returns. It waits for a server that is
-  /// away and for a producer that has never published.
+  /// Consumes until the task is cancelled, and then returns. It waits while no server can be
+  /// reached, and for a producer that has never published.
   ///
-  /// It may be called again when it has returned or thrown. It then goes on behind the
+  /// It may be called again when it has returned or thrown. It then continues after the
   /// stored position.
   ///
-  /// - Throws: `RemoteError`: `missingCalls` if the log no longer has the calls behind
+  /// - Throws: `RemoteError`: `missingCalls` if the log no longer has the calls after
   ///   the position; `logLost` if it ends before the position; `undecodable` if a message
   ///   cannot be decoded or the producer's schema does not fit, before any of its calls is
   ///   delivered; `notForwarded` if the proxy throws; `positionNotStored`;
@@ -77,27 +78,16 @@ public final class RemoteConsumer: Sendable {
 /// Tells a consumer's thread to end.
 internal final class Cancellation: @unchecked Sendable {
   // SAFETY: the condition's lock protects the variable.
-  private let condition = NSCondition()
-  private var cancelled = false
+  internal let condition = NSCondition()
+  /// Whether the thread must end. The lock is held.
+  internal private(set) var isRequested = false
 
-  internal var isCancelled: Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    return cancelled
-  }
+  internal var isCancelled: Bool { condition.withLock { isRequested } }
 
   internal func cancel() {
-    condition.lock()
-    cancelled = true
-    condition.broadcast()
-    condition.unlock()
-  }
-
-  /// Waits for some time, or until it is cancelled.
-  internal func wait(_ seconds: Double) {
-    let end = Date(timeIntervalSinceNow: seconds)
-    condition.lock()
-    while !cancelled, condition.wait(until: end) {}
-    condition.unlock()
+    condition.withLock {
+      isRequested = true
+      condition.broadcast()
+    }
   }
 }

@@ -3,7 +3,7 @@
 
 internal import Foundation
 
-/// How far a consumer has come in the log of a producer.
+/// The position of a consumer in the log of a producer.
 public struct RemotePosition: Sendable, Hashable, Codable {
   /// The position of the last message in the log.
   public var message: UInt64
@@ -31,14 +31,14 @@ public struct RemotePosition: Sendable, Hashable, Codable {
 /// }
 /// ```
 ///
-/// A consumer calls it on its own thread, one call at a time.
+/// A consumer calls both functions on its own thread, one at a time.
 public protocol RemotePositions: Sendable {
-  /// Returns the stored position; nil if this consumer has never consumed anything of the
+  /// Returns the stored position, or nil if this consumer has never consumed a call of the
   /// producer.
   func load(_ producer: String) throws -> RemotePosition?
 
   /// Calls `deliver`, which calls the subscribers, and stores the position. If `deliver`
-  /// throws, this function must not store the position, and throws the error on.
+  /// throws, this function must not store the position, and must throw the error.
   func commit(
     _ position: RemotePosition, of producer: String, delivering deliver: () throws -> Void
   ) throws

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The last bytes of each message in a log. They stand behind the records, whose number
+/// The last bytes of each message in a log. They stand after the records, whose number
 /// is known only when the message is complete.
 ///
 /// | byte | size | contents |

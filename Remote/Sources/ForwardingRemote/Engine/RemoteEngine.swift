@@ -12,7 +12,7 @@ public protocol RemoteEngine: Sendable {
   /// another one when theirs has failed.
   ///
   /// - Parameters:
-  ///   - promptly: whether each message is sent at once, as requests want it. Otherwise
+  ///   - promptly: whether each message is sent at once, as requests need it. Otherwise
   ///     the link may collect messages for some milliseconds.
   ///   - handler: gets what happens to the link. It may be called on any thread, also after
   ///     `close()`.
@@ -33,8 +33,8 @@ public enum RemoteEvent: Sendable {
   case failed(RemoteError)
 }
 
-/// The messages that a log has: those from `first` to `last`. `last` is 0 if there
-/// has never been one, and `first` is greater than `last` if all have been removed.
+/// The positions of the messages in a log. `last` is 0 if the log has never had a message, and
+/// `first` is greater than `last` if all messages have been removed.
 public struct RemoteLog: Sendable, Equatable {
   /// The position of the oldest message.
   public var first: UInt64
@@ -48,13 +48,13 @@ public struct RemoteLog: Sendable, Equatable {
   }
 }
 
-/// One connection to a service, which never connects again by itself: a service that
-/// buffers and resends would change the order of messages.
+/// One connection to a service. It never connects again by itself: a link that buffers and
+/// resends messages would change their order.
 public protocol RemoteLink: AnyObject, Sendable {
   /// The greatest size of a message in bytes.
   var messageLimit: Int { get }
 
-  /// Returns a log; nil if there is none.
+  /// Returns the first and the last position of a log, or nil if the log does not exist.
   func log(_ name: String) throws(RemoteError) -> RemoteLog?
 
   /// Makes a log, or returns the one that exists.
@@ -62,26 +62,26 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// - Parameters:
   ///   - name: the name: letters, digits, `-` and `_`.
   ///   - replicas: how many servers keep it.
-  ///   - size: how many bytes it keeps; it then removes its oldest messages. nil keeps
-  ///     all.
+  ///   - size: how many bytes it keeps; it then removes its oldest messages. If nil, it
+  ///     keeps all messages.
   func makeLog(_ name: String, replicas: Int, size: Int?) throws(RemoteError) -> RemoteLog
 
-  /// Returns a message; nil if the log does not have it.
+  /// Returns the message at a position, or nil if the log does not have it.
   func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]?
 
-  /// Appends a message if it gets the position behind `position`, without waiting for
-  /// the service. The handler hears of the outcome; a message that would get another
+  /// Appends a message if it gets the position after `position`, without waiting for
+  /// the service. The handler gets the outcome. A message that would get another
   /// position is refused with the code `conflict`.
   func append(
-    _ message: [UInt8], to log: String, behind position: UInt64
+    _ message: [UInt8], to log: String, after position: UInt64
   ) throws(RemoteError)
 
-  /// Begins to read a log behind a position. A link reads at most one.
-  func read(_ log: String, behind position: UInt64) throws(RemoteError)
+  /// Begins to read a log after a position. A link reads at most one.
+  func read(_ log: String, after position: UInt64) throws(RemoteError)
 
-  /// Waits for messages of the log that is read, and calls `body` with the position and
+  /// Waits for messages of the log that `read(_:after:)` named, and calls `body` with the position and
   /// the bytes of each that has arrived, in order, until it returns false. The bytes are
-  /// valid during the call. Asking for the next messages says that the earlier ones have
+  /// valid during the call. The next call of this function means that the earlier messages have
   /// been consumed.
   ///
   /// - Throws: `disconnected` if the link has ended or messages were lost on the way.
@@ -89,26 +89,27 @@ public protocol RemoteLink: AnyObject, Sendable {
     within time: Duration, _ body: (UInt64, RawSpan) -> Bool
   ) throws(RemoteError)
 
-  /// Answers questions until the link is closed. The closure is called on any thread.
+  /// Responds to the requests to an address until the link is closed. The closure is called on
+  /// any thread.
   ///
   /// - Parameters:
   ///   - address: letters, digits, `-`, `_`, and dots between these.
-  ///   - answer: makes the answer; nil answers nothing.
-  func serve(
-    _ address: String, _ answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
+  ///   - response: makes the response to a request; nil sends none.
+  func respond(
+    to address: String, _ response: @escaping @Sendable ([UInt8]) -> [UInt8]?
   ) throws(RemoteError)
 
-  /// Asks those who serve an address.
+  /// Sends a request to the links that respond to an address, and waits for their responses.
   ///
   /// - Parameters:
-  ///   - address: the address, as for `serve(_:_:)`.
-  ///   - everyone: whether all who serve the address are asked, or one of them.
-  ///   - question: the bytes to send.
+  ///   - address: the address, as for `respond(to:_:)`.
+  ///   - everyone: whether every responder of the address gets the request, or one of them.
+  ///   - request: the bytes to send.
   ///   - time: the deadline.
-  ///   - body: gets each answer, and returns whether it wants more.
+  ///   - body: gets each response, and returns whether it wants more.
   /// - Throws: `noResponders`; `timedOut` at the deadline.
-  func ask(
-    _ address: String, everyone: Bool, _ question: [UInt8], within time: Duration,
+  func request(
+    _ address: String, everyone: Bool, _ request: [UInt8], within time: Duration,
     _ body: ([UInt8]) -> Bool
   ) throws(RemoteError)
 

@@ -34,7 +34,7 @@ internal final class NATSHandlers: @unchecked Sendable {
   }
 }
 
-/// What the client tells of a connection.
+/// An event of a connection that the client reports.
 internal enum NATSSignal: Sendable {
   /// A message of a subscription.
   case message(NATSMessage)
@@ -52,15 +52,23 @@ internal enum NATSSignal: Sendable {
 }
 
 @unsafe internal let natsErrorCallback: natsErrHandler = { connection, _, status, context in
-  let last = unsafe lastError(connection)
-  let words = last.status == NATS_OK ? text(status) : last.text
-  unsafe NATSHandlers.signal(context, .error(status, words))
+  // The client sets the error of this thread before the call. The connection's last error may
+  // already be another one.
+  unsafe NATSHandlers.signal(context, .error(status, threadError ?? text(status)))
 }
 
 @unsafe internal let natsClosedCallback: natsConnectionHandler = { connection, context in
   let last = unsafe lastError(connection)
   unsafe NATSHandlers.signal(
     context, .closed(last.status == NATS_OK ? "it has been closed" : last.text))
+}
+
+/// The client's description of this thread's last error, or nil if there is none.
+internal var threadError: String? {
+  var status = NATS_OK
+  // SAFETY: a string of this thread.
+  guard let text = unsafe nats_GetLastError(&status), unsafe text.pointee != 0 else { return nil }
+  return unsafe String(cString: text)
 }
 
 /// The last error of a connection.

@@ -8,25 +8,25 @@ internal import Foundation
 internal struct NATSAppending {
   var log: String
   var subject: String
-  /// The subject to which the server's answers go.
-  var answers: String
+  /// The subject to which the server's acknowledgements go.
+  var acknowledgements: String
 }
 
 extension NATSLink {
   internal func append(
-    _ message: [UInt8], to log: String, behind position: UInt64
+    _ message: [UInt8], to log: String, after position: UInt64
   ) throws(RemoteError) {
     let (connection, appending) = unsafe try appending(to: log)
     var outgoing: OpaquePointer?
     var status = unsafe message.withUnsafeBytes { bytes in
       unsafe natsMsg_Create(
-        &outgoing, appending.subject, appending.answers,
+        &outgoing, appending.subject, appending.acknowledgements,
         bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
     }
     defer { unsafe natsMsg_Destroy(outgoing) }
     if status == NATS_OK {
       status = unsafe natsMsgHeader_Set(
-        outgoing, "Nats-Expected-Last-Sequence", String(position))
+        outgoing, ServerStatus.expectedPositionHeader, String(position))
     }
     if status == NATS_OK { status = unsafe natsConnection_PublishMsg(connection, outgoing) }
     if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
@@ -40,38 +40,37 @@ extension NATSLink {
     }
     if let known, known.log == log { return unsafe (connection, known) }
     let appending = NATSAppending(
-      log: log, subject: Self.subject(log), answers: NATSInbox.newSubject())
-    try subscribe(appending.answers) { [weak self] in self?.appended($0) }
+      log: log, subject: Self.subject(log), acknowledgements: NATSInbox.newSubject())
+    try subscribe(appending.acknowledgements) { [weak self] in self?.appended($0) }
     setAppending(appending)
     return unsafe (connection, appending)
   }
 
-  /// Reads the server's answer to an appended message:
+  /// Reads the server's acknowledgement of an appended message:
   /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
   private func appended(_ message: NATSMessage) {
-    if message.count == 0 {
-      // The status 503: no server has the stream at the moment.
+    if message.count == 0, message.header(ServerStatus.header) == ServerStatus.noResponders {
       return handler(
         .failed(
           RemoteError(
-            .serverFault, "no server answers for the log: it has no leader, or is gone")))
+            .serverFault, "no server responds for the log: it has no leader, or is gone")))
     }
     if let position = message.withBytes(Self.storedPosition) { return handler(.stored(position)) }
     let bytes = message.bytes
-    let answer = try? NATSJSON.decoder.decode(AppendAnswer.self, from: Data(bytes))
-    if let fault = answer?.error { return handler(.failed(fault.error("appending"))) }
-    if let position = answer?.seq, (1..<UInt64(Int64.max)).contains(position) {
+    let response = try? NATSJSON.decoder.decode(AppendResponse.self, from: Data(bytes))
+    if let fault = response?.error { return handler(.failed(fault.error("appending"))) }
+    if let position = response?.seq, (1..<UInt64(Int64.max)).contains(position) {
       return handler(.stored(position))
     }
     let text = String(decoding: bytes.prefix(200), as: UTF8.self)
-    handler(.failed(RemoteError(.serverFault, "the server's answer is not understood: \(text)")))
+    handler(.failed(RemoteError(.serverFault, "the server's response is not understood: \(text)")))
   }
 
-  /// The position in an answer of the usual form; nil for every other answer. Answers are
+  /// The position in an acknowledgement of the usual form; nil for every other one. They are
   /// frequent, and a JSON decoder takes longer than everything else.
-  private static func storedPosition(_ answer: RawSpan) -> UInt64? {
+  private static func storedPosition(_ response: RawSpan) -> UInt64? {
     // SAFETY: the indices are checked, and the buffer is used during the call.
-    unsafe answer.withUnsafeBytes { bytes in
+    unsafe response.withUnsafeBytes { bytes in
       guard unsafe bytes.starts(with: #"{"stream":""#.utf8) else { return nil }
       // From the end: digits, then the key.
       var index = bytes.count - 2

@@ -10,14 +10,14 @@ extension NATSLink {
   internal static func subject(_ log: String) -> String { "fwd.log.\(log)" }
 
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog? {
-    let answer: StreamAnswer
+    let response: StreamResponse
     do throws(RemoteError) {
-      answer = try question("STREAM.INFO.\(Self.stream(name))", nil)
+      response = try apiRequest("STREAM.INFO.\(Self.stream(name))", nil)
     } catch {
       throw error.at("the log \"\(name)\"")
     }
-    if answer.error?.errCode == NATSErrorCode.streamNotFound { return nil }
-    return try answer.log(name)
+    if response.error?.isCode(JSStreamNotFoundErr) == true { return nil }
+    return try response.log(name)
   }
 
   internal func makeLog(
@@ -27,43 +27,43 @@ extension NATSLink {
     let configuration = StreamConfiguration(
       name: Self.stream(name), subjects: [Self.subject(name)], numReplicas: replicas,
       maxBytes: size ?? -1)
-    let answer: StreamAnswer
+    let response: StreamResponse
     do throws(RemoteError) {
-      answer = try question("STREAM.CREATE.\(Self.stream(name))", configuration)
+      response = try apiRequest("STREAM.CREATE.\(Self.stream(name))", configuration)
     } catch {
       throw error.at("making the log \"\(name)\"")
     }
     // Somebody else made it with other options in the meantime.
-    if answer.error?.errCode == NATSErrorCode.streamNameExists, let log = try log(name) {
+    if response.error?.isCode(JSStreamNameExistErr) == true, let log = try log(name) {
       return log
     }
-    return try answer.log(name)
+    return try response.log(name)
   }
 
   internal func message(
     at position: UInt64, of log: String
   ) throws(RemoteError) -> [UInt8]? {
-    let answer: MessageAnswer
+    let response: MessageResponse
     do throws(RemoteError) {
-      answer = try question("STREAM.MSG.GET.\(Self.stream(log))", MessageQuestion(seq: position))
+      response = try apiRequest("STREAM.MSG.GET.\(Self.stream(log))", MessageRequest(seq: position))
     } catch {
       throw error.at("message \(position) of the log \"\(log)\"")
     }
-    if answer.error?.errCode == NATSErrorCode.messageNotFound { return nil }
-    if let fault = answer.error { throw fault.error("message \(position) of the log \"\(log)\"") }
-    return [UInt8](answer.message?.data ?? Data())
+    if response.error?.isCode(JSNoMessageFoundErr) == true { return nil }
+    if let fault = response.error { throw fault.error("message \(position) of the log \"\(log)\"") }
+    return [UInt8](response.message?.data ?? Data())
   }
 
-  // MARK: Questions to JetStream
+  // MARK: Requests to JetStream
 
-  /// Asks JetStream's interface. A cluster without a leader drops questions instead of
-  /// answering, so a question that may be asked twice is asked each second.
-  internal func question<Answer: Decodable>(
-    _ name: String, _ question: (any Encodable)?, once: Bool = false
-  ) throws(RemoteError) -> Answer {
+  /// Makes a request to JetStream's interface. A cluster without a leader drops requests instead
+  /// of responding, so a request is repeated unless it must be made `once`.
+  internal func apiRequest<Response: Decodable>(
+    _ name: String, _ request: (any Encodable)?, once: Bool = false
+  ) throws(RemoteError) -> Response {
     let body: [UInt8]
     do {
-      body = try question.map { [UInt8](try NATSJSON.encoder.encode($0)) } ?? []
+      body = try request.map { [UInt8](try NATSJSON.encoder.encode($0)) } ?? []
     } catch {
       throw RemoteError(.invalidArgument, "\(name): \(error)")
     }
@@ -72,28 +72,31 @@ extension NATSLink {
     while bytes.isEmpty {
       let left = max(ContinuousClock.now.duration(to: end), .milliseconds(1))
       do throws(RemoteError) {
-        try ask(subject: "$JS.API.\(name)", body, within: min(left, .seconds(1))) {
+        try self.request(
+          subject: "$JS.API.\(name)", body, within: min(left, Timing.repeatedRequest)
+        ) {
           bytes = $0
           return false
         }
-        if bytes.isEmpty { throw RemoteError(.serverFault, "\"\(name)\": the answer is empty") }
+        if bytes.isEmpty { throw RemoteError(.serverFault, "\"\(name)\": the response is empty") }
       } catch {
         if error.code == .noResponders {
-          throw RemoteError(.serverFault, "no server answers: is JetStream enabled?")
+          throw RemoteError(.serverFault, "no server responds: is JetStream enabled?")
         }
         if error.code != .timedOut || once { throw error }
-        if left <= .seconds(1) {
+        if left <= Timing.repeatedRequest {
           throw RemoteError(
             .timedOut,
-            "asking \"$JS.API.\(name)\": no answer within \(Duration.milliseconds(timeout))")
+            "the request to \"$JS.API.\(name)\": no response within \(Duration.milliseconds(timeout))"
+          )
         }
       }
     }
     do {
-      return try NATSJSON.decoder.decode(Answer.self, from: Data(bytes))
+      return try NATSJSON.decoder.decode(Response.self, from: Data(bytes))
     } catch {
       let text = String(decoding: bytes.prefix(200), as: UTF8.self)
-      throw RemoteError(.serverFault, "the server's answer is not understood: \(text)")
+      throw RemoteError(.serverFault, "the server's response is not understood: \(text)")
     }
   }
 }

@@ -16,27 +16,23 @@ internal struct NATSReading {
 }
 
 extension NATSLink {
-  /// The server sends a heartbeat after so long without a message. Reading fails when
-  /// two are missing.
-  private static var heartbeat: Duration { .seconds(1) }
-
-  internal func read(_ log: String, behind position: UInt64) throws(RemoteError) {
+  internal func read(_ log: String, after position: UInt64) throws(RemoteError) {
     let inbox = try inbox()
-    let question = ConsumerQuestion(
+    let request = ConsumerRequest(
       streamName: "FWD_\(log)",
-      config: ConsumerQuestion.Configuration(
+      config: ConsumerRequest.Configuration(
         deliverSubject: inbox.subject, optStartSeq: position + 1,
-        idleHeartbeat: Self.heartbeat.milliseconds * 1_000_000,
-        inactiveThreshold: 5_000_000_000))
-    let answer: ConsumerAnswer
+        idleHeartbeat: Timing.heartbeat.milliseconds * 1_000_000,
+        inactiveThreshold: Timing.abandonedConsumer.milliseconds * 1_000_000))
+    let response: ConsumerResponse
     do throws(RemoteError) {
-      // Asked twice, the server would make two consumers. It may also choose a server
+      // Repeated, it would make two consumers. It may also choose a server
       // that is away, so the next attempt can succeed.
-      answer = try self.question("CONSUMER.CREATE.FWD_\(log)", question, once: true)
+      response = try apiRequest("CONSUMER.CREATE.FWD_\(log)", request, once: true)
     } catch {
       throw error.at("reading the log \"\(log)\"")
     }
-    if let fault = answer.error { throw fault.error("reading the log \"\(log)\"") }
+    if let fault = response.error { throw fault.error("reading the log \"\(log)\"") }
     reading = NATSReading(inbox: inbox, log: log, position: position)
   }
 
@@ -50,10 +46,18 @@ extension NATSLink {
     switch reading.inbox.next(within: time.milliseconds) {
     case .success(let message): first = message
     case .failure(let failure):
+      if failure.status == NATS_NO_RESPONDERS {
+        // The client takes every empty message with this status for the server's. But this inbox
+        // gets messages of the log, and the server's are never of this kind.
+        throw RemoteError(
+          .undecodable,
+          "the first message after message \(reading.position) is empty and has the status "
+            + "\(ServerStatus.noResponders): no publisher has made it")
+      }
       guard failure.status == NATS_TIMEOUT else {
         throw error(failure.status, "reading the log \"\(reading.log)\"")
       }
-      if reading.lastSign.duration(to: .now) > Self.heartbeat * 3 {
+      if reading.lastSign.duration(to: .now) > Timing.silence {
         throw RemoteError(
           .disconnected, "the server sends no heartbeats for the log \"\(reading.log)\"")
       }
@@ -77,7 +81,7 @@ extension NATSLink {
   ) throws(RemoteError) -> Bool {
     // A message of the log has a place, whatever headers its writer has given it.
     guard let place = message.place else {
-      if message.count == 0, message.header("Status") != nil {
+      if message.count == 0, message.header(ServerStatus.header) != nil {
         try takeStatus(message, &reading)
       }
       return true
@@ -95,22 +99,23 @@ extension NATSLink {
     return message.withBytes { body(place.position, $0) }
   }
 
-  /// Answers flow control, and looks for deliveries that were lost at the end.
+  /// Responds to flow control, and looks for deliveries that were lost at the end.
   private func takeStatus(
     _ message: NATSMessage, _ reading: inout NATSReading
   ) throws(RemoteError) {
-    guard message.header("Status") == "100" else {
+    guard message.header(ServerStatus.header) == ServerStatus.control else {
       throw RemoteError(
         .disconnected,
         "the log \"\(reading.log)\": the server ends the delivery: status "
-          + "\(message.header("Status") ?? ""), \(message.header("Description") ?? "")")
+          + "\(message.header(ServerStatus.header) ?? ""), \(message.header(ServerStatus.descriptionHeader) ?? "")"
+      )
     }
-    // Behind the messages that came before: those have been consumed by now.
-    if let subject = message.header("Nats-Consumer-Stalled") ?? message.reply {
+    // After the messages that came before: those have been consumed by now.
+    if let subject = message.header(ServerStatus.stalledHeader) ?? message.reply {
       let status = unsafe natsConnection_Publish(try client(), subject, nil, 0)
       if status != NATS_OK { throw error(status, "the log \"\(reading.log)\"") }
     }
-    if let last = message.header("Nats-Last-Consumer").flatMap({ UInt64($0) }),
+    if let last = message.header(ServerStatus.lastDeliveryHeader).flatMap({ UInt64($0) }),
       last > reading.deliveries
     {
       throw RemoteError(

@@ -18,6 +18,8 @@ internal import Foundation
   private var numbers: [UInt] = []
   /// The first fault that no retry on this connection can end.
   private var fault: RemoteError?
+  /// The server's refusals, by subject; the empty one is for sentences that name no subject.
+  private var refusals: [String: RemoteError] = [:]
 
   /// What is read. Only the thread that calls `read` and `nextMessages` uses it.
   internal var reading: NATSReading?
@@ -79,18 +81,18 @@ internal import Foundation
   private func handle(_ signal: NATSSignal) {
     switch signal {
     case .message: break
-    case .error(let status, let text):
-      let isViolation = text.localizedCaseInsensitiveContains("permissions violation")
-      if status == NATS_NOT_PERMITTED || isViolation {
-        fail(RemoteError(.permissionDenied, "the server says: \(text)"))
-      }
-    // Other errors need no answer. The client tells of requests that it has dropped, since more of
-    // them wait than `subscribe` permits: who asks gets no answer in time.
+    case .error(NATS_NOT_PERMITTED, let text):
+      let violation = PermissionViolation(sentence: text)
+      lock.withLock { refusals[violation.subject ?? ""] = violation.error }
+      fail(violation.error)
+    // Other errors need no response. The client reports requests that it has dropped, since more of
+    // them wait than `subscribe` permits: these requests time out.
+    case .error: break
     case .closed(let text): fail(RemoteError(.disconnected, "the connection ended: \(text)"))
     }
   }
 
-  /// Keeps the first fault, and tells of it.
+  /// Keeps the first fault, and reports it.
   internal func fail(_ error: RemoteError) {
     let isFirst = lock.withLock {
       if fault != nil { return false }
@@ -103,6 +105,15 @@ internal import Foundation
   /// Throws the fault of the link.
   internal func checkFault() throws(RemoteError) {
     if let fault = lock.withLock({ fault }) { throw fault }
+  }
+
+  /// Throws the fault of the link, unless it is the refusal of other subjects.
+  internal func checkFault(concerning subjects: String...) throws(RemoteError) {
+    let (fault, refusals) = lock.withLock { (self.fault, self.refusals) }
+    for subject in subjects + [""] {
+      if let refusal = refusals[subject] { throw refusal }
+    }
+    if let fault, fault.code != .permissionDenied { throw fault }
   }
 
   /// The connection, to call the client with.
@@ -122,9 +133,11 @@ internal import Foundation
     lock.withLock { self.appending = appending }
   }
 
-  /// The error for a status of the client; the fault of the link, if there is one.
+  /// The error for a status of the client; the fault that ended the link, if there is one.
   internal func error(_ status: natsStatus, _ place: String) -> RemoteError {
-    if let fault = lock.withLock({ fault }) { return fault.at(place) }
+    if let fault = lock.withLock({ fault }), fault.code != .permissionDenied {
+      return fault.at(place)
+    }
     let sentence = "\(place): \(text(status))"
     switch status {
     case NATS_TIMEOUT: return RemoteError(.timedOut, sentence)
@@ -181,7 +194,7 @@ internal import Foundation
     let connection = try unsafe client()
     let status = unsafe natsConnection_FlushTimeout(connection, timeout)
     if status != NATS_OK { throw error(status, "waiting for the server") }
-    // The handler hears of errors later, on another thread.
+    // The handler gets errors later, on another thread.
     let last = unsafe lastError(connection)
     if last.status == NATS_NOT_PERMITTED { handle(.error(last.status, last.text)) }
     try checkFault()

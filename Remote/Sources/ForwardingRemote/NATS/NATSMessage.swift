@@ -48,7 +48,7 @@ internal import CNATS
   /// server's consumer has delivered; nil if the message comes from no stream.
   ///
   /// The reply subject has them: `$JS.ACK.stream.consumer.delivered.position.number.…`,
-  /// with a domain and an account behind the second token in later servers.
+  /// with a domain and an account after the second token in later servers.
   internal var place: (position: UInt64, delivery: UInt64)? {
     guard let reply = unsafe natsMsg_GetReply(message) else { return nil }
     var numbers: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)

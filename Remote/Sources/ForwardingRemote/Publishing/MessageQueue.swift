@@ -21,7 +21,7 @@ internal struct MessageQueue {
 
   internal mutating func append(_ message: Message) { storage.append(message) }
 
-  /// The next message for the link, which is now taken for sent.
+  /// Returns the next message for the link, and counts it as sent.
   internal mutating func send() -> Message? {
     guard sentCount < count else { return nil }
     let message = storage[head + sentCount]
@@ -30,7 +30,7 @@ internal struct MessageQueue {
     return message
   }
 
-  /// Takes all messages for unsent.
+  /// Counts all messages as unsent.
   internal mutating func rewind() { (sentCount, sentSize) = (0, 0) }
 
   /// Removes the first message.

@@ -3,7 +3,7 @@
 
 internal import Foundation
 
-// Taking a log, and finding out what of it is stored.
+// Takes a log, and finds out which calls it has.
 extension PublisherCore {
   private var ownerAddress: String { "owner.\(name)" }
 
@@ -14,16 +14,16 @@ extension PublisherCore {
       let link = try connect()
       let log = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
       try checkOwner(link)
-      try link.serve(ownerAddress) { [weak self] _ in self?.ownerAnswer }
+      try link.respond(to: ownerAddress) { [weak self] _ in self?.ownerResponse }
       let calls = try lastTrailer(link, log)?.lastCall ?? 0
       withLock {
         storedPosition = log.last
         storedCalls = calls
         acceptedCalls = calls
       }
-      try claim(link, behind: log.last, calls)
+      try claim(link, after: log.last, calls)
     } catch {
-      disconnect()
+      slot.close()
       let isLate = error.code == .conflict
       throw (isLate ? taken("another publisher has begun at the same time") : error).at(place)
     }
@@ -35,16 +35,16 @@ extension PublisherCore {
     RemoteError(.producerTaken, reason)
   }
 
-  /// What another publisher of the name hears when it asks. Waits while the log is being
+  /// The response to another publisher of the name. Waits while the log is being
   /// taken; nil if that fails.
   ///
-  /// A publisher reads the end of the log, then asks, then begins to answer, then takes the
-  /// log. So one whose question finds nobody has read the log before any other took it, and
+  /// A publisher reads the end of the log, then asks for others, then begins to respond, then takes
+  /// the log. So one that gets no response has read the log before any other took it, and
   /// cannot take it after that.
-  private var ownerAnswer: [UInt8]? {
+  private var ownerResponse: [UInt8]? {
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
-    while !isOwner && !isClosing && linkFault == nil {
+    while !isOwner && !isClosing && slot.fault == nil {
       if !condition.wait(until: deadline) { break }
     }
     let owns = isOwner && !isAbandoned && failure == nil
@@ -53,7 +53,7 @@ extension PublisherCore {
     return Array("process \(ProcessInfo.processInfo.processIdentifier) on \(Self.host)".utf8)
   }
 
-  /// The name of this machine. Foundation's would ask the name service.
+  /// The name of this machine. Foundation looks it up in the name service.
   private static var host: String {
     var name = [CChar](repeating: 0, count: 256)
     // SAFETY: the last byte stays 0.
@@ -65,13 +65,13 @@ extension PublisherCore {
   private func checkOwner(_ link: any RemoteLink) throws(RemoteError) {
     var owner: String?
     do throws(RemoteError) {
-      let time = min(timeout, .seconds(2))
-      try link.ask(ownerAddress, everyone: true, [], within: time) { answer in
-        owner = String(decoding: answer.prefix(200), as: UTF8.self)
+      let time = min(timeout, Timing.ownerResponse)
+      try link.request(ownerAddress, everyone: true, [], within: time) { response in
+        owner = String(decoding: response.prefix(200), as: UTF8.self)
         return false
       }
     } catch {
-      // Nobody answers: the earlier publisher is dead, or does not reach the server.
+      // Nothing responds: the earlier publisher is dead, or does not reach the server.
       guard error.code == .noResponders || error.code == .timedOut else { throw error }
     }
     if let owner { throw taken("another publisher of this name is running: \(owner)") }
@@ -79,16 +79,16 @@ extension PublisherCore {
 
   /// Appends a message without calls, and waits until it is stored.
   private func claim(
-    _ link: any RemoteLink, behind position: UInt64, _ calls: UInt64
+    _ link: any RemoteLink, after position: UInt64, _ calls: UInt64
   ) throws(RemoteError) {
     var message: [UInt8] = []
     MessageTrailer(writer: identity, firstCall: calls + 1, callCount: 0).append(to: &message)
-    try link.append(message, to: name, behind: position)
+    try link.append(message, to: name, after: position)
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
     defer { condition.unlock() }
     while claimedPosition <= position {
-      if let linkFault { throw linkFault }
+      if let fault = slot.fault { throw fault }
       guard condition.wait(until: deadline) else {
         throw RemoteError(.timedOut, "the server stored nothing within \(timeout)")
       }
@@ -101,7 +101,7 @@ extension PublisherCore {
   // MARK: Connecting again
 
   /// Connects again. Forgets the messages that the log has, so that the others can be
-  /// appended behind them.
+  /// appended after them.
   internal func reconnect() throws(RemoteError) {
     let link = try connect()
     guard let log = try link.log(name) else {
@@ -120,7 +120,7 @@ extension PublisherCore {
     guard trailer.writer == identity else {
       throw taken("another publisher of this name has taken over while this one had no connection")
     }
-    try link.serve(ownerAddress) { [weak self] _ in self?.ownerAnswer }
+    try link.respond(to: ownerAddress) { [weak self] _ in self?.ownerResponse }
     withLock {
       messages.rewind()
       stored(upToCall: trailer.lastCall)
@@ -145,51 +145,16 @@ extension PublisherCore {
   }
 
   private func connect() throws(RemoteError) -> any RemoteLink {
-    disconnect()
-    let generation = withLock {
-      linkFault = nil
-      self.generation += 1
-      return self.generation
-    }
-    let link = try engine.connect(promptly: false) { [weak self] event in
-      self?.handle(event, generation)
+    let link = try slot.connect { [weak self] position in
+      guard let self else { return }
+      if isOwner { return stored(upTo: position) }
+      claimedPosition = position
+      condition.broadcast()
     }
     withLock {
-      self.link = link
       // A message that is larger than the log could never be stored.
       messageLimit = min(link.messageLimit, (options.logSize ?? .max) / 2)
     }
     return link
-  }
-
-  internal func disconnect() {
-    let link = withLock {
-      generation += 1
-      let link = self.link
-      self.link = nil
-      return link
-    }
-    link?.close()
-  }
-
-  private func handle(_ event: RemoteEvent, _ generation: Int) {
-    condition.lock()
-    defer { condition.unlock() }
-    guard generation == self.generation else { return }
-    switch event {
-    case .stored(let position) where isOwner: stored(upTo: position)
-    case .stored(let position):
-      claimedPosition = position
-      condition.broadcast()
-    case .failed(let error):
-      if linkFault == nil { linkFault = error }
-      condition.broadcast()
-    }
-  }
-}
-
-extension Duration {
-  internal var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

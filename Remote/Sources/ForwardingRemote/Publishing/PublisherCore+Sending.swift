@@ -7,48 +7,30 @@ internal import Foundation
 extension PublisherCore {
   /// Sends until the publisher is closed or has failed. The log has been taken.
   internal func run() {
-    defer { disconnect() }
     var isConnected = true
-    var attempts = 0
-    var loss: ContinuousClock.Instant?
     var stored = withLock { storedPosition }
-    while true {
-      do throws(RemoteError) {
-        if !isConnected { try reconnect() }
-        isConnected = true
-        loss = nil
-        try pump()
-        return
-      } catch {
-        isConnected = false
-        // A server that takes connections, but stores nothing, is asked less and less often.
-        let position = withLock { storedPosition }
-        attempts = position > stored ? 1 : attempts + 1
-        stored = position
-        if error.isFinal(&loss, timeout: timeout) {
-          return end(error.at("producer \"\(name)\""))
+    do throws(RemoteError) {
+      try slot.run(Backoff(lostLogWait: lostLogWait)) {
+        (backoff: inout Backoff) throws(RemoteError) in
+        // A server that accepts connections, but stores nothing, is tried less and less often.
+        defer {
+          let position = withLock { storedPosition }
+          if position > stored { backoff.reset() }
+          stored = position
+          isConnected = false
         }
+        if !isConnected { try reconnect() }
+        backoff.logFound()
+        try pump()
+      } until: {
+        isAbandoned || failure != nil
+      } failed: { error in
         withLock { lastFault = error }
-        if !pause(attempts) { return }
       }
+    } catch {
+      let error = error.at("producer \"\(name)\"")
+      if withLock({ fail(error) }) { options.onError(error) }
     }
-  }
-
-  private func end(_ error: RemoteError) {
-    if withLock({ fail(error) }) { options.onError(error) }
-  }
-
-  /// Waits before the next attempt to connect.
-  ///
-  /// - Returns: whether to try.
-  private func pause(_ attempts: Int) -> Bool {
-    let end = Date(timeIntervalSinceNow: min(1, 0.01 * Double(1 << min(attempts, 7))))
-    condition.lock()
-    defer { condition.unlock() }
-    while !isAbandoned && failure == nil {
-      if !condition.wait(until: end) { return true }
-    }
-    return false
   }
 
   /// Sends until the publisher is closed and drained, or until the link fails.
@@ -57,13 +39,13 @@ extension PublisherCore {
     defer { condition.unlock() }
     lastProgress = .now
     while true {
-      if let linkFault { throw linkFault }
+      if let fault = slot.fault { throw fault }
       if isAbandoned || failure != nil || (isClosing && isDrained) { return }
-      if let (bytes, position) = nextMessage(), let link {
+      if let link = slot.link, let (bytes, position) = nextMessage() {
         if messages.sentCount == 1 { lastProgress = .now }
         condition.unlock()
         defer { condition.lock() }
-        try link.append(bytes, to: name, behind: position)
+        try link.append(bytes, to: name, after: position)
         continue
       }
       if messages.sentCount > 0, lastProgress.duration(to: .now) > timeout {
@@ -72,12 +54,17 @@ extension PublisherCore {
           "the server has acknowledged none of \(messages.sentCount) messages within \(timeout)")
       }
       senderWaits = true
-      _ = condition.wait(until: Date(timeIntervalSinceNow: messages.sentCount > 0 ? 0.1 : 1))
+      if messages.sentCount > 0 {
+        let check = Date(timeIntervalSinceNow: Timing.acknowledgementCheck.seconds)
+        _ = condition.wait(until: check)
+      } else {
+        condition.wait()
+      }
       senderWaits = false
     }
   }
 
-  // MARK: Waiting for it
+  // MARK: Waiting for the publisher
 
   /// Waits until the calls that have been made are stored.
   internal func flush(within time: Duration) throws(RemoteError) {
@@ -111,7 +98,7 @@ extension PublisherCore {
     defer {
       abandon()
       // Not left to the publisher's thread: the name is free when this returns.
-      disconnect()
+      slot.close()
     }
     try flush(within: time)
   }

@@ -10,19 +10,16 @@ internal import Foundation
 /// must follow, so an acknowledgement of one message covers all before it.
 internal final class PublisherCore: @unchecked Sendable {
   internal let name: String
-  internal let engine: any RemoteEngine
   internal let options: RemotePublisherOptions
   internal let schema: [UInt8]
   internal let timeout: Duration
+  internal let lostLogWait: Duration
   internal let identity = WriterIdentity.random()
 
   // SAFETY: the condition's lock protects all variables. Only the publisher's thread uses
   // the link, outside of the lock; other threads may only close it.
   internal let condition = NSCondition()
-  internal var link: (any RemoteLink)?
-  /// Counts the links. Events of earlier ones are ignored.
-  internal var generation = 0
-  internal var linkFault: RemoteError?
+  internal let slot: LinkSlot
 
   /// The message to which calls are appended.
   private var openMessage: [UInt8] = []
@@ -61,13 +58,14 @@ internal final class PublisherCore: @unchecked Sendable {
 
   internal init(
     _ name: String, _ engine: any RemoteEngine, _ options: RemotePublisherOptions,
-    schema: [UInt8], timeout: Duration
+    schema: [UInt8], timeout: Duration, lostLogWait: Duration = Timing.lostLog
   ) {
     self.name = name
-    self.engine = engine
+    slot = LinkSlot(engine, promptly: false, condition)
     self.options = options
     self.schema = schema
     self.timeout = timeout
+    self.lostLogWait = lostLogWait
   }
 
   internal func withLock<Value>(_ body: () -> Value) -> Value {
@@ -117,7 +115,7 @@ internal final class PublisherCore: @unchecked Sendable {
     openCallCount += 1
     bufferedSize += size
     acceptedCalls += 1
-    if openCallCount >= options.batchLimit { closeMessage() }
+    if openCallCount >= options.maxCallsPerMessage { closeMessage() }
     if senderWaits && canSend {
       senderWaits = false
       condition.broadcast()

@@ -9,7 +9,7 @@ internal import Foundation
 ///
 /// ```swift
 /// let publisher = try await link.publisher("sensors", of: proxy, schema)
-/// try proxy.send(tick, 101.5, "ACME")   // returns before the network has been asked
+/// try proxy.send(tick, 101.5, "ACME")   // does not wait for the network
 /// try await publisher.flush()           // now a server has stored the call
 /// ```
 ///
@@ -20,7 +20,7 @@ internal import Foundation
 /// of one thread are in the order in which they were made. A call that the server has
 /// acknowledged is stored once, and stays so if the publisher or the server is killed.
 /// Calls that have not been acknowledged end with the process. A program that must not
-/// lose them makes its calls from something that lasts, and goes on behind
+/// lose them makes its calls from something that lasts, and continues after
 /// ``storedCount`` when it starts again.
 ///
 /// The publisher connects again by itself. Meanwhile calls gather in its buffer.
@@ -37,7 +37,7 @@ public final class RemotePublisher: Sendable {
     do throws(WireError) {
       token = try proxy.record(with: encoder) { core.append($0) }
     } catch {
-      core.disconnect()
+      core.slot.close()
       throw RemoteError(.invalidArgument, error.description, wireError: error)
     }
     let thread = Thread { core.run() }
@@ -57,7 +57,7 @@ public final class RemotePublisher: Sendable {
   /// they were too large, or since the publisher had failed.
   public var droppedCount: UInt64 { core.withLock { core.droppedCalls } }
 
-  /// Why the publisher has ended by itself; nil if it has not.
+  /// The error that has ended the publisher, or nil if it is running or was closed.
   ///
   /// Possible codes are `producerTaken`, `permissionDenied`, `authenticationFailed`,
   /// `insecure`, `logLost`, `bufferFull`, `messageTooLarge` if the server takes smaller

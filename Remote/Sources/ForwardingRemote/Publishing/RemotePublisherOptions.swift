@@ -10,13 +10,13 @@ public struct RemotePublisherOptions: Sendable {
   /// How many bytes of calls may wait until they are stored: 64 MiB.
   public var bufferSize = 64 << 20
   /// The greatest number of calls in one message. A call never waits for others to fill a
-  /// message: the publisher sends what has gathered while earlier messages were on their
-  /// way. 1 sends a message for each call.
-  public var batchLimit = 256
+  /// message: the publisher sends the calls that were made while earlier messages were on
+  /// their way. 1 sends a message for each call.
+  public var maxCallsPerMessage = 256
   /// How many servers of a cluster keep the log. It is read when the log is made.
   public var replicas = 1
   /// How many bytes of messages the log keeps, at least 256 KiB. It then removes its
-  /// oldest messages; nil keeps all. It is read when the log is made. A message may have
+  /// oldest messages. If nil, it keeps all. It is read when the log is made. A message may have
   /// half of it.
   public var logSize: Int?
   /// Called when a call cannot be sent since it is too large, and once when the publisher

@@ -6,13 +6,13 @@ public import ForwardingWire
 internal import Foundation
 
 extension RemoteConnection {
-  /// Answers requests with the results of a proxy.
+  /// Responds to requests with the results of a proxy.
   ///
   /// Requests are forwarded on threads of the client, several at a time if they come from
   /// ``request(_:_:_:_:from:within:)`` in both of its forms.
   ///
   /// - Parameters:
-  ///   - service: the name for those who ask: letters, digits, `-` and `_`, at most 64.
+  ///   - service: the name that requests use: letters, digits, `-` and `_`, at most 64.
   ///   - proxy: gets the calls. The responder keeps it alive.
   ///   - schema: the methods that may be called.
   /// - Throws: `RemoteError` with the codes `invalidArgument`, `permissionDenied`, and those
@@ -32,7 +32,7 @@ extension RemoteConnection {
   /// ```
   ///
   /// A request that fails may have been carried out: `timedOut` and `disconnected` say
-  /// only that there is no answer.
+  /// only that there is no response.
   ///
   /// - Parameters:
   ///   - service: the name with which the other process responds.
@@ -40,7 +40,7 @@ extension RemoteConnection {
   ///   - key: the method. Its result must be a number, a `Bool`, an enum, or a struct of
   ///     these, or `Void`.
   ///   - arguments: the arguments.
-  ///   - responders: which processes are asked.
+  ///   - responders: which processes get the request.
   ///   - time: the deadline.
   /// - Throws: `RemoteError` with the code `noResponders` if nobody responds to requests of
   ///   this name; `timedOut`; `responderFailed` with the reason if the other proxy has
@@ -53,13 +53,13 @@ extension RemoteConnection {
     within time: Duration = .seconds(5)
   ) async throws(RemoteError) -> Output {
     let invocation = try Self.invocation(key, repeat each arguments)
-    let (question, form) = try Self.question(service, schema, invocation)
-    let replies = try await ask(
-      service, question, everyone: responders == .first, within: time, limit: 1)
-    guard let reply = replies.first else {
-      throw RemoteError(.timedOut, "service \"\(service)\": no answer within \(time)")
+    let (request, form) = try Self.encode(service, schema, invocation)
+    let responses = try await responses(
+      service, request, everyone: responders == .first, within: time, limit: 1)
+    guard let response = responses.first else {
+      throw RemoteError(.timedOut, "service \"\(service)\": no response within \(time)")
     }
-    return try form.decode(reply, as: Output.self)
+    return try form.decode(response, as: Output.self)
   }
 
   /// Calls a method of the proxies of all processes that respond, and returns the results
@@ -67,17 +67,17 @@ extension RemoteConnection {
   /// since nobody knows how many processes there are.
   ///
   /// - Throws: `RemoteError`, as
-  ///   ``request(_:_:_:_:from:within:)``; `timedOut` if there is no answer at all. If one
-  ///   responder has failed, the error is that of the first such answer.
+  ///   ``request(_:_:_:_:from:within:)``; `timedOut` if there is no response at all. If one
+  ///   responder has failed, the error is that of the first such response.
   public func requestAll<Output, each Argument>(
     _ service: String, _ schema: WireSchema, _ key: Method<Output, repeat each Argument>,
     _ arguments: repeat each Argument, within time: Duration
   ) async throws(RemoteError) -> [Output] {
     let invocation = try Self.invocation(key, repeat each arguments)
-    let (question, form) = try Self.question(service, schema, invocation)
-    let replies = try await ask(service, question, everyone: true, within: time, limit: .max)
+    let (request, form) = try Self.encode(service, schema, invocation)
+    let responses = try await responses(service, request, everyone: true, within: time, limit: .max)
     var results: [Output] = []
-    for reply in replies { results.append(try form.decode(reply, as: Output.self)) }
+    for response in responses { results.append(try form.decode(response, as: Output.self)) }
     return results
   }
 
@@ -97,78 +97,44 @@ extension RemoteConnection {
     }
   }
 
-  private static func question(
+  private static func encode(
     _ service: String, _ schema: WireSchema, _ invocation: Invocation
-  ) throws(RemoteError) -> ([UInt8], ReplyForm) {
+  ) throws(RemoteError) -> ([UInt8], ResponseForm) {
     try checkName(service, "a service's name")
-    var question = schema.bytes
+    var request = schema.bytes
     do throws(WireError) {
-      try WireEncoder(schema).encode(invocation, into: &question)
+      try WireEncoder(schema).encode(invocation, into: &request)
     } catch {
       throw RemoteError(.invalidArgument, "service \"\(service)\": \(error)", wireError: error)
     }
-    return (question, try ReplyForm(invocation.selector, resultOf: invocation.signature))
+    return (request, try ResponseForm(invocation.selector, resultOf: invocation.signature))
   }
 
-  private func ask(
-    _ service: String, _ question: [UInt8], everyone: Bool, within time: Duration, limit: Int
+  private func responses(
+    _ service: String, _ request: [UInt8], everyone: Bool, within time: Duration, limit: Int
   ) async throws(RemoteError) -> [[UInt8]] {
-    try await onThread { [asking] () throws(RemoteError) in
-      var replies: [[UInt8]] = []
+    try await onThread { [requestLink] () throws(RemoteError) in
+      var responses: [[UInt8]] = []
       do throws(RemoteError) {
-        let link = try asking.link()
-        guard question.count <= link.messageLimit else {
+        let shared = try requestLink.current()
+        defer { withExtendedLifetime(shared) {} }
+        let link = shared.link
+        guard request.count <= link.messageLimit else {
           throw RemoteError(
             .messageTooLarge,
-            "the request has \(question.count) bytes, and the server takes at most "
+            "the request has \(request.count) bytes, and the server takes at most "
               + "\(link.messageLimit)")
         }
-        try link.ask("service.\(service)", everyone: everyone, question, within: time) {
-          replies.append($0)
-          return replies.count < limit
+        try link.request("service.\(service)", everyone: everyone, request, within: time) {
+          responses.append($0)
+          return responses.count < limit
         }
       } catch {
-        guard error.code == .timedOut, !replies.isEmpty else {
+        guard error.code == .timedOut, !responses.isEmpty else {
           throw error.at("service \"\(service)\"")
         }
       }
-      return replies
+      return responses
     }
-  }
-}
-
-/// The link on which requests are made, which is made anew when it has failed.
-internal final class AskingLink: @unchecked Sendable {
-  private let engine: any RemoteEngine
-
-  // SAFETY: the lock protects the variables.
-  private let lock = NSLock()
-  private var current: (any RemoteLink)?
-  private var hasFailed = false
-  private var generation = 0
-
-  internal init(_ engine: any RemoteEngine) { self.engine = engine }
-
-  deinit { current?.close() }
-
-  /// Returns a link that is not known to have failed.
-  internal func link() throws(RemoteError) -> any RemoteLink {
-    if let link = lock.withLock({ hasFailed ? nil : current }) { return link }
-    let generation = lock.withLock {
-      current = nil
-      hasFailed = false
-      self.generation += 1
-      return self.generation
-    }
-    let link = try engine.connect(promptly: true) { [weak self] event in
-      if case .failed = event { self?.failed(generation) }
-    }
-    // Requests that are under way keep the earlier link.
-    lock.withLock { if self.generation == generation { current = link } }
-    return link
-  }
-
-  private func failed(_ number: Int) {
-    lock.withLock { if generation == number { hasFailed = true } }
   }
 }

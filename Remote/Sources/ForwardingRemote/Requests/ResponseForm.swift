@@ -7,8 +7,8 @@ internal import ForwardingWire
 /// How the result of a method travels: as the one argument of a call of the same name,
 /// which is a schema record and a record as any other. Both sides make the schema from
 /// their own method, so that a result of another type is found.
-internal struct ReplyForm {
-  /// Begins a reply that is an error. The rest is the description.
+internal struct ResponseForm {
+  /// Begins a response that is an error. The rest is the description.
   internal static let errorMark = Array("FWDERR1\n".utf8)
 
   internal let selector: MethodSelector
@@ -41,7 +41,7 @@ internal struct ReplyForm {
     self.selector = selector
   }
 
-  /// Returns the reply with a result.
+  /// Returns the response with a result.
   internal func encode(_ result: RawSpan) throws -> [UInt8] {
     var bytes = schema.bytes
     let invocation = try Invocation(selector, signature)
@@ -51,7 +51,7 @@ internal struct ReplyForm {
     return bytes
   }
 
-  /// Returns the result in a reply.
+  /// Returns the result in a response.
   ///
   /// - Throws: `responderFailed`, `undecodable`.
   internal func decode<Output>(
@@ -69,9 +69,10 @@ internal struct ReplyForm {
       }
     } catch {
       throw RemoteError(
-        .undecodable, "the reply to \"\(selector)\" cannot be decoded: \(error)", wireError: error)
+        .undecodable, "the response to \"\(selector)\" cannot be decoded: \(error)",
+        wireError: error)
     }
-    throw RemoteError(.undecodable, "the reply to \"\(selector)\" has no result")
+    throw RemoteError(.undecodable, "the response to \"\(selector)\" has no result")
   }
 
   private func value<Output>(

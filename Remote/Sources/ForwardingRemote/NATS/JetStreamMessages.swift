@@ -20,30 +20,6 @@ internal enum NATSJSON {
   }
 }
 
-internal enum NATSErrorCode {
-  static let messageNotFound = 10037
-  static let streamNameExists = 10058
-  static let streamNotFound = 10059
-  static let messageTooLarge = 10054
-  static let wrongLastSequence = 10071
-}
-
-internal struct NATSFault: Decodable {
-  var code: Int
-  var errCode: Int?
-  var description: String?
-
-  internal func error(_ place: String) -> RemoteError {
-    let sentence = "\(place): the server says: \(description ?? "error \(errCode ?? code)")"
-    switch errCode {
-    case NATSErrorCode.wrongLastSequence: return RemoteError(.conflict, sentence)
-    case NATSErrorCode.messageTooLarge: return RemoteError(.messageTooLarge, sentence)
-    case NATSErrorCode.streamNotFound: return RemoteError(.logLost, sentence)
-    default: return RemoteError(.serverFault, sentence)
-    }
-  }
-}
-
 internal struct StreamConfiguration: Encodable {
   var name: String
   var subjects: [String]
@@ -59,18 +35,18 @@ internal struct StreamConfiguration: Encodable {
   var duplicateWindow = 100_000_000
 }
 
-internal struct StreamAnswer: Decodable {
+internal struct StreamResponse: Decodable {
   struct State: Decodable {
     var firstSeq: UInt64
     var lastSeq: UInt64
   }
-  var error: NATSFault?
+  var error: JetStreamFault?
   var state: State?
 
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog {
     if let error { throw error.error("the log \"\(name)\"") }
     guard let state else {
-      throw RemoteError(.serverFault, "the log \"\(name)\": the server's answer has no state")
+      throw RemoteError(.serverFault, "the log \"\(name)\": the server's response has no state")
     }
     // JetStream's numbers are below 2^63, and are added to here.
     guard max(state.firstSeq, state.lastSeq) < UInt64(Int64.max) else {
@@ -83,24 +59,24 @@ internal struct StreamAnswer: Decodable {
   }
 }
 
-internal struct MessageQuestion: Encodable {
+internal struct MessageRequest: Encodable {
   var seq: UInt64
 }
 
-internal struct MessageAnswer: Decodable {
+internal struct MessageResponse: Decodable {
   struct Message: Decodable {
     var data: Data?
   }
-  var error: NATSFault?
+  var error: JetStreamFault?
   var message: Message?
 }
 
-internal struct AppendAnswer: Decodable {
-  var error: NATSFault?
+internal struct AppendResponse: Decodable {
+  var error: JetStreamFault?
   var seq: UInt64?
 }
 
-internal struct ConsumerQuestion: Encodable {
+internal struct ConsumerRequest: Encodable {
   struct Configuration: Encodable {
     var deliverSubject: String
     var deliverPolicy = "by_start_sequence"
@@ -118,7 +94,7 @@ internal struct ConsumerQuestion: Encodable {
   var config: Configuration
 }
 
-internal struct ConsumerAnswer: Decodable {
-  var error: NATSFault?
+internal struct ConsumerResponse: Decodable {
+  var error: JetStreamFault?
   var name: String?
 }
