@@ -10,8 +10,10 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   let lock = NSLock()
   fileprivate var logs: [String: [[UInt8]]] = [:]
   fileprivate var links: [MemoryLink] = []
-  /// All links that were ever made, those that have ended included.
-  private var allLinks: [MemoryLink] = []
+  /// What the links that have ended would call.
+  fileprivate var lateHandlers: [@Sendable (RemoteEvent) -> Void] = []
+  private var madeCount = 0
+  fileprivate var closedCount = 0
   private var isAway = false
   private var connecting: @Sendable () -> Void = {}
   /// How many appended messages are stored and not acknowledged, before a link ends.
@@ -24,7 +26,7 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
       if isAway { return nil }
       let link = MemoryLink(self, handler)
       links.append(link)
-      allLinks.append(link)
+      madeCount += 1
       return link
     }
     guard let link else { throw RemoteError(.disconnected, "the engine is away") }
@@ -55,12 +57,12 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
 
   /// How many links have been made, and how many of them their owners have not closed.
   var linkCount: (made: Int, open: Int) {
-    lock.withLock { (allLinks.count, allLinks.count { !$0.isClosed }) }
+    lock.withLock { (madeCount, madeCount - closedCount) }
   }
 
   /// Reports an event of each link that has ended, as a client may on a thread of its own.
   func report(late event: RemoteEvent) {
-    for link in lock.withLock({ allLinks.filter(\.hasEnded) }) { link.report(event) }
+    for handler in lock.withLock({ lateHandlers }) { handler(event) }
   }
 
   /// Stores the next messages without acknowledging them, then ends the link.
@@ -76,9 +78,9 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   // SAFETY: the engine's lock protects the variables.
   private let engine: MemoryEngine
   private let handler: @Sendable (RemoteEvent) -> Void
-  fileprivate var hasEnded = false
+  fileprivate private(set) var hasEnded = false
   /// Whether the owner has closed the link.
-  fileprivate var isClosed = false
+  private var isClosed = false
   fileprivate var services: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
   private var reading: (log: String, position: UInt64)?
 
@@ -90,8 +92,14 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   let messageLimit = 1 << 20
 
   func end() {
-    engine.lock.withLock { hasEnded = true }
+    engine.lock.withLock { markEnded() }
     handler(.failed(RemoteError(.disconnected, "the link was cut")))
+  }
+
+  /// The lock is held.
+  private func markEnded() {
+    if !hasEnded { engine.lateHandlers.append(handler) }
+    hasEnded = true
   }
 
   private func check() throws(RemoteError) {
@@ -188,11 +196,11 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     throw RemoteError(.timedOut, "no more responses from \(address)")
   }
 
-  fileprivate func report(_ event: RemoteEvent) { handler(event) }
-
   func close() {
     engine.lock.withLock {
-      (hasEnded, isClosed) = (true, true)
+      markEnded()
+      if !isClosed { engine.closedCount += 1 }
+      isClosed = true
       services = [:]
       engine.links.removeAll { $0 === self }
     }

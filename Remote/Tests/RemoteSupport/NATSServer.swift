@@ -9,6 +9,9 @@ public final class NATSServer: @unchecked Sendable {
   // SAFETY: the lock protects the process.
   private let lock = NSLock()
   private var process: Process?
+  private let watcher: Process
+  /// Closed when this object or this process ends.
+  private let life = Pipe()
   public let port: UInt16
   public let directory: URL
   /// The configuration's first lines.
@@ -27,20 +30,24 @@ public final class NATSServer: @unchecked Sendable {
     let store = jetStream ? "jetstream { store_dir: \"\(directory.path)/store\" }\n" : ""
     head = "listen: \"127.0.0.1:\(self.port)\"\n" + store
     self.configuration = configuration
-    _ = try Self.run("/bin/sh", ["-c", Self.watch, "sh", "\(getpid())", directory.path])
+    watcher = try Self.run("/bin/sh", ["-c", Self.watch, "sh", directory.path], life)
+    try life.fileHandleForReading.close()
   }
 
-  /// Ends the server and removes its directory when this process has been killed.
+  /// Ends the server and removes its directory, also if this process is killed.
   private static let watch = """
-    while kill -0 "$1" 2>/dev/null && [ -d "$2" ]; do sleep 1; done
-    if [ -f "$2/pid" ]; then kill -9 "$(cat "$2/pid")"; rm -rf "$2"; fi
+    read -r _
+    if [ -f "$1/pid" ]; then kill -9 "$(cat "$1/pid")"; fi
+    rm -rf "$1"
     """
 
-  private static func run(_ program: String, _ arguments: [String]) throws -> Process {
+  private static func run(
+    _ program: String, _ arguments: [String], _ input: Any = FileHandle.nullDevice
+  ) throws -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = input
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
@@ -49,7 +56,9 @@ public final class NATSServer: @unchecked Sendable {
 
   deinit {
     kill()
-    try? FileManager.default.removeItem(at: directory)
+    try? life.fileHandleForWriting.close()
+    // Foundation keeps each `Process` that runs.
+    watcher.waitUntilExit()
   }
 
   public var url: String { "nats://127.0.0.1:\(port)" }
