@@ -28,7 +28,7 @@ MODULES = {
     ],
     "Sources/ForwardingJournal": ["Errors", "Storage", "Writing", "Reading", "Journal.swift"],
     "Remote/Sources/ForwardingRemote": [
-        "RemoteError.swift", "RemoteOptions.swift", "Engine", "NATS", "Publishing", "Consuming", "Requests",
+        "RemoteError.swift", "RemoteOptions.swift", "Engine", "Linking", "NATS", "Publishing", "Consuming", "Requests",
         "RemoteConnection.swift",
     ],
 }
