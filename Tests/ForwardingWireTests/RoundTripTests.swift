@@ -4,15 +4,19 @@
 import Forwarding
 import ForwardingTesting
 import ForwardingWire
+import Foundation
 import Testing
 
 @Suite struct RoundTripTests {
   /// Encodes the bytes of one argument, replays the record, and returns the bytes that
   /// arrive.
-  private func travel(_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8] {
-    let proxy = try DynamicProxy(adopting: ProtocolTable("One") { $0.optional("one:", encoding) })
+  private func travel(
+    _ encoding: String, stating layouts: [StatedLayout] = [], _ bytes: [UInt8]
+  ) throws -> [UInt8] {
+    let proxy = try DynamicProxy(
+      adopting: ProtocolTable("One") { $0.optional("one:", encoding, stating: layouts) })
     let schema = try WireSchema(of: proxy)
-    let signature = try MethodSignature(encoding)
+    let signature = try MethodSignature(encoding, stating: layouts)
     let invocation = try Invocation("one:", signature)
     let last = signature.arguments.count - 1
     try unsafe bytes.withUnsafeBytes { try unsafe invocation.setBytes($0.bytes, at: last) }
@@ -59,19 +63,8 @@ import Testing
     #expect(try travel("v@:(U=id)", Array(1...8)) == Array(1...8))
     #expect(try travel("v@:{A=[4i]}", Array(1...16)) == Array(1...16))
     let packed = StatedLayout("Packed", size: 5, alignment: 1)
-    let proxy = try DynamicProxy(
-      adopting: ProtocolTable("Stated") {
-        $0.optional("one:", "v@:{Packed=ci}", stating: [packed])
-      })
-    let schema = try WireSchema(of: proxy)
-    let invocation = try Invocation(
-      "one:", MethodSignature("v@:{Packed=ci}", stating: [packed]))
-    let bytes: [UInt8] = [1, 2, 3, 4, 5]
-    try unsafe bytes.withUnsafeBytes { try unsafe invocation.setBytes($0.bytes, at: 2) }
-    var record = schema.bytes
-    try WireEncoder(schema).encode(invocation, into: &record)
-    #expect(record.suffix(8) == [1, 2, 3, 4, 5, 0, 0, 0])
-    #expect(try schema.replay(record, to: proxy) == 1)
+    #expect(
+      try travel("v@:{Packed=ci}", stating: [packed], [1, 2, 3, 4, 5]) == [1, 2, 3, 4, 5])
   }
 
   @Test func `Arguments beyond the registers arrive in order`() throws {
@@ -105,6 +98,41 @@ import Testing
     #expect(bytes.all.count % 8 == 0)
     try schema.replay(bytes.all, to: proxy)
     #expect(spy.calls(of: Log.tick).map(\.2) == [text, text])
+  }
+
+  @Test func `Strings and buffers of each length are copied, and nothing behind them is read`()
+    throws
+  {
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS
+    let mapped = unsafe mmap(nil, 2 * page, PROT_READ | PROT_WRITE, flags, -1, 0)
+    let memory = unsafe try #require(mapped == MAP_FAILED ? nil : mapped)
+    defer { unsafe munmap(memory, 2 * page) }
+    // To read the second page ends the process.
+    try #require(unsafe mprotect(memory + page, page, PROT_NONE) == 0)
+    let text = unsafe Method("text:", ((UnsafePointer<CChar>?) -> Void).self)
+    let proxy = try DynamicProxy {
+      unsafe $0.optional(text)
+      unsafe $0.optional(Log.write)
+    }
+    let schema = try WireSchema(of: proxy) {
+      $0.rule("write:count:", argument: 0, .counted(by: 1))
+    }
+    for length in 1...80 {
+      let bytes = (1...length).map { UInt8($0) }
+      let padded = bytes + [UInt8](repeating: 0, count: (8 - length % 8) % 8)
+      let start = unsafe memory + page - length
+      unsafe start.copyMemory(from: bytes, byteCount: length)
+      let records = Bytes(schema)
+      let token = try proxy.record(with: WireEncoder(schema)) { records.append($0) }
+      try unsafe proxy.send(Log.write, start, Int32(length))
+      #expect(records.all.suffix(padded.count) == padded)
+      // The last byte is the string's NUL.
+      unsafe (start + length - 1).storeBytes(of: 0, as: UInt8.self)
+      try unsafe proxy.send(text, start.assumingMemoryBound(to: CChar.self))
+      #expect(records.all.suffix(padded.count) == padded.map { $0 == UInt8(length) ? 0 : $0 })
+      token.cancel()
+    }
   }
 
   @Test func `Counted and fixed buffers arrive, and NULL`() throws {
@@ -165,6 +193,7 @@ import Testing
     try invocation.setArgument("ACME", at: 4)
     var bytes: [UInt8] = []
     let encoder = WireEncoder(schema, producer: 7, startingAt: 0x0A0B)
+    let before = Date()
     try encoder.encode(invocation, into: &bytes)
     #expect(bytes.count == 72)
     #expect(bytes[0..<4] == [72, 0, 0, 0])
@@ -181,7 +210,9 @@ import Testing
     let record = try #require(try decoder.next())
     #expect(record.selector == "tick:price:symbol:")
     #expect(record.producer == 7 && record.sequence == 0x0A0B)
-    #expect(record.time > 1_700_000_000_000_000_000)
-    #expect(try decoder.next()?.sequence == nil)
+    // The clock of records moves a few milliseconds at a time.
+    let time = Date(timeIntervalSince1970: Double(record.time) / 1e9)
+    #expect(time > before.addingTimeInterval(-0.1) && time < Date(timeIntervalSinceNow: 0.1))
+    #expect(try decoder.next() == nil)
   }
 }
