@@ -372,21 +372,18 @@ static inline __attribute__((always_inline)) void load_words(const fwd_emission 
   fwd_replay_load(words, &state->method->loads, state->delivery->frame, state->delivery->arguments);
 }
 
-/// Delivers to the first records of the replay that have closures, with pointers to the arguments. Loads the words of the
-/// registers if there are other records. Returns whether there are none.
-__attribute__((noinline)) static bool replay_closures(fwd_looped_emission *looped) {
+/// Loads the words of the registers behind closures, whose argument pointers may be where the words were.
+__attribute__((noinline)) static void load_words_again(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
-  fwd_replay *replay = &looped->replay;
-  if (!replay->arguments) {
-    find_arguments_of_loop(looped);
-    replay->arguments = state->arguments + state->method->hidden_count;
-  }
-  state->responses += fwd_replay_closures(replay);
-  if (__builtin_expect(replay->count == 0, 1)) return true;
-  load_words(state, replay->words);
+  load_words(state, looped->replay.words);
   state->arguments = NULL;
-  replay->arguments = state->delivery->arguments;
-  return false;
+  looped->replay.arguments = state->delivery->arguments;
+}
+
+/// Finds the pointers to the arguments, where the words of the registers were.
+__attribute__((noinline)) static void find_arguments_apart(fwd_looped_emission *looped) {
+  find_arguments_of_loop(looped);
+  looped->replay.arguments = looped->emission.arguments + looped->emission.method->hidden_count;
 }
 
 /// Whether the first record of the replay has a closure. If it is held otherwise than most, the answer is no.
@@ -399,20 +396,19 @@ static inline bool begins_with_closure(const fwd_replay *replay) {
   return ((const fwd_implementation *)(table + replay->implementation))->closure;
 }
 
-/// The same as a call, which takes less of the stack.
-__attribute__((noinline)) static void load_words_apart(fwd_looped_emission *looped) {
-  load_words(&looped->emission, looped->replay.words);
-}
-
 /// Delivers to the records of the replay, inside of a reading. C callbacks have pointers to the arguments, which closures
 /// take as they are, so a callback's registers are loaded only if a C function is subscribed.
 static inline __attribute__((always_inline)) void replay_some(fwd_looped_emission *looped, bool has_weak,
                                                               bool has_pointers) {
-  if (begins_with_closure(&looped->replay)) {
-    if (replay_closures(looped)) return;
-  } else if (has_pointers) {
-    load_words_apart(looped);
+  fwd_replay *replay = &looped->replay;
+  bool has_closures = begins_with_closure(replay);
+  if (has_closures) {
+    if (!replay->arguments) find_arguments_apart(looped);
+    looped->emission.responses += fwd_replay_closures(replay);
+    if (__builtin_expect(replay->count == 0, 1)) return;
   }
+  // Functions of their own, which leave the stack to the deliveries.
+  if (has_pointers || has_closures) load_words_again(looped);
   const fwd_compiled_method *method = looped->emission.method;
   looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
 }
