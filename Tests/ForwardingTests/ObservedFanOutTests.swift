@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `Whoever subscribes or leaves before is counted or not`() throws {
+  @Test func `The fan-out sees what a closure before it has subscribed and cancelled`() throws {
     let (proxy, log, token) = try makeProxy()
     let later = Collected<DynamicProxy.Token>()
     let before = try proxy.before(number) { [unowned proxy] value in
@@ -151,9 +151,13 @@ import Testing
     withExtendedLifetime((token, tokens, other.token)) {}
   }
 
-  @Test func `A method without a responder is no error, and those after it are called`() throws {
+  /// The rule decides whether the loop has the interceptors.
+  @Test(arguments: [.standard, .ignore, .fail] as [DynamicProxy.Configuration.NoResponder])
+  func `A method without a responder is no error, and those after it are called`(
+    rule: DynamicProxy.Configuration.NoResponder
+  ) throws {
     var configuration = DynamicProxy.Configuration()
-    configuration.noResponder = .fail
+    configuration.noResponder = rule
     let (proxy, log, token) = try makeProxy(configuration)
     let tokens = [
       try proxy.before(number) { _ in token.cancel() },
@@ -163,6 +167,53 @@ import Testing
     try proxy.send(number, 2)
     #expect(log.all == ["after 1", "after 2"])
     withExtendedLifetime(tokens) {}
+  }
+
+  @Test func `An invocation without a responder reaches the forward target`() throws {
+    let (proxy, log, token) = try makeProxy()
+    let target = try makeProxy()
+    try proxy.setForwardTarget(target.proxy)
+    let tokens = [
+      try proxy.before(number) { _ in token.cancel() },
+      try proxy.after(number) { log.append("after \($0)") },
+    ]
+    try proxy.send(number, 1)
+    #expect(log.all == ["after 1"])
+    #expect(target.log.all == ["number 1"])
+    withExtendedLifetime((tokens, target)) {}
+  }
+
+  private final class Listener: Sendable {
+    let log: Collected<String>
+    init(_ log: Collected<String>) { self.log = log }
+    deinit { log.append("deinit") }
+  }
+
+  /// The other method's fan-out calls the closure in an emission of its own.
+  @Test(arguments: [true, false])
+  func `A subscriber that a closure lets go before is not called`(isNarrow: Bool) throws {
+    let (proxy, _, token) = try makeProxy()
+    token.cancel()
+    let log = Collected<String>()
+    var listener: Listener? = Listener(log)
+    let table = FunctionTable(for: Listener.self) {
+      $0.on(number) { listener, value in listener.log.append("number \(value)") }
+      $0.on(many) { listener, a, _, _, _, _, _, _ in listener.log.append("many \(a)") }
+    }
+    let other = FunctionTable(for: Listener.self) {
+      $0.on(number) { listener, value in listener.log.append("other \(value)") }
+      $0.on(many) { listener, a, _, _, _, _, _, _ in listener.log.append("other \(a)") }
+    }
+    let strong = try proxy.subscribe(try #require(listener), table: table, lifetime: .strong)
+    try proxy.subscribe(try #require(listener), table: other)
+    listener = nil
+    let before =
+      isNarrow
+      ? try proxy.before(number) { _ in strong.cancel() }
+      : try proxy.before(many) { _, _, _, _, _, _, _ in strong.cancel() }
+    if isNarrow { try proxy.send(number, 1) } else { try proxy.send(many, 1, 2, 3, 4, 5, 6, 7) }
+    #expect(log.all == ["deinit"])
+    withExtendedLifetime(before) {}
   }
 }
 

@@ -9,8 +9,8 @@
 ///                `------------------>   fwd_fan_out   <---------------------'
 ///                                            |
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
-///        Is the method intercepted?          | yes  -> `fan_out_observed` if closures run before and after a loop, else
-///                                            |         `fwd_intercept` (interception.c), which fans out again
+///        Is the method intercepted?          | yes  -> `fan_out_past_interceptors`: a loop that calls the closures before
+///                                            |         and after it, or `fwd_intercept` (interception.c)
 ///        Does any subscriber implement it?   | no   -> `fan_out_to_nobody`
 ///                                            v
 ///        Is there nothing to decide after each delivery?  (a void method that goes to all responders)
@@ -386,7 +386,7 @@ __attribute__((noinline)) static void find_arguments_apart(fwd_looped_emission *
   looped->replay.arguments = looped->emission.arguments + looped->emission.method->hidden_count;
 }
 
-/// Whether the first record of the replay has a closure. If it is held otherwise than most, the answer is no.
+/// Whether the first record of the replay has a closure. The answer is no if its subscription has ended or has a gate.
 static inline bool begins_with_closure(const fwd_replay *replay) {
   if (replay->count == 0) return false;
   const fwd_record *record = replay->records[0];
@@ -618,11 +618,11 @@ static inline bool must_know_interception(const fwd_compiled_method *method) {
 }
 
 /// The fan-out of a delivery whose interceptors have run.
-static fwd_status fan_out_behind(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                 fwd_error *error) {
-  // Only where it matters: the copy is dear, since the caller has only just written the delivery.
+static fwd_status fan_out_after_interception(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                             const fwd_delivery *delivery, fwd_error *error) {
+  // The delivery is copied only if it has to be: it was written just now, so its copy waits for the stores.
   return must_know_interception(method) ? fan_out_intercepted(proxy, method, delivery, error)
-                                 : fan_out_to_any(proxy, method, delivery, error);
+                                        : fan_out_to_any(proxy, method, delivery, error);
 }
 
 /// Calls interceptors before or after the loop of an emission.
@@ -634,31 +634,41 @@ __attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, con
   state->arguments = NULL;
 }
 
-/// Fans out by a loop, and calls the interceptors before and after it in the same emission. If an interceptor replaces the
-/// subscribers, or takes an invocation rather than the arguments, `fwd_intercept` does this instead.
+/// Fans out by a loop, and calls the interceptors before and after it in the same emission. Takes over a guard of the list's
+/// domain, as two words: a struct would be stored in words and loaded in pairs, which defeats store forwarding.
 __attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                             const fwd_delivery *delivery, fwd_error *error) {
+                                                             const fwd_delivery *delivery, fwd_hazard *hazard,
+                                                             uint64_t entered, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  // Here, since a guard that is passed on is stored in words and loaded in pairs, which defeats store forwarding.
-  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+  fwd_guard guard = {.hazard = hazard, .domain = &fwd_proxy_list(proxy)->domain, .entered = entered};
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
+  // The taps may have been replaced since the caller looked.
   if (!taps || taps->has_stub || !begin_loop(&looped, proxy, method, delivery, words, false)) {
     fwd_hazard_leave(guard);
-    return fwd_intercept(proxy, method, delivery, fan_out_behind, error);
+    return fwd_intercept(proxy, method, delivery, fan_out_after_interception, error);
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  if (taps->before_count > 0) pass_taps(&looped, taps->taps, taps->before_count);
+  size_t after_count = taps->after_count;
+  if (taps->before_count > 0) {
+    pass_taps(&looped, taps->taps, taps->before_count);
+    // What the interceptors have cancelled is freed now, as it is if they run in an emission of their own. This may free
+    // the taps.
+    if (after_count == 0 && !fwd_guard_is_current(guard)) {
+      fwd_hazard_leave(guard);
+      guard = fwd_hazard_enter(guard.domain);
+    }
+  }
   load_words(state, words);
   state->frame.kind = FWD_NESTING_LOOPS;
-  // Not before: it has whom the interceptors have subscribed.
+  // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
   size_t asked, visited = replay_reading(&looped, &reading, false, &asked);
   fwd_status status = end_loop(&looped, asked, visited, error);
-  if (status == FWD_OK && taps->after_count > 0) {
+  if (status == FWD_OK && after_count > 0) {
     fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-    pass_taps(&looped, taps->taps + taps->before_count, taps->after_count);
+    pass_taps(&looped, taps->taps + taps->before_count, after_count);
     fwd_nesting_leave(&state->frame, delivery->is_nested);
   }
   fwd_hazard_leave(guard);
@@ -666,13 +676,21 @@ __attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, c
 }
 
 /// Calls the interceptors, and the subscribers unless an interceptor replaces them.
-static fwd_status fan_out_past_interceptors(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                            const fwd_delivery *delivery, uint32_t tables, fwd_error *error) {
+__attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy *proxy,
+                                                                      const fwd_compiled_method *method,
+                                                                      const fwd_delivery *delivery, uint32_t tables,
+                                                                      fwd_error *error) {
   if (fwd_tables_have_some(tables) && is_by_loop(method, delivery) && method->is_narrow && !delivery->batch &&
       !must_know_interception(method)) {
-    return fan_out_observed(proxy, method, delivery, error);
+    fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+    const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
+    // Looked at here, before the frame of a loop is on the stack.
+    if (taps && !taps->has_stub) {
+      return fan_out_observed(proxy, method, delivery, guard.hazard, guard.entered, error);
+    }
+    fwd_hazard_leave(guard);
   }
-  return fwd_intercept(proxy, method, delivery, fan_out_behind, error);
+  return fwd_intercept(proxy, method, delivery, fan_out_after_interception, error);
 }
 
 // MARK: Entries

@@ -83,7 +83,7 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
 /// that one. If there is no such interceptor any more, calls the subscribers.
 __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                    const fwd_delivery *delivery, const fwd_taps *taps,
-                                                   fwd_fan_out_behind behind, fwd_error *error) {
+                                                   fwd_fan_out_afterwards fan_out, fwd_error *error) {
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
     if (fwd_tap_take(stub)) return call_stub(proxy, method, delivery, stub, error);
@@ -97,39 +97,31 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
     }
     taps = later;
   }
-  return behind(proxy, method, delivery, error);
+  return fan_out(proxy, method, delivery, error);
 }
 
-/// Calls the subscribers, or the interceptor that replaces them, and then the interceptors after them. Ends the reading
-/// of the caller.
-__attribute__((noinline)) static fwd_status go_on(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                  const fwd_delivery *delivery, const fwd_taps *taps, fwd_guard guard,
-                                                  fwd_fan_out_behind behind, fwd_error *error) {
-  fwd_status status = answer(proxy, method, delivery, taps, behind, error);
+// Without interceptors that replace the subscribers or come after them, this function's frame ends before the fan-out.
+fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                         fwd_fan_out_afterwards fan_out, fwd_error *error) {
+  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+  const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
+  if (!taps) {
+    // Some interceptor is no closure, so Swift runs all.
+    fwd_hazard_leave(guard);
+    return intercept_in_swift(proxy, method, delivery, error);
+  }
+  fwd_status status = FWD_OK;
+  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
+  if (status == FWD_OK && !taps->has_stub && taps->after_count == 0) {
+    // Left before the fan-out, since a thread enters a domain more slowly if it is in one already.
+    fwd_hazard_leave(guard);
+    return fan_out(proxy, method, delivery, error);
+  }
+  if (status == FWD_OK) status = answer(proxy, method, delivery, taps, fan_out, error);
   if (status == FWD_OK && taps->after_count > 0) {
     const fwd_tap *afters = &taps->taps[taps->before_count + taps->has_stub];
     status = call_taps(proxy, method, delivery, afters, taps->after_count, error);
   }
   fwd_hazard_leave(guard);
   return status;
-}
-
-// Each way but `go_on` ends this function's frame before it goes on.
-fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                         fwd_fan_out_behind behind, fwd_error *error) {
-  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
-  const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
-  if (!taps) {
-    // Not closures alone.
-    fwd_hazard_leave(guard);
-    return intercept_in_swift(proxy, method, delivery, error);
-  }
-  fwd_status status = FWD_OK;
-  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
-  if (status == FWD_OK && (taps->has_stub || taps->after_count > 0)) {
-    return go_on(proxy, method, delivery, taps, guard, behind, error);
-  }
-  // Before the fan-out enters the domain, which is dearer for a thread that is there already.
-  fwd_hazard_leave(guard);
-  return status == FWD_OK ? behind(proxy, method, delivery, error) : status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Interception: what runs before, behind and instead of a method's subscribers.
+/// Interception: what runs before, after and instead of a method's subscribers.
 
 #ifndef FWD_SRC_INTERCEPTION_H
 #define FWD_SRC_INTERCEPTION_H
@@ -12,12 +12,12 @@
 #include "members/taps.h"
 
 /// Fans out a delivery whose interceptors have run.
-typedef fwd_status (*fwd_fan_out_behind)(fwd_proxy *proxy, const fwd_compiled_method *method,
+typedef fwd_status (*fwd_fan_out_afterwards)(fwd_proxy *proxy, const fwd_compiled_method *method,
                                          const fwd_delivery *delivery, fwd_error *error);
 
-/// Runs the method's interceptors, which fan the delivery out by `behind` or not.
+/// Runs the method's interceptors, which fan the delivery out by `fan_out`, or do not.
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                         fwd_fan_out_behind behind, fwd_error *error);
+                         fwd_fan_out_afterwards fan_out, fwd_error *error);
 
 /// Calls an interceptor by its packed function. A failure is reported, and stays the thread's last error.
 fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_tap *tap,

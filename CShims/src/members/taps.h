@@ -18,10 +18,11 @@ struct fwd_liveness {
   _Atomic size_t remaining;
 };
 
-/// `fwd_liveness_holds` and `fwd_liveness_take` for the C part, inline.
+/// Does what `fwd_liveness_holds` does, inline.
 static inline bool fwd_tap_holds(const fwd_tap *tap) {
   return atomic_load_explicit(&tap->liveness->remaining, memory_order_acquire) > 0;
 }
+/// Does what `fwd_liveness_take` does, inline for interceptors without a limit.
 static inline bool fwd_tap_take(const fwd_tap *tap) {
   bool has_limit = atomic_load_explicit(&tap->liveness->remaining, memory_order_acquire) < SIZE_MAX;
   return __builtin_expect(has_limit, 0) ? fwd_liveness_take(tap->liveness) : true;

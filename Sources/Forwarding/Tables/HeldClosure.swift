@@ -31,9 +31,9 @@ internal struct HeldOwnerlessClosure<Output, each Argument>: Sendable {
   }
 }
 
-/// A closure without an owner and without a result, likewise. As a
-/// `HeldOwnerlessClosure<Void, …>` its call would pass through one more function,
-/// which gives the result an address.
+/// Holds a closure that has neither an owner nor a result. A
+/// `HeldOwnerlessClosure<Void, …>` would hold it too, but each call would pass
+/// through one more function, which gives the result an address.
 internal struct HeldObserver<each Argument>: Sendable {
   private let body: @Sendable (repeat each Argument) -> Void
 
@@ -45,7 +45,7 @@ internal struct HeldObserver<each Argument>: Sendable {
 package typealias RawObserver =
   @Sendable (_ arguments: UnsafePointer<UnsafeMutableRawPointer>) -> Void
 
-/// Such a closure, likewise.
+/// Holds a raw observer.
 @safe internal struct HeldRawObserver: Sendable {
   private let body: RawObserver
 
