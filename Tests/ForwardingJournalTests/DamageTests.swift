@@ -84,6 +84,39 @@
       }
     }
 
+    @Test(arguments: [1...3, 3...3, 2...4])
+    func `A batch that is missing is damage, also where the filter ends inside of it`(
+      positions: ClosedRange<Int>
+    ) throws {
+      let folder = try Folder()
+      _ = try folder.numbers(2)
+      _ = try folder.numbers(2)
+      _ = try folder.numbers(2)
+      try folder.run("DELETE FROM batches WHERE first_position = 3")
+      let journal = try Journal(reading: folder.path)
+      let error = journalError {
+        _ = try journal.numbers(Journal.Filter(positions: positions))
+      }
+      #expect(error?.code == .damaged && error?.position == 3)
+      #expect(error?.description.contains("from position 5") == true, "\(error as Any)")
+      #expect(try journal.numbers(Journal.Filter(positions: 1...2)).count == 2)
+      #expect(try journal.numbers(Journal.Filter(positions: 5...9)).count == 2)
+    }
+
+    @Test func `A last call that is missing is damage`() throws {
+      let folder = try Folder()
+      _ = try folder.numbers(2)
+      try folder.run("DELETE FROM batches")
+      let proxy = try Log.proxy()
+      let journal = try Journal(folder.path)
+      let error = journalError {
+        _ = try journal.subscribe(
+          to: proxy, Log.schema(proxy), startingWithLast: [Log.number.selector.name]
+        ) { try $0.subscribe { $0.on(Log.number) { _ in } } }
+      }
+      #expect(error?.code == .damaged && error?.position == 2, "\(error as Any)")
+    }
+
     @Test func `Tables that are not those of a journal are refused`() throws {
       let columns = "earliest_time_ns, latest_time_ns, session, steady_time_ns, records"
       for statement in [

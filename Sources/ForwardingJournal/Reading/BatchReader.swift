@@ -36,6 +36,8 @@
     /// - Returns: nil if no record has one of the filter's positions and times.
     internal mutating func read(from position: Int) throws(JournalError) -> Piece? {
       let start = try tables.firstPosition(ofBatchAt: position) ?? position
+      // Asked before the rows are read: a writer adds batches meanwhile, but in order.
+      let later = try tables.firstPosition(ofBatchAfter: filter.positions.upperBound)
       let rows = try tables.batches(from: start, through: filter.positions.upperBound)
       defer { rows.end() }
       var records: [UInt8] = []
@@ -46,7 +48,10 @@
       while records.count < Self.size {
         let kept = (records: records.count, schemas: used)
         do throws(JournalError) {
-          guard let batch = try rows.next() else { break }
+          guard let batch = try rows.next() else {
+            try checkEnd(next ?? max(position, 1), later)
+            break
+          }
           try check(batch, after: next, from: max(position, 1))
           next = batch.end
           if batch.end <= position { continue }
@@ -73,6 +78,16 @@
       piece.end = last.end
       piece.bytes = try bytes(of: used) + records
       return piece
+    }
+
+    /// Checks that no wanted position is missing where the rows end.
+    ///
+    /// - Parameters:
+    ///   - next: the first position that was not found.
+    ///   - later: the first position of a batch that the filter leaves out.
+    private func checkEnd(_ next: Int, _ later: Int?) throws(JournalError) {
+      guard let later, next <= filter.positions.upperBound else { return }
+      throw damaged(next, "the records up to position \(later - 1) are missing")
     }
 
     /// Checks that a batch follows the one before without a gap.

@@ -64,7 +64,11 @@
         if positions == delivered { break }
         for position in positions where !delivered.contains(position) {
           var entries = try entries(schema, Filter(positions: position...position))
-          guard let entry = try entries.next() else { continue }
+          guard let entry = try entries.next() else {
+            throw JournalError(
+              .damaged, path, "the file is damaged: the last call of a method is missing",
+              position: position)
+          }
           do throws(WireError) {
             try entry.record.forward(to: late)
           } catch {

@@ -171,12 +171,13 @@
     ) throws(JournalError) {
       guard isSynced else { return try database.transaction(body) }
       try setSynchronous(true)
+      // A failure does not concern the calls that have been committed. Later commits are synced.
+      defer { try? setSynchronous(false) }
       try database.transaction { () throws(JournalError) in
         try body()
         // SQLite does not sync a commit that changes nothing.
         try database.run("PRAGMA user_version = \(Self.version)")
       }
-      try setSynchronous(false)
     }
 
     /// Sets whether each commit is synced to the disk.
