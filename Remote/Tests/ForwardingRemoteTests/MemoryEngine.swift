@@ -16,6 +16,9 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   fileprivate var closedCount = 0
   private var isAway = false
   private var connecting: @Sendable () -> Void = {}
+  fileprivate var closing: @Sendable () -> Void = {}
+  fileprivate var fetching: @Sendable () -> Void = {}
+  fileprivate var handlingCount = 0
   /// How many appended messages are stored and not acknowledged, before a link ends.
   fileprivate var silentAppends = 0
 
@@ -38,6 +41,19 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   func whenConnecting(_ body: @escaping @Sendable () -> Void) {
     lock.withLock { connecting = body }
   }
+
+  /// Calls a closure whenever a link has been closed by its owner.
+  func whenClosing(_ body: @escaping @Sendable () -> Void) {
+    lock.withLock { closing = body }
+  }
+
+  /// Calls a closure whenever a single message is about to be read.
+  func whenFetching(_ body: @escaping @Sendable () -> Void) {
+    lock.withLock { fetching = body }
+  }
+
+  /// How many requests have been passed to a responder.
+  var handledRequestCount: Int { lock.withLock { handlingCount } }
 
   /// Ends the links, and refuses others until it is told otherwise.
   func setAway(_ isAway: Bool) {
@@ -122,6 +138,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
 
   func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]? {
     try check()
+    engine.lock.withLock { engine.fetching }()
     return engine.lock.withLock {
       let messages = engine.logs[log] ?? []
       return (1...UInt64(max(1, messages.count))).contains(position) && !messages.isEmpty
@@ -191,6 +208,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     }
     if responders.isEmpty { throw RemoteError(.noResponders, "nobody responds to \(address)") }
     for respond in responders {
+      engine.lock.withLock { engine.handlingCount += 1 }
       if let response = respond(request), !body(response) { return }
     }
     throw RemoteError(.timedOut, "no more responses from \(address)")
@@ -204,5 +222,6 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
       services = [:]
       engine.links.removeAll { $0 === self }
     }
+    engine.lock.withLock { engine.closing }()
   }
 }

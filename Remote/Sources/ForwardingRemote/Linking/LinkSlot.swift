@@ -15,16 +15,19 @@ internal final class LinkSlot: @unchecked Sendable {
   // SAFETY: the condition's lock protects the variables. The owner uses the same condition for
   // its own variables, so a check of the generation and what follows from it are one step.
   private let condition: NSCondition
-  private var generation = 0
-  /// The present link; nil while there is none. The lock is held.
+  /// The number of the present link, or of the one that is being made. Access only with the lock
+  /// held.
+  internal private(set) var generation = 0
+  /// The present link; nil while there is none. Access only with the lock held.
   internal private(set) var link: (any RemoteLink)?
-  /// The first failure that the present link has reported. The lock is held.
+  /// The first failure that the present link has reported. Access only with the lock held.
   internal private(set) var fault: RemoteError?
 
   /// - Parameters:
   ///   - engine: makes the links.
   ///   - isPrompt: whether messages are sent at once, as requests need it.
-  ///   - condition: the owner's. It is broadcast when the present link fails.
+  ///   - condition: the owner's. It is broadcast when the present link fails, and when it is
+  ///     closed.
   internal init(_ engine: any RemoteEngine, promptly isPrompt: Bool, _ condition: NSCondition) {
     self.engine = engine
     self.isPrompt = isPrompt
@@ -63,6 +66,7 @@ internal final class LinkSlot: @unchecked Sendable {
     let next = generation
     let former = link
     (link, fault) = (nil, nil)
+    condition.broadcast()
     condition.unlock()
     former?.close()
     return next
@@ -83,7 +87,7 @@ internal final class LinkSlot: @unchecked Sendable {
   // MARK: Sessions
 
   /// Runs a session, and again after each failure that another link may end, with pauses in
-  /// between. Closes the link at the end.
+  /// between. Runs none if the owner wants none from the beginning. Closes the link at the end.
   ///
   /// - Parameters:
   ///   - backoff: decides about the pauses.
@@ -100,7 +104,7 @@ internal final class LinkSlot: @unchecked Sendable {
   ) throws(RemoteError) {
     defer { close() }
     var backoff = backoff
-    repeat {
+    while !condition.withLock(isEnded) {
       do throws(RemoteError) {
         return try session(&backoff)
       } catch {
@@ -108,7 +112,7 @@ internal final class LinkSlot: @unchecked Sendable {
         failed(error)
         wait(pause, until: isEnded)
       }
-    } while !condition.withLock(isEnded)
+    }
   }
 
   private func wait(_ pause: Duration, until isEnded: () -> Bool) {

@@ -14,7 +14,7 @@ extension PublisherCore {
       let link = try connect()
       let log = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
       try checkOwner(link)
-      try link.respond(to: ownerAddress) { [weak self] _ in self?.ownerResponse }
+      try respondAsOwner(on: link)
       let calls = try lastTrailer(link, log)?.lastCall ?? 0
       withLock {
         storedPosition = log.last
@@ -35,16 +35,22 @@ extension PublisherCore {
     RemoteError(.producerTaken, reason)
   }
 
-  /// The response to another publisher of the name. Waits while the log is being
-  /// taken; nil if that fails.
+  /// Responds to other publishers of the name for as long as the link lasts.
+  private func respondAsOwner(on link: any RemoteLink) throws(RemoteError) {
+    let generation = withLock { slot.generation }
+    try link.respond(to: ownerAddress) { [weak self] _ in self?.ownerResponse(generation) }
+  }
+
+  /// Returns the response to another publisher of the name. Waits while the log is being taken
+  /// with the link that got the request; nil if that fails.
   ///
   /// A publisher reads the end of the log, then asks for others, then begins to respond, then takes
   /// the log. So one that gets no response has read the log before any other took it, and
   /// cannot take it after that.
-  private var ownerResponse: [UInt8]? {
+  private func ownerResponse(_ generation: Int) -> [UInt8]? {
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
-    while !isOwner && !isClosing && slot.fault == nil {
+    while !isOwner && !isClosing && slot.fault == nil && slot.generation == generation {
       if !condition.wait(until: deadline) { break }
     }
     let owns = isOwner && !isAbandoned && failure == nil
@@ -120,7 +126,7 @@ extension PublisherCore {
     guard trailer.writer == identity else {
       throw taken("another publisher of this name has taken over while this one had no connection")
     }
-    try link.respond(to: ownerAddress) { [weak self] _ in self?.ownerResponse }
+    try respondAsOwner(on: link)
     withLock {
       messages.rewind()
       stored(upToCall: trailer.lastCall)

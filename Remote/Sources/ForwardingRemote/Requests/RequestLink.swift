@@ -11,7 +11,9 @@ internal final class RequestLink: @unchecked Sendable {
   /// still carry requests: the server may have refused the subject of one of them only.
   internal final class Shared: Sendable {
     internal let link: any RemoteLink
-    fileprivate let failure: Failure
+    private let failure: Failure
+
+    fileprivate var hasFailed: Bool { failure.hasOccurred.load(ordering: .relaxed) }
 
     fileprivate init(_ engine: any RemoteEngine) throws(RemoteError) {
       let failure = Failure()
@@ -40,13 +42,17 @@ internal final class RequestLink: @unchecked Sendable {
   /// Returns a link that is not known to have failed. The caller keeps the result until its
   /// request has ended.
   internal func current() throws(RemoteError) -> Shared {
-    if let shared = lock.withLock({ shared }),
-      !shared.failure.hasOccurred.load(ordering: .relaxed)
-    {
-      return shared
-    }
+    if let present = lock.withLock({ shared }), !present.hasFailed { return present }
     let new = try Shared(engine)
-    lock.withLock { shared = new }
-    return new
+    let (present, surplus) = lock.withLock { () -> (Shared, Shared?) in
+      // Another request may have replaced the failed link in the meantime.
+      if let shared, !shared.hasFailed { return (shared, new) }
+      defer { shared = new }
+      return (new, shared)
+    }
+    // The last reference closes the link. The engine may wait meanwhile, or call code that makes a
+    // request, so the lock must be free.
+    withExtendedLifetime(surplus) {}
+    return present
   }
 }
