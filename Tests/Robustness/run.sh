@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-# Tests the C target with hostile encodings, failing allocations, deep recursion and many threads, and compares the list
-# of subscribers with a simple model of it.
+# Tests the C target with hostile encodings, failing allocations, deep recursion and many threads, compares the list
+# of subscribers with a simple model of it, and compares the ways of a fan-out with each other.
 #
 #     Tests/Robustness/run.sh [BUILD...]
 #
@@ -15,8 +15,8 @@
 # Variables in the environment:
 #   CC        the compiler (the Swift toolchain's clang, or else clang)
 #   ROUNDS    the rounds of each thread in threads.c
-#   EPISODES  the number of random sequences in list_model.c
-#   SEED      the seed of both
+#   EPISODES  the number of random sequences in list_model.c and fan_out_ways.c
+#   SEED      the seed of all three
 
 set -eu
 . "$(dirname -- "$0")/../../scripts/lib.sh"
@@ -70,10 +70,13 @@ flags_of() {
 
 programs_of() {
   case $1 in
-    debug) echo "hostile nesting allocation_failures" ;;
+    debug) echo "hostile nesting allocation_failures fan_out_ways" ;;
     # Without `reclaim`: the thread sanitizer crashes in threads' exit handlers, which that program uses.
     thread) echo "threads fork selectors mailboxes" ;;
-    *) echo "hostile nesting allocation_failures list_model short_segments threads reclaim fork selectors visitors mailboxes" ;;
+    *)
+      echo "hostile nesting allocation_failures list_model short_segments fan_out_ways threads reclaim fork selectors"
+      echo "visitors mailboxes"
+      ;;
   esac
 }
 
@@ -189,6 +192,7 @@ for build in $builds; do
     case $program in
       threads) set -- "${ROUNDS:-10000}" ${SEED:+"$SEED"} ;;
       list_model | short_segments) set -- "${EPISODES:-250}" ${SEED:+"$SEED"} ;;
+      fan_out_ways) set -- "${EPISODES:-400}" ${SEED:+"$SEED"} ;;
       selectors) case $build in address | thread) set -- 160000 ;; esac ;;
     esac
     run_program "$build, $program" "$temporary/$build/$program" "$@"
@@ -198,7 +202,7 @@ for build in $builds; do
     fi
     # Programs with Swift objects run again with Swift's own weak references.
     case $program in
-      allocation_failures | list_model | short_segments | threads)
+      allocation_failures | list_model | short_segments | fan_out_ways | threads)
         run_program "$build, $program, stock references" env FWD_WEAK=stock "$temporary/$build/$program" "$@"
         ;;
     esac
