@@ -15,17 +15,9 @@
 #include "members/swift_closure.h"
 #include "objects.h"
 #include "proxies.h"
+#include "random.h"
 #include "ways_methods.h"
 
-static uint64_t state;
-
-static uint64_t next_random(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state >> 11;
-}
-static size_t below(size_t limit) { return (size_t)(next_random() % limit); }
 static bool one_in(size_t count) { return below(count) == 0; }
 
 // MARK: Subscribers

@@ -17,17 +17,11 @@
 #include "members/responders.h"
 #include "members/subscriber_list.h"
 #include "proxies.h"
+#include "random.h"
 
 static unsigned episodes = 250;
-static uint64_t seed, state;
+static uint64_t seed;
 
-static uint64_t next_random(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state >> 11;
-}
-static size_t below(size_t limit) { return (size_t)(next_random() % limit); }
 static bool chance(unsigned percent) { return below(100) < percent; }
 
 // MARK: The model
