@@ -69,7 +69,7 @@ import Testing
 
   @Test func `A link that is closed while it is made is not kept`() throws {
     let slot = LinkSlot(engine, promptly: false, condition)
-    engine.whenConnecting { slot.close() }
+    engine.next(.connecting) { slot.close() }
     #expect(throws: RemoteError.self) { try slot.connect() }
     #expect(engine.linkCount == (1, 0) && condition.withLock { slot.link } == nil)
   }
@@ -129,9 +129,10 @@ import Testing
     let core = PublisherCore(
       "sensors", engine, RemotePublisherOptions(), schema: [], timeout: .seconds(50))
     let other = try engine.connect(promptly: true) { _ in }
+    defer { other.close() }
     let outcomes = Collected<RemoteError.Code?>()
     // The publisher responds already, and has not read the message yet.
-    engine.whenFetching { [engine] in
+    engine.next(.fetching) { [engine] in
       let thread = Thread {
         do throws(RemoteError) {
           try other.request("owner.sensors", everyone: true, [], within: .seconds(50)) { _ in true }
@@ -155,7 +156,7 @@ import Testing
     let requests = RequestLink(engine)
     _ = try requests.current()
     engine.cut()
-    engine.whenClosing { _ = try? requests.current() }
+    engine.next(.closing) { _ = try? requests.current() }
     let links = Collected<RequestLink.Shared>()
     let thread = Thread { if let link = try? requests.current() { links.append(link) } }
     thread.start()
@@ -169,8 +170,7 @@ import Testing
     engine.cut()
     let links = Collected<RequestLink.Shared>()
     // Another request makes a link while this one does.
-    engine.whenConnecting { [engine] in
-      engine.whenConnecting {}
+    engine.next(.connecting) { [engine] in
       if let link = try? requests.current() { links.append(link) }
     }
     let link = try requests.current()

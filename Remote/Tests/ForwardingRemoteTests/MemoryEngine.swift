@@ -15,9 +15,8 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   private var madeCount = 0
   fileprivate var closedCount = 0
   private var isAway = false
-  private var connecting: @Sendable () -> Void = {}
-  fileprivate var closing: @Sendable () -> Void = {}
-  fileprivate var fetching: @Sendable () -> Void = {}
+  /// What is called once and then released: a closure may refer to this engine.
+  private var once: [Moment: @Sendable () -> Void] = [:]
   fileprivate var handlingCount = 0
   /// How many appended messages are stored and not acknowledged, before a link ends.
   fileprivate var silentAppends = 0
@@ -33,23 +32,26 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
       return link
     }
     guard let link else { throw RemoteError(.disconnected, "the engine is away") }
-    lock.withLock { connecting }()
+    reach(.connecting)
     return link
   }
 
-  /// Calls a closure whenever a link is being made.
-  func whenConnecting(_ body: @escaping @Sendable () -> Void) {
-    lock.withLock { connecting = body }
+  enum Moment {
+    /// A link has been made, and its owner does not have it yet.
+    case connecting
+    /// A link has been closed by its owner.
+    case closing
+    /// A single message is about to be read.
+    case fetching
   }
 
-  /// Calls a closure whenever a link has been closed by its owner.
-  func whenClosing(_ body: @escaping @Sendable () -> Void) {
-    lock.withLock { closing = body }
+  /// Calls a closure the next time that a moment comes.
+  func next(_ moment: Moment, _ body: @escaping @Sendable () -> Void) {
+    lock.withLock { once[moment] = body }
   }
 
-  /// Calls a closure whenever a single message is about to be read.
-  func whenFetching(_ body: @escaping @Sendable () -> Void) {
-    lock.withLock { fetching = body }
+  fileprivate func reach(_ moment: Moment) {
+    lock.withLock { once.removeValue(forKey: moment) }?()
   }
 
   /// How many requests have been passed to a responder.
@@ -76,7 +78,7 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
     lock.withLock { (madeCount, madeCount - closedCount) }
   }
 
-  /// Reports an event of each link that has ended, as a client may on a thread of its own.
+  /// Calls the handlers of all links that have ended, as a client's thread may do.
   func report(late event: RemoteEvent) {
     for handler in lock.withLock({ lateHandlers }) { handler(event) }
   }
@@ -138,7 +140,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
 
   func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]? {
     try check()
-    engine.lock.withLock { engine.fetching }()
+    engine.reach(.fetching)
     return engine.lock.withLock {
       let messages = engine.logs[log] ?? []
       return (1...UInt64(max(1, messages.count))).contains(position) && !messages.isEmpty
@@ -222,6 +224,6 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
       services = [:]
       engine.links.removeAll { $0 === self }
     }
-    engine.lock.withLock { engine.closing }()
+    engine.reach(.closing)
   }
 }
