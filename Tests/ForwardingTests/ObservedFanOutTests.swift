@@ -189,7 +189,7 @@ import Testing
     deinit { log.append("deinit") }
   }
 
-  /// The other method's fan-out calls the closure in an emission of its own.
+  /// The loop calls the closure before `number:`, and `fwd_intercept` calls the one before `many:`.
   @Test(arguments: [true, false])
   func `A subscriber that a closure lets go before is not called`(isNarrow: Bool) throws {
     let (proxy, _, token) = try makeProxy()

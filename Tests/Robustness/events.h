@@ -27,7 +27,7 @@ static const char *const event_names[] = {"forwarded", "returned", "delivered", 
 
 typedef struct event {
   event_kind kind;
-  /// What they are depends on the kind: numbers of methods, subscribers, interceptors and objects, and statuses.
+  /// The kind says what they mean: numbers of methods, subscribers, interceptors and objects, or statuses.
   size_t first, second, third;
 } event;
 

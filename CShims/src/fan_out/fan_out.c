@@ -372,7 +372,8 @@ static inline __attribute__((always_inline)) void load_words(const fwd_emission 
   fwd_replay_load(words, &state->method->loads, state->delivery->frame, state->delivery->arguments);
 }
 
-/// Loads the words of the registers behind closures, whose argument pointers may be where the words were.
+/// Loads the words of the registers after closures have been called, since their argument pointers may have overwritten the
+/// words. A call of its own takes less of the stack.
 __attribute__((noinline)) static void load_words_again(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
   load_words(state, looped->replay.words);
@@ -380,20 +381,13 @@ __attribute__((noinline)) static void load_words_again(fwd_looped_emission *loop
   looped->replay.arguments = state->delivery->arguments;
 }
 
-/// Finds the pointers to the arguments, where the words of the registers were.
-__attribute__((noinline)) static void find_arguments_apart(fwd_looped_emission *looped) {
-  find_arguments_of_loop(looped);
-  looped->replay.arguments = looped->emission.arguments + looped->emission.method->hidden_count;
-}
-
 /// Whether the first record of the replay has a closure. The answer is no if its subscription has ended or has a gate.
-static inline bool begins_with_closure(const fwd_replay *replay) {
+static inline bool begins_with_closure(const fwd_replay *replay, size_t method) {
   if (replay->count == 0) return false;
   const fwd_record *record = replay->records[0];
   // Before the table is read, since the table of a subscription that has ended may be gone.
   if (fwd_record_held(record) & FWD_HELD_IRREGULAR) return false;
-  const char *table = (const char *)record->table;
-  return ((const fwd_implementation *)(table + replay->implementation))->closure;
+  return fwd_record_implementation(record, method)->closure;
 }
 
 /// Delivers to the records of the replay, inside of a reading. C callbacks have pointers to the arguments, which closures
@@ -401,15 +395,13 @@ static inline bool begins_with_closure(const fwd_replay *replay) {
 static inline __attribute__((always_inline)) void replay_some(fwd_looped_emission *looped, bool has_weak,
                                                               bool has_pointers) {
   fwd_replay *replay = &looped->replay;
-  bool has_closures = begins_with_closure(replay);
+  const fwd_compiled_method *method = looped->emission.method;
+  bool has_closures = begins_with_closure(replay, method->index);
   if (has_closures) {
-    if (!replay->arguments) find_arguments_apart(looped);
     looped->emission.responses += fwd_replay_closures(replay);
     if (__builtin_expect(replay->count == 0, 1)) return;
   }
-  // Functions of their own, which leave the stack to the deliveries.
   if (has_pointers || has_closures) load_words_again(looped);
-  const fwd_compiled_method *method = looped->emission.method;
   looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
 }
 
@@ -653,8 +645,8 @@ __attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, c
   size_t after_count = taps->after_count;
   if (taps->before_count > 0) {
     pass_taps(&looped, taps->taps, taps->before_count);
-    // What the interceptors have cancelled is freed now, as it is if they run in an emission of their own. This may free
-    // the taps.
+    // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
+    // frees them at the same moment.
     if (after_count == 0 && !fwd_guard_is_current(guard)) {
       fwd_hazard_leave(guard);
       guard = fwd_hazard_enter(guard.domain);

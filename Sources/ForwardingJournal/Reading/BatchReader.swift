@@ -113,7 +113,7 @@
     ///
     /// Only the lengths of the records are checked here. The decoder checks everything else.
     ///
-    /// - Returns: what is wrong with the batch; nil if nothing is.
+    /// - Returns: the batch's fault, or nil if the batch is sound.
     @unsafe private static func copy(
       _ bytes: UnsafeRawBufferPointer, _ batch: BatchHeader, _ positions: ClosedRange<Int>,
       to records: inout [UInt8], _ schemas: inout Set<UInt32>

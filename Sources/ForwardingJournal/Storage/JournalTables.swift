@@ -121,7 +121,7 @@
       return BatchRows(statement.bind(first, last))
     }
 
-    /// Returns the schema record of an identifier; nil if there is none of a possible length.
+    /// Returns the schema record of an identifier, or nil if the file has none or one that is too long.
     internal func schema(_ identifier: UInt32) throws(JournalError) -> [UInt8]? {
       let statement = try prepared(
         "SELECT record FROM schemas WHERE identifier = ? AND length(record) <= \(Self.schemaLimit)")

@@ -18,7 +18,7 @@ internal final class LinkSlot: @unchecked Sendable {
   /// The number of the present link, or of the one that is being made. Access only with the lock
   /// held.
   internal private(set) var generation = 0
-  /// The present link; nil while there is none. Access only with the lock held.
+  /// The link that is in use, or nil. Access only with the lock held.
   internal private(set) var link: (any RemoteLink)?
   /// The first failure that the present link has reported. Access only with the lock held.
   internal private(set) var fault: RemoteError?

@@ -63,7 +63,7 @@ internal enum NATSSignal: Sendable {
     context, .closed(last.status == NATS_OK ? "it has been closed" : last.text))
 }
 
-/// The client's description of this thread's last error, or nil if there is none.
+/// Returns how the client describes this thread's last error, or nil if no call has failed.
 internal var threadError: String? {
   var status = NATS_OK
   // SAFETY: a string of this thread.

@@ -29,7 +29,7 @@ internal struct PermissionViolation {
   }
 }
 
-/// The header `Status`, with which the server marks messages of its own.
+/// The server sets the header `Status` in the messages that it writes itself.
 internal enum ServerStatus {
   internal static let header = "Status"
   internal static let descriptionHeader = "Description"
