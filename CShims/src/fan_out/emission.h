@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
 #include "fan_out/replay.h"
@@ -24,9 +25,10 @@ typedef struct fwd_emission {
   const fwd_delivery *delivery;
   size_t responses;
   /// Deliveries of a loop that `fwd_fail_delivery` has withdrawn: the loop counts them as made.
-  size_t withdrawn;
-  /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
-  size_t gone;
+  uint32_t withdrawn;
+  /// Whether a record was met that can be removed: its subscription has ended, or ends with this delivery, or its object
+  /// has died.
+  bool met_dead;
   /// What the delivery at hand writes its result to, and the result that is kept so far.
   void *result;
   void *kept;
@@ -37,6 +39,8 @@ typedef struct fwd_emission {
   /// The record of the delivery at hand, which has the hidden first argument. A loop has its own. NULL before the first
   /// delivery.
   const fwd_record *record;
+  /// The function that was called first, for `fwd_take_turn`. A loop has its own.
+  fwd_function first;
 } fwd_emission;
 
 /// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
@@ -59,9 +63,10 @@ static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, con
   state->delivery = delivery;
   state->responses = 0;
   state->withdrawn = 0;
-  state->gone = 0;
+  state->met_dead = false;
   state->failure = NULL;
   state->record = NULL;
+  state->first = NULL;
 }
 
 // MARK: The caller's part

@@ -103,10 +103,10 @@ __attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, con
     // The batch holds it.
     taken = (fwd_taken){batch->objects[index], false};
   } else if (!fwd_record_take(record, &taken)) {
-    state->gone++;
+    state->met_dead = true;
     return nobody;
   }
-  if (fwd_held_count_delivery(held, &state->gone)) return taken;
+  if (fwd_held_count_delivery(held, &state->met_dead)) return taken;
   fwd_record_drop(taken);
   return nobody;
 }
@@ -117,16 +117,17 @@ static bool deliver_to(fwd_emission *state, const fwd_record *record, size_t ind
   uintptr_t held = fwd_record_held(record);
   // First, since the table of a subscription that has ended may be gone.
   if (fwd_held_has_ended(held)) {
-    state->gone += !state->delivery->batch;
+    state->met_dead |= !state->delivery->batch;
     return true;
   }
   const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
   if (fwd_implementation_is_empty(implementation)) return true;
+  fwd_take_turn(implementation->function, state->responses == 0, &state->first);
   fwd_taken taken;
   if (__builtin_expect(!(held & FWD_HELD_BITS) && !state->delivery->batch, 1)) {
     taken = (fwd_taken){swift_tryRetain((void *)held), true};
     if (!taken.object) {
-      state->gone++;
+      state->met_dead = true;
       return true;
     }
   } else {
@@ -191,13 +192,14 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
     bool is_weak = !(held & FWD_HELD_BITS);
     if (!is_weak && !fwd_held_is_steady(held)) break;
     const fwd_swift_closure *own = fwd_record_implementation(record, method->index)->closure;
-    if (__builtin_expect(own != closure, 0)) {
-      if (closure || !fwd_swift_closure_takes(own, arguments)) break;
+    if (own != closure) {
+      if (!own || !fwd_swift_closure_takes(own, arguments)) break;
       closure = own;
     }
+    fwd_take_turn(closure->function, state->responses == 0, &state->first);
     void *object = NULL;
     if (is_weak && !(object = swift_tryRetain((void *)held))) {
-      state->gone++;
+      state->met_dead = true;
       continue;
     }
     clear_result(state);
@@ -298,7 +300,7 @@ __attribute__((cold, noinline)) static void note_vain(const fwd_emission *state,
 static inline void leave(fwd_emission *state, size_t visited) {
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
   // Asks for the records to be removed whose subscriptions have ended. A dying owner removes all itself.
-  if (__builtin_expect(state->gone > 0, 0)) {
+  if (__builtin_expect(state->met_dead, 0)) {
     void *owner = fwd_emission_pin(state->proxy, state->delivery);
     if (owner) state->proxy->operations->met_the_dead(owner, visited);
   }
@@ -436,7 +438,7 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   if (__builtin_expect(!fwd_nesting_has_room(looped, 0), 0)) return false;
   state->arguments = NULL;
   replay->words = words;
-  replay->gone = 0;
+  replay->met_dead = false;
   replay->arguments = has_pointers ? delivery->arguments : NULL;
   replay->operations = &operations_of_loops;
   replay->implementation =
@@ -480,7 +482,7 @@ static inline __attribute__((always_inline)) size_t replay_reading(fwd_looped_em
 static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emission *looped, size_t asked,
                                                                  size_t visited, fwd_error *error) {
   fwd_emission *state = &looped->emission;
-  state->gone += looped->replay.gone;
+  state->met_dead |= looped->replay.met_dead;
   leave(state, visited);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
   state->responses -= state->withdrawn;

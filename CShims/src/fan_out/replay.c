@@ -16,7 +16,7 @@
 ///     for each record:   is `held` (held.h) live, without gate, of the loop's kind? --no--> deliver_slowly (fan_out.c)
 ///                        table has a function or a closure for the method?           --no--> deliver_slowly, or the
 ///                                                                                    next record if it has neither
-///                        weak loop: swift_tryRetain fails?  --yes--> count the record as removable, next record
+///                        weak loop: swift_tryRetain fails?  --yes--> note that a record can be removed, next record
 ///                        call function(receiver, selector, a, b, c, ..., context), or the closure with pointers
 ///                        weak loop: swift_release
 ///
@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "abi/callers.h"
+#include "base/turns.h"
 #include "members/swift_closure.h"
 #include "members/swift_runtime.h"
 
@@ -85,6 +86,7 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
   if (!replay->arguments) replay->arguments = replay->operations->find_arguments(replay);
   void *const *arguments = replay->arguments;
   const fwd_swift_closure *closure = NULL;
+  fwd_function first_function = NULL;
   loop_progress progress = {first, 0};
   // A result of no bytes has an address all the same.
   unsigned char nothing;
@@ -105,11 +107,12 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
       }
       closure = method->closure;
     }
+    fwd_take_turn(closure->function, progress.delivered == 0, &first_function);
     void *object = NULL;
     if (counts) {
       object = swift_tryRetain((void *)held);
       if (__builtin_expect(!object, 0)) {
-        replay->gone++;
+        replay->met_dead = true;
         continue;
       }
     }
@@ -148,6 +151,7 @@ size_t fwd_replay_closures(fwd_replay *replay) {
     fwd_record *const *records = replay->records;                                                          \
     size_t count = replay->count, implementation = replay->implementation;                                 \
     size_t delivered = 0;                                                                                  \
+    fwd_function first = NULL;                                                                             \
     bool prefetches = count >= FWD_PREFETCHED_COUNT;                                                       \
     for (size_t i = 0; i < count; i++) {                                                                   \
       if (prefetches) fwd_prefetch(records, i, count);                                                     \
@@ -168,31 +172,41 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   delivered += progress.delivered;               \
   i = progress.next - 1;
 
-#define DELIVER_WEAK(n, m, list)                                                 \
-  bool counts = !(held & FWD_HELD_BITS);                                         \
-  /* A record among weak ones may hold its object strongly, or have none. */     \
-  if (__builtin_expect(!counts && !fwd_held_is_steady(held), 0)) {               \
-    replay->operations->deliver_slowly(replay, i);                               \
-  } else if (HAS_FUNCTION) {                                                     \
-    void *object = NULL;                                                         \
-    if (__builtin_expect(counts, 1)) {                                           \
-      object = swift_tryRetain((void *)held);                                    \
-      if (__builtin_expect(!object, 0)) {                                        \
-        replay->gone++;                                                          \
-        continue;                                                                \
-      }                                                                          \
-    }                                                                            \
-    integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
-    CALL(n, m, list);                                                            \
-    if (__builtin_expect(counts, 1)) swift_release(object);                      \
-    delivered++;                                                                 \
-  } else if (method->closure) {                                                  \
-    DELIVER_BY_CLOSURES(weak)                                                    \
-  } else if (method->packed) {                                                   \
-    replay->operations->deliver_slowly(replay, i);                               \
+#define DELIVER_WEAK(n, m, list)                                                \
+  if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) {                           \
+    if (HAS_FUNCTION) {                                                         \
+      fwd_take_turn(method->function, i == 0, &first);                          \
+      void *object = swift_tryRetain((void *)held);                             \
+      if (__builtin_expect(!object, 0)) {                                       \
+        replay->met_dead = true;                                                \
+        continue;                                                               \
+      }                                                                         \
+      integer_0 = (uint64_t)(uintptr_t)record->receiver;                        \
+      CALL(n, m, list);                                                         \
+      swift_release(object);                                                    \
+      delivered++;                                                              \
+      continue;                                                                 \
+    }                                                                           \
+  } else if (__builtin_expect(!fwd_held_is_steady(held), 0)) {                  \
+    replay->operations->deliver_slowly(replay, i);                              \
+    continue;                                                                   \
+  } else if (HAS_FUNCTION) {                                                    \
+    /* A record among weak ones that holds its object strongly, or has none. */ \
+    integer_0 = (uint64_t)(uintptr_t)record->receiver;                          \
+    CALL(n, m, list);                                                           \
+    delivered++;                                                                \
+    continue;                                                                   \
+  }                                                                             \
+  /* The subscriber has no C function for the method. */                        \
+  if (method->closure) {                                                        \
+    DELIVER_BY_CLOSURES(weak)                                                   \
+  } else if (method->packed) {                                                  \
+    replay->operations->deliver_slowly(replay, i);                              \
   }
 
+// Does without `fwd_take_turn`: there are few branches where no reference is counted.
 #define DELIVER_HELD(n, m, list)                                                 \
+  (void)first;                                                                   \
   if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {                   \
     replay->operations->deliver_slowly(replay, i);                               \
   } else if (HAS_FUNCTION) {                                                     \

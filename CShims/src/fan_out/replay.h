@@ -48,8 +48,8 @@ struct fwd_replay {
   /// The arguments for closures: the caller's pointers, or what `find_arguments` gave. NULL before the first closure if
   /// the caller has a frame.
   void *const *arguments;
-  /// Records that can be removed: the subscription has ended, or ends with this delivery, or its object has died.
-  size_t gone;
+  /// Whether a record was met whose object has died, so that it can be removed.
+  bool met_dead;
   /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
   /// would cost some percent of a call.
   const fwd_record *record;

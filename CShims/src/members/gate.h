@@ -59,8 +59,8 @@ static inline bool fwd_held_is_used_up(uintptr_t held) {
 }
 
 /// Counts a delivery that is about to begin. Returns false if the limit is used up: then the delivery must not begin.
-/// The last delivery adds one to `*gone`, which makes the fan-out ask for the record's removal.
-static inline bool fwd_held_count_delivery(uintptr_t held, size_t *gone) {
+/// Sets `*is_last` for the last one, so that the fan-out asks for the record's removal.
+static inline bool fwd_held_count_delivery(uintptr_t held, bool *is_last) {
   if (!fwd_held_is_gated(held) || !fwd_gate_of(held)->is_limited) return true;
   _Atomic size_t *remaining = &fwd_gate_of(held)->remaining;
   size_t count = atomic_load_explicit(remaining, memory_order_relaxed);
@@ -68,7 +68,7 @@ static inline bool fwd_held_count_delivery(uintptr_t held, size_t *gone) {
     if (count == 0) return false;
   } while (!atomic_compare_exchange_weak_explicit(remaining, &count, count - 1, memory_order_acq_rel,
                                                   memory_order_relaxed));
-  *gone += count == 1;
+  if (count == 1) *is_last = true;
   return true;
 }
 

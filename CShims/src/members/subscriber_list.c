@@ -420,9 +420,9 @@ fwd_turn fwd_list_begin_delivery(fwd_subscriber_list *list, fwd_subscription ide
   if (!taken.is_owned) fwd_object_retain(taken.object);
   *object = taken.object;
   // Concurrent fan-outs count their deliveries, too.
-  size_t gone = 0;
-  if (!fwd_held_count_delivery(held, &gone)) return FWD_TURN_NONE;
-  return gone > 0 ? FWD_TURN_LAST : FWD_TURN_TAKEN;
+  bool is_last = false;
+  if (!fwd_held_count_delivery(held, &is_last)) return FWD_TURN_NONE;
+  return is_last ? FWD_TURN_LAST : FWD_TURN_TAKEN;
 }
 
 // MARK: Looking
