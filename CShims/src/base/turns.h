@@ -15,8 +15,8 @@
 
 typedef void (*fwd_function)(void);
 
-/// Branches on whether `function`, which is called next, is `*first`; or sets `*first` if the call is the first one. Goes
-/// before the subscriber is retained, since what follows a locked instruction waits for it.
+/// Branches on whether `function`, which is called next, is `*first`; or sets `*first` if `is_first`. Goes before the
+/// subscriber is retained, since what follows a locked instruction waits for it.
 static inline __attribute__((always_inline)) void fwd_take_turn(fwd_function function, bool is_first, fwd_function *first) {
   if (is_first) {
     *first = function;

@@ -175,9 +175,9 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
   return implementation->closure && !delivery->batch && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
 }
 
-/// Delivers to the record at `*index` and on, as long as the records are plain ones, held weakly or steadily, that have the
-/// same closure for the method. The arguments are the same for all, so whether the closure takes them is asked once. Leaves
-/// `*index` behind the last, and where it is if there is none. Returns whether to go on.
+/// Delivers to the record at `*index` and on, as long as the records are plain ones, held weakly or steadily, that have a
+/// closure which takes the arguments. The arguments are the same for all, so this is asked only where the closure changes.
+/// Leaves `*index` behind the last, and where it is if there is none. Returns whether to go on.
 __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fwd_record *const *records, size_t count,
                                                          size_t *index) {
   const fwd_compiled_method *method = state->method;

@@ -172,6 +172,8 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   delivered += progress.delivered;               \
   i = progress.next - 1;
 
+// Only the function of the first record is compared with. To look for another one where that record has none would cost
+// each fan-out to one subscriber a nanosecond.
 #define DELIVER_WEAK(n, m, list)                                                \
   if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) {                           \
     if (HAS_FUNCTION) {                                                         \
@@ -204,7 +206,7 @@ size_t fwd_replay_closures(fwd_replay *replay) {
     replay->operations->deliver_slowly(replay, i);                              \
   }
 
-// Does without `fwd_take_turn`: there are few branches where no reference is counted.
+// Needs no `fwd_take_turn`: where no reference is counted, there are few branches between two calls.
 #define DELIVER_HELD(n, m, list)                                                 \
   (void)first;                                                                   \
   if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {                   \
