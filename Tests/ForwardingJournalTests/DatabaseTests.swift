@@ -43,7 +43,7 @@
     @Test func `A file system without shared memory is refused with both journal modes`()
       async throws
     {
-      // In a process of its own, since it changes SQLite's file system. This one has no shared
+      // SQLite's file system is changed for the whole process. The new one has no shared
       // memory, as some network file systems have none.
       await #expect(processExitsWith: .success) {
         let status = unsafe sqlite3_vfs_register(sqlite3_vfs_find("unix-dotfile"), 1)
