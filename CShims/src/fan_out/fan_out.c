@@ -622,24 +622,31 @@ static fwd_status fan_out_after_interception(fwd_proxy *proxy, const fwd_compile
 /// Calls interceptors before or after the loop of an emission.
 __attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count) {
   fwd_emission *state = &looped->emission;
-  state->arguments = NULL;
-  find_arguments_of_loop(looped);
-  fwd_call_taps(state->proxy, state->method, state->arguments, taps, count);
+  void *const *arguments = state->delivery->arguments;
+  if (!arguments) {
+    state->arguments = NULL;
+    find_arguments_of_loop(looped);
+    arguments = state->arguments + state->method->hidden_count;
+  }
+  fwd_call_taps(state->proxy, state->method, arguments, taps, count);
   state->arguments = NULL;
 }
 
 /// Fans out by a loop, and calls the interceptors before and after it in the same emission. Takes over a guard of the list's
 /// domain, as two words: a struct would be stored in words and loaded in pairs, which defeats store forwarding.
-__attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                             const fwd_delivery *delivery, fwd_hazard *hazard,
-                                                             uint64_t entered, fwd_error *error) {
+/// `has_pointers` says what it says to `fan_out_by_loop`.
+static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_proxy *proxy,
+                                                                         const fwd_compiled_method *method,
+                                                                         const fwd_delivery *delivery,
+                                                                         fwd_hazard *hazard, uint64_t entered,
+                                                                         fwd_error *error, bool has_pointers) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
   fwd_guard guard = {.hazard = hazard, .domain = &fwd_proxy_list(proxy)->domain, .entered = entered};
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   // The taps may have been replaced since the caller looked.
-  if (!taps || taps->has_stub || !begin_loop(&looped, proxy, method, delivery, words, false)) {
+  if (!taps || taps->has_stub || !begin_loop(&looped, proxy, method, delivery, words, has_pointers)) {
     fwd_hazard_leave(guard);
     return fwd_intercept(proxy, method, delivery, fan_out_after_interception, error);
   }
@@ -654,11 +661,11 @@ __attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, c
       guard = fwd_hazard_enter(guard.domain);
     }
   }
-  load_words(state, words);
+  if (!has_pointers) load_words(state, words);
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
-  size_t asked, visited = replay_reading(&looped, &reading, false, &asked);
+  size_t asked, visited = replay_reading(&looped, &reading, has_pointers, &asked);
   fwd_status status = end_loop(&looped, asked, visited, error);
   if (status == FWD_OK && after_count > 0) {
     fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
@@ -667,6 +674,20 @@ __attribute__((noinline)) static fwd_status fan_out_observed(fwd_proxy *proxy, c
   }
   fwd_hazard_leave(guard);
   return status;
+}
+
+__attribute__((noinline)) static fwd_status fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                   const fwd_delivery *delivery, fwd_hazard *hazard,
+                                                                   uint64_t entered, fwd_error *error) {
+  return fan_out_observed(proxy, method, delivery, hazard, entered, error, false);
+}
+
+__attribute__((noinline)) static fwd_status fan_out_observed_pointers(fwd_proxy *proxy,
+                                                                      const fwd_compiled_method *method,
+                                                                      const fwd_delivery *delivery,
+                                                                      fwd_hazard *hazard, uint64_t entered,
+                                                                      fwd_error *error) {
+  return fan_out_observed(proxy, method, delivery, hazard, entered, error, true);
 }
 
 /// Calls the interceptors, and the subscribers unless an interceptor replaces them.
@@ -680,7 +701,9 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
     const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
     // Looked at here, before the frame of a loop is on the stack.
     if (taps && !taps->has_stub) {
-      return fan_out_observed(proxy, method, delivery, guard.hazard, guard.entered, error);
+      return delivery->arguments
+                 ? fan_out_observed_pointers(proxy, method, delivery, guard.hazard, guard.entered, error)
+                 : fan_out_observed_frame(proxy, method, delivery, guard.hazard, guard.entered, error);
     }
     fwd_hazard_leave(guard);
   }

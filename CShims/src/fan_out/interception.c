@@ -31,7 +31,10 @@ static inline bool begin(fwd_nesting_frame *frame, const fwd_compiled_method *me
 
 fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_tap *tap,
                                void *const *arguments, void *result) {
-  fwd_status status = tap->implementation.packed(tap->implementation.context, NULL, arguments, result, NULL);
+  const fwd_delivery delivery = {.arguments = arguments};
+  void *all[method->argument_count];
+  fwd_find_arguments(method, &delivery, all);
+  fwd_status status = tap->implementation.packed(tap->implementation.context, NULL, all, result, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) {
     fwd_error error;
     fwd_error_last(&error);
@@ -47,7 +50,7 @@ __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fw
   fwd_nesting_frame frame;
   void *arguments[method->argument_count];
   if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector, error);
-  fwd_call_taps(proxy, method, arguments, taps, count);
+  fwd_call_taps(proxy, method, arguments + method->hidden_count, taps, count);
   fwd_nesting_leave(&frame, delivery->is_nested);
   return FWD_OK;
 }
@@ -61,7 +64,7 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
   if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector, error);
   fwd_aligned_bytes room[FWD_STUB_RESULT_SIZE / sizeof(fwd_aligned_bytes)];
   memset(room, 0, sizeof room);
-  fwd_status status = fwd_call_tap(proxy, method, stub, arguments, room);
+  fwd_status status = fwd_call_tap(proxy, method, stub, arguments + method->hidden_count, room);
   fwd_nesting_leave(&frame, delivery->is_nested);
   if (__builtin_expect(status != FWD_OK, 0)) {
     const void *stored = method->method.failure_result;

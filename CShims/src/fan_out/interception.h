@@ -19,20 +19,21 @@ typedef fwd_status (*fwd_fan_out_afterwards)(fwd_proxy *proxy, const fwd_compile
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                          fwd_fan_out_afterwards fan_out, fwd_error *error);
 
-/// Calls an interceptor by its packed function. A failure is reported, and stays the thread's last error.
+/// Calls an interceptor by its packed function. A failure is reported, and stays the thread's last error. `arguments` does
+/// not have the hidden ones.
 fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_tap *tap,
                                void *const *arguments, void *result);
 
 /// Calls an interceptor, whose call has been counted, and has it taken out if that was its last. If the status is not
-/// FWD_OK, its error has been reported. `arguments` has all arguments of the signature.
+/// FWD_OK, its error has been reported. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) fwd_status fwd_call_tap(fwd_proxy *proxy,
                                                                      const fwd_compiled_method *method,
                                                                      const fwd_tap *tap, void *const *arguments,
                                                                      void *result) {
   const fwd_swift_closure *closure = tap->implementation.closure;
   fwd_status status = FWD_OK;
-  if (closure && fwd_swift_closure_takes(closure, arguments + method->hidden_count)) {
-    fwd_swift_closure_call(closure, NULL, arguments + method->hidden_count, result);
+  if (closure && fwd_swift_closure_takes(closure, arguments)) {
+    fwd_swift_closure_call(closure, NULL, arguments, result);
   } else {
     status = fwd_call_packed_tap(proxy, method, tap, arguments, result);
   }
@@ -41,7 +42,7 @@ static inline __attribute__((always_inline)) fwd_status fwd_call_tap(fwd_proxy *
 }
 
 /// Calls interceptors before or after the subscribers. If one cannot take an argument, that is reported, and all others
-/// are still called.
+/// are still called. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) void fwd_call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                 void *const *arguments, const fwd_tap *taps,
                                                                 size_t count) {

@@ -35,33 +35,36 @@ extension WireMethod {
   ) throws(WireError) -> MeasuredCall {
     var call = unsafe MeasuredCall(sizes: sizes, coded: nil, length: heapStart)
     for index in 0..<pointerCount {
-      // SAFETY: the index is below the count, and the slot holds a pointer.
-      let pointer = unsafe pointers[index]
-      let slot = unsafe arguments[pointer.argument]
+      // SAFETY: the index is below the count, and the slot holds a pointer. The address
+      // of the element is used, since a copy of it takes as long as the rest.
+      let pointer = unsafe pointers + index
+      let slot = unsafe arguments[pointer.pointee.argument]
       guard let target = unsafe slot.load(as: UnsafeRawPointer?.self) else {
         unsafe sizes[index] = -1
         continue
       }
       let size: Int
-      switch pointer.rule {
+      switch unsafe pointer.pointee.rule {
       case .cString:
         // SAFETY: the rule says that a NUL ends it.
         unsafe size = strlen(target.assumingMemoryBound(to: CChar.self)) + 1
-        if size > WireLimits.stringLength { throw tooLong(pointer, size) }
+        if size > WireLimits.stringLength { throw tooLong(index, size) }
       case .counted:
-        let counter = unsafe arguments[pointer.countArgument]
-        guard let count = unsafe pointer.countType.load(counter) else { throw badCount(pointer) }
-        size = count * pointer.size
-      case .fixed: size = pointer.size
+        let counter = unsafe arguments[pointer.pointee.countArgument]
+        guard let count = unsafe pointer.pointee.countType.load(counter) else {
+          throw badCount(index)
+        }
+        unsafe size = count * pointer.pointee.size
+      case .fixed: unsafe size = pointer.pointee.size
       case .codable:
-        let bytes = try unsafe encode(target, index, pointer)
+        let bytes = try unsafe encode(target, index)
         size = bytes.count
         unsafe call.coded = (call.coded ?? []) + [bytes]
       }
       unsafe sizes[index] = size
       unsafe call.length += (size + 7) & ~7
       if unsafe size > WireLimits.heapSize || call.length - heapStart > WireLimits.heapSize {
-        throw heapTooLarge(pointer)
+        throw heapTooLarge(index)
       }
     }
     return unsafe call
@@ -109,26 +112,27 @@ extension WireMethod {
     var end = heapStart
     var nextCoded = 0
     for index in 0..<pointerCount {
-      let pointer = unsafe pointers[index]
+      let pointer = unsafe pointers + index
+      let place = unsafe pointer.pointee.place
       let size = unsafe call.sizes[index]
       if size < 0 {
-        unsafe base.storeBytes(of: 0, toByteOffset: pointer.place, as: UInt64.self)
+        unsafe base.storeBytes(of: 0, toByteOffset: place, as: UInt64.self)
         continue
       }
       let slot = UInt64(UInt32(truncatingIfNeeded: end)) | UInt64(size) << 32
-      unsafe base.storeBytes(of: slot, toByteOffset: pointer.place, as: UInt64.self)
+      unsafe base.storeBytes(of: slot, toByteOffset: place, as: UInt64.self)
       let next = end + (size + 7) & ~7
-      if pointer.rule == .codable {
+      if unsafe pointer.pointee.rule == .codable {
         unsafe call.coded?[nextCoded].withUnsafeBytes { bytes in
           // SAFETY: JSON is not empty.
           unsafe (base + end).copyPadded(bytes.baseAddress.unsafelyUnwrapped, size)
         }
         nextCoded += 1
       } else if size > 0 {
-        let slot = unsafe arguments[pointer.argument]
+        let slot = unsafe arguments[pointer.pointee.argument]
         let target = unsafe slot.load(as: UnsafeRawPointer?.self).unsafelyUnwrapped
         // The padding that is left out lies in the last word.
-        unsafe (base + end).copyPadded(target, size - pointer.tail)
+        unsafe (base + end).copyPadded(target, size - pointer.pointee.tail)
       }
       end = next
     }
@@ -138,38 +142,44 @@ extension WireMethod {
 
   @inline(never)
   @unsafe private func encode(
-    _ target: UnsafeRawPointer, _ index: Int, _ pointer: Pointer
+    _ target: UnsafeRawPointer, _ index: Int
   ) throws(WireError) -> [UInt8] {
     do {
       return try unsafe codedTypes[index]?.encode(target) ?? []
     } catch {
       throw WireError(
-        .notEncodable, "\(place(pointer.argument)) cannot be encoded: \(error)", selector: name)
+        .notEncodable, "\(place(ofPointer: index)) cannot be encoded: \(error)", selector: name)
     }
   }
 
   @inline(never)
-  private func tooLong(_ pointer: Pointer, _ size: Int) -> WireError {
+  private func tooLong(_ index: Int, _ size: Int) -> WireError {
     WireError(
       .limitExceeded,
-      "\(place(pointer.argument)) is a string of \(size) bytes, expected at most "
+      "\(place(ofPointer: index)) is a string of \(size) bytes, expected at most "
         + "\(WireLimits.stringLength)", selector: name)
   }
 
   @inline(never)
-  private func badCount(_ pointer: Pointer) -> WireError {
+  private func badCount(_ index: Int) -> WireError {
     WireError(
       .notEncodable,
-      "\(place(pointer.argument)) is counted by \(place(pointer.countArgument)), which is negative "
+      "\(place(ofPointer: index)) is counted by \(place(unsafe pointers[index].countArgument)), which is negative "
         + "or above \(WireLimits.heapSize)", selector: name)
   }
 
   @inline(never)
-  private func heapTooLarge(_ pointer: Pointer) -> WireError {
+  private func heapTooLarge(_ index: Int) -> WireError {
     WireError(
       .limitExceeded,
       "the heap of \"\(name)\" is larger than \(WireLimits.heapSize) bytes at "
-        + place(pointer.argument), selector: name)
+        + place(ofPointer: index), selector: name)
+  }
+
+  /// The argument of a pointer, for errors.
+  private func place(ofPointer index: Int) -> String {
+    // SAFETY: the index is below the count.
+    place(unsafe pointers[index].argument)
   }
 }
 
