@@ -59,6 +59,7 @@ internal import CForwardingInternal
   private let resultBytes: UnsafeMutableRawPointer
   private let resultSize: Int
   private let resultEncoding: TypeEncoding
+  private let returnsObject: Bool
   private var keptResult: AnyObject?
 
   /// Whether there is a result: it has been set, or the invocation has been
@@ -102,6 +103,7 @@ internal import CForwardingInternal
     let layout = signature.resultLayout
     resultSize = layout.size
     resultEncoding = signature.result
+    returnsObject = resultEncoding.kind == .object
     // SAFETY: freed in `deinit`; all of it is initialized. `resultBytes` has
     // room for a word, since the result is loaded as one if it is an object.
     let room = max(layout.size, 16)
@@ -151,6 +153,10 @@ internal import CForwardingInternal
     unsafe head.deallocate()
     unsafe resultBytes.deallocate()
   }
+
+  /// What the shim knows the selector by. Read from the head, where no access is
+  /// checked.
+  @unsafe internal var selectorHandle: OpaquePointer? { unsafe OpaquePointer(head[1]) }
 
   @unsafe private func storeSelector() {
     unsafe head[1] = UnsafeRawPointer(selector.handle)
@@ -443,7 +449,7 @@ extension Invocation {
   /// takes over a reference to it.
   @unsafe private func resultChanged(isOwned: Bool) {
     hasResult = true
-    guard resultEncoding.kind == .object else { return }
+    guard returnsObject else { return }
     // SAFETY: `resultBytes` has room for a word, which is an object that is
     // alive, or null.
     let object = unsafe resultBytes.load(as: Unmanaged<AnyObject>?.self)
@@ -496,6 +502,22 @@ extension Invocation {
     defer { withExtendedLifetime((kept, self)) {} }
     // SAFETY: the slots live as long as the invocation.
     return try unsafe body(UnsafePointer(slots))
+  }
+
+  /// Calls `body` with pointers to the arguments behind the receiver and the
+  /// selector, and with memory for the result, and then keeps the result, which
+  /// is the invocation's. As for `withArgumentPointers` and `withMutableResult`,
+  /// but the target need not stay alive.
+  @inline(__always)
+  @unsafe internal func withDelivery(
+    _ body: (UnsafePointer<UnsafeMutableRawPointer>, UnsafeMutableRawPointer)
+      throws(ForwardingError) -> Void
+  ) throws(ForwardingError) {
+    let kept = frame.keptReferences
+    defer { withExtendedLifetime((kept, self)) {} }
+    // SAFETY: the slots and the result live as long as the invocation.
+    try unsafe body(UnsafePointer(slots) + signature.firstArgumentIndex, resultBytes)
+    unsafe resultChanged(isOwned: true)
   }
 
   /// Calls `body` with memory for the result, and then keeps the result. If

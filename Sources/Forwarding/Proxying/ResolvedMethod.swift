@@ -81,8 +81,13 @@ extension DynamicProxy {
     for selector: MethodSelector
   ) throws(ForwardingError) -> ResolvedMethod? {
     if let method = resolved(selector) { return method }
-    if configuration.unknownSelectors == .ignore || configuration.onUnknown != nil { return nil }
+    if ignoresUnknown { return nil }
     throw unknown(selector.name)
+  }
+
+  /// Whether sends of selectors that no protocol declares are ignored or handled.
+  internal var ignoresUnknown: Bool {
+    configuration.unknownSelectors == .ignore || configuration.onUnknown != nil
   }
 }
 
@@ -125,13 +130,17 @@ extension ResolvedMethod {
     arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>,
     result: UnsafeMutableRawBufferPointer? = nil
   ) throws(ForwardingError) {
-    let expected = signature.arguments.count - signature.firstArgumentIndex
+    // Asked of the shim, since `signature` would be looked up and retained.
+    let types = unsafe entry.pointee.signature
+    let expected = unsafe fwd_signature_argument_count(types) - fwd_signature_hidden_count(types)
     guard arguments.count == expected else {
       throw ForwardingError(
         .wrongArgumentCount, selector: selector.name,
         "\"\(selector)\" got \(arguments.count) arguments, expected \(expected) (\(signature))")
     }
-    let size = signature.resultLayout.size
+    var layout = fwd_layout()
+    unsafe fwd_signature_result(types, &layout)
+    let size = layout.size
     if let result = unsafe result, result.count != size {
       throw ForwardingError(
         .wrongSize, selector: selector.name,
