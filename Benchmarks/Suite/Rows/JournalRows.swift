@@ -18,7 +18,7 @@
     private static let raw = "append to a file, synced each ms, process"
     private static let journalWall = "append to a journal, synced each ms, elapsed"
     private static let rawWall = "append to a file, synced each ms, elapsed"
-    private static let invocation = "forward an invocation"
+    private static let invocation = "forward one of 20,000 invocations"
     private static let replay = "replay"
 
     /// The rows and goals.
@@ -56,7 +56,7 @@
         row(journalWall, .elapsed) { try Calls(.journal) },
         row(rawWall, .elapsed) { try Calls(.file) },
         row(invocation) { try Invocations() },
-        row(replay, burst: 20_000) { try Replay() },
+        row(replay, burst: Invocations.count) { try Replay() },
       ]
     }
 
@@ -186,21 +186,32 @@
     }
   }
 
+  /// As many different invocations as a replay reads at a time, kept as objects.
   private final class Invocations: JournalLine {
+    static let count = 20_000
+
     private let feed: Feed
-    private let invocation: Invocation
+    private let invocations: [Invocation]
+    private var next = 0
     var sum: Sum { feed.sum }
 
     init() throws {
       feed = try Feed()
-      invocation = try Invocation("tick:price:text:", MethodSignature("v@qd*"))
-      try invocation.setArgument(Int64(1), at: 1)
-      try invocation.setArgument(101.5, at: 2)
-      try invocation.setArgument("AAPL.O", at: 3)
+      let signature = try MethodSignature("v@qd*")
+      invocations = try (0..<Int64(Self.count)).map { number in
+        let invocation = try Invocation("tick:price:text:", signature)
+        try invocation.setArgument(number, at: 1)
+        try invocation.setArgument(101.5, at: 2)
+        try invocation.setArgument("AAPL.O", at: 3)
+        return invocation
+      }
     }
 
     func run(_ count: Int) throws {
-      for _ in 0..<count { try feed.proxy.forward(invocation) }
+      for _ in 0..<count {
+        try feed.proxy.forward(invocations[next])
+        next = next + 1 < Self.count ? next + 1 : 0
+      }
     }
 
     func finish() {}

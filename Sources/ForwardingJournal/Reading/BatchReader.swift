@@ -10,9 +10,11 @@
     private let filter: Journal.Filter
     private var schemas: [UInt32: [UInt8]] = [:]
 
-    /// Records of consecutive positions, after the schemas that they need.
+    /// Records of consecutive positions, and the schemas that they need.
     internal struct Piece {
-      var bytes: [UInt8] = []
+      /// The schema records, one after the other.
+      var schemas: [UInt8] = []
+      var records: [UInt8] = []
       /// The position of the first record.
       var first = 0
       /// The position to read from after this piece.
@@ -22,7 +24,7 @@
     }
 
     /// How many bytes of records are read at a time.
-    private static let size = 1 << 16
+    private static let size = 1 << 17
 
     internal init(_ tables: JournalTables, _ filter: Journal.Filter) {
       self.tables = tables
@@ -76,7 +78,8 @@
       }
       guard let last = piece.batches.last else { return nil }
       piece.end = last.end
-      piece.bytes = try bytes(of: used) + records
+      piece.schemas = try bytes(of: used)
+      piece.records = records
       return piece
     }
 

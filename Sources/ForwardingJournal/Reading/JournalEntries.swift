@@ -7,7 +7,7 @@
   extension Journal {
     /// Reads the entries of a journal one after the other.
     ///
-    /// It reads about 64 KiB at a time, or one longer record. It never blocks the writer.
+    /// It reads about 128 KiB at a time, or one longer record. It never blocks the writer.
     @safe public struct Entries: ~Copyable {
       private var reader: BatchReader
       private let schema: WireSchema?
@@ -28,11 +28,7 @@
         self.schema = schema
         self.filter = filter
         nextPosition = filter.positions.lowerBound
-        decoder = Self.decoder([], schema)
-      }
-
-      private static func decoder(_ bytes: [UInt8], _ schema: WireSchema?) -> WireDecoder {
-        schema.map { WireDecoder(bytes, schema: $0) } ?? WireDecoder(showing: bytes)
+        decoder = WireDecoder(joining: [], schema: schema)
       }
 
       /// Returns the next entry; nil after the last one. Call it again later to read newer
@@ -47,8 +43,11 @@
       ///   the filter leaves out.
       public mutating func next() throws(JournalError) -> Entry? {
         repeat {
-          while let entry = try nextInPiece() {
-            if filter.admits(entry.record) { return entry }
+          while let record = try nextRecord() {
+            let time = clock.steadyTime(record.time, batches[batch])
+            if filter.admits(record) {
+              return Entry(position: position, record: record, steadyTime: time)
+            }
           }
         } while try readPiece()
         return nil
@@ -59,22 +58,24 @@
           let piece = try reader.read(from: nextPosition)
         else { return false }
         nextPosition = piece.end
-        decoder = Self.decoder(piece.bytes, schema)
+        decoder = WireDecoder(joining: [piece.schemas, piece.records], schema: schema)
         before = piece.first - 1
         batches = piece.batches
         batch = 0
         return true
       }
 
-      private mutating func nextInPiece() throws(JournalError) -> Entry? {
+      /// The position of the piece's last record that was read.
+      private var position: Int { before + decoder.invocationCount }
+
+      /// Returns the next record of the piece, and goes to its batch; nil behind the last one.
+      private mutating func nextRecord() throws(JournalError) -> WireRecord? {
         do throws(WireError) {
           guard let record = try decoder.next() else { return nil }
-          let position = before + decoder.invocationCount
           while batch < batches.count - 1 && position >= batches[batch].end { batch += 1 }
-          let steadyTime = clock.steadyTime(record.time, batches[batch])
-          return Entry(position: position, record: record, steadyTime: steadyTime)
+          return record
         } catch {
-          throw failure(error, at: before + decoder.invocationCount + 1)
+          throw failure(error, at: position + 1)
         }
       }
 

@@ -165,17 +165,19 @@ extension WireMethod {
   ) throws(WireError) {
     var end = heapStart
     for index in 0..<pointerCount {
-      // SAFETY: the places lie in the frame, which lies in the record.
-      let pointer = unsafe pointers[index]
-      let slot = unsafe record.loadUnaligned(fromByteOffset: pointer.place, as: UInt64.self)
+      // SAFETY: the places lie in the frame, which lies in the record. The address of the
+      // element is used, since a copy of it takes as long as the rest.
+      let pointer = unsafe pointers + index
+      let slot = unsafe record.loadUnaligned(
+        fromByteOffset: pointer.pointee.place, as: UInt64.self)
       if slot == 0 { continue }
       let (offset, size) = (Int(slot & 0xFFFF_FFFF), Int(slot >> 32))
       // Copies follow one another, so there is one right offset. Both are below 2^32,
       // so that the sum does not overflow.
       guard offset == end, end + size <= length else {
-        throw badPlace(pointer, offset, size, expected: end, length)
+        throw badPlace(index, offset, size, expected: end, length)
       }
-      try unsafe check(record, pointer, UnsafeRawPointer(record + offset), size)
+      try unsafe check(record, index, UnsafeRawPointer(record + offset), size)
       end += (size + 7) & ~7
     }
     guard end == length else {
@@ -185,62 +187,69 @@ extension WireMethod {
         selector: name)
     }
     for index in 0..<pointerCount {
-      let pointer = unsafe pointers[index]
-      if pointer.rule == .codable { continue }
-      let slot = unsafe record.loadUnaligned(fromByteOffset: pointer.place, as: UInt64.self)
+      let pointer = unsafe pointers + index
+      if unsafe pointer.pointee.rule == .codable { continue }
+      let place = unsafe pointer.pointee.place
+      let slot = unsafe record.loadUnaligned(fromByteOffset: place, as: UInt64.self)
       if slot == 0 { continue }
       // SAFETY: the loop above has checked the offset.
       unsafe record.storeBytes(
-        of: record + Int(slot & 0xFFFF_FFFF), toByteOffset: pointer.place,
+        of: record + Int(slot & 0xFFFF_FFFF), toByteOffset: place,
         as: UnsafeMutableRawPointer.self)
     }
   }
 
-  /// Checks that a copy fits its rule. It lies in the record.
+  /// Checks that the copy of a pointer fits its rule. It lies in the record.
   @inline(__always)
   @unsafe private func check(
-    _ record: UnsafeMutableRawPointer, _ pointer: Pointer, _ target: UnsafeRawPointer, _ size: Int
+    _ record: UnsafeMutableRawPointer, _ index: Int, _ target: UnsafeRawPointer, _ size: Int
   ) throws(WireError) {
-    switch pointer.rule {
+    // SAFETY: the index is below the count.
+    let pointer = unsafe pointers + index
+    switch unsafe pointer.pointee.rule {
     case .cString:
       // SAFETY: the copy has `size` bytes.
       guard size > 0, size <= WireLimits.stringLength,
         let end = unsafe memchr(target, 0, size), unsafe end == target + (size - 1)
-      else { throw badString(pointer, size) }
+      else { throw badString(index, size) }
     case .counted:
-      let count = unsafe pointer.countType.load(record + pointer.countPlace)
-      guard let count, size == count * pointer.size else { throw badSize(pointer, size, count) }
+      let count = unsafe pointer.pointee.countType.load(record + pointer.pointee.countPlace)
+      guard let count, unsafe size == count * pointer.pointee.size else {
+        throw badSize(index, size, count)
+      }
     case .fixed:
-      guard size == pointer.size else { throw badSize(pointer, size, 1) }
+      guard unsafe size == pointer.pointee.size else { throw badSize(index, size, 1) }
     case .codable:
-      guard size > 0 else { throw badSize(pointer, size, 1) }
+      guard size > 0 else { throw badSize(index, size, 1) }
     }
   }
 
   @inline(never)
   private func badPlace(
-    _ pointer: Pointer, _ offset: Int, _ size: Int, expected: Int, _ length: Int
+    _ index: Int, _ offset: Int, _ size: Int, expected: Int, _ length: Int
   ) -> WireError {
     WireError(
       .malformed,
-      "\(place(pointer.argument)) has \(size) bytes at byte \(offset) of the record, expected byte "
+      "\(place(ofPointer: index)) has \(size) bytes at byte \(offset) of the record, expected byte "
         + "\(expected) and at most \(length - expected) bytes", selector: name)
   }
 
   @inline(never)
-  private func badString(_ pointer: Pointer, _ size: Int) -> WireError {
+  private func badString(_ index: Int, _ size: Int) -> WireError {
     WireError(
       .malformed,
-      "\(place(pointer.argument)) has \(size) bytes, expected 1 to \(WireLimits.stringLength) with a "
+      "\(place(ofPointer: index)) has \(size) bytes, expected 1 to \(WireLimits.stringLength) with a "
         + "NUL at the end and nowhere else", selector: name)
   }
 
   @inline(never)
-  private func badSize(_ pointer: Pointer, _ size: Int, _ count: Int?) -> WireError {
+  private func badSize(_ index: Int, _ size: Int, _ count: Int?) -> WireError {
+    // SAFETY: the index is below the count.
+    let elementSize = unsafe pointers[index].size
     let expected =
-      count.map { "\($0) times \(pointer.size)" } ?? "a count from 0 to \(WireLimits.heapSize)"
+      count.map { "\($0) times \(elementSize)" } ?? "a count from 0 to \(WireLimits.heapSize)"
     return WireError(
-      .malformed, "\(place(pointer.argument)) has \(size) bytes, expected \(expected)",
+      .malformed, "\(place(ofPointer: index)) has \(size) bytes, expected \(expected)",
       selector: name)
   }
 }

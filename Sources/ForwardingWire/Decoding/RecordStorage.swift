@@ -31,13 +31,20 @@ internal import Forwarding
   /// proxy.
   private var lastMethod: WireMethod?
   private var lastResolved: ResolvedMethod?
-  internal init(_ bytes: [UInt8], _ schema: WireSchema?) {
+
+  /// - Parameter pieces: the bytes, in the order in which they follow one another.
+  internal init(_ pieces: [[UInt8]], _ schema: WireSchema?) {
     self.schema = schema
-    count = bytes.count
-    unsafe base = .allocate(byteCount: max(bytes.count, 1), alignment: 16)
-    unsafe bytes.withUnsafeBytes { bytes in
-      // SAFETY: the sizes agree.
-      unsafe UnsafeMutableRawBufferPointer(start: base, count: count).copyMemory(from: bytes)
+    count = pieces.reduce(0) { $0 + $1.count }
+    unsafe base = .allocate(byteCount: max(count, 1), alignment: 16)
+    var end = 0
+    for piece in pieces {
+      unsafe piece.withUnsafeBytes { bytes in
+        // SAFETY: there is room for the bytes of all pieces.
+        unsafe UnsafeMutableRawBufferPointer(start: base + end, count: bytes.count)
+          .copyMemory(from: bytes)
+      }
+      end += piece.count
     }
   }
 

@@ -36,14 +36,20 @@ public struct WireDecoder: ~Copyable {
   ///     A recorded schema may have fewer methods, and in another order.
   /// - Complexity: O(*n*) in the number of bytes.
   public init(_ bytes: [UInt8], schema: WireSchema) {
-    storage = RecordStorage(bytes, schema)
+    storage = RecordStorage([bytes], schema)
   }
 
   /// Creates a decoder that reads records by their recorded schemas, to show or to
   /// check them. They cannot be forwarded: a forged schema could make subscribers read
   /// beyond a copy. The names of the recorded methods stay in memory.
   package init(showing bytes: [UInt8]) {
-    storage = RecordStorage(bytes, nil)
+    storage = RecordStorage([bytes], nil)
+  }
+
+  /// Creates a decoder for bytes that lie in several arrays, each of which ends with a
+  /// record. Without a schema it shows records only.
+  package init(joining pieces: [[UInt8]], schema: WireSchema?) {
+    storage = RecordStorage(pieces, schema)
   }
 
   /// The recorded schemas that have been read, with the places of their records and the

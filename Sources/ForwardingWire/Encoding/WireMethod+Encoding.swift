@@ -175,12 +175,6 @@ extension WireMethod {
       "the heap of \"\(name)\" is larger than \(WireLimits.heapSize) bytes at "
         + place(ofPointer: index), selector: name)
   }
-
-  /// The argument of a pointer, for errors.
-  private func place(ofPointer index: Int) -> String {
-    // SAFETY: the index is below the count.
-    place(unsafe pointers[index].argument)
-  }
 }
 
 extension UnsafeMutableRawPointer {

@@ -99,4 +99,10 @@ internal import Forwarding
     let type = signature.arguments[signature.firstArgumentIndex + argument].encoding
     return "argument \(argument) (\"\(type)\") of \"\(name)\""
   }
+
+  /// The argument of a pointer, for errors.
+  internal func place(ofPointer index: Int) -> String {
+    // SAFETY: the index is below the count.
+    place(unsafe pointers[index].argument)
+  }
 }
