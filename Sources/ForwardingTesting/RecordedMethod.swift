@@ -37,7 +37,7 @@ internal import Forwarding
       case word
       /// The object is retained.
       case object
-      /// The C string is copied.
+      /// The C string is copied: behind the slot if it is short, see `KeptString`.
       case string
       /// The value that the argument is the address of is copied.
       case value
@@ -81,6 +81,7 @@ internal import Forwarding
         form = .object
       } else if argument.encoding.kind == .cString, let type, ValueCopier.isString(type) {
         form = .string
+        size = KeptString.size
       } else if size == 8 && alignment <= 8 {
         form = .word
       }
@@ -93,6 +94,39 @@ internal import Forwarding
     self.steps = steps
     self.copiers = copiers
     size = (end + CallLog.alignment - 1) / CallLog.alignment * CallLog.alignment
+  }
+}
+
+/// A copy of a C string: its address or null, then room for a short one. Most strings
+/// are short, and need no memory of their own. A record does not move.
+@safe private enum KeptString {
+  private static let room = 24
+  static let size = unsafe MemoryLayout<UnsafeRawPointer>.size + room
+
+  @unsafe static func keep(_ text: UnsafePointer<CChar>?, in place: UnsafeMutableRawPointer) {
+    var copy: UnsafeMutablePointer<CChar>?
+    if let text = unsafe text {
+      // SAFETY: a NUL ends the string. There is room behind the slot.
+      let count = unsafe strnlen(text, room) + 1
+      if count <= room {
+        let inner = unsafe inside(place)
+        unsafe inner.copyMemory(from: text, byteCount: count)
+        unsafe copy = inner.assumingMemoryBound(to: CChar.self)
+      } else {
+        unsafe copy = strdup(text)
+      }
+    }
+    unsafe place.storeBytes(of: copy, as: UnsafeMutablePointer<CChar>?.self)
+  }
+
+  @unsafe static func destroy(_ place: UnsafeMutableRawPointer) {
+    // SAFETY: `keep` has stored the address.
+    let copy = unsafe place.load(as: UnsafeMutableRawPointer?.self)
+    if unsafe copy != inside(place) { unsafe free(copy) }
+  }
+
+  @unsafe private static func inside(_ place: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    unsafe place + MemoryLayout<UnsafeRawPointer>.size
   }
 }
 
@@ -114,9 +148,7 @@ extension RecordedMethod {
         _ = unsafe object?.retain()
         unsafe target.storeBytes(of: object, as: Unmanaged<AnyObject>?.self)
       case .string:
-        let text = unsafe source.load(as: UnsafePointer<CChar>?.self)
-        unsafe target.storeBytes(
-          of: text.flatMap { unsafe strdup($0) }, as: UnsafeMutablePointer<CChar>?.self)
+        unsafe KeptString.keep(source.load(as: UnsafePointer<CChar>?.self), in: target)
       case .value:
         let address = unsafe source.load(as: UnsafeRawPointer?.self)
         if let address = unsafe address {
@@ -136,7 +168,7 @@ extension RecordedMethod {
       switch step.form {
       case .bytes, .word: break
       case .object: unsafe place.load(as: Unmanaged<AnyObject>?.self)?.release()
-      case .string: unsafe free(place.load(as: UnsafeMutablePointer<CChar>?.self))
+      case .string: unsafe KeptString.destroy(place)
       case .value:
         if unsafe isPresent(step, place) { unsafe copiers[step.copier].destroy(place) }
       }

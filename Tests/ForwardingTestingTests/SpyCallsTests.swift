@@ -25,6 +25,13 @@ import Testing
     #expect(spy.calls(of: Parsing.limit).isEmpty)
   }
 
+  @Test func `Strings of each length are recorded`() throws {
+    // Short ones lie in the record, longer ones in memory of their own.
+    let texts = (0...40).map { String(repeating: "ä", count: $0 / 2) + ($0 % 2 == 0 ? "" : "x") }
+    for text in texts { try spy.proxy.send(Parsing.started, text) }
+    #expect(spy.calls(of: Parsing.started) == texts)
+  }
+
   @Test func `Strings are copied, and raw pointers are recorded as addresses`() throws {
     // Without a NUL behind the length: only the callee knows how much it may read.
     let bytes: [CChar] = [65, 66, 67]
