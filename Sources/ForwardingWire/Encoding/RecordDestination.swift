@@ -63,7 +63,9 @@ private struct RecordWriter: Sendable {
     // SAFETY: room for the size of each pointer's copy.
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
       do throws(WireError) {
-        let call = try unsafe method.measure(arguments, sizes.baseAddress.unsafelyUnwrapped)
+        var call = unsafe MeasuredCall(sizes: sizes.baseAddress.unsafelyUnwrapped)
+        defer { unsafe call.end() }
+        try unsafe method.measure(arguments, &call)
         guard let (room, number) = unsafe destination.begin(call.length) else { return refused() }
         unsafe method.write(arguments, call, to: room)
         unsafe finish(room, number, call.length)

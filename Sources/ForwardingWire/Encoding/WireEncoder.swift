@@ -80,7 +80,10 @@ public final class WireEncoder: Sendable {
     _ index: Int, _ arguments: UnsafePointer<UnsafeMutableRawPointer>,
     _ body: (RawSpan) -> Void
   ) throws(WireError) {
-    try unsafe encode(schema.methods[index], index, arguments, body)
+    // SAFETY: the schema holds the method, so it need not be retained.
+    try unsafe Unmanaged.passUnretained(schema.methods[index]).use { method throws(WireError) in
+      try unsafe encode(method, index, arguments, body)
+    }
   }
 
   /// Does the same with a method of the schema, which need not be looked up.
@@ -101,7 +104,9 @@ public final class WireEncoder: Sendable {
     // SAFETY: room for the size of each pointer's copy.
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
       do throws(WireError) {
-        let call = try unsafe method.measure(arguments, sizes.baseAddress.unsafelyUnwrapped)
+        var call = unsafe MeasuredCall(sizes: sizes.baseAddress.unsafelyUnwrapped)
+        defer { unsafe call.end() }
+        try unsafe method.measure(arguments, &call)
         if unsafe call.length <= Self.stackRoom {
           // A constant size, so that the compiler takes it from the stack.
           unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) { room in

@@ -14,33 +14,44 @@ internal import Forwarding
 /// Pointers to the arguments of a call behind the receiver and the selector.
 internal typealias ArgumentPointers = UnsafePointer<UnsafeMutableRawPointer>
 
-/// What has been found out about the pointers of one call: the size of each copy in
-/// the heap, or -1 for NULL.
+/// What has been found out about the pointers of one call.
 @unsafe internal struct MeasuredCall {
-  var sizes: UnsafeMutablePointer<Int>
-  /// The JSON of Swift values, in order; nil if there is none, which saves counting
-  /// references to an empty array.
-  var coded: [[UInt8]]?
+  /// The size of each copy in the heap, or -1 for NULL.
+  let sizes: UnsafeMutablePointer<Int>
+  /// The JSON of Swift values; nil if there is none. It is retained, and released by `end`:
+  /// most calls have none, and do not spend time on it.
+  var coded: Unmanaged<CodedBytes>?
   /// The length of the record.
-  var length: Int
+  var length = 0
+
+  init(sizes: UnsafeMutablePointer<Int>) { unsafe self.sizes = sizes }
+
+  /// Must be called once.
+  @inline(__always)
+  func end() { unsafe coded?.release() }
+}
+
+/// The JSON of the Swift values of one call, in order.
+internal final class CodedBytes {
+  fileprivate var values: [[UInt8]] = []
 }
 
 extension WireMethod {
-  /// Measures the record of a call.
+  /// Measures the record of a call. The measured call must be new.
   ///
   /// - Throws: `WireError` with the codes `notEncodable`, `limitExceeded`.
   @inline(__always)
   @unsafe internal func measure(
-    _ arguments: ArgumentPointers, _ sizes: UnsafeMutablePointer<Int>
-  ) throws(WireError) -> MeasuredCall {
-    var call = unsafe MeasuredCall(sizes: sizes, coded: nil, length: heapStart)
+    _ arguments: ArgumentPointers, _ call: inout MeasuredCall
+  ) throws(WireError) {
+    unsafe call.length = heapStart
     for index in 0..<pointerCount {
       // SAFETY: the index is below the count, and the slot holds a pointer. The address
       // of the element is used, since a copy of it takes as long as the rest.
       let pointer = unsafe pointers + index
       let slot = unsafe arguments[pointer.pointee.argument]
       guard let target = unsafe slot.load(as: UnsafeRawPointer?.self) else {
-        unsafe sizes[index] = -1
+        unsafe call.sizes[index] = -1
         continue
       }
       let size: Int
@@ -59,15 +70,16 @@ extension WireMethod {
       case .codable:
         let bytes = try unsafe encode(target, index)
         size = bytes.count
-        unsafe call.coded = (call.coded ?? []) + [bytes]
+        let coded = unsafe call.coded ?? Unmanaged.passRetained(CodedBytes())
+        unsafe call.coded = coded
+        unsafe coded._withUnsafeGuaranteedRef { $0.values.append(bytes) }
       }
-      unsafe sizes[index] = size
+      unsafe call.sizes[index] = size
       unsafe call.length += (size + 7) & ~7
       if unsafe size > WireLimits.heapSize || call.length - heapStart > WireLimits.heapSize {
         throw heapTooLarge(index)
       }
     }
-    return unsafe call
   }
 
   /// Writes the frame and the heap of a measured call.
@@ -123,9 +135,11 @@ extension WireMethod {
       unsafe base.storeBytes(of: slot, toByteOffset: place, as: UInt64.self)
       let next = end + (size + 7) & ~7
       if unsafe pointer.pointee.rule == .codable {
-        unsafe call.coded?[nextCoded].withUnsafeBytes { bytes in
-          // SAFETY: JSON is not empty.
-          unsafe (base + end).copyPadded(bytes.baseAddress.unsafelyUnwrapped, size)
+        unsafe call.coded?._withUnsafeGuaranteedRef { coded in
+          unsafe coded.values[nextCoded].withUnsafeBytes { bytes in
+            // SAFETY: JSON is not empty.
+            unsafe (base + end).copyPadded(bytes.baseAddress.unsafelyUnwrapped, size)
+          }
         }
         nextCoded += 1
       } else if size > 0 {
