@@ -311,6 +311,9 @@ static inline void leave(fwd_emission *state, size_t visited) {
 /// Results of at most this size need no allocation.
 enum { inline_result_size = 64 };
 
+/// Arguments behind pointers are mostly those of a C function pointer, whose call is a visit to its slot.
+static inline size_t depth_of(const fwd_delivery *delivery) { return delivery->arguments ? 1 : 0; }
+
 /// Delivers to the subscribers of the moment or of a batch, with something to decide after each delivery.
 __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_delivery *delivery, fwd_error *error) {
@@ -343,7 +346,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     deliver_to_all(&state, batch->records, batch->count, &visited);
     visited = visited_now(batch->guard, batch->walked);
   } else {
-    fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
+    fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), depth_of(delivery));
     const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
     if (responders) {
       deliver_to_all(&state, responders->records, responders->count, &visited);
@@ -512,7 +515,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     state->responses += method->replayers.held(replay);
     visited = visited_now(batch->guard, batch->walked);
   } else {
-    const fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
+    const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
     visited = replay_reading(&looped, &reading, has_pointers, &asked);
     fwd_list_leave(&reading);
   }
@@ -697,7 +700,7 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
                                                                       fwd_error *error) {
   if (fwd_tables_have_some(tables) && is_by_loop(method, delivery) && method->is_narrow && !delivery->batch &&
       !must_know_interception(method)) {
-    fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+    fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, depth_of(delivery));
     const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
     // Looked at here, before the frame of a loop is on the stack.
     if (taps && !taps->has_stub) {

@@ -112,15 +112,16 @@ void fwd_hazard_reclaim(fwd_domain *domain);
 
 // MARK: Reading
 
-/// Enters a domain, before its pointers are followed.
+/// Enters a domain, before its pointers are followed. `depth` (0 or 1) says how many visits of the thread have probably
+/// not ended yet: so many of its hazard pointers are not tried at first, since they are taken.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
-static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_domain *domain) {
+static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t depth) {
   fwd_guard guard = {.domain = domain};
   // Acquire: what had ended by this time is found unlinked.
   guard.entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
   fwd_thread_block *block = fwd_thread_blocks;
-  guard.hazard = block ? &block->hazards[0] : NULL;
+  guard.hazard = block ? &block->hazards[depth] : NULL;
   // Acquire: a batch that had the hazard pointer may have been ended on another thread.
   if (FWD_RARELY(!block || atomic_load_explicit(&guard.hazard->domain, memory_order_acquire))) {
     guard.hazard = fwd_hazard_find(domain);
@@ -132,6 +133,10 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_doma
     fwd_fence_light();
   }
   return guard;
+}
+
+static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_domain *domain) {
+  return fwd_hazard_enter_within(domain, 0);
 }
 
 /// Whether nothing has been unlinked since the reader entered.
