@@ -418,6 +418,88 @@ class Lifetimes(TestCase):
             self.fails(Status.NOT_SUBSCRIBED, "subscription", function)
         self.fails(Status.NOT_SUBSCRIBED, "", subscription.move, Position.FIRST)
 
+    def test_a_change_takes_effect_at_once(self):
+        proxy, seen = Proxy(table(note="v@")), []
+        old = proxy.subscribe({"note": lambda: seen.append("old")})
+
+        def swap():
+            made = proxy.subscribe({"note": lambda: seen.append("new")}, position=Position.before(old))
+            proxy.subscribe({"note": lambda: seen.append("first")}).move(Position.before(made))
+            old.cancel()
+            proxy.send("note")
+            return made
+
+        made = proxy.change(swap)
+        self.assertEqual(seen, ["old"])
+        self.assertTrue(made.is_active and not old.is_active)
+        proxy.send("note")
+        self.assertEqual(seen, ["old", "first", "new"])
+
+    def test_a_change_that_raises_has_no_effect(self):
+        class Owner:
+            pass
+
+        proxy, seen, made = Proxy(table(note="v@")), [], []
+        old = proxy.subscribe({"note": lambda: seen.append("old")})
+        owner = Owner()
+        owned = proxy.subscribe({"note": lambda owner: seen.append("owned")}, owner=owner)
+
+        def fail():
+            nonlocal owner
+            made.append(proxy.subscribe({"note": lambda: seen.append("new")}))
+            old.cancel()
+            owner = None
+            raise ValueError("no")
+
+        with self.assertRaises(ValueError):
+            proxy.change(fail)
+        proxy.send("note")
+        self.assertEqual(seen, ["old"])
+        self.assertTrue(old.is_active)
+        self.assertFalse(made[0].is_active or owned.is_active)
+        self.assertEqual(proxy.subscriber_count, 1)
+        old.cancel()
+        self.assertEqual(proxy.subscriber_count, 0)
+
+    def test_changes_may_be_nested(self):
+        proxy = Proxy(table(note="v@"))
+        one, other = (proxy.subscribe({"note": lambda: None}) for _ in range(2))
+
+        def inner():
+            other.cancel()
+            raise KeyError("inner")
+
+        def outer():
+            proxy.change(one.cancel)
+            with self.assertRaises(KeyError):
+                proxy.change(inner)
+            self.assertTrue(other.is_active)
+
+        proxy.change(outer)
+        self.assertTrue(other.is_active and not one.is_active)
+
+        def undone():
+            proxy.change(other.cancel)
+            raise KeyError("outer")
+
+        with self.assertRaises(KeyError):
+            proxy.change(undone)
+        self.assertTrue(other.is_active)
+        self.assertEqual(proxy.subscriber_count, 1)
+
+    def test_wrong_changes_are_errors(self):
+        proxy = Proxy(table(note="v@"))
+        self.fails(Status.TYPE_MISMATCH, "body", proxy.change, 5)
+        gone = proxy.subscribe({"note": lambda: None})
+        gone.cancel()
+        self.fails(Status.NOT_SUBSCRIBED, "", proxy.change,
+                   lambda: proxy.subscribe({"note": lambda: None}, position=Position.after(gone)))
+        self.assertEqual(proxy.subscriber_count, 0)
+        with self.assertRaises(KeyboardInterrupt):
+            proxy.change(lambda: (_ for _ in ()).throw(KeyboardInterrupt()))
+        proxy.close()
+        self.fails(Status.DEAD, "closed", proxy.change, lambda: None)
+
     def test_blocking(self):
         proxy, seen = Proxy(table(note_="v@i")), []
         subscription = proxy.subscribe({"note:": seen.append})

@@ -85,6 +85,10 @@ class Thread(threading.local):
     # called from Python, or Python is called from C.
     failures = None
 
+    def __init__(self):
+        # The subscriptions that the innermost change of each proxy has cancelled.
+        self.changes = {}
+
 
 thread = Thread()
 # The exception of the delivery that has just failed, by thread, until the proxy's error handler is called, which is

@@ -129,6 +129,7 @@ class SubscribeOptions(Structure):
 # Receives the calls of a closure: the context, the addresses of the arguments, and room for the result.
 Handler = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)
 ResultVisitor = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_void_p)
+ChangeBody = CFUNCTYPE(c_int, c_void_p)
 
 
 def _declare(name, result, *arguments):
@@ -163,6 +164,7 @@ proxy_subscribe_handlers = _declare(
     "fwd_proxy_subscribe_handlers", c_int, c_void_p, c_void_p, POINTER(HandledMethod), c_size_t, c_void_p,
     POINTER(SubscribeOptions), POINTER(c_uint64), POINTER(Error))
 proxy_unsubscribe = _declare("fwd_proxy_unsubscribe", c_int, c_void_p, c_uint64)
+proxy_change = _declare("fwd_proxy_change", c_int, c_void_p, ChangeBody, c_void_p, POINTER(Error))
 proxy_move = _declare("fwd_proxy_move", c_int, c_void_p, c_uint64, POINTER(PositionStruct), POINTER(Error))
 proxy_block = _declare("fwd_proxy_block", c_int, c_void_p, c_uint64)
 proxy_unblock = _declare("fwd_proxy_unblock", c_int, c_void_p, c_uint64)

@@ -483,6 +483,51 @@ class Proxy:
             raise ForwardingError(Status.DEAD, "the proxy is closed")
         return subscription
 
+    def change(self, body):
+        """Makes several changes of the subscriptions take effect at once, and returns what `body()` returns.
+
+        What `body` does on this thread to the subscriptions of this proxy, by `subscribe`, `cancel` and `move`, takes
+        effect in one step when it returns. Each invocation reaches the subscribers from before, or those from after.
+        If `body` raises, or a change fails, nothing takes effect: the new subscriptions have ended, and those that were
+        cancelled go on. A change inside of another one of the same proxy becomes part of it.
+        """
+        handle = self._open()
+        check_callable(body, "the body")
+        values, raised = [], []
+
+        def run(_):
+            try:
+                values.append(body())
+                return 0
+            except BaseException as exception:
+                raised.append(exception)
+                return Status.DELIVERY_FAILED
+
+        outer, cancelled = thread.changes.get(self), []
+        thread.changes[self] = cancelled
+        error = c.Error()
+        try:
+            status = c.proxy_change(handle.address, c.ChangeBody(run), None, byref(error))
+        finally:
+            if outer is None:
+                del thread.changes[self]
+            else:
+                thread.changes[self] = outer
+        if status == 0 and values:
+            if outer is not None:
+                outer.extend(cancelled)
+            return values[0]
+        for subscription in cancelled:
+            subscription._go_on()
+        try:
+            if raised:
+                raise raised[0]
+            check(status, error)
+            raise ForwardingError(Status.DELIVERY_FAILED, "Python could not call the body of the change")
+        finally:
+            # The traceback refers to this frame.
+            raised.clear()
+
     def close(self):
         """Ends all subscriptions and releases the proxy. Its function pointers stay valid, and find no subscriber. Does
         nothing the second time."""
@@ -537,6 +582,17 @@ class Subscription:
         except ForwardingError:
             return
         c.proxy_unsubscribe(handle.address, self._identifier)
+        cancelled = thread.changes.get(self._proxy())
+        if cancelled is not None:
+            cancelled.append(self)
+
+    def _go_on(self):
+        """Undoes `cancel` in a change that has failed."""
+        self._is_cancelled = False
+        target = self._target and self._target()
+        # It has been cancelled because its owner has died.
+        if target is not None and target.owner is not None and target.owner() is None:
+            self.cancel()
 
     def block(self):
         """Skips the subscription in deliveries, until it has been unblocked as often as it has been blocked."""
