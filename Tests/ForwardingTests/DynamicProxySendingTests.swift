@@ -336,6 +336,64 @@ import Testing
 
   // MARK: Invocations
 
+  /// Counts the things that have died.
+  private final class Thing {
+    nonisolated(unsafe) static var deaths: [Int] = []
+    let number: Int
+    init(_ number: Int) { self.number = number }
+    deinit { unsafe Self.deaths.append(number) }
+  }
+
+  private final class Owner: Sendable {}
+
+  /// The subscribers of the test below are C functions, which have no context.
+  private enum Replacing {
+    nonisolated(unsafe) static var invocation: Invocation?
+    nonisolated(unsafe) static var seen: [(number: Int, deaths: [Int])] = []
+  }
+
+  @Test func `what subscribers replace lives until the invocation has been forwarded`() throws {
+    let take = Method("take:", ((AnyObject) -> Void).self)
+    let proxy = try DynamicProxy { $0.required(take) }
+    // The first one is a closure, so the C functions' registers are loaded after it.
+    let closure = try proxy.subscribe {
+      $0.on(take) { _ in try? unsafe Replacing.invocation?.setArgument(Thing(1), at: 1) }
+    }
+    let owners = [Owner(), Owner()]
+    for owner in owners {
+      try proxy.subscribe(
+        owner,
+        table: FunctionTable(for: Owner.self) {
+          unsafe $0.function(
+            take,
+            calling: { _, thing in
+              let thing = unsafe Unmanaged<Thing>.fromOpaque(thing!).takeUnretainedValue()
+              unsafe Replacing.seen.append((thing.number, Thing.deaths))
+              try? unsafe Replacing.invocation?.setArgument(Thing(2), at: 1)
+              unsafe Replacing.invocation?.retainArguments()
+              try? unsafe Replacing.invocation?.setArgument(Thing(3), at: 1)
+            } as @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?) -> Void)
+        })
+    }
+    let invocation = try Invocation("take:", MethodSignature("v@@"))
+    try invocation.setArgument(Thing(0), at: 1)
+    unsafe Replacing.invocation = invocation
+    try proxy.forward(invocation)
+    #expect(unsafe Replacing.seen.map(\.number) == [1, 1])
+    #expect(unsafe Replacing.seen.allSatisfy { $0.deaths.isEmpty })
+    // The last one is the argument.
+    #expect(unsafe Thing.deaths.sorted() == [0, 1, 2, 2, 3])
+    unsafe Replacing.invocation = nil
+    withExtendedLifetime((closure, owners)) {}
+  }
+
+  @Test func `a block is no object that an invocation would release`() throws {
+    let proxy = try DynamicProxy(adopting: ProtocolTable("Blocks") { $0.optional("make", "@?@:") })
+    let invocation = try Invocation("make", MethodSignature("@@:"))
+    let error = #expect(throws: ForwardingError.self) { try proxy.forward(invocation) }
+    #expect(error?.code == .signatureMismatch)
+  }
+
   @Test func `an invocation is forwarded any number of times, and gets the result`() throws {
     let (proxy, token) = try mixer()
     let invocation = try Invocation("mix:of:", try MethodSignature("d@:id"))

@@ -186,7 +186,8 @@
     }
   }
 
-  /// As many different invocations as a replay reads at a time, kept as objects.
+  /// The invocations of a replay, kept as objects. Each has arguments of its own, as each
+  /// record has.
   private final class Invocations: JournalLine {
     static let count = 20_000
 

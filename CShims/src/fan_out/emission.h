@@ -71,6 +71,10 @@ static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, con
 
 // MARK: The caller's part
 
+/// The depth of the fan-out's visit to the list (reclaim/hazard.h). Arguments behind pointers are mostly those of a C
+/// function pointer, whose call is a visit to its slot.
+static inline size_t fwd_depth_of(const fwd_delivery *delivery) { return delivery->arguments ? 1 : 0; }
+
 /// Returns the proxy's owner, which lives until the end of the fan-out; NULL if it has died.
 void *fwd_emission_pin(fwd_proxy *proxy, const fwd_delivery *delivery);
 /// Puts pointers to the arguments, which the method or the caller has, into an array with room for all. Each delivery sets

@@ -311,9 +311,6 @@ static inline void leave(fwd_emission *state, size_t visited) {
 /// Results of at most this size need no allocation.
 enum { inline_result_size = 64 };
 
-/// Arguments behind pointers are mostly those of a C function pointer, whose call is a visit to its slot.
-static inline size_t depth_of(const fwd_delivery *delivery) { return delivery->arguments ? 1 : 0; }
-
 /// Delivers to the subscribers of the moment or of a batch, with something to decide after each delivery.
 __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_delivery *delivery, fwd_error *error) {
@@ -346,7 +343,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     deliver_to_all(&state, batch->records, batch->count, &visited);
     visited = visited_now(batch->guard, batch->walked);
   } else {
-    fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), depth_of(delivery));
+    fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), fwd_depth_of(delivery));
     const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
     if (responders) {
       deliver_to_all(&state, responders->records, responders->count, &visited);
@@ -661,7 +658,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
     // frees them at the same moment.
     if (after_count == 0 && !fwd_guard_is_current(guard)) {
       fwd_hazard_leave(guard);
-      guard = fwd_hazard_enter(guard.domain);
+      guard = fwd_hazard_enter_within(guard.domain, has_pointers ? 1 : 0);
     }
   }
   if (!has_pointers) load_words(state, words);
@@ -700,7 +697,7 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
                                                                       fwd_error *error) {
   if (fwd_tables_have_some(tables) && is_by_loop(method, delivery) && method->is_narrow && !delivery->batch &&
       !must_know_interception(method)) {
-    fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, depth_of(delivery));
+    fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery));
     const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
     // Looked at here, before the frame of a loop is on the stack.
     if (taps && !taps->has_stub) {

@@ -22,7 +22,9 @@ __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy,
 /// Begins to call interceptors. Returns false if the stack is nearly used up.
 static inline bool begin(fwd_nesting_frame *frame, const fwd_compiled_method *method, const fwd_delivery *delivery,
                          void **arguments) {
-  if (__builtin_expect(!fwd_nesting_has_room(frame, 0), 0)) return false;
+  // For the caller's array, and for that of `fwd_call_packed_tap`.
+  size_t needed = 2 * method->argument_count * sizeof *arguments;
+  if (__builtin_expect(!fwd_nesting_has_room(frame, needed), 0)) return false;
   fwd_find_arguments(method, delivery, arguments);
   // What the interceptors mark as handled is this invocation, not the one that it may run inside of.
   fwd_nesting_enter(frame, FWD_NESTING_OTHER);
@@ -106,7 +108,7 @@ __attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_c
 // Without interceptors that replace the subscribers or come after them, this function's frame ends before the fan-out.
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                          fwd_fan_out_afterwards fan_out, fwd_error *error) {
-  fwd_guard guard = fwd_hazard_enter(&fwd_proxy_list(proxy)->domain);
+  fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery));
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   if (!taps) {
     // Some interceptor is no closure, so Swift runs all.

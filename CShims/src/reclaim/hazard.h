@@ -103,7 +103,7 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 
 // MARK: Details of the inline functions
 
-/// Finds a free hazard pointer where the first is taken, or the thread has no block yet. NULL if memory is short: then
+/// Finds a free hazard pointer where the one that was tried is taken, or the thread has no block yet. NULL if memory is short: then
 /// the reader has been counted in the domain.
 fwd_hazard *fwd_hazard_find(fwd_domain *domain);
 void fwd_hazard_leave_unannounced(fwd_domain *domain);
@@ -112,8 +112,8 @@ void fwd_hazard_reclaim(fwd_domain *domain);
 
 // MARK: Reading
 
-/// Enters a domain, before its pointers are followed. `depth` (0 or 1) says how many visits of the thread have probably
-/// not ended yet: so many of its hazard pointers are not tried at first, since they are taken.
+/// Enters a domain, before its pointers are followed. `depth` (0 or 1) is how many visits of the thread have probably not
+/// ended yet, so that the first hazard pointer tried is a free one. A wrong depth costs time only.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t depth) {

@@ -51,15 +51,28 @@ internal import CForwardingInternal
   /// the others in the frame.
   private let slots: UnsafeMutablePointer<UnsafeMutableRawPointer>
 
-  /// The receiver's word and the selector's.
-  private let head: UnsafeMutablePointer<UnsafeRawPointer?>
+  private let head: UnsafeMutablePointer<Head>
+
+  /// What is read at each call, in memory of its own, where no access is checked.
+  @safe private struct Head {
+    var receiver: UnsafeRawPointer?
+    var selector: UnsafeRawPointer?
+    /// How many calls with the arguments are under way.
+    var callCount = 0
+    /// Whether `replaced` is not empty.
+    var hasReplaced = false
+  }
+
+  /// What the arguments referred to before they were set anew during a call, which may
+  /// still use it.
+  private var replaced: [AnyObject] = []
 
   /// Memory for the result. Zero until there is a result. `keptResult` keeps an
   /// object in it alive.
   private let resultBytes: UnsafeMutableRawPointer
   private let resultSize: Int
   private let resultEncoding: TypeEncoding
-  private let returnsObject: Bool
+  internal let returnsObject: Bool
   private var keptResult: AnyObject?
 
   /// Whether there is a result: it has been set, or the invocation has been
@@ -109,13 +122,13 @@ internal import CForwardingInternal
     let room = max(layout.size, 16)
     unsafe resultBytes = .allocate(byteCount: room, alignment: max(layout.alignment, 16))
     unsafe resultBytes.initializeMemory(as: UInt8.self, repeating: 0, count: room)
-    unsafe head = .allocate(capacity: 2)
-    unsafe head.initialize(repeating: nil, count: 2)
+    unsafe head = .allocate(capacity: 1)
+    unsafe head.initialize(to: Head())
     unsafe slots = .allocate(capacity: signature.arguments.count)
     for argument in signature.arguments {
       let slot =
         unsafe argument.frameOffset.map { unsafe frame.base + $0 }
-        ?? UnsafeMutableRawPointer(head + argument.index)
+        ?? UnsafeMutableRawPointer(head) + argument.index * MemoryLayout<UnsafeRawPointer>.size
       unsafe slots.advanced(by: argument.index).initialize(to: slot)
     }
     self.frame = frame
@@ -141,7 +154,7 @@ internal import CForwardingInternal
     receiver = other.receiver
     // SAFETY: both have the sizes of the same signature. This invocation
     // retains the references, too.
-    unsafe head.update(from: other.head, count: 2)
+    unsafe head.pointee.receiver = other.head.pointee.receiver
     unsafe resultBytes.copyMemory(from: other.resultBytes, byteCount: resultSize)
     keptResult = other.keptResult
     hasResult = other.hasResult
@@ -154,12 +167,13 @@ internal import CForwardingInternal
     unsafe resultBytes.deallocate()
   }
 
-  /// What the shim knows the selector by. Read from the head, where no access is
-  /// checked.
-  @unsafe internal var selectorHandle: OpaquePointer? { unsafe OpaquePointer(head[1]) }
+  /// What the shim knows the selector by.
+  @unsafe internal var selectorHandle: OpaquePointer? {
+    unsafe OpaquePointer(head.pointee.selector)
+  }
 
   @unsafe private func storeSelector() {
-    unsafe head[1] = UnsafeRawPointer(selector.handle)
+    unsafe head.pointee.selector = UnsafeRawPointer(selector.handle)
   }
 }
 
@@ -175,7 +189,7 @@ extension Invocation {
     set {
       replaceReceiver(newValue.map { .object($0) } ?? .none)
       // SAFETY: the object is kept by `receiver`.
-      unsafe head[0] = newValue.map {
+      unsafe head.pointee.receiver = newValue.map {
         unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque())
       }
     }
@@ -187,11 +201,11 @@ extension Invocation {
   /// If this is set to nil, `unsafeInvoke` passes a null pointer. If no target
   /// was ever set, `unsafeInvoke` does not call the function.
   @unsafe public var unsafeTarget: UnsafeRawPointer? {
-    get { unsafe head[0] }
+    get { unsafe head.pointee.receiver }
     set {
       replaceReceiver(.pointer)
       // SAFETY: the caller keeps alive what it points to.
-      unsafe head[0] = newValue
+      unsafe head.pointee.receiver = newValue
     }
   }
 
@@ -231,8 +245,7 @@ extension Invocation {
       return try setHidden(value, at: index)
     }
     do throws(ForwardingError) {
-      let old = try frame.replaceArgument(value, at: index)
-      withExtendedLifetime(old) {}
+      replace(try frame.replaceArgument(value, at: index))
     } catch {
       throw error.naming(selector.name)
     }
@@ -299,8 +312,7 @@ extension Invocation {
   @unsafe public func setBytes(_ bytes: RawSpan, at index: Int) throws(ForwardingError) {
     do throws(ForwardingError) {
       // SAFETY: the caller's promise is passed on.
-      let old = try unsafe frame.replaceBytes(bytes, at: index)
-      withExtendedLifetime(old) {}
+      replace(try unsafe frame.replaceBytes(bytes, at: index))
     } catch {
       throw error.naming(selector.name)
     }
@@ -333,7 +345,20 @@ extension Invocation {
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the
   ///   strings.
-  public func retainArguments() { frame.retainArguments() }
+  public func retainArguments() {
+    if unsafe head.pointee.callCount > 0 {
+      for object in frame.keptReferences { replace(object) }
+    }
+    frame.retainArguments()
+  }
+
+  /// Releases what an argument has referred to, after the access to the frame, and not
+  /// during a call.
+  private func replace(_ old: AnyObject?) {
+    guard let old, unsafe head.pointee.callCount > 0 else { return }
+    replaced.append(old)
+    unsafe head.pointee.hasReplaced = true
+  }
 
   /// Whether `retainArguments()` was called.
   internal var argumentsRetained: Bool { frame.argumentsRetained }
@@ -498,8 +523,9 @@ extension Invocation {
   @unsafe internal func withArgumentPointers<Value, Failure: Error>(
     _ body: (UnsafePointer<UnsafeMutableRawPointer>) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    let kept = (frame.keptReferences, target)
-    defer { withExtendedLifetime((kept, self)) {} }
+    let kept = target
+    beginCall()
+    defer { withExtendedLifetime(kept) { endCall() } }
     // SAFETY: the slots live as long as the invocation.
     return try unsafe body(UnsafePointer(slots))
   }
@@ -513,11 +539,29 @@ extension Invocation {
     _ body: (UnsafePointer<UnsafeMutableRawPointer>, UnsafeMutableRawPointer)
       throws(ForwardingError) -> Void
   ) throws(ForwardingError) {
-    let kept = frame.keptReferences
-    defer { withExtendedLifetime((kept, self)) {} }
+    beginCall()
+    defer { endCall() }
     // SAFETY: the slots and the result live as long as the invocation.
     try unsafe body(UnsafePointer(slots) + signature.firstArgumentIndex, resultBytes)
     unsafe resultChanged(isOwned: true)
+  }
+
+  /// Has all that the arguments refer to stay alive until `endCall`.
+  @inline(__always)
+  private func beginCall() { unsafe head.pointee.callCount += 1 }
+
+  @inline(__always)
+  private func endCall() {
+    unsafe head.pointee.callCount -= 1
+    if unsafe head.pointee.callCount == 0 && head.pointee.hasReplaced { releaseReplaced() }
+  }
+
+  @inline(never)
+  private func releaseReplaced() {
+    let old = replaced
+    replaced = []
+    unsafe head.pointee.hasReplaced = false
+    withExtendedLifetime(old) {}
   }
 
   /// Calls `body` with memory for the result, and then keeps the result. If

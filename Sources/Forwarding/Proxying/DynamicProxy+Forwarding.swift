@@ -6,7 +6,7 @@ internal import CForwardingInternal
 extension DynamicProxy {
   /// Forwards an invocation as an object, and puts the result into it. Its
   /// target is not called: each delivery has a receiver and a selector of its
-  /// own. It costs about 20 ns more than a frame, since the method is looked up and
+  /// own. It costs about 24 ns more than a frame, since the method is looked up and
   /// its signature compared at each call.
   ///
   /// An invocation that no protocol declares goes to the configuration's
@@ -22,17 +22,21 @@ extension DynamicProxy {
       return try forwardUnknown(invocation)
     }
     // SAFETY: the entry lives as long as the proxy, and both signatures do.
-    if unsafe !fwd_signature_compatible(invocation.signature.handle, entry.pointee.signature) {
+    let fits = unsafe fwd_signature_compatible(
+      invocation.signature.handle, entry.pointee.signature)
+    if !fits || invocation.returnsObject {
       try unsafe ResolvedMethod(proxy: self, entry: entry).check(invocation.signature)
     }
-    // SAFETY: the pointers are to all arguments, of types that the check found
-    // to be the method's.
+    // SAFETY: the pointers are to the arguments behind the receiver and the selector,
+    // of types that the check found to be the method's.
     try unsafe invocation.withDelivery { arguments, result throws(ForwardingError) in
       var delivery = unsafe fwd_delivery()
       unsafe delivery.arguments = arguments
       unsafe delivery.result = result
       let status = unsafe fwd_fan_out(core.handle, entry, &delivery, nil)
-      if status != FWD_OK { throw ForwardingError.last(invocation.selector) }
+      if status != FWD_OK {
+        throw ForwardingError.last(unsafe MethodSelector(handle: entry.pointee.selector))
+      }
     }
   }
 

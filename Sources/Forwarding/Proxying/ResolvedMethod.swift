@@ -175,7 +175,9 @@ extension ForwardingError {
 
 extension ResolvedMethod {
   internal func check(_ other: MethodSignature) throws(ForwardingError) {
-    guard other.isCompatible(with: signature) || takesArguments(of: other) else {
+    // Blocks are passed as objects are, but a result that is one is not released.
+    let isOwnedAlike = (other.result.kind == .object) == (signature.result.kind == .object)
+    guard isOwnedAlike, other.isCompatible(with: signature) || takesArguments(of: other) else {
       throw ForwardingError(
         .signatureMismatch, selector: selector.name,
         "the arguments for \"\(selector)\" are of \"\(other)\", but the protocol declares \"\(signature)\""
