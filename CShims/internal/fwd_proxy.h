@@ -108,6 +108,8 @@ const fwd_proxy_method *FWD_NULLABLE fwd_method_set_method(const fwd_method_set 
                                                            fwd_selector FWD_NULLABLE selector);
 /// Returns the index of a method among those that its set was created with.
 size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
+/// Returns whether the caller of a method owns a reference to an object that is its result.
+bool fwd_proxy_method_returns_object(const fwd_proxy_method *FWD_NONNULL method);
 
 /// Creates the C part of a proxy with one reference. It retains its methods. `owner` is the Swift object that owns the C
 /// part. It is not retained, and `fwd_proxy_core_adopt` may set it later. `room` is the number of bytes at

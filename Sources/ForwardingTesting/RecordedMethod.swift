@@ -97,8 +97,9 @@ internal import Forwarding
   }
 }
 
-/// A copy of a C string: its address or null, then room for a short one. Most strings
-/// are short, and need no memory of their own. A record does not move.
+/// Stores a copy of a C string in a record. The slot has the address of the copy, or null.
+/// A string of up to 23 bytes is copied to the bytes after the address, so it needs no
+/// allocation. The address stays valid because records never move.
 @safe private enum KeptString {
   private static let room = 24
   static let size = unsafe MemoryLayout<UnsafeRawPointer>.size + room

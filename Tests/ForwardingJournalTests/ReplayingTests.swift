@@ -101,9 +101,9 @@
         unsafe record.storeBytes(of: time + step, toByteOffset: 32, as: Int64.self)
       }
       let duration = try await duration(journal, pace: 1)
-      // 200 ms between the last two calls, but the recorded times are those of the
-      // scheduler's tick.
-      #expect(duration > 170 && duration < 30_000)
+      // There are 200 ms between the last two calls. The recorded times change with the
+      // scheduler's tick, each 1 to 10 ms.
+      #expect(duration > 190 && duration < 30_000)
       // Ranges of times follow the clock that was set; positions do not.
       var entries = try journal.entries()
       #expect(try entries.next()?.position == 1)

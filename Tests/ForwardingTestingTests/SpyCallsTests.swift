@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `Strings of each length are recorded`() throws {
-    // Short ones lie in the record, longer ones in memory of their own.
+    // The record contains strings of up to 23 bytes. Longer strings are allocated.
     let texts = (0...40).map { String(repeating: "ä", count: $0 / 2) + ($0 % 2 == 0 ? "" : "x") }
     for text in texts { try spy.proxy.send(Parsing.started, text) }
     #expect(spy.calls(of: Parsing.started) == texts)

@@ -186,8 +186,7 @@
     }
   }
 
-  /// The invocations of a replay, kept as objects. Each has arguments of its own, as each
-  /// record has.
+  /// Forwards as many different `Invocation` objects as a replay forwards records.
   private final class Invocations: JournalLine {
     static let count = 20_000
 

@@ -175,9 +175,9 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
   return implementation->closure && !delivery->batch && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
 }
 
-/// Delivers to the record at `*index` and on, as long as the records are plain ones, held weakly or steadily, that have a
-/// closure which takes the arguments. The arguments are the same for all, so this is asked only where the closure changes.
-/// Leaves `*index` behind the last, and where it is if there is none. Returns whether to go on.
+/// Delivers to the records from `*index` on. Stops before the first record that is not held weakly or steadily, or has no
+/// closure that takes the arguments, and sets `*index` to its index. All records get the same arguments, so a closure is
+/// asked once, until a record has another one. Returns false if the policy ends the fan-out.
 __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fwd_record *const *records, size_t count,
                                                          size_t *index) {
   const fwd_compiled_method *method = state->method;
@@ -634,7 +634,7 @@ __attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, con
 
 /// Fans out by a loop, and calls the interceptors before and after it in the same emission. Takes over a guard of the list's
 /// domain, as two words: a struct would be stored in words and loaded in pairs, which defeats store forwarding.
-/// `has_pointers` says what it says to `fan_out_by_loop`.
+/// `has_pointers` has the meaning that it has for `fan_out_by_loop`.
 static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
                                                                          const fwd_delivery *delivery,

@@ -112,3 +112,7 @@ const fwd_proxy_method *fwd_method_set_method(const fwd_method_set *set, fwd_sel
 size_t fwd_proxy_method_index(const fwd_proxy_method *method) {
   return fwd_compiled_method_of(method)->index;
 }
+
+bool fwd_proxy_method_returns_object(const fwd_proxy_method *method) {
+  return fwd_compiled_method_of(method)->returns_object;
+}

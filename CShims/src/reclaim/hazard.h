@@ -103,8 +103,8 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 
 // MARK: Details of the inline functions
 
-/// Finds a free hazard pointer where the one that was tried is taken, or the thread has no block yet. NULL if memory is short: then
-/// the reader has been counted in the domain.
+/// Finds a free hazard pointer if the one that was tried is taken, or if the thread has no block yet. Returns NULL if
+/// memory is short: then the reader has been counted in the domain.
 fwd_hazard *fwd_hazard_find(fwd_domain *domain);
 void fwd_hazard_leave_unannounced(fwd_domain *domain);
 /// Frees the retired objects that no reader uses any more.

@@ -53,7 +53,8 @@ internal import CForwardingInternal
 
   private let head: UnsafeMutablePointer<Head>
 
-  /// What is read at each call, in memory of its own, where no access is checked.
+  /// The words that each call reads or writes. They are in allocated memory, since Swift
+  /// checks each access to a stored property for exclusivity.
   @safe private struct Head {
     var receiver: UnsafeRawPointer?
     var selector: UnsafeRawPointer?
@@ -63,8 +64,8 @@ internal import CForwardingInternal
     var hasReplaced = false
   }
 
-  /// What the arguments referred to before they were set anew during a call, which may
-  /// still use it.
+  /// Objects whose arguments were set to other values during a call. The call may still
+  /// use them, so they are released when it ends.
   private var replaced: [AnyObject] = []
 
   /// Memory for the result. Zero until there is a result. `keptResult` keeps an
@@ -72,7 +73,6 @@ internal import CForwardingInternal
   private let resultBytes: UnsafeMutableRawPointer
   private let resultSize: Int
   private let resultEncoding: TypeEncoding
-  internal let returnsObject: Bool
   private var keptResult: AnyObject?
 
   /// Whether there is a result: it has been set, or the invocation has been
@@ -116,7 +116,6 @@ internal import CForwardingInternal
     let layout = signature.resultLayout
     resultSize = layout.size
     resultEncoding = signature.result
-    returnsObject = resultEncoding.kind == .object
     // SAFETY: freed in `deinit`; all of it is initialized. `resultBytes` has
     // room for a word, since the result is loaded as one if it is an object.
     let room = max(layout.size, 16)
@@ -167,7 +166,7 @@ internal import CForwardingInternal
     unsafe resultBytes.deallocate()
   }
 
-  /// What the shim knows the selector by.
+  /// The shim's handle of the selector.
   @unsafe internal var selectorHandle: OpaquePointer? {
     unsafe OpaquePointer(head.pointee.selector)
   }
@@ -352,8 +351,8 @@ extension Invocation {
     frame.retainArguments()
   }
 
-  /// Releases what an argument has referred to, after the access to the frame, and not
-  /// during a call.
+  /// Takes over an object that an argument no longer refers to. Releases it when no call
+  /// is under way, and after the access to the frame has ended.
   private func replace(_ old: AnyObject?) {
     guard let old, unsafe head.pointee.callCount > 0 else { return }
     replaced.append(old)
@@ -474,7 +473,7 @@ extension Invocation {
   /// takes over a reference to it.
   @unsafe private func resultChanged(isOwned: Bool) {
     hasResult = true
-    guard returnsObject else { return }
+    guard signature.returnsObject else { return }
     // SAFETY: `resultBytes` has room for a word, which is an object that is
     // alive, or null.
     let object = unsafe resultBytes.load(as: Unmanaged<AnyObject>?.self)
@@ -530,10 +529,10 @@ extension Invocation {
     return try unsafe body(UnsafePointer(slots))
   }
 
-  /// Calls `body` with pointers to the arguments behind the receiver and the
-  /// selector, and with memory for the result, and then keeps the result, which
-  /// is the invocation's. As for `withArgumentPointers` and `withMutableResult`,
-  /// but the target need not stay alive.
+  /// Calls `body` with pointers to the arguments after the receiver and the selector,
+  /// and with memory for the result, as `withArgumentPointers` and
+  /// `withMutableResult` do. Does not keep the target alive. The invocation takes over
+  /// a reference to an object in the result.
   @inline(__always)
   @unsafe internal func withDelivery(
     _ body: (UnsafePointer<UnsafeMutableRawPointer>, UnsafeMutableRawPointer)
@@ -546,7 +545,7 @@ extension Invocation {
     unsafe resultChanged(isOwned: true)
   }
 
-  /// Has all that the arguments refer to stay alive until `endCall`.
+  /// Keeps alive everything that the arguments refer to until `endCall`.
   @inline(__always)
   private func beginCall() { unsafe head.pointee.callCount += 1 }
 

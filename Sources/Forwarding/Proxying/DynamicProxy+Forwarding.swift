@@ -21,22 +21,15 @@ extension DynamicProxy {
     guard let entry = unsafe fwd_proxy_core_method(core.handle, invocation.selectorHandle) else {
       return try forwardUnknown(invocation)
     }
-    // SAFETY: the entry lives as long as the proxy, and both signatures do.
-    let fits = unsafe fwd_signature_compatible(
-      invocation.signature.handle, entry.pointee.signature)
-    if !fits || invocation.returnsObject {
-      try unsafe ResolvedMethod(proxy: self, entry: entry).check(invocation.signature)
-    }
+    let method = unsafe ResolvedMethod(proxy: self, entry: entry)
+    try method.check(invocation.signature)
     // SAFETY: the pointers are to the arguments behind the receiver and the selector,
     // of types that the check found to be the method's.
     try unsafe invocation.withDelivery { arguments, result throws(ForwardingError) in
       var delivery = unsafe fwd_delivery()
       unsafe delivery.arguments = arguments
       unsafe delivery.result = result
-      let status = unsafe fwd_fan_out(core.handle, entry, &delivery, nil)
-      if status != FWD_OK {
-        throw ForwardingError.last(unsafe MethodSelector(handle: entry.pointee.selector))
-      }
+      try unsafe method.forward(delivery)
     }
   }
 

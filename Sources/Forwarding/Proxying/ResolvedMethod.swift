@@ -174,10 +174,15 @@ extension ForwardingError {
 }
 
 extension ResolvedMethod {
+  /// Throws unless calls of a signature are calls of this method.
   internal func check(_ other: MethodSignature) throws(ForwardingError) {
-    // Blocks are passed as objects are, but a result that is one is not released.
-    let isOwnedAlike = (other.result.kind == .object) == (signature.result.kind == .object)
-    guard isOwnedAlike, other.isCompatible(with: signature) || takesArguments(of: other) else {
+    // SAFETY: the entry and both signatures live during the call.
+    guard
+      unsafe fwd_signature_compatible(other.handle, entry.pointee.signature)
+        || takesArguments(of: other),
+      // Blocks are passed as objects are, but nobody releases a result that is a block.
+      unsafe other.returnsObject == fwd_proxy_method_returns_object(entry)
+    else {
       throw ForwardingError(
         .signatureMismatch, selector: selector.name,
         "the arguments for \"\(selector)\" are of \"\(other)\", but the protocol declares \"\(signature)\""

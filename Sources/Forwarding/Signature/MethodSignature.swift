@@ -68,6 +68,7 @@ internal import CForwardingInternal
     internal let hiddenCount: Int
     internal let frameSize: Int
     internal let frameAlignment: Int
+    internal let returnsObject: Bool
     /// The layouts that were stated for the encoding.
     internal let stated: [StatedLayout]
 
@@ -95,6 +96,8 @@ internal import CForwardingInternal
       }
       unsafe frameSize = fwd_signature_frame_size(handle)
       unsafe frameAlignment = fwd_signature_frame_alignment(handle)
+      let result = unsafe fwd_signature_result_type(handle)
+      returnsObject = TypeEncoding(storage: encoding, index: Int(result)).kind == .object
     }
 
     deinit {
@@ -207,6 +210,9 @@ extension MethodSignature {
   /// The index of the first argument that is neither the receiver nor the
   /// selector: 0 without a receiver, 1 with a receiver, 2 with both.
   public var firstArgumentIndex: Int { storage.hiddenCount }
+
+  /// Whether the result is an object, so that a call gives its caller a reference to it.
+  internal var returnsObject: Bool { storage.returnsObject }
 
   /// Returns the signature without the receiver and the selector, for a C
   /// callback with the other arguments.

@@ -18,8 +18,8 @@ internal typealias ArgumentPointers = UnsafePointer<UnsafeMutableRawPointer>
 @unsafe internal struct MeasuredCall {
   /// The size of each copy in the heap, or -1 for NULL.
   let sizes: UnsafeMutablePointer<Int>
-  /// The JSON of Swift values; nil if there is none. It is retained, and released by `end`:
-  /// most calls have none, and do not spend time on it.
+  /// The JSON of Swift values, or nil if the call has none. `end` releases it. Swift would
+  /// count references to an optional array in every call.
   var coded: Unmanaged<CodedBytes>?
   /// The length of the record.
   var length = 0
