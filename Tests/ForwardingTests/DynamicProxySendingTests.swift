@@ -379,7 +379,9 @@ import Testing
     try invocation.setArgument(Thing(0), at: 1)
     unsafe Replacing.invocation = invocation
     try proxy.forward(invocation)
-    #expect(unsafe Replacing.seen.map(\.number) == [1, 1])
+    // The second one gets what was the argument at the beginning of the loop, or where
+    // it was called one by one, as with stock references, what is the argument now.
+    #expect(unsafe [[1, 1], [1, 3]].contains(Replacing.seen.map(\.number)))
     #expect(unsafe Replacing.seen.allSatisfy { $0.deaths.isEmpty })
     // The last one is the argument.
     #expect(unsafe Thing.deaths.sorted() == [0, 1, 2, 2, 3])

@@ -9,6 +9,10 @@ package protocol MailPlace: Sendable {
   /// - Returns: whether the place still exists. If not, the messages are dropped.
   func start(_ driver: MailboxDriver) -> Bool
 
+  /// Makes what `start` needs for one driver, before the first call. The driver keeps
+  /// it.
+  func makeAttachment(for driver: MailboxDriver) -> AnyObject?
+
   /// Whether the calling thread is there.
   var isCurrent: Bool { get }
 }

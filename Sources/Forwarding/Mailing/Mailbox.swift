@@ -30,7 +30,7 @@ internal import CForwardingInternal
     unsafe fwd_mailbox_ask_current(handle) { driver in
       unsafe Unmanaged<MailboxDriver>.fromOpaque(driver!)._withUnsafeGuaranteedRef(\.isCurrent)
     }
-    unsafe driver.handle = handle
+    unsafe driver.attach(to: handle)
     unsafe self.handle = handle
     self.place = place
   }

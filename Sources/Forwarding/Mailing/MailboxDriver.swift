@@ -6,13 +6,19 @@ internal import CForwardingInternal
 /// Starts the drains of one mailbox. The mailbox, a part of the C target, owns its
 /// driver.
 @safe package final class MailboxDriver: @unchecked Sendable {
-  // Sendable: the handle is set once, before another thread has the driver.
-  internal var handle: OpaquePointer!
+  // Sendable: `attach` is called once, before another thread has the driver.
+  private var handle: OpaquePointer!
   private let place: any MailPlace
-  /// For the place, which uses it in `start` only.
-  package var attachment: AnyObject?
+  /// The place's, for `start`.
+  package private(set) var attachment: AnyObject?
 
   internal init(_ place: any MailPlace) { self.place = place }
+
+  /// Tells the driver its mailbox.
+  internal func attach(to mailbox: OpaquePointer) {
+    unsafe handle = mailbox
+    attachment = place.makeAttachment(for: self)
+  }
 
   /// Delivers waiting messages. If others are left after many, starts another
   /// drain, so that other work of the place gets its turn.

@@ -86,6 +86,8 @@ internal final class ExecutorPlace: MailPlace {
     }
   }
 
+  internal func makeAttachment(for driver: MailboxDriver) -> AnyObject? { nil }
+
   internal func start(_ driver: MailboxDriver) -> Bool {
     let actor = state.withLock { state -> (any Actor)? in
       let live = state.liveActor()

@@ -5,15 +5,11 @@ internal import Forwarding
 
 /// Delivers on the main actor.
 internal struct MainActorPlace: MailPlace {
+  internal func makeAttachment(for driver: MailboxDriver) -> AnyObject? { Starter(driver) }
+
   internal func start(_ driver: MailboxDriver) -> Bool {
-    if let starter = driver.attachment as? Starter {
-      starter.drains.start()
-    } else {
-      // Before the first drain begins: after it another thread may come here.
-      let starter = Starter(driver)
-      driver.attachment = starter
-      starter.begin()
-    }
+    guard let starter = driver.attachment as? Starter else { return false }
+    starter.drains.start()
     return true
   }
 
@@ -26,11 +22,6 @@ internal struct MainActorPlace: MailPlace {
     let drains: Drains
 
     init(_ driver: MailboxDriver) { drains = Drains(driver) }
-
-    func begin() {
-      // Detached, or it would keep the task-local values of this thread.
-      Task.detached { [drains] in await drains.run() }
-    }
 
     deinit { drains.end() }
   }
@@ -45,6 +36,8 @@ internal struct MainActorPlace: MailPlace {
   private unowned let driver: MailboxDriver
 
   @safe private enum State {
+    /// No drain has been due, so there is no task.
+    case new
     /// The task drains, or is about to.
     case busy
     /// The task drains, and another drain is due.
@@ -54,22 +47,30 @@ internal struct MainActorPlace: MailPlace {
     case ended
   }
 
-  // A drain is due from the beginning.
-  private let state = Lock(State.busy)
+  private let state = Lock(State.new)
 
   init(_ driver: MailboxDriver) { self.driver = driver }
 
   /// Has one more drain made.
   func start() {
-    let parked = unsafe state.withLock { state -> UnsafeContinuation<Bool, Never>? in
-      if case .parked(let continuation) = state {
-        state = .busy
-        return unsafe continuation
+    let former = state.withLock { state -> State in
+      let former = state
+      switch former {
+      case .new, .parked: state = .busy
+      case .busy: state = .due
+      case .due, .ended: break
       }
-      state = .due
-      return nil
+      return former
     }
-    unsafe parked?.resume(returning: true)
+    switch former {
+    case .new:
+      // Detached, or it would keep the task-local values of this thread.
+      Task.detached { [self] in await run() }
+    case .parked(let continuation):
+      unsafe continuation.resume(returning: true)
+    case .busy, .due, .ended:
+      break
+    }
   }
 
   func end() {
@@ -99,7 +100,7 @@ internal struct MainActorPlace: MailPlace {
           return true
         case .ended:
           return false
-        case .busy, .parked:
+        case .busy, .new, .parked:
           state = unsafe .parked(continuation)
           return nil
         }

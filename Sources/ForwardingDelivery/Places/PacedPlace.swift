@@ -11,6 +11,10 @@ internal struct PacedPlace<Source: Clock>: MailPlace where Source.Instant: Senda
   /// Whether a drain waits until no message has come for an interval.
   internal let waitsForQuiet: Bool
 
+  internal func makeAttachment(for driver: MailboxDriver) -> AnyObject? {
+    place.makeAttachment(for: driver)
+  }
+
   internal func start(_ driver: MailboxDriver) -> Bool {
     // The rest belongs to an interval that has ended.
     if driver.isInterrupted { return place.start(driver) }

@@ -17,14 +17,13 @@ internal final class QueuePlace: MailPlace {
 
   deinit { queue.setSpecific(key: key, value: nil) }
 
+  internal func makeAttachment(for driver: MailboxDriver) -> AnyObject? {
+    Starter(driver, queue)
+  }
+
   internal func start(_ driver: MailboxDriver) -> Bool {
-    if let starter = driver.attachment as? Starter {
-      starter.start()
-    } else {
-      let starter = Starter(driver, queue)
-      driver.attachment = starter
-      starter.start()
-    }
+    guard let starter = driver.attachment as? Starter else { return false }
+    starter.start()
     return true
   }
 
