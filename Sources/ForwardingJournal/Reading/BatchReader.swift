@@ -37,8 +37,12 @@
     ///
     /// - Returns: nil if no record has one of the filter's positions and times.
     internal mutating func read(from position: Int) throws(JournalError) -> Piece? {
+      let tables = tables
+      return try tables.reading { () throws(JournalError) in try readNow(from: position) }
+    }
+
+    private mutating func readNow(from position: Int) throws(JournalError) -> Piece? {
       let start = try tables.firstPosition(ofBatchAt: position) ?? position
-      // Asked before the rows are read: a writer adds batches meanwhile, but in order.
       let later = try tables.firstPosition(ofBatchAfter: filter.positions.upperBound)
       let rows = try tables.batches(from: start, through: filter.positions.upperBound)
       defer { rows.end() }

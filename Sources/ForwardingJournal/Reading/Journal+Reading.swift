@@ -24,8 +24,15 @@
     public func entries(
       _ schema: WireSchema? = nil, _ filter: Filter = Filter()
     ) throws(JournalError) -> Entries {
+      try entries(schema, filter, isTimed: false)
+    }
+
+    /// - Parameter isTimed: whether `Entries.steadyTime` is wanted.
+    internal func entries(
+      _ schema: WireSchema?, _ filter: Filter, isTimed: Bool
+    ) throws(JournalError) -> Entries {
       try flushToRead()
-      return Entries(try JournalFile.openForReading(path), schema, filter)
+      return Entries(try JournalFile.openForReading(path), schema, filter, isTimed: isTimed)
     }
 
     /// The position of the last entry; 0 if there is none.

@@ -78,12 +78,12 @@
       let last = try lastPosition
       guard filter.positions.lowerBound <= last else { return 0 }
       filter.positions = filter.positions.clamped(to: filter.positions.lowerBound...last)
-      var entries = try entries(schema, filter)
+      var entries = try entries(schema, filter, isTimed: pace.isFinite)
       var pacer = Pacer(pace)
       var count = 0
       while let entry = try entries.next() {
         if pace.isFinite {
-          try await pacer.wait(for: entry.steadyTime)
+          try await pacer.wait(for: entries.steadyTime)
           try Task.checkCancellation()
         } else if count & 1023 == 0 {
           // Lets other tasks use the actor.

@@ -12,7 +12,11 @@
       private var reader: BatchReader
       private let schema: WireSchema?
       private let filter: Filter
-      private var clock = RecordedClock()
+      /// Nil unless steady times are wanted.
+      private var clock: RecordedClock?
+      /// The time of the last entry in nanoseconds, as `RecordedClock` computes it; 0 if it is
+      /// not wanted.
+      internal private(set) var steadyTime = 0
       /// The records of the piece that was read last. Their positions are consecutive.
       private var decoder: WireDecoder
       private var batches: [BatchHeader] = []
@@ -23,7 +27,11 @@
       /// The position where the next piece begins.
       private var nextPosition: Int
 
-      internal init(_ tables: JournalTables, _ schema: WireSchema?, _ filter: Filter) {
+      /// - Parameter isTimed: whether `steadyTime` is wanted.
+      internal init(
+        _ tables: JournalTables, _ schema: WireSchema?, _ filter: Filter, isTimed: Bool
+      ) {
+        clock = isTimed ? RecordedClock() : nil
         reader = BatchReader(tables, filter)
         self.schema = schema
         self.filter = filter
@@ -44,10 +52,9 @@
       public mutating func next() throws(JournalError) -> Entry? {
         repeat {
           while let record = try nextRecord() {
-            let time = clock.steadyTime(record.time, batches[batch])
-            if filter.admits(record) {
-              return Entry(position: position, record: record, steadyTime: time)
-            }
+            // Also for records that the filter leaves out.
+            if let time = clock?.steadyTime(record.time, batches[batch]) { steadyTime = time }
+            if filter.admits(record) { return Entry(position: position, record: record) }
           }
         } while try readPiece()
         return nil

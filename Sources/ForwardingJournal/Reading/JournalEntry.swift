@@ -13,8 +13,8 @@
       /// The call: its method, time and arguments. It can be forwarded if the journal is
       /// read with a schema.
       public let record: WireRecord
-      /// The time of the call in nanoseconds, as `RecordedClock` computes it.
-      internal let steadyTime: Int
+      // No more than these four words: Swift returns a longer struct in memory, and destroys
+      // an optional one through its metadata, which takes a tenth of a replayed call.
 
       /// The entry as one line of JSON: the members `position` and those of
       /// `WireRecord.json`.

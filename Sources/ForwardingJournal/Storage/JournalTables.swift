@@ -74,6 +74,16 @@
   // MARK: - Reading. All contents of a file are hostile
 
   extension JournalTables {
+    /// Runs a closure whose queries all see the file as it is at the first one.
+    internal func reading<Output>(
+      _ body: () throws(JournalError) -> Output
+    ) throws(JournalError) -> Output {
+      try prepared("BEGIN").run()
+      // Ends also where a damaged page has been met. The writer can shorten its log then.
+      defer { try? prepared("ROLLBACK").run() }
+      return try body()
+    }
+
     /// Returns the position after the last record.
     internal func nextPosition() throws(JournalError) -> Int {
       let next =
