@@ -604,26 +604,20 @@ __attribute__((cold, noinline)) static fwd_status fan_out_intercepted(fwd_proxy 
   return fan_out_to_any(proxy, method, &inner, error);
 }
 
-/// Whether the fan-out has to know that the interceptors have run: then it is no error if no subscriber implements the
-/// method.
-static inline bool must_know_interception(const fwd_compiled_method *method) {
-  fwd_no_responder rule = method->method.no_responder;
-  return method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
-}
-
 /// The fan-out of a delivery whose interceptors have run.
 static fwd_status fan_out_after_interception(fwd_proxy *proxy, const fwd_compiled_method *method,
                                              const fwd_delivery *delivery, fwd_error *error) {
   // The delivery is copied only if it has to be: it was written just now, so its copy waits for the stores.
-  return must_know_interception(method) ? fan_out_intercepted(proxy, method, delivery, error)
+  return fwd_must_know_interception(method) ? fan_out_intercepted(proxy, method, delivery, error)
                                         : fan_out_to_any(proxy, method, delivery, error);
 }
 
 /// Calls interceptors before or after the loop of an emission.
-__attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count) {
+static inline __attribute__((always_inline)) void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps,
+                                                            size_t count, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   void *const *arguments = state->delivery->arguments;
-  if (!arguments) {
+  if (!has_pointers) {
     state->arguments = NULL;
     find_arguments_of_loop(looped);
     arguments = state->arguments + state->method->hidden_count;
@@ -632,31 +626,40 @@ __attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, con
   state->arguments = NULL;
 }
 
-/// Fans out by a loop, and calls the interceptors before and after it in the same emission. Takes over a guard of the list's
-/// domain, as two words: a struct would be stored in words and loaded in pairs, which defeats store forwarding.
-/// `has_pointers` has the meaning that it has for `fan_out_by_loop`.
+/// Calls the interceptors after the loop.
+__attribute__((noinline)) static void pass_later_taps(fwd_looped_emission *looped, const fwd_taps *taps) {
+  fwd_emission *state = &looped->emission;
+  fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
+  pass_taps(looped, taps->taps + taps->before_count, taps->after_count, state->delivery->arguments);
+  fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+}
+
+/// Fans out by a loop, and calls the interceptors before and after it in the same emission. `has_pointers` has the meaning
+/// that it has for `fan_out_by_loop`.
 static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
                                                                          const fwd_delivery *delivery,
-                                                                         fwd_hazard *hazard, uint64_t entered,
                                                                          fwd_error *error, bool has_pointers) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  fwd_guard guard = {.hazard = hazard, .domain = &fwd_proxy_list(proxy)->domain, .entered = entered};
+  if (!begin_loop(&looped, proxy, method, delivery, words, has_pointers)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
+  fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0);
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
-  // The taps may have been replaced since the caller looked.
-  if (!taps || taps->has_stub || !begin_loop(&looped, proxy, method, delivery, words, has_pointers)) {
+  // They may have been replaced since the caller has read the method's bits.
+  if (__builtin_expect(!taps || taps->has_stub, 0)) {
     fwd_hazard_leave(guard);
     return fwd_intercept(proxy, method, delivery, fan_out_after_interception, error);
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  size_t after_count = taps->after_count;
+  bool has_later = taps->after_count > 0;
   if (taps->before_count > 0) {
-    pass_taps(&looped, taps->taps, taps->before_count);
+    pass_taps(&looped, taps->taps, taps->before_count, has_pointers);
     // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
     // frees them at the same moment.
-    if (after_count == 0 && !fwd_guard_is_current(guard)) {
+    if (!has_later && __builtin_expect(!fwd_guard_is_current(guard), 0)) {
       fwd_hazard_leave(guard);
       guard = fwd_hazard_enter_within(guard.domain, has_pointers ? 1 : 0);
     }
@@ -667,27 +670,21 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
   size_t asked, visited = replay_reading(&looped, &reading, has_pointers, &asked);
   fwd_status status = end_loop(&looped, asked, visited, error);
-  if (status == FWD_OK && after_count > 0) {
-    fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-    pass_taps(&looped, taps->taps + taps->before_count, after_count);
-    fwd_nesting_leave(&state->frame, delivery->is_nested);
-  }
+  if (status == FWD_OK && has_later) pass_later_taps(&looped, taps);
   fwd_hazard_leave(guard);
   return status;
 }
 
 __attribute__((noinline)) static fwd_status fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                   const fwd_delivery *delivery, fwd_hazard *hazard,
-                                                                   uint64_t entered, fwd_error *error) {
-  return fan_out_observed(proxy, method, delivery, hazard, entered, error, false);
+                                                                   const fwd_delivery *delivery, fwd_error *error) {
+  return fan_out_observed(proxy, method, delivery, error, false);
 }
 
 __attribute__((noinline)) static fwd_status fan_out_observed_pointers(fwd_proxy *proxy,
                                                                       const fwd_compiled_method *method,
                                                                       const fwd_delivery *delivery,
-                                                                      fwd_hazard *hazard, uint64_t entered,
                                                                       fwd_error *error) {
-  return fan_out_observed(proxy, method, delivery, hazard, entered, error, true);
+  return fan_out_observed(proxy, method, delivery, error, true);
 }
 
 /// Calls the interceptors, and the subscribers unless an interceptor replaces them.
@@ -695,17 +692,10 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
                                                                       const fwd_compiled_method *method,
                                                                       const fwd_delivery *delivery, uint32_t tables,
                                                                       fwd_error *error) {
-  if (fwd_tables_have_some(tables) && is_by_loop(method, delivery) && method->is_narrow && !delivery->batch &&
-      !must_know_interception(method)) {
-    fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery));
-    const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
-    // Looked at here, before the frame of a loop is on the stack.
-    if (taps && !taps->has_stub) {
-      return delivery->arguments
-                 ? fan_out_observed_pointers(proxy, method, delivery, guard.hazard, guard.entered, error)
-                 : fan_out_observed_frame(proxy, method, delivery, guard.hazard, guard.entered, error);
-    }
-    fwd_hazard_leave(guard);
+  if ((tables & FWD_OBSERVED) && fwd_tables_have_some(tables) && method->is_observable && !delivery->batch &&
+      is_by_loop(method, delivery)) {
+    return delivery->arguments ? fan_out_observed_pointers(proxy, method, delivery, error)
+                               : fan_out_observed_frame(proxy, method, delivery, error);
   }
   return fwd_intercept(proxy, method, delivery, fan_out_after_interception, error);
 }

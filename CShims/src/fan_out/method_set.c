@@ -53,6 +53,7 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
     compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
     compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&
                           compiled->loads.first + compiled->loads.count <= FWD_REPLAY_NARROW;
+    compiled->is_observable = compiled->is_narrow && !fwd_must_know_interception(compiled);
   }
 }
 

@@ -36,6 +36,8 @@ typedef struct fwd_compiled_method {
   fwd_replayers replayers;
   /// Whether FWD_REPLAY_NARROW words are enough for a loop, and for pointers to all arguments.
   bool is_narrow;
+  /// Whether a loop can deliver between the method's interceptors: it is narrow, and need not know whether there were any.
+  bool is_observable;
   fwd_register_loads loads;
 } fwd_compiled_method;
 
@@ -54,6 +56,13 @@ struct fwd_method_set {
 
 static inline const fwd_compiled_method *fwd_compiled_method_of(const fwd_proxy_method *method) {
   return (const fwd_compiled_method *)method;
+}
+
+/// Whether a fan-out has to know that the method's interceptors have run: then it is no error if no subscriber implements
+/// the method.
+static inline bool fwd_must_know_interception(const fwd_compiled_method *method) {
+  fwd_no_responder rule = method->method.no_responder;
+  return method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
 }
 
 /// Finds a method; NULL if the set has none with the selector.

@@ -97,7 +97,7 @@ typedef struct fwd_subscriber_list {
   /// How many records fan-outs have asked for methods in vain.
   _Atomic size_t vain;
   /// By method: the number of tables that implement it and have a subscriber that is not blocked; and in the highest
-  /// bits FWD_INTERCEPTED, FWD_ANSWERED and FWD_BLOCKED. In one word, so that a fan-out has one load for both.
+  /// bits FWD_METHOD_FLAGS. In one word, so that a fan-out has one load for both.
   _Atomic uint32_t tables[];
 } fwd_subscriber_list;
 

@@ -464,7 +464,7 @@ size_t fwd_list_find_all(const fwd_subscriber_list *list, const void *object, fw
 
 bool fwd_list_may_respond(const fwd_subscriber_list *list, size_t method) {
   uint32_t tables = fwd_list_tables(list, method);
-  return !(tables & FWD_BLOCKED) && (tables & ~FWD_INTERCEPTED) != 0;
+  return !(tables & FWD_BLOCKED) && (tables & ~(FWD_INTERCEPTED | FWD_OBSERVED)) != 0;
 }
 
 bool fwd_list_is_blocked(const fwd_subscriber_list *list, size_t method) {
@@ -474,11 +474,13 @@ bool fwd_list_is_blocked(const fwd_subscriber_list *list, size_t method) {
 void fwd_list_intercept(fwd_subscriber_list *list, size_t method, fwd_taps *taps, fwd_interceptors interceptors,
                         fwd_garbage *garbage) {
   fwd_list_set_taps(list, method, taps, garbage);
+  // Read again: without memory, the taps have not been set.
+  const fwd_taps *set = fwd_list_taps(list, method);
   uint32_t flags = (interceptors.exist ? FWD_INTERCEPTED : 0) | (interceptors.respond ? FWD_ANSWERED : 0) |
-                   (interceptors.block ? FWD_BLOCKED : 0);
-  uint32_t kept = ~(FWD_INTERCEPTED | FWD_ANSWERED | FWD_BLOCKED), old = fwd_list_tables(list, method);
+                   (interceptors.block ? FWD_BLOCKED : 0) | (set && !set->has_stub ? FWD_OBSERVED : 0);
+  uint32_t old = fwd_list_tables(list, method);
   // Only the writer changes the word. Release: see `fwd_list_tables`.
-  atomic_store_explicit(&list->tables[method], (old & kept) | flags, memory_order_release);
+  atomic_store_explicit(&list->tables[method], (old & ~FWD_METHOD_FLAGS) | flags, memory_order_release);
 }
 
 size_t fwd_list_footprint(const fwd_subscriber_list *list) {

@@ -16,6 +16,10 @@
 /// The method is blocked: its fan-outs end without a response. Only with FWD_INTERCEPTED, so that the fast path checks
 /// for one bit.
 #define FWD_BLOCKED UINT32_C(0x20000000)
+/// The interceptors are closures before and after the subscribers, and none replaces them. Only with FWD_INTERCEPTED.
+#define FWD_OBSERVED UINT32_C(0x10000000)
+/// All of these bits.
+#define FWD_METHOD_FLAGS (FWD_INTERCEPTED | FWD_ANSWERED | FWD_BLOCKED | FWD_OBSERVED)
 
 /// Returns the size of a list in bytes. Its alignment is that of malloc's memory.
 size_t fwd_list_size(size_t method_count);
@@ -53,7 +57,7 @@ static inline uint32_t fwd_list_tables(const fwd_subscriber_list *list, size_t m
 
 /// Whether some subscription implements a method, intercepted or not.
 static inline bool fwd_tables_have_some(uint32_t tables) {
-  return (tables & ~(FWD_INTERCEPTED | FWD_ANSWERED | FWD_BLOCKED)) != 0;
+  return (tables & ~FWD_METHOD_FLAGS) != 0;
 }
 
 #endif
