@@ -23,6 +23,10 @@
       unsafe free(base)
     }
 
+    /// The size of the room after the used bytes.
+    @inline(__always)
+    internal var room: Int { capacity &- used }
+
     /// Returns room after the used bytes; nil if there is no memory.
     @inline(__always)
     @unsafe internal mutating func reserve(_ length: Int) -> UnsafeMutableRawPointer? {

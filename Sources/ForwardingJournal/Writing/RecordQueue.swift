@@ -56,22 +56,24 @@
     private let waitsForEach: Bool
 
     private let lock = ConditionLock()
-    @exclusivity(unchecked) private var state = State.open
-    @exclusivity(unchecked) private var writer = Writer.paced
+    @exclusivity(unchecked) private var state = State.open { didSet { unsafe noteChange() } }
+    @exclusivity(unchecked) private var writer = Writer.paced { didSet { unsafe noteChange() } }
     /// The transaction that records are added to.
     @exclusivity(unchecked) private var transaction: Transaction
     /// The arena of the transaction after it.
     @exclusivity(unchecked) private var spare = Arena()
     /// The position of the next record.
     @exclusivity(unchecked) private var next: Int
+    /// Where the room ends that a record may use without more ado.
+    @exclusivity(unchecked) private var roomEnd = 0
+    /// The used bytes up to which a record has nobody to wake or to wait for.
+    @exclusivity(unchecked) private var quietEnd = 0
     /// The number of the last transaction that is stored.
     @exclusivity(unchecked) private var stored = 0
     /// The last position of each mark, stored or about to be.
     private var marks: [String: Int]
     /// When the last transaction was taken, in `steadyTime`.
     private var lastTaken = 0
-    /// The size of the record between `begin` and `finish`.
-    @exclusivity(unchecked) private var pending = 0
 
     internal init(
       _ path: String, first: Int, marks: [String: Int], limit: Int, durability: Journal.Durability
@@ -87,25 +89,26 @@
 
     // MARK: Calls
 
-    @unsafe internal func begin(_ length: Int) -> (room: UnsafeMutableRawPointer, number: UInt64)? {
+    @unsafe internal func begin(_ length: Int) -> RecordRoom? {
       lock.lock()
-      guard isOpen && hasRoom(length) || waitForRoom(length),
-        let room = unsafe transaction.arena.reserve(length)
-      else {
+      if unsafe roomEnd &- transaction.arena.used < length && !makeRoom(length) {
         lock.unlock()
         return nil
       }
-      unsafe pending = length
-      return unsafe (room, UInt64(next))
+      // Read now, since the writer may have taken the transaction while this waited for room.
+      let used = unsafe transaction.arena.used
+      return unsafe (
+        transaction.arena.base.unsafelyUnwrapped + used, roomEnd &- used,
+        UInt64(truncatingIfNeeded: next)
+      )
     }
 
-    internal func finish(_ number: UInt64) -> Bool {
-      unsafe transaction.arena.used += pending
-      unsafe next += 1
-      var isStored = true
-      if unsafe waitsForEach || writer == .idle || isHalfFull {
-        isStored = wakeWriter(waiting: waitsForEach) == nil
-      }
+    internal func finish(_ length: Int) -> Bool {
+      let used = unsafe transaction.arena.used &+ length
+      unsafe transaction.arena.used = used
+      if length > 0 { unsafe next &+= 1 }
+      let isStored =
+        unsafe used <= quietEnd || length == 0 || wakeWriter(waiting: waitsForEach) == nil
       lock.unlock()
       return isStored
     }
@@ -117,6 +120,27 @@
     }
 
     // MARK: With the lock held
+
+    /// Sets what `begin` and `finish` compare with, instead of all that it is made from.
+    @unsafe private func noteChange() {
+      let room = unsafe transaction.arena.used &+ transaction.arena.room
+      unsafe roomEnd = isOpen ? min(room, limit) : 0
+      unsafe quietEnd = waitsForEach || writer == .idle ? -1 : limit / 2
+    }
+
+    /// Waits for room, and gets memory for it.
+    ///
+    /// - Returns: false if the queue takes no records, or if there is no memory.
+    @inline(never)
+    private func makeRoom(_ length: Int) -> Bool {
+      guard waitForRoom(length), unsafe transaction.arena.reserve(length) != nil else {
+        return false
+      }
+      unsafe noteChange()
+      // One longer than the limit is the only one of its transaction.
+      unsafe roomEnd = max(roomEnd, transaction.arena.used + length)
+      return true
+    }
 
     private var isOpen: Bool { if case .open = unsafe state { true } else { false } }
 
@@ -302,6 +326,7 @@
       var taken = unsafe Transaction(number: transaction.number + 1, arena: Arena(), first: next)
       unsafe swap(&taken.arena, &spare)
       unsafe swap(&taken, &transaction)
+      unsafe noteChange()
       return taken
     }
 

@@ -8,16 +8,21 @@ package import Forwarding
 package protocol RecordDestination: AnyObject, Sendable {
   /// Returns room for a record, aligned to 8 bytes, and the record's sequence number.
   /// `finish` follows on the same thread. Nil if the destination takes no records.
-  @unsafe func begin(_ length: Int) -> (room: UnsafeMutableRawPointer, number: UInt64)?
+  ///
+  /// - Parameter length: the least size of the room.
+  @unsafe func begin(_ length: Int) -> RecordRoom?
 
-  /// Takes the record, which has no checksum yet.
+  /// Takes the record, which has no checksum yet. With the length 0 there is none.
   ///
   /// - Returns: false if the record has been lost.
-  func finish(_ number: UInt64) -> Bool
+  func finish(_ length: Int) -> Bool
 
   /// Why `begin` has returned nil, or `finish` false.
   var refusal: String { get }
 }
+
+/// Where a record is made, how much room is there, and the record's sequence number.
+package typealias RecordRoom = (base: UnsafeMutableRawPointer, capacity: Int, number: UInt64)
 
 extension DynamicProxy {
   /// Makes records as `record(with:_:)` does, in place.
@@ -59,38 +64,40 @@ private struct RecordWriter: Sendable {
 
   @inline(__always)
   @unsafe func write(_ arguments: ArgumentPointers) {
-    if method.pointerCount == 0 { return unsafe writeFrame(arguments) }
+    guard let room = unsafe destination.begin(method.heapStart) else { return refused() }
+    let length = unsafe method.write(arguments, to: room.base, capacity: room.capacity)
+    if length == 0 {
+      _ = destination.finish(0)
+      return unsafe writeMeasured(arguments)
+    }
+    unsafe finish(room, length)
+  }
+
+  @inline(never)
+  @unsafe private func writeMeasured(_ arguments: ArgumentPointers) {
     // SAFETY: room for the size of each pointer's copy.
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
       do throws(WireError) {
         var call = unsafe MeasuredCall(sizes: sizes.baseAddress.unsafelyUnwrapped)
         defer { unsafe call.end() }
         try unsafe method.measure(arguments, &call)
-        guard let (room, number) = unsafe destination.begin(call.length) else { return refused() }
-        unsafe method.write(arguments, call, to: room)
-        unsafe finish(room, number, call.length)
+        guard let room = unsafe destination.begin(call.length) else { return refused() }
+        unsafe method.write(arguments, call, to: room.base)
+        unsafe finish(room, call.length)
       } catch {
         failed(error.description)
       }
     }
   }
 
-  /// Makes the record of a call without pointers, whose size is known.
   @inline(__always)
-  @unsafe private func writeFrame(_ arguments: ArgumentPointers) {
-    guard let (room, number) = unsafe destination.begin(method.heapStart) else { return refused() }
-    unsafe method.writeFrame(arguments, to: room)
-    unsafe finish(room, number, method.heapStart)
-  }
-
-  @inline(__always)
-  @unsafe private func finish(_ room: UnsafeMutableRawPointer, _ number: UInt64, _ length: Int) {
-    let header = RecordHeader(
+  @unsafe private func finish(_ room: RecordRoom, _ length: Int) {
+    let header = unsafe RecordHeader(
       kind: RecordHeader.Kind.invocation, method: index, schema: schema, producer: producer,
-      frameSize: UInt32(truncatingIfNeeded: method.frameSize), sequence: number,
+      frameSize: UInt32(truncatingIfNeeded: method.frameSize), sequence: room.number,
       time: fwd_wire_time())
-    unsafe header.writeUnsealed(room, length: length)
-    if !destination.finish(number) { refused() }
+    unsafe header.writeUnsealed(room.base, length: length)
+    if !destination.finish(length) { refused() }
   }
 
   @inline(never)

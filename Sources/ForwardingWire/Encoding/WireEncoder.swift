@@ -92,14 +92,22 @@ public final class WireEncoder: Sendable {
     _ method: WireMethod, _ index: Int, _ arguments: ArgumentPointers,
     _ body: (RawSpan) -> Void
   ) throws(WireError) {
-    if method.pointerCount == 0, method.heapStart <= Self.stackRoom {
-      // The frame alone, whose size is known.
-      return unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) {
+    var length = 0
+    if method.heapStart <= Self.stackRoom {
+      // A constant size, so that the compiler takes it from the stack.
+      unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) {
         let room = unsafe $0.baseAddress.unsafelyUnwrapped
-        unsafe method.writeFrame(arguments, to: room)
-        unsafe complete(index, method, room, method.heapStart, body)
+        length = unsafe method.write(arguments, to: room, capacity: Self.stackRoom)
+        if length > 0 { unsafe complete(index, method, room, length, body) }
       }
     }
+    if length == 0 { try unsafe encodeMeasured(method, index, arguments, body) }
+  }
+
+  @inline(never)
+  @unsafe private func encodeMeasured(
+    _ method: WireMethod, _ index: Int, _ arguments: ArgumentPointers, _ body: (RawSpan) -> Void
+  ) throws(WireError) {
     var failure: WireError?
     // SAFETY: room for the size of each pointer's copy.
     unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: WireLimits.pointerCount) { sizes in
@@ -107,19 +115,10 @@ public final class WireEncoder: Sendable {
         var call = unsafe MeasuredCall(sizes: sizes.baseAddress.unsafelyUnwrapped)
         defer { unsafe call.end() }
         try unsafe method.measure(arguments, &call)
-        if unsafe call.length <= Self.stackRoom {
-          // A constant size, so that the compiler takes it from the stack.
-          unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) { room in
-            let room = unsafe room.baseAddress.unsafelyUnwrapped
-            unsafe method.write(arguments, call, to: room)
-            unsafe complete(index, method, room, call.length, body)
-          }
-        } else {
-          let room = unsafe UnsafeMutableRawPointer.allocate(byteCount: call.length, alignment: 16)
-          defer { unsafe room.deallocate() }
-          unsafe method.write(arguments, call, to: room)
-          unsafe complete(index, method, room, call.length, body)
-        }
+        let room = unsafe UnsafeMutableRawPointer.allocate(byteCount: call.length, alignment: 16)
+        defer { unsafe room.deallocate() }
+        unsafe method.write(arguments, call, to: room)
+        unsafe complete(index, method, room, call.length, body)
       } catch {
         failure = error
       }

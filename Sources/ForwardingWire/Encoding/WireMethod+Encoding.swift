@@ -37,6 +37,67 @@ internal final class CodedBytes {
 }
 
 extension WireMethod {
+  /// Writes the frame and the heap of a call if they fit into some room. Most calls do, and
+  /// need not be measured first.
+  ///
+  /// - Parameter capacity: the size of the room, at least `heapStart`.
+  /// - Returns: the length of the record; 0 if it does not fit, if the method has Swift values,
+  ///   or if the call cannot be recorded.
+  @inline(__always)
+  @unsafe internal func write(
+    _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer, capacity: Int
+  ) -> Int {
+    // SAFETY: there is room for the frame.
+    unsafe writeFrame(arguments, to: base)
+    var end = heapStart
+    // SAFETY: the address of an element is used, since a copy of it takes as long as the rest.
+    var pointer = unsafe pointers
+    let last = unsafe pointers + pointerCount
+    while unsafe pointer < last {
+      defer { unsafe pointer += 1 }
+      // SAFETY: the slot holds a pointer.
+      let slot = unsafe arguments[pointer.pointee.argument]
+      let place = unsafe base + pointer.pointee.place
+      guard let target = unsafe slot.load(as: UnsafeRawPointer?.self) else {
+        unsafe place.storeBytes(of: 0, as: UInt64.self)
+        continue
+      }
+      let rule = unsafe pointer.pointee.rule
+      let size: Int
+      if rule == .cString {
+        // SAFETY: the rule says that a NUL ends it.
+        size = unsafe strlen(target.assumingMemoryBound(to: CChar.self)) &+ 1
+        if size > WireLimits.stringLength { return 0 }
+      } else if rule == .fixed {
+        size = unsafe pointer.pointee.size
+      } else {
+        size = unsafe counted(pointer, arguments)
+        if size < 0 { return 0 }
+      }
+      // No sum overflows: a size is less than 2^58, and the capacity is that of memory.
+      let next = end &+ (size &+ 7) & ~7
+      if next > capacity || next &- heapStart > WireLimits.heapSize { return 0 }
+      let words = UInt64(UInt32(truncatingIfNeeded: end)) | UInt64(truncatingIfNeeded: size) &<< 32
+      unsafe place.storeBytes(of: words, as: UInt64.self)
+      // The padding that is left out lies in the last word.
+      if size > 0 { unsafe (base + end).copyPadded(target, size &- pointer.pointee.tail) }
+      end = next
+    }
+    return end
+  }
+
+  /// The size of what another argument counts; -1 if the count is wrong, or if it is a Swift
+  /// value.
+  @inline(never)
+  @unsafe private func counted(
+    _ pointer: UnsafePointer<Pointer>, _ arguments: ArgumentPointers
+  ) -> Int {
+    guard unsafe pointer.pointee.rule == .counted else { return -1 }
+    let counter = unsafe arguments[pointer.pointee.countArgument]
+    guard let count = unsafe pointer.pointee.countType.load(counter) else { return -1 }
+    return unsafe count &* pointer.pointee.size
+  }
+
   /// Measures the record of a call. The measured call must be new.
   ///
   /// - Throws: `WireError` with the codes `notEncodable`, `limitExceeded`.
@@ -83,7 +144,6 @@ extension WireMethod {
   }
 
   /// Writes the frame and the heap of a measured call.
-  @inline(__always)
   @unsafe internal func write(
     _ arguments: ArgumentPointers, _ call: MeasuredCall, to base: UnsafeMutableRawPointer
   ) {
@@ -102,18 +162,21 @@ extension WireMethod {
     if hasPadding {
       unsafe memset(base + RecordHeader.size, 0, heapStart - RecordHeader.size)
     }
-    for index in 0..<pieceCount {
-      let piece = unsafe pieces[index]
-      let from = unsafe arguments[piece.argument] + piece.source
-      if piece.size == 8 {
-        unsafe base.storeBytes(
-          of: from.loadUnaligned(as: UInt64.self), toByteOffset: piece.place, as: UInt64.self)
-      } else if piece.size == 4 {
-        unsafe base.storeBytes(
-          of: from.loadUnaligned(as: UInt32.self), toByteOffset: piece.place, as: UInt32.self)
+    // The address of an element is used, since a copy of it takes as long as the rest.
+    var piece = unsafe pieces
+    let last = unsafe pieces + pieceCount
+    while unsafe piece < last {
+      let from = unsafe arguments[piece.pointee.argument] + piece.pointee.source
+      let place = unsafe base + piece.pointee.place
+      let size = unsafe piece.pointee.size
+      if size == 8 {
+        unsafe place.storeBytes(of: from.loadUnaligned(as: UInt64.self), as: UInt64.self)
+      } else if size == 4 {
+        unsafe place.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
       } else {
-        unsafe memcpy(base + piece.place, from, piece.size)
+        unsafe memcpy(place, from, size)
       }
+      unsafe piece += 1
     }
   }
 
@@ -199,14 +262,16 @@ extension UnsafeMutableRawPointer {
   @inline(__always)
   @unsafe fileprivate func copyPadded(_ source: UnsafeRawPointer, _ count: Int) {
     let rest = count & 7
-    let whole = count - rest
+    let whole = count &- rest
     if whole > 64 {
       unsafe memcpy(self, source, whole)
     } else {
-      for offset in stride(from: 0, to: whole, by: 8) {
+      var offset = 0
+      while offset < whole {
         unsafe storeBytes(
           of: source.loadUnaligned(fromByteOffset: offset, as: UInt64.self), toByteOffset: offset,
           as: UInt64.self)
+        offset &+= 8
       }
     }
     if rest > 0 {
@@ -222,7 +287,7 @@ extension UnsafeRawPointer {
   @inline(__always)
   @unsafe fileprivate func lastWord(_ count: Int) -> UInt64 {
     let end = unsafe loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
-    return end >> UInt64(64 - 8 * (count & 7))
+    return end &>> UInt64(truncatingIfNeeded: 64 &- 8 &* (count & 7))
   }
 
   /// All bytes of 1 to 7.
@@ -231,11 +296,12 @@ extension UnsafeRawPointer {
     if count >= 4 {
       let low = unsafe UInt64(loadUnaligned(as: UInt32.self))
       let high = unsafe UInt64(loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
-      return low | high << UInt64(8 * (count - 4))
+      return low | high &<< UInt64(truncatingIfNeeded: 8 &* (count &- 4))
     }
     let low = unsafe UInt64(load(as: UInt8.self))
     let middle = unsafe UInt64(load(fromByteOffset: count / 2, as: UInt8.self))
     let high = unsafe UInt64(load(fromByteOffset: count - 1, as: UInt8.self))
-    return low | middle << UInt64(8 * (count / 2)) | high << UInt64(8 * (count - 1))
+    return low | middle &<< UInt64(truncatingIfNeeded: 8 &* (count / 2))
+      | high &<< UInt64(truncatingIfNeeded: 8 &* (count &- 1))
   }
 }
