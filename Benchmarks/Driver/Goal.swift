@@ -32,8 +32,6 @@ public struct Bound {
     case ratio(of: String, to: String)
     /// The nanoseconds that a row takes more than another, for one delivery.
     case difference(of: String, from: String)
-    /// The time of a row, by nanoseconds that were measured elsewhere.
-    case ratioToRecorded(of: String, nanoseconds: Double)
     /// How much faster a row with several threads is than one with one, by how
     /// much another pair is. It must not be less.
     case speedUp(of: String, onOne: String, to: String, toOne: String)
@@ -78,7 +76,7 @@ public struct Bound {
     case .ratio(let measured, let base), .difference(let measured, let base): [measured, base]
     case .speedUp(let measured, let one, let base, let baseOne): [measured, one, base, baseOne]
     case .time(let measured), .allocations(let measured), .locks(let measured),
-      .bytes(let measured), .ratioToRecorded(let measured, _):
+      .bytes(let measured):
       [measured]
     }
   }
@@ -89,7 +87,7 @@ public struct Bound {
 
   private var isTime: Bool {
     switch quantity {
-    case .ratio, .difference, .ratioToRecorded, .speedUp, .time: true
+    case .ratio, .difference, .speedUp, .time: true
     case .allocations, .locks, .bytes: false
     }
   }
@@ -101,8 +99,6 @@ public struct Bound {
       return measurements[measured]?.ratio(to: measurements[base])?.median
     case .difference(let measured, let base):
       return measurements[measured]?.difference(from: measurements[base])?.median
-    case .ratioToRecorded(let measured, let nanoseconds):
-      return (measurements[measured]?.summary.median).map { $0 / nanoseconds }
     case .speedUp(let measured, let one, let base, let baseOne):
       guard let measured = measurements[measured], let one = measurements[one],
         let base = measurements[base], let baseOne = measurements[baseOne]

@@ -137,7 +137,7 @@ extension Bound {
   fileprivate var limitText: String {
     let number = (isAtLeast ? "at least " : "at most ") + limit.inDigits()
     switch quantity {
-    case .ratio, .ratioToRecorded, .speedUp: return "\(number) of \(unit)"
+    case .ratio, .speedUp: return "\(number) of \(unit)"
     case .difference, .time, .allocations, .locks, .bytes:
       return unit.isEmpty ? number : "\(number) \(unit)"
     }

@@ -12,6 +12,17 @@ let headers = ["sigslot/include", "nod/include", "nano-signal-slot"].flatMap { d
   Context.environment["FWD_BENCH_HEADERS"].map { ["-isystem", "\($0)/\(directory)"] } ?? []
 }
 
+/// The directory of the compiler's Objective-C headers, if GNUstep was found; see scripts/bench.
+let gnustep = Context.environment["FWD_BENCH_GNUSTEP"]
+let gnustepFlags =
+  gnustep.map {
+    [
+      "-DFWD_BENCH_GNUSTEP", "-fobjc-runtime=gcc", "-fconstant-string-class=NSConstantString",
+      "-fexceptions", "-fobjc-exceptions", "-fno-blocks", "-DGNUSTEP", "-DGNU_RUNTIME=1",
+      "-DGNUSTEP_BASE_LIBRARY=1", "-isystem", "/usr/include/GNUstep", "-isystem", $0,
+    ]
+  } ?? []
+
 let package = Package(
   name: "fwd-bench-peers",
   dependencies: [
@@ -30,7 +41,10 @@ let package = Package(
         "CGObject", "CQtCore", "CSQLite",
         .product(name: "_Benchmarks", package: "swift-forwarding"),
       ],
-      cxxSettings: [.unsafeFlags(headers)]),
+      cSettings: [.unsafeFlags(gnustepFlags)],
+      cxxSettings: [.unsafeFlags(headers)],
+      linkerSettings: gnustep != nil
+        ? [.linkedLibrary("gnustep-base"), .linkedLibrary("objc")] : []),
     .executableTarget(
       name: "fwd-bench-peers",
       dependencies: [

@@ -51,6 +51,8 @@ public enum Way {
   /// Only in the program of the peers.
   public static let glibGeneric = "GLib: g_signal_emit, generic marshaller"
   /// Only in the program of the peers.
+  public static let gnustep = "GNUstep: forwardInvocation:, strong targets"
+  /// Only in the program of the peers.
   public static let signals2 = "Boost.Signals2: tracked slots"
   /// Only in the program of the peers.
   public static let sigslotTracked = "sigslot: tracked slots"

@@ -9,6 +9,7 @@ enum MissingLibraries {
   static var notes: [String] {
     let libraries = unsafe [
       ("GLib", peer_glib_generic() != nil, package("libglib2.0-dev")),
+      ("GNUstep", peer_gnustep() != nil, package("libgnustep-base-dev and gobjc")),
       ("Boost", peer_signals2() != nil, package("libboost-dev")),
       ("Qt", peer_qt() != nil, package("qtbase5-dev")),
       ("SQLite", peer_sqlite_is_installed(), package("libsqlite3-dev")),

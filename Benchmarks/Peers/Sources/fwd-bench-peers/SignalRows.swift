@@ -19,6 +19,7 @@ enum SignalRows {
     let libraries = unsafe [
       (Way.glibGeneric, peer_glib_generic()),
       ("GLib: g_signal_emit, generated marshaller", peer_glib_generated()),
+      (Way.gnustep, peer_gnustep()),
       (Way.signals2, peer_signals2()),
       ("Qt: connections with a receiver", peer_qt()),
     ]

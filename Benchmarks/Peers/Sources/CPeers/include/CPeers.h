@@ -24,7 +24,7 @@ typedef struct peer_library {
   /// Emits the current message.
   void (*FWD_NONNULL emit)(peer_signal *FWD_NONNULL signal, size_t iterations);
 
-  // The rest is NULL for libraries in C and for Qt.
+  // The rest is NULL for libraries in C, for GNUstep and for Qt.
 
   /// Disconnects all slots, then connects all of them again.
   void (*FWD_NULLABLE reconnect_all)(peer_signal *FWD_NONNULL signal, size_t iterations);
@@ -41,6 +41,8 @@ typedef struct peer_library {
 const peer_library *FWD_NULLABLE peer_glib_generic(void);
 /// GLib with the marshaller that glib-genmarshal generates for this signature.
 const peer_library *FWD_NULLABLE peer_glib_generated(void);
+/// GNUstep's `NSInvocation`, which a proxy's `forwardInvocation:` sends to each target.
+const peer_library *FWD_NULLABLE peer_gnustep(void);
 /// Boost.Signals2. Each connection tracks its receiver.
 const peer_library *FWD_NULLABLE peer_signals2(void);
 /// sigslot's thread-safe signal. Each connection tracks its receiver.
