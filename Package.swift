@@ -132,10 +132,15 @@ let package = Package(
       swiftSettings: macroSettings),
     .target(
       name: "CTestFixtures", dependencies: ["CForwarding"], path: "Tests/Support/CTestFixtures"),
+    // Delivers in a process with one thread; a program of the tests.
+    .executableTarget(
+      name: "fwd-one-thread", dependencies: ["Forwarding"], path: "Tests/Support/OneThread",
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "ForwardingTests",
       dependencies: [
-        "Forwarding", "ForwardingPresets", "CForwarding", "CForwardingInternal", "CTestFixtures",
+        "fwd-one-thread", "Forwarding", "ForwardingPresets", "CForwarding", "CForwardingInternal",
+        "CTestFixtures",
       ],
       cSettings: internalHeaders, swiftSettings: swiftSettings),
     .testTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CFwdMeasure
 internal import Foundation
 
 /// A program that measures.
@@ -48,6 +49,8 @@ public enum Benchmark {
   private static func run(
     _ selection: Selection, _ options: Options, _ complain: (String) -> Void
   ) -> Bool {
+    // Most programs have threads. It must not depend on the order of the rows from when on this one has.
+    if !options.hasOneThread { bench_start_and_join_thread() }
     let runner = Runner(isQuick: options.isQuick, progress: Progress())
     let report = Report(
       runner.measure(selection.rows), groups: selection.groups, goals: selection.goals,
@@ -65,6 +68,10 @@ public enum Benchmark {
       }
     }
     if !options.printsJSON { print(options.showsGoals ? report.goalTables : report.rowTables) }
+    if options.hasOneThread && !bench_has_one_thread() {
+      complain("a row has started a thread: the times are those of a program with several threads")
+      return false
+    }
     for name in report.wrongRows { complain("wrong sums: \(name)") }
     return report.wrongRows.isEmpty && !report.hasMissedGoals
   }

@@ -16,6 +16,8 @@ struct Options {
   var jsonPath: String?
   /// Look that everything runs and that sums are right; judge no times.
   var isQuick = false
+  /// Start no thread, as programs with one thread do.
+  var hasOneThread = false
   var printsHelp = false
 
   static func help(_ program: String, groups: [String]) -> String {
@@ -24,13 +26,15 @@ struct Options {
     interleaved run.
 
     usage: \(program) [--goals [GROUP]] [--group GROUP] [--filter TEXT]... [--size N]...
-           [--json] [--json-to FILE] [--quick] [--help]
+           [--one-thread] [--json] [--json-to FILE] [--quick] [--help]
 
       --goals [GROUP]  print the goals with what was measured; exit 1 if one is missed
       --group GROUP    only the rows of a group
       --filter TEXT    only rows whose name contains TEXT, those that they are compared with, and
                        the goals that need no others
       --size N         only rows with N subscribers, and the goals that need no others
+      --one-thread     only rows that start no thread, measured before the process has a second one:
+                       then references are counted without atomic instructions
       --json           print JSON rather than tables
       --json-to FILE   write JSON to a file, besides
       --quick          look that everything runs and that sums are right; judge no times
@@ -60,6 +64,7 @@ struct Options {
           throw UsageError("--size needs a number of subscribers, not \(text)")
         }
         sizes.insert(size)
+      case "--one-thread": hasOneThread = true
       case "--json": printsJSON = true
       case "--json-to": jsonPath = try Options.text(argument, &rest)
       case "--quick": isQuick = true

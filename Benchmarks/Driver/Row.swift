@@ -13,14 +13,17 @@ public struct RowGroup {
   public let goals: () -> [Goal]
   /// What each row's ratio to is a column of the table.
   public let comparisons: [Comparison]
+  /// Whether all rows start threads, of which `Row.threads` may not tell.
+  public let startsThreads: Bool
 
   /// Makes a group.
   public init(
-    name: String, comparisons: [Comparison] = [], rows: @escaping () -> [Row],
-    goals: @escaping () -> [Goal]
+    name: String, comparisons: [Comparison] = [], startsThreads: Bool = false,
+    rows: @escaping () -> [Row], goals: @escaping () -> [Goal]
   ) {
     self.name = name
     self.comparisons = comparisons
+    self.startsThreads = startsThreads
     self.rows = rows
     self.goals = goals
   }

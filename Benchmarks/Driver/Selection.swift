@@ -12,11 +12,15 @@ struct Selection {
 
   /// - Throws: `Options.UsageError` if there are no such rows.
   init(_ options: Options, from all: [RowGroup]) throws(Options.UsageError) {
-    groups = all.filter { options.group == nil || $0.name == options.group }
+    groups = all.filter { group in
+      (options.group == nil || group.name == options.group)
+        && !(options.hasOneThread && group.startsThreads)
+    }
     goals = options.showsGoals ? groups.flatMap { $0.goals() } : []
     let needed = Set(goals.flatMap(\.bounds).flatMap(\.rows))
     let candidates = groups.flatMap { $0.rows() }.filter { row in
       (options.sizes.isEmpty || row.size.map(options.sizes.contains) ?? false)
+        && !(options.hasOneThread && row.threads > 1)
         && (!options.isQuick || options.sizes.contains(row.size ?? 0)
           || row.size ?? 0 <= Self.quickLimit)
     }
@@ -37,7 +41,7 @@ struct Selection {
       throw Options.UsageError("there is no row " + asked.joined(separator: " and "))
     }
     if !options.filters.isEmpty { addCompared(candidates) }
-    if !options.filters.isEmpty || !options.sizes.isEmpty {
+    if !options.filters.isEmpty || !options.sizes.isEmpty || options.hasOneThread {
       let names = Set(rows.map(\.name))
       goals = goals.compactMap { $0.only(names) }
     }

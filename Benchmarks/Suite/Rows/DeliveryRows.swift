@@ -42,7 +42,7 @@ public enum DeliveryRows {
   public static func group(peers: @escaping () -> [Row] = { [] }) -> RowGroup {
     RowGroup(
       name: name, comparisons: [Comparison(title: "/ queue.async", way: queueAsync)],
-      rows: { rows + peers() }, goals: { goals })
+      startsThreads: true, rows: { rows + peers() }, goals: { goals })
   }
 
   private static var goals: [Goal] {

@@ -25,7 +25,7 @@
     public static var group: RowGroup {
       RowGroup(
         name: "journal", comparisons: [Comparison(title: "/ forward", way: plain)],
-        rows: { rows }, goals: { goals })
+        startsThreads: true, rows: { rows }, goals: { goals })
     }
 
     private static var goals: [Goal] {

@@ -21,6 +21,7 @@ public enum SignalRows {
     RowGroup(
       name: name,
       comparisons: [Comparison(title: "/ yield", way: yielded)],
+      startsThreads: true,
       rows: {
         [
           row(yielded, Streamed.self), row(sent, Signalled.self),

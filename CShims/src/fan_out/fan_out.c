@@ -51,7 +51,7 @@
 #include "fan_out/proxy.h"
 #include "members/responders.h"
 #include "members/swift_closure.h"
-#include "members/swift_runtime.h"
+#include "members/taking.h"
 
 // MARK: The proxy's owner
 
@@ -125,7 +125,8 @@ static bool deliver_to(fwd_emission *state, const fwd_record *record, size_t ind
   fwd_take_turn(implementation->function, state->responses == 0, &state->first);
   fwd_taken taken;
   if (__builtin_expect(!(held & FWD_HELD_BITS) && !state->delivery->batch, 1)) {
-    taken = (fwd_taken){swift_tryRetain((void *)held), true};
+    // By a function, since its code here would take more of the stack at each level of a recursion.
+    taken = (fwd_taken){fwd_weak_take(held), true};
     if (!taken.object) {
       state->met_dead = true;
       return true;
@@ -151,7 +152,7 @@ static bool deliver_to(fwd_emission *state, const fwd_record *record, size_t ind
   } else {
     goes_on = apply_policy(method, state);
   }
-  if (taken.is_owned) swift_release(taken.object);
+  fwd_record_drop(taken);
   return goes_on;
 }
 
@@ -198,7 +199,7 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
     }
     fwd_take_turn(closure->function, state->responses == 0, &state->first);
     void *object = NULL;
-    if (is_weak && !(object = swift_tryRetain((void *)held))) {
+    if (is_weak && !(object = fwd_take_weak(held))) {
       state->met_dead = true;
       continue;
     }
@@ -207,7 +208,7 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
     fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
     state->record = NULL;
     goes_on = fwd_policy_apply(method, state);
-    if (is_weak) swift_release(object);
+    if (is_weak) fwd_drop_weak(object);
   }
   *index = i;
   return goes_on;

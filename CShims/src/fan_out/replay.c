@@ -16,9 +16,9 @@
 ///     for each record:   is `held` (held.h) live, without gate, of the loop's kind? --no--> deliver_slowly (fan_out.c)
 ///                        table has a function or a closure for the method?           --no--> deliver_slowly, or the
 ///                                                                                    next record if it has neither
-///                        weak loop: swift_tryRetain fails?  --yes--> note that a record can be removed, next record
+///                        weak loop: fwd_take_weak fails?    --yes--> note that a record can be removed, next record
 ///                        call function(receiver, selector, a, b, c, ..., context), or the closure with pointers
-///                        weak loop: swift_release
+///                        weak loop: fwd_drop_weak
 ///
 /// The loop calls the function through a function-pointer type whose parameters are whole registers.
 /// abi/sysv/callers.c explains why this is sound.
@@ -30,7 +30,7 @@
 #include "abi/callers.h"
 #include "base/turns.h"
 #include "members/swift_closure.h"
-#include "members/swift_runtime.h"
+#include "members/taking.h"
 
 #if FWD_HAS_CALL_PLANS
 
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
     fwd_take_turn(closure->function, progress.delivered == 0, &first_function);
     void *object = NULL;
     if (counts) {
-      object = swift_tryRetain((void *)held);
+      object = fwd_take_weak(held);
       if (__builtin_expect(!object, 0)) {
         replay->met_dead = true;
         continue;
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
     }
     replay->record = record;
     fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
-    if (counts) swift_release(object);
+    if (counts) fwd_drop_weak(object);
     progress.delivered++;
   }
   // The loop tells nobody to which record a C function belongs.
@@ -178,14 +178,14 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) {                           \
     if (HAS_FUNCTION) {                                                         \
       fwd_take_turn(method->function, i == 0, &first);                          \
-      void *object = swift_tryRetain((void *)held);                             \
+      void *object = fwd_take_weak(held);                                       \
       if (__builtin_expect(!object, 0)) {                                       \
         replay->met_dead = true;                                                \
         continue;                                                               \
       }                                                                         \
       integer_0 = (uint64_t)(uintptr_t)record->receiver;                        \
       CALL(n, m, list);                                                         \
-      swift_release(object);                                                    \
+      fwd_drop_weak(object);                                                    \
       delivered++;                                                              \
       continue;                                                                 \
     }                                                                           \

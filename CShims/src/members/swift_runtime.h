@@ -10,6 +10,7 @@
 #define FWD_SRC_SWIFT_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #if defined(__APPLE__)
 #define FWD_RUNTIME(declaration) extern declaration __attribute__((weak_import))
@@ -20,6 +21,7 @@
 FWD_RUNTIME(void *swift_retain(void *object));
 FWD_RUNTIME(void swift_release(void *object));
 FWD_RUNTIME(void *swift_tryRetain(void *object));
+FWD_RUNTIME(size_t swift_retainCount(void *object));
 FWD_RUNTIME(bool swift_isDeallocating(void *object));
 // The object if it is of the class or of a subclass, else NULL.
 FWD_RUNTIME(const void *swift_dynamicCastClass(const void *object, const void *type));

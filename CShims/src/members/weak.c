@@ -27,6 +27,7 @@
 
 #include "members/held.h"
 #include "members/swift_runtime.h"
+#include "members/taking.h"
 
 /// A stock reference.
 struct stock {
@@ -86,7 +87,7 @@ void fwd_weak_destroy(fwd_weak reference) {
 }
 
 void *fwd_weak_take(fwd_weak reference) {
-  if (!is_stock(reference)) return swift_tryRetain((void *)reference);
+  if (!is_stock(reference)) return fwd_take_weak(reference);
   struct stock *stock = stock_of(reference);
   void *object = swift_weakLoadStrong(stock->reference);
   if (!object) atomic_store_explicit(&stock->has_failed, true, memory_order_relaxed);
@@ -123,5 +124,5 @@ void fwd_object_retain(void *object) {
 }
 
 void fwd_object_release(void *object) {
-  if (object && swift_release) swift_release(object);
+  if (object && swift_release) fwd_drop_weak(object);
 }

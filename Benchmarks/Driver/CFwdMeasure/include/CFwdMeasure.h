@@ -6,6 +6,7 @@
 #ifndef CFWDMEASURE_H
 #define CFWDMEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,11 @@ uint64_t bench_allocated_bytes(void);
 /// of all bodies. If a thread cannot be started, its sum is missing.
 bench_sample bench_on_threads(size_t count, uint64_t (*body)(void *context, size_t thread), void *context,
                               uint64_t expected_sum);
+
+/// Starts a thread that returns at once, so that the process is one with several threads from here on.
+void bench_start_and_join_thread(void);
+/// Returns whether the C library knows that the process has never had a second thread.
+bool bench_has_one_thread(void);
 
 #ifdef __cplusplus
 }

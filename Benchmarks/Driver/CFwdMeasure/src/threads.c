@@ -8,6 +8,11 @@
 
 #include "CFwdMeasure.h"
 
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define BENCH_ASKS_FOR_THREADS 1
+#endif
+
 enum { thread_limit = 8 };
 
 typedef struct start_line {
@@ -61,4 +66,19 @@ bench_sample bench_on_threads(size_t count, uint64_t (*body)(void *context, size
   }
   all.nanoseconds /= started;
   return all;
+}
+
+static void *return_at_once(void *argument) { return argument; }
+
+void bench_start_and_join_thread(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, return_at_once, NULL) == 0) pthread_join(thread, NULL);
+}
+
+bool bench_has_one_thread(void) {
+#if defined(BENCH_ASKS_FOR_THREADS)
+  return __libc_single_threaded;
+#else
+  return false;
+#endif
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Finds out whether the runtime counts references in the way that taking.h describes.
+
+#include "members/taking.h"
+
+bool fwd_counts_are_known;
+
+#if UINTPTR_MAX == UINT64_MAX
+
+/// The word of a new object: one unowned reference, and the flag of objects without Objective-C's state.
+static const uint64_t counts_of_new_object = 3;
+static const uint64_t deinitialises = UINT64_C(1) << 32;
+
+/// Compares what the runtime does to an object that consists of the header alone. Of an object whose last reference it
+/// does not release it uses nothing else.
+static bool runtime_counts_so(void) {
+  uint64_t object[2] = {0, counts_of_new_object};
+  const uint64_t *counts = fwd_counts_of(object);
+  if (swift_retainCount(object) != 1) return false;
+  if (swift_tryRetain(object) != object || *counts != counts_of_new_object + FWD_ONE_REFERENCE) return false;
+  if (swift_retain(object) != object || *counts != counts_of_new_object + 2 * FWD_ONE_REFERENCE) return false;
+  if (swift_retainCount(object) != 3) return false;
+  swift_release(object);
+  swift_release(object);
+  if (*counts != counts_of_new_object) return false;
+  object[1] = counts_of_new_object + deinitialises;
+  return !swift_tryRetain(object) && *counts == counts_of_new_object + deinitialises;
+}
+
+// Before main, so that a fan-out only has to read the answer.
+__attribute__((constructor)) static void ask_runtime(void) {
+  // Only Swift's own runtime has `swift_retainCount`. The one of the tests in C would not take such an object.
+  fwd_counts_are_known =
+      swift_retainCount && swift_tryRetain && swift_retain && swift_release && runtime_counts_so();
+}
+
+#endif

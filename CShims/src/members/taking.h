@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The reference that keeps a weakly held object alive during one delivery.
+///
+/// An atomic read-modify-write takes 4 to 10 ns, so retaining and releasing the object is most of a delivery. While the
+/// process has one thread, the word of the reference counts is changed by a plain load and a plain store. A delivery may
+/// start a thread, so the release asks again. By which of the two ways the object was retained does not matter: the count
+/// is the same.
+///
+///     bit   63         62 ... 33         32            31 ... 0
+///           slow way   strong count      deinitialises unowned count and a flag
+///
+/// That is the word of a native Swift object on 64-bit platforms ("RefCount.h" of the Swift runtime), which has no
+/// promise to stay so. Therefore taking.c asks the runtime before the first use. The plain way is for the case that
+/// almost all deliveries are in. Everything else is left to the runtime: side tables, immortal objects, an object that
+/// deinitialises, and the last release.
+
+#ifndef FWD_SRC_TAKING_H
+#define FWD_SRC_TAKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/one_thread.h"
+#include "members/swift_runtime.h"
+
+/// Whether the runtime's objects have the word of the drawing.
+extern __attribute__((visibility("hidden"))) bool fwd_counts_are_known;
+
+/// The word with the reference counts of an object.
+static inline uint64_t *fwd_counts_of(void *object) { return (uint64_t *)object + 1; }
+
+/// One reference in that word.
+#define FWD_ONE_REFERENCE (UINT64_C(1) << 33)
+
+/// Retains the object of a subscription that holds it by an unowned reference. Returns NULL if the object has begun to
+/// deinitialise.
+static inline __attribute__((always_inline)) void *fwd_take_weak(uintptr_t held) {
+  void *object = (void *)held;
+  if (__builtin_expect(fwd_counts_are_known, 1)) {
+    uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED), retained;
+    // The sign is that of bit 63 before and after, and of bit 32.
+    while (__builtin_expect((int64_t)(old | (retained = old + FWD_ONE_REFERENCE) | old << 31) >= 0, 1)) {
+      if (fwd_has_one_thread()) {
+        __atomic_store_n(counts, retained, __ATOMIC_RELAXED);
+        return object;
+      }
+      if (__atomic_compare_exchange_n(counts, &old, retained, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return object;
+    }
+  }
+  return swift_tryRetain(object);
+}
+
+/// Releases an object that `fwd_take_weak` has retained. It may deinitialise here.
+static inline __attribute__((always_inline)) void fwd_drop_weak(void *object) {
+  if (__builtin_expect(fwd_counts_are_known, 1)) {
+    uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
+    // Not the last reference, and bit 63 is not set.
+    while (__builtin_expect((int64_t)old >= (int64_t)FWD_ONE_REFERENCE, 1)) {
+      uint64_t released = old - FWD_ONE_REFERENCE;
+      if (fwd_has_one_thread()) {
+        __atomic_store_n(counts, released, __ATOMIC_RELAXED);
+        return;
+      }
+      // Release: the thread that releases the last reference sees what the subscriber has done.
+      if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
+    }
+  }
+  swift_release(object);
+}
+
+#endif
