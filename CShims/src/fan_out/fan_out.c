@@ -384,13 +384,18 @@ __attribute__((noinline)) static void load_words_again(fwd_looped_emission *loop
   looped->replay.arguments = state->delivery->arguments;
 }
 
-/// Whether the first record of the replay has a closure. The answer is no if its subscription has ended or has a gate.
-static inline bool begins_with_closure(const fwd_replay *replay, size_t method) {
-  if (replay->count == 0) return false;
-  const fwd_record *record = replay->records[0];
-  // Before the table is read, since the table of a subscription that has ended may be gone.
-  if (fwd_record_held(record) & FWD_HELD_IRREGULAR) return false;
-  return fwd_record_implementation(record, method)->closure;
+/// Whether the first record of the replay that implements the method has a closure. Skips the records before it. The answer
+/// is no if it meets a subscription that has ended or has a gate.
+static inline bool begins_with_closure(fwd_replay *replay, size_t method) {
+  for (; replay->count > 0; replay->records++, replay->count--) {
+    const fwd_record *record = replay->records[0];
+    // Before the table is read, since the table of a subscription that has ended may be gone.
+    if (fwd_record_held(record) & FWD_HELD_IRREGULAR) return false;
+    const fwd_implementation *implementation = fwd_record_implementation(record, method);
+    if (implementation->closure) return true;
+    if (!fwd_implementation_is_empty(implementation)) return false;
+  }
+  return false;
 }
 
 /// Delivers to the records of the replay, inside of a reading. C callbacks have pointers to the arguments, which closures

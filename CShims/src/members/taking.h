@@ -70,4 +70,14 @@ static inline __attribute__((always_inline)) void fwd_drop_weak(void *object) {
   swift_release(object);
 }
 
+/// Whether an object has begun to deinitialise. Its memory must be allocated, and the runtime must have
+/// `swift_isDeallocating`.
+static inline bool fwd_is_deinitialising(void *object) {
+  if (__builtin_expect(fwd_counts_are_known, 1)) {
+    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
+    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
+  }
+  return swift_isDeallocating(object);
+}
+
 #endif

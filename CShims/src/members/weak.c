@@ -95,7 +95,7 @@ void *fwd_weak_take(fwd_weak reference) {
 }
 
 bool fwd_weak_has_died(fwd_weak reference) {
-  if (swift_isDeallocating) return swift_isDeallocating(fwd_weak_address(reference));
+  if (swift_isDeallocating) return fwd_is_deinitialising(fwd_weak_address(reference));
   return is_stock(reference) &&
          atomic_load_explicit(&stock_of(reference)->has_failed, memory_order_relaxed);
 }
@@ -106,7 +106,7 @@ void *fwd_weak_address(fwd_weak reference) {
 }
 
 bool fwd_object_is_dying(void *object) {
-  if (swift_isDeallocating) return swift_isDeallocating(object);
+  if (swift_isDeallocating) return fwd_is_deinitialising(object);
   if (!swift_weakInit) return false;
   // `swift_weakInit` makes an empty reference if the object is being deinitialised.
   void *reference[2];
