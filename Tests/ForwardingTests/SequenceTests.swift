@@ -16,15 +16,27 @@ import Testing
   // In processes of their own: rows change what the whole process shares, and a child of a fork
   // would inherit the threads of other tests.
   @Test func `every C function gives its expected status in every situation`() async {
-    await #expect(processExitsWith: .success) {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
       #expect(sequences_run() == 0)
     }
+    Self.show(result)
   }
 
   @Test func `every C function gives its expected status in forked children`() async {
-    await #expect(processExitsWith: .success) {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
       #expect(sequences_run_forked() == 0)
     }
+    Self.show(result)
+  }
+
+  /// Prints what a process has written about its failures.
+  private static func show(_ result: ExitTest.Result?) {
+    guard let result, result.exitStatus != .exitCode(EXIT_SUCCESS) else { return }
+    print(String(decoding: result.standardErrorContent, as: UTF8.self))
   }
 
   /// Functions of forwarding.h that have no row, each with the reason.

@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE 1
 #endif
 
+#include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,6 +51,15 @@ static void *work(void *pointer) {
   return NULL;
 }
 
+/// Prints where a child hangs, and ends it.
+static void tell_where(int signal) {
+  void *frames[64];
+  backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigaction(signal, &action, NULL);
+  raise(signal);
+}
+
 /// All that a child does. Its exit status says whether something failed.
 static void live_as_child(scene *self, const call *row) {
   // The threads of Swift's concurrency, on one of which a test runs, block signals.
@@ -57,6 +67,11 @@ static void live_as_child(scene *self, const call *row) {
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);
   pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+  // A first backtrace loads a library, which allocates.
+  void *frame;
+  backtrace(&frame, 1);
+  struct sigaction action = {.sa_handler = tell_where};
+  sigaction(SIGALRM, &action, NULL);
   alarm(30);
   // The failures of the parent's threads are counted in the parent.
   atomic_store(&self->failures, 0);
