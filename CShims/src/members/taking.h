@@ -3,18 +3,18 @@
 
 /// The reference that keeps a weakly held object alive during one delivery.
 ///
-/// An atomic read-modify-write takes 4 to 10 ns, so retaining and releasing the object is most of a delivery. While the
-/// process has one thread, the word of the reference counts is changed by a plain load and a plain store. A delivery may
-/// start a thread, so the release asks again. By which of the two ways the object was retained does not matter: the count
-/// is the same.
+/// Two atomic read-modify-writes, to retain and to release the object, take most of a delivery's time. While the process
+/// has one thread, the word of the reference counts is changed by a plain load and a plain store. A delivery may start a
+/// thread, so the release asks again. By which of the two ways the object was retained does not matter: the count is the
+/// same.
 ///
 ///     bit   63         62 ... 33         32            31 ... 0
 ///           slow way   strong count      deinitialises unowned count and a flag
 ///
-/// That is the word of a native Swift object on 64-bit platforms ("RefCount.h" of the Swift runtime), which has no
-/// promise to stay so. Therefore taking.c asks the runtime before the first use. The plain way is for the case that
-/// almost all deliveries are in. Everything else is left to the runtime: side tables, immortal objects, an object that
-/// deinitialises, and the last release.
+/// That is the word of a native Swift object on 64-bit platforms (stdlib/public/SwiftShims/swift/shims/RefCount.h). The
+/// runtime does not promise it, so taking.c compares it with what the runtime does, before main. The code here is for the
+/// usual case. The runtime's functions do the rest: side tables, immortal objects, an object that deinitialises, and the
+/// last release.
 
 #ifndef FWD_SRC_TAKING_H
 #define FWD_SRC_TAKING_H
