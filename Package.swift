@@ -111,8 +111,9 @@ let package = Package(
       name: "CForwardingSQLite", path: "Sources/CForwardingSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .target(
-      name: "ForwardingJournal", dependencies: ["ForwardingWire", "Forwarding", sqlite],
-      swiftSettings: swiftSettings),
+      name: "ForwardingJournal",
+      dependencies: ["ForwardingWire", "Forwarding", "CForwardingInternal", sqlite],
+      cSettings: internalHeaders, swiftSettings: swiftSettings),
     .target(
       name: "ForwardingPresets", dependencies: ["Forwarding"], swiftSettings: swiftSettings),
     .target(

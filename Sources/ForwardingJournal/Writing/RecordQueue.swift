@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 #if Journal
+  internal import CForwardingInternal
   internal import ForwardingWire
 
   /// Records on their way from the threads that call proxies to the thread that writes
@@ -75,6 +76,10 @@
     /// When the last transaction was taken, in `steadyTime`.
     private var lastTaken = 0
 
+    /// How far ahead memory is fetched, in bytes. Several short records are made while a line
+    /// comes from another processor.
+    private static let prefetched = 512
+
     internal init(
       _ path: String, first: Int, marks: [String: Int], limit: Int, durability: Journal.Durability
     ) {
@@ -97,10 +102,11 @@
       }
       // Read now, since the writer may have taken the transaction while this waited for room.
       let used = unsafe transaction.arena.used
-      return unsafe (
-        transaction.arena.base.unsafelyUnwrapped + used, roomEnd &- used,
-        UInt64(truncatingIfNeeded: next)
-      )
+      // The writer's processor has read these cache lines last. Each lock waits for the stores before
+      // it, so without this a call would wait for the lines of the record before.
+      let base = unsafe transaction.arena.base.unsafelyUnwrapped
+      unsafe fwd_prefetch_to_write(base + (used &+ Self.prefetched))
+      return unsafe (base + used, roomEnd &- used, UInt64(truncatingIfNeeded: next))
     }
 
     internal func finish(_ length: Int) -> Bool {
