@@ -56,8 +56,39 @@ extension ResolvedMethod {
 }
 
 extension ResolvedMethod {
-  /// Whether it is a method of this proxy.
-  package func isMethod(of proxy: DynamicProxy) -> Bool { self.proxy === proxy }
+  /// A method of a proxy that something else keeps alive. A copy counts no reference.
+  @safe package struct Unowned {
+    fileprivate let proxy: ObjectIdentifier
+    fileprivate let entryAddress: UnsafeRawPointer
+
+    /// Whether it is a method of this proxy. The proxy that it was made of must be alive.
+    package func isMethod(of proxy: DynamicProxy) -> Bool { ObjectIdentifier(proxy) == self.proxy }
+  }
+
+  /// The method, without a reference to the proxy.
+  package var unowned: Unowned {
+    unsafe Unowned(proxy: ObjectIdentifier(proxy), entryAddress: entryAddress)
+  }
+}
+
+extension DynamicProxy {
+  /// Forwards a frame as `ResolvedMethod.forward(frame:result:)` does.
+  ///
+  /// - Parameter method: a method of this proxy.
+  @unsafe package func forward(
+    _ method: ResolvedMethod.Unowned, frame: UnsafeRawBufferPointer,
+    result: UnsafeMutableRawBufferPointer?
+  ) throws(ForwardingError) {
+    // SAFETY: the address was that of an entry, which lives as long as this proxy. The buffers
+    // are valid during the call; the shim checks their sizes.
+    let entry = unsafe method.entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
+    let status = unsafe fwd_forward_method(
+      core.handle, entry, nil, frame.baseAddress, frame.count, result?.baseAddress,
+      result?.count ?? 0, nil)
+    if status != FWD_OK {
+      throw unsafe ForwardingError.last(MethodSelector(handle: entry.pointee.selector))
+    }
+  }
 }
 
 extension DynamicProxy {

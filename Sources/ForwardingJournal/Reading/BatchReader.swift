@@ -125,39 +125,20 @@
       _ bytes: UnsafeRawBufferPointer, _ batch: BatchHeader, _ positions: ClosedRange<Int>,
       to records: inout [UInt8], _ schemas: inout Set<UInt32>
     ) -> String? {
-      var (start, position) = (0, batch.first)
-      var schema: UInt32?
-      let size = bytes.count
-      var (from, through) = (size, size)
-      while start < size {
-        if position == positions.lowerBound { from = start }
-        if position > positions.upperBound {
-          through = start
-          break
-        }
-        // SAFETY: the range is checked before it is read.
-        let header = unsafe RecordBytes.header(bytes, at: start)
-        guard let header else {
-          // The rest cannot be split into records. If the damaged record is wanted, the decoder
-          // names it.
-          if position < positions.lowerBound { return "record \(position) has no length" }
-          position = batch.end
-          break
-        }
-        // Consecutive records mostly have one schema.
-        if position >= positions.lowerBound && header.schema != schema {
-          schemas.insert(header.schema)
-          schema = header.schema
-        }
-        start += header.length
-        position += 1
+      let wanted = positions.lowerBound - batch.first...positions.upperBound - batch.first
+      let found = unsafe RecordBytes.find(wanted, in: bytes, &schemas)
+      let position = batch.first + found.count
+      // If a wanted record is damaged, the bytes behind it cannot be split into records. The decoder
+      // names it.
+      if !found.isWhole && position < positions.lowerBound {
+        return "record \(position) has no length"
       }
-      if position <= positions.upperBound {
-        return "the batch has \(position - batch.first) records, expected \(batch.count)"
+      if found.isWhole && position <= positions.upperBound {
+        return "the batch has \(found.count) records, expected \(batch.count)"
       }
       // One allocation for most pieces, since most batches are that long.
-      if records.isEmpty { records.reserveCapacity(Self.size + through - from) }
-      unsafe records.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[from..<through]))
+      if records.isEmpty { records.reserveCapacity(Self.size + found.range.count) }
+      unsafe records.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[found.range]))
       return nil
     }
 

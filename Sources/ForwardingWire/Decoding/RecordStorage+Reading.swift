@@ -152,6 +152,28 @@ extension RecordStorage {
   }
 }
 
+extension UnsafeRawPointer {
+  /// Whether the first NUL of some bytes is the last of them. They begin at a multiple of 8, and
+  /// the rest of their last word can be read.
+  @inline(__always)
+  @unsafe fileprivate func isCString(_ count: Int) -> Bool {
+    // A call of `memchr` takes longer for a few bytes.
+    if count > 32 {
+      return unsafe memchr(self, 0, count) == UnsafeMutableRawPointer(mutating: self + (count - 1))
+    }
+    var offset = 0
+    while true {
+      let word = unsafe load(fromByteOffset: offset, as: UInt64.self)
+      // The highest bit of each byte that is 0, and perhaps of bytes behind the first of these. The
+      // platform is little-endian, so the first byte is the lowest.
+      let zeroes = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+      if zeroes != 0 { return offset &+ zeroes.trailingZeroBitCount / 8 == count &- 1 }
+      offset &+= 8
+      if offset >= count { return false }
+    }
+  }
+}
+
 // MARK: - Pointers
 
 extension WireMethod {
@@ -209,9 +231,9 @@ extension WireMethod {
     switch unsafe pointer.pointee.rule {
     case .cString:
       // SAFETY: the copy has `size` bytes.
-      guard size > 0, size <= WireLimits.stringLength,
-        let end = unsafe memchr(target, 0, size), unsafe end == target + (size - 1)
-      else { throw badString(index, size) }
+      guard size > 0, size <= WireLimits.stringLength, unsafe target.isCString(size) else {
+        throw badString(index, size)
+      }
     case .counted:
       let count = unsafe pointer.pointee.countType.load(record + pointer.pointee.countPlace)
       guard let count, unsafe size == count * pointer.pointee.size else {

@@ -27,10 +27,16 @@ internal import Forwarding
 
   internal var schemas: [UInt32: Recorded] = [:]
 
-  /// The method that was last forwarded. Records mostly have one method and go to one
-  /// proxy.
-  private var lastMethod: WireMethod?
-  private var lastResolved: ResolvedMethod?
+  /// The method that was last forwarded, the proxy's method, and the proxy. Records mostly have
+  /// one method and go to one proxy.
+  ///
+  /// The first two count no references, since each would cost a forwarded record as much as its
+  /// checksum. The schema keeps the method alive, and `lastProxy` the proxy: if it were freed,
+  /// another one might get its address. No access to them lasts, so none need be checked for
+  /// exclusivity.
+  @exclusivity(unchecked) private var lastMethod: Unmanaged<WireMethod>?
+  @exclusivity(unchecked) private var lastResolved: ResolvedMethod.Unowned?
+  private var lastProxy: DynamicProxy?
 
   /// - Parameter pieces: the bytes, in the order in which they follow one another.
   internal init(_ pieces: [[UInt8]], _ schema: WireSchema?) {
@@ -53,17 +59,35 @@ internal import Forwarding
     unsafe base.deallocate()
   }
 
-  /// Finds a method of a proxy.
+  /// Finds a method of a proxy that gets frames of the method as they are.
+  ///
+  /// - Returns: nil if frames must be made or compared first.
+  @inline(__always)
   internal func resolve(
-    _ method: WireMethod, of proxy: DynamicProxy
-  ) throws(ForwardingError) -> ResolvedMethod {
-    if let lastResolved, lastMethod === method, lastResolved.isMethod(of: proxy) {
+    _ method: Unmanaged<WireMethod>, of proxy: DynamicProxy
+  ) throws(ForwardingError) -> ResolvedMethod.Unowned? {
+    if let lastMethod = unsafe lastMethod, let lastResolved = unsafe lastResolved,
+      unsafe lastMethod.toOpaque() == method.toOpaque(), lastResolved.isMethod(of: proxy)
+    {
       return lastResolved
     }
-    let resolved = try proxy.method(for: method.selector)
-    lastMethod = method
-    lastResolved = resolved
-    return resolved
+    return try unsafe findMethod(method, of: proxy)
+  }
+
+  @inline(never)
+  @unsafe private func findMethod(
+    _ method: Unmanaged<WireMethod>, of proxy: DynamicProxy
+  ) throws(ForwardingError) -> ResolvedMethod.Unowned? {
+    // SAFETY: the storage holds the schema, which holds its methods.
+    let found = unsafe method.takeUnretainedValue()
+    let resolved = try proxy.method(for: found.selector)
+    guard found.codedTypes.isEmpty, resolved.hasIdentical(found.signature) else { return nil }
+    let proxyBefore = lastProxy
+    unsafe (lastMethod, lastResolved) = (method, resolved.unowned)
+    lastProxy = proxy
+    // If this frees the proxy, foreign code runs, which may forward records.
+    extendLifetime(proxyBefore)
+    return resolved.unowned
   }
 
   /// Returns the methods of a recorded schema.

@@ -92,19 +92,18 @@ public import Forwarding
     to proxy: DynamicProxy, _ result: UnsafeMutableRawBufferPointer?
   ) throws(WireError) {
     guard storage.schema != nil else { throw WireError(shown: selector) }
-    try unsafe found.use { method throws(WireError) in
-      do throws(ForwardingError) {
-        let resolved = try storage.resolve(method, of: proxy)
-        let size = method.frameSize
-        if method.codedTypes.isEmpty && resolved.hasIdentical(method.signature) {
-          // SAFETY: the frame is that of the method's signature.
-          return try unsafe resolved.forward(
-            frame: UnsafeRawBufferPointer(start: base + RecordHeader.size, count: size),
-            result: result)
-        }
-      } catch {
-        throw WireError(error, selector: method.name)
+    do throws(ForwardingError) {
+      if let method = try unsafe storage.resolve(found, of: proxy) {
+        let size = unsafe found._withUnsafeGuaranteedRef { $0.frameSize }
+        // SAFETY: the frame is that of the method's signature.
+        return try unsafe proxy.forward(
+          method, frame: UnsafeRawBufferPointer(start: base + RecordHeader.size, count: size),
+          result: result)
       }
+    } catch {
+      throw WireError(error, selector: selector.name)
+    }
+    try unsafe found.use { method throws(WireError) in
       try unsafe forwardSlowly(method, to: proxy, result)
     }
   }

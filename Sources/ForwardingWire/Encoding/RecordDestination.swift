@@ -134,10 +134,54 @@ private struct RecordWriter: Sendable {
   /// The time of the call in nanoseconds since 1970 in UTC.
   package var time: Int64 { unsafe base.load(fromByteOffset: 32, as: Int64.self) }
 
+  /// Some of the records that bytes consist of.
+  package struct Found {
+    /// The bytes of those that are wanted, as far as there are any.
+    package var range: Range<Int>
+    /// The number of the records up to the last wanted one.
+    package var count = 0
+    /// Whether each of these has a length that fits.
+    package var isWhole = true
+  }
+
+  /// Finds records in bytes that may be damaged. Reads nothing but lengths and schemas.
+  ///
+  /// - Parameters:
+  ///   - wanted: the indices of the records.
+  ///   - schemas: gets the identifiers of their schemas.
+  package static func find(
+    _ wanted: ClosedRange<Int>, in bytes: UnsafeRawBufferPointer, _ schemas: inout Set<UInt32>
+  ) -> Found {
+    let size = bytes.count
+    var found = Found(range: size..<size)
+    var start = 0
+    var last: UInt32?
+    while start < size {
+      if found.count == wanted.lowerBound { found.range = start..<size }
+      if found.count > wanted.upperBound {
+        found.range = found.range.lowerBound..<start
+        break
+      }
+      guard let header = unsafe header(bytes, at: start) else {
+        found.isWhole = false
+        break
+      }
+      // Consecutive records mostly have one schema.
+      if found.count >= wanted.lowerBound && header.schema != last {
+        schemas.insert(header.schema)
+        last = header.schema
+      }
+      start += header.length
+      found.count += 1
+    }
+    return found
+  }
+
   /// Reads the length and the schema of a record that may be damaged.
   ///
   /// - Returns: nil if the record does not lie in the bytes.
-  package static func header(
+  @inline(__always)
+  private static func header(
     _ bytes: UnsafeRawBufferPointer, at start: Int
   ) -> (length: Int, schema: UInt32)? {
     let left = bytes.count - start
