@@ -166,13 +166,20 @@ private struct RecordWriter: Sendable {
         found.isWhole = false
         break
       }
+      let (length, schema) = header
       // Consecutive records mostly have one schema.
-      if found.count >= wanted.lowerBound && header.schema != last {
-        schemas.insert(header.schema)
-        last = header.schema
+      let isWanted = found.count >= wanted.lowerBound
+      if isWanted && schema != last {
+        schemas.insert(schema)
+        last = schema
       }
-      start += header.length
-      found.count += 1
+      // And mostly one length. The next address then depends on no load, so that the processor need
+      // not wait for one record's length to read the next one's.
+      let end = isWanted ? wanted.upperBound + 1 : wanted.lowerBound
+      repeat {
+        start += length
+        found.count += 1
+      } while unsafe found.count < end && isAlike(bytes, at: start, length, schema)
     }
     return found
   }
@@ -190,6 +197,18 @@ private struct RecordWriter: Sendable {
     let length = Int(unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
     guard length >= RecordHeader.size, length % 8 == 0, length <= left else { return nil }
     return (length, unsafe bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
+  }
+
+  /// Whether a record of some length and schema lies in the bytes.
+  @inline(__always)
+  private static func isAlike(
+    _ bytes: UnsafeRawBufferPointer, at start: Int, _ length: Int, _ schema: UInt32
+  ) -> Bool {
+    guard length <= bytes.count - start else { return false }
+    // SAFETY: there is a header, since another record of this length has one.
+    let found = unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+    return unsafe Int(found) == length
+      && bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self) == schema
   }
 
   /// Writes the checksum.
