@@ -67,8 +67,8 @@ typedef struct fwd_implementation {
   const fwd_swift_closure *FWD_NULLABLE closure;
 } fwd_implementation;
 
-/// The implementations of one function table, by the index of the method in a proxy. A table belongs to one proxy, and
-/// must not change after its first subscriber has it.
+/// The implementations of one function table, by the index of the method in a proxy. A table belongs to one proxy at
+/// a time, and must not change after its first subscriber has it.
 typedef struct fwd_dispatch_table fwd_dispatch_table;
 
 /// Creates a table of `count` methods, none of them implemented. Returns NULL if memory is short.
@@ -87,6 +87,11 @@ typedef void (*fwd_table_end)(void *FWD_NULLABLE context);
 /// has died, but neither by its limit of deliveries nor by the end of the proxy. Must be called before the table is used.
 void fwd_dispatch_table_observe(fwd_dispatch_table *FWD_NONNULL table, fwd_table_end FWD_NONNULL ended,
                                 void *FWD_NULLABLE context);
+/// Returns the owner, or NULL.
+void *FWD_NULLABLE fwd_dispatch_table_owner(const fwd_dispatch_table *FWD_NONNULL table);
+/// Whether another list may use the table, if the caller has the only reference to it: it has no subscription, and only its
+/// list could find it. Any thread may ask.
+bool fwd_dispatch_table_is_unused(const fwd_dispatch_table *FWD_NONNULL table);
 /// Frees the table. For the owner's `deinit`. NULL is ignored.
 void fwd_dispatch_table_destroy(fwd_dispatch_table *FWD_NULLABLE table);
 /// Adds a reference, and returns the table.

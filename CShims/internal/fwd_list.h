@@ -68,6 +68,21 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
                                  fwd_dispatch_table *FWD_NONNULL table, size_t index,
                                  fwd_garbage *FWD_NONNULL garbage);
 
+/// Lets `fwd_list_shared_table` find a table by its key as long as the table has subscriptions. Returns false if the list
+/// has no room, since it finds few tables: then the caller has to find it. O(1).
+bool fwd_list_share_table(fwd_subscriber_list *FWD_NONNULL list, fwd_dispatch_table *FWD_NONNULL table);
+
+/// Whether `fwd_list_share_table` would succeed. O(1).
+bool fwd_list_has_room_to_share(const fwd_subscriber_list *FWD_NONNULL list);
+
+/// Whether `fwd_list_share_table` has been called with a table that may have subscriptions. Any thread may ask without the
+/// lock. O(1).
+bool fwd_list_may_share(const fwd_subscriber_list *FWD_NONNULL list);
+
+/// Returns the shared table that has a key, or NULL. It is valid until the caller unlocks. O(1).
+fwd_dispatch_table *FWD_NULLABLE fwd_list_shared_table(const fwd_subscriber_list *FWD_NONNULL list,
+                                                       const void *FWD_NONNULL key);
+
 /// Ends a subscription. No fan-out calls it from now on, not even one that is under way. Amortised O(1).
 ///
 /// The record stays until the list is compacted, and with it the memory of an object that is held weakly. This function
@@ -159,13 +174,13 @@ void *FWD_NULLABLE fwd_list_retain_object(const fwd_subscriber_list *FWD_NONNULL
 /// Returns the oldest subscription of an object that has not ended and whose limit is not used up, or NULL. The object
 /// may be dead. Unless `key` is NULL, only subscriptions are considered whose table has this key. O(k) in the number of
 /// the object's subscriptions.
-fwd_record *FWD_NULLABLE fwd_list_find_object(const fwd_subscriber_list *FWD_NONNULL list,
+fwd_record *FWD_NULLABLE fwd_list_find_object(fwd_subscriber_list *FWD_NONNULL list,
                                               const void *FWD_NONNULL object,
                                               const void *FWD_NULLABLE key);
 
 /// Writes the subscriptions of an object that have not ended to `found`, the newest first, at most `room` of them. Returns how
 /// many there are. `found` may be NULL if `room` is 0. O(k) in the number of the object's subscriptions.
-size_t fwd_list_find_all(const fwd_subscriber_list *FWD_NONNULL list, const void *FWD_NONNULL object,
+size_t fwd_list_find_all(fwd_subscriber_list *FWD_NONNULL list, const void *FWD_NONNULL object,
                          fwd_subscription *FWD_NULLABLE found, size_t room);
 
 /// The interceptors of a method.

@@ -25,6 +25,14 @@ void fwd_dispatch_table_observe(fwd_dispatch_table *table, fwd_table_end ended, 
   table->ended_context = context;
 }
 
+void *fwd_dispatch_table_owner(const fwd_dispatch_table *table) { return table->owner; }
+
+bool fwd_dispatch_table_is_unused(const fwd_dispatch_table *table) {
+  // Acquire: see `leave_table`.
+  return atomic_load_explicit(&table->members, memory_order_acquire) == 0 &&
+         !atomic_load_explicit(&table->is_found_elsewhere, memory_order_relaxed);
+}
+
 void fwd_dispatch_table_destroy(fwd_dispatch_table *table) { free(table); }
 
 fwd_dispatch_table *fwd_dispatch_table_retain(fwd_dispatch_table *table) {

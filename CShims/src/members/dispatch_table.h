@@ -17,18 +17,24 @@ typedef struct fwd_table_use {
   fwd_dispatch_table *table;
 } fwd_table_use;
 
-// fwd_dispatch.h says what a table is. Only the list's writer uses `members`, `responders` and `use`.
+// fwd_dispatch.h says what a table is. Only the list's writer uses `responders` and `use`, and changes `members`.
 struct fwd_dispatch_table {
   /// The number of references. Not used if the table has an owner, whose reference count then counts.
   _Atomic size_t references;
   const void *key;
   void *owner;
-  /// The number of subscriptions that have the table and have not ended.
-  size_t members;
+  /// The number of subscriptions that have the table and have not ended. Atomic for `fwd_dispatch_table_is_unused`.
+  _Atomic size_t members;
   /// The number of `members` that are not blocked.
   size_t responders;
   /// NULL if the table has no members and none is joining.
   fwd_table_use *use;
+  /// Mostly what `use` points to, so that it needs no memory of its own.
+  fwd_table_use own_use;
+  /// Whether `own_use` is the list's use, or is retired and has not been freed.
+  _Atomic bool is_own_use_taken;
+  /// Whether its list has had no room for it: see `fwd_list_share_table`.
+  _Atomic bool is_found_elsewhere;
   /// Told when a subscription with the table ends, unless its limit of deliveries is used up. NULL for most tables.
   fwd_table_end ended;
   void *ended_context;

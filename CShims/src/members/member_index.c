@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The index is a hash table with open addressing and linear probing (Knuth, TAOCP 3, 6.4, algorithms L and R). A
-/// bucket has the newest record of one object. The object's older records follow in a list, which `next` and `previous`
-/// of the records form.
+/// The index is a hash table with open addressing and linear probing (Knuth, TAOCP 3, 6.4, algorithm L). A bucket has the
+/// newest record of one object. The object's older records follow in a list, which `next` and `previous` of the records
+/// form. The bucket of a removed object becomes a tombstone, since moving others into the hole, as Knuth's algorithm R
+/// does, reads the records of all adjacent buckets.
 
 #include "members/member_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // A bucket is 0 if it is free. Otherwise its low bits are the record's slot plus one, and its high bits are a tag: a
 // few bits of a hash of the object. A search compares the tags first, since records are mostly not cached, and so reads
 // few records of other objects.
 static const uint32_t bucket_slot_mask = (UINT32_C(1) << FWD_SLOT_BITS) - 1;
+
+// A tombstone has a tag and no slot. Searches pass it, and a new object may take it.
+static const uint32_t tombstone = UINT32_C(1) << FWD_SLOT_BITS;
 
 // Subscribers are often allocated one after another, and then subscribe in that order. So the objects of one block of
 // 512 bytes have adjacent buckets, which share cache lines. Fibonacci hashing scatters the blocks. Larger blocks
@@ -47,32 +52,47 @@ static fwd_record *record_of(const fwd_record_store *store, uint32_t bucket) {
   return fwd_store_at(store, (bucket & bucket_slot_mask) - 1);
 }
 
-static uint64_t hash_of_bucket(const fwd_record_store *store, uint32_t bucket) {
-  return hash_of(fwd_record_object(record_of(store, bucket)));
-}
-
-/// Returns the number of an object's bucket, or of the free one for the object if the index does not have it.
-static size_t find_bucket(const fwd_member_index *index, const fwd_record_store *store,
-                          const void *object, uint64_t hash) {
-  size_t i = home_of(index, hash);
-  for (uint32_t bucket; (bucket = index->buckets[i]);) {
-    bool may_be = (bucket & ~bucket_slot_mask) == tag_of(hash);
-    if (may_be && fwd_record_object(record_of(store, bucket)) == object) break;
+/// Returns the number of an object's bucket. If the index does not have the object, returns that of the first free bucket or
+/// tombstone of the search.
+static size_t search(const fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
+  size_t i = home_of(index, hash), hole = SIZE_MAX;
+  uint32_t tag = tag_of(hash), bucket;
+  // Undoing a draft may leave no free bucket, so the search ends after all.
+  for (size_t left = index->bucket_count; left > 0 && (bucket = index->buckets[i]); left--) {
+    if (bucket == tombstone) {
+      if (hole == SIZE_MAX) hole = i;
+    } else if ((bucket & ~bucket_slot_mask) == tag && fwd_record_object(record_of(store, bucket)) == object) {
+      return i;
+    }
     i = (i + 1) & (index->bucket_count - 1);
   }
-  return i;
+  return hole == SIZE_MAX ? i : hole;
 }
 
-// The smallest index has this many buckets. The number of buckets always doubles.
-enum { at_a_time = 8 };
+/// The same. A subscription searches its object's bucket twice, so the last result is remembered.
+static size_t find_bucket(fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
+  if (index->found == object) return index->found_bucket;
+  index->found_bucket = search(index, store, object, hash);
+  index->found = object;
+  return index->found_bucket;
+}
 
-/// Copies some buckets of a smaller index. The records are mostly not cached: all are prefetched before the first one
-/// is read, so that the processor waits for them together.
+/// Must be called when a bucket changes.
+static void forget_found(fwd_member_index *index) { index->found = NULL; }
+
+/// Whether a bucket has a record.
+static bool is_filled(uint32_t bucket) { return bucket != 0 && bucket != tombstone; }
+
+// The smallest index has this many buckets. The number of buckets always doubles.
+enum { at_a_time = FWD_FEW_BUCKETS };
+
+/// Copies some buckets of an index to another one. The records are mostly not cached: all are prefetched before the first
+/// one is read, so that the processor waits for them together.
 static void copy_some(fwd_member_index *index, const fwd_record_store *store,
                       const uint32_t *buckets) {
   fwd_record *records[at_a_time];
   for (size_t i = 0; i < at_a_time; i++) {
-    records[i] = buckets[i] ? record_of(store, buckets[i]) : NULL;
+    records[i] = is_filled(buckets[i]) ? record_of(store, buckets[i]) : NULL;
     __builtin_prefetch(records[i]);
   }
   for (size_t i = 0; i < at_a_time; i++) {
@@ -83,19 +103,47 @@ static void copy_some(fwd_member_index *index, const fwd_record_store *store,
   }
 }
 
+/// Makes the buckets anew, without tombstones. Returns false if memory is short.
+static bool rehash(fwd_member_index *index, const fwd_record_store *store, size_t count) {
+  uint32_t few[FWD_FEW_BUCKETS], *old = index->buckets, *made;
+  size_t old_count = index->bucket_count;
+  if (count == FWD_FEW_BUCKETS) {
+    // In place, so the old ones are put aside.
+    memcpy(few, index->few, sizeof few);
+    memset(index->few, 0, sizeof few);
+    old = few;
+    made = index->few;
+  } else {
+    made = calloc(count, sizeof *made);
+    if (!made) return false;
+  }
+  index->buckets = made;
+  index->bucket_count = count;
+  index->tombstones = 0;
+  forget_found(index);
+  for (size_t i = 0; i < old_count; i += at_a_time) copy_some(index, store, &old[i]);
+  if (old != few && old != index->few) free(old);
+  return true;
+}
+
 bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store) {
   // At most three quarters of the buckets are used.
-  if ((index->count + 1) * 4 <= index->bucket_count * 3) return true;
-  fwd_member_index larger = {.bucket_count = index->bucket_count ? index->bucket_count * 2 : at_a_time,
-                             .count = index->count};
-  larger.buckets = calloc(larger.bucket_count, sizeof *larger.buckets);
-  if (!larger.buckets) return false;
-  for (size_t i = 0; i < index->bucket_count; i += at_a_time) {
-    copy_some(&larger, store, &index->buckets[i]);
+  if ((index->count + index->tombstones + 1) * 4 <= index->bucket_count * 3) return true;
+  if (index->bucket_count == 0) {
+    index->buckets = index->few;
+    index->bucket_count = FWD_FEW_BUCKETS;
+    forget_found(index);
+    return true;
   }
-  free(index->buckets);
-  *index = larger;
-  return true;
+  // As many again if less than half of them have an object, so that there is room until as many have been removed.
+  bool is_half = (index->count + 1) * 2 > index->bucket_count;
+  return rehash(index, store, is_half ? index->bucket_count * 2 : index->bucket_count);
+}
+
+/// Counts an object that gets a bucket, which is free or a tombstone.
+static void count_object(fwd_member_index *index, uint32_t bucket) {
+  index->count++;
+  if (bucket == tombstone) index->tombstones--;
 }
 
 void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_record *record) {
@@ -104,28 +152,35 @@ void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_r
   if (!object) return;
   uint64_t hash = hash_of(object);
   uint32_t *bucket = &index->buckets[find_bucket(index, store, object, hash)];
-  if (*bucket) {
+  if (is_filled(*bucket)) {
     record->next = (*bucket & bucket_slot_mask) - 1;
     record_of(store, *bucket)->previous = fwd_slot_of(record->identifier);
   } else {
-    index->count++;
+    count_object(index, *bucket);
   }
   *bucket = bucket_of(record, hash);
+  forget_found(index);
 }
 
-/// Frees a bucket. A search stops at a free bucket, so buckets after the hole whose searches pass it are moved into
-/// it.
-static void remove_bucket(fwd_member_index *index, const fwd_record_store *store, size_t hole) {
+/// Frees a bucket. A search stops at a free bucket, so one that searches may pass becomes a tombstone.
+static void remove_bucket(fwd_member_index *index, size_t hole) {
   size_t mask = index->bucket_count - 1;
-  for (size_t i = (hole + 1) & mask; index->buckets[i]; i = (i + 1) & mask) {
-    size_t home = home_of(index, hash_of_bucket(store, index->buckets[i]));
-    // The search for this bucket's object begins after the hole, so it does not pass the hole.
-    if (((i - home) & mask) < ((i - hole) & mask)) continue;
-    index->buckets[hole] = index->buckets[i];
-    hole = i;
+  index->count--;
+  if (index->buckets[(hole + 1) & mask]) {
+    index->buckets[hole] = tombstone;
+    index->tombstones++;
+    return;
   }
   index->buckets[hole] = 0;
-  index->count--;
+  // No search passes the tombstones before a free bucket.
+  for (size_t i = (hole - 1) & mask; index->buckets[i] == tombstone; i = (i - 1) & mask) {
+    index->buckets[i] = 0;
+    index->tombstones--;
+  }
+}
+
+void fwd_index_destroy(fwd_member_index *index) {
+  if (index->buckets != index->few) free(index->buckets);
 }
 
 void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store,
@@ -140,10 +195,11 @@ void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store,
   }
   uint64_t hash = hash_of(object);
   size_t bucket = find_bucket(index, store, object, hash);
+  forget_found(index);
   if (next) {
     index->buckets[bucket] = bucket_of(next, hash);
   } else {
-    remove_bucket(index, store, bucket);
+    remove_bucket(index, bucket);
   }
 }
 
@@ -159,13 +215,14 @@ void fwd_index_restore(fwd_member_index *index, const fwd_record_store *store, f
   }
   uint64_t hash = hash_of(object);
   uint32_t *bucket = &index->buckets[find_bucket(index, store, object, hash)];
-  if (!*bucket) index->count++;
+  if (!is_filled(*bucket)) count_object(index, *bucket);
   *bucket = bucket_of(record, hash);
+  forget_found(index);
 }
 
-fwd_record *fwd_index_find(const fwd_member_index *index, const fwd_record_store *store,
+fwd_record *fwd_index_find(fwd_member_index *index, const fwd_record_store *store,
                            const void *object) {
   if (index->bucket_count == 0) return NULL;
   uint32_t bucket = index->buckets[find_bucket(index, store, object, hash_of(object))];
-  return bucket ? record_of(store, bucket) : NULL;
+  return is_filled(bucket) ? record_of(store, bucket) : NULL;
 }

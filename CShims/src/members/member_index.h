@@ -8,13 +8,24 @@
 
 #include "members/record_store.h"
 
-/// A hash table from objects to the slots of their newest records. member_index.c describes it.
+/// The number of buckets that need no memory of their own.
+enum { FWD_FEW_BUCKETS = 8 };
+
+/// A hash table from objects to the slots of their newest records. member_index.c describes it. All zeroes is an empty one.
+/// It must not be moved.
 typedef struct fwd_member_index {
+  /// `few`, or memory.
   uint32_t *buckets;
   /// 0, or a power of two.
   size_t bucket_count;
   /// The number of objects.
   size_t count;
+  /// The number of buckets that are neither free nor have an object.
+  size_t tombstones;
+  /// The object that was last searched for, and its bucket. NULL if a bucket has changed since.
+  const void *found;
+  size_t found_bucket;
+  uint32_t few[FWD_FEW_BUCKETS];
 } fwd_member_index;
 
 /// Makes room for one more object. Returns false if memory is short.
@@ -27,8 +38,10 @@ void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store, fw
 /// Undoes `fwd_index_remove`, with the record's `next` and `previous` as they were. All later changes of the index must have
 /// been undone before, so that it has room.
 void fwd_index_restore(fwd_member_index *index, const fwd_record_store *store, fwd_record *record);
+/// Frees the buckets.
+void fwd_index_destroy(fwd_member_index *index);
 /// Returns the newest record of an object, or NULL.
-fwd_record *fwd_index_find(const fwd_member_index *index, const fwd_record_store *store,
+fwd_record *fwd_index_find(fwd_member_index *index, const fwd_record_store *store,
                            const void *object);
 
 #endif

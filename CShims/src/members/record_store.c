@@ -35,10 +35,14 @@ static uint32_t locate(uint32_t *slot) {
 /// Adds a slab. Returns false if memory is short.
 static bool grow(fwd_record_store *store) {
   // The array of slabs is full when their number is a power of two, and then doubles.
-  if ((store->slab_count & (store->slab_count - 1)) == 0) {
-    size_t capacity = store->slab_count ? (size_t)store->slab_count * 2 : 1;
-    fwd_record **slabs = realloc(store->slabs, capacity * sizeof *slabs);
+  if (store->slab_count == 0) {
+    store->slabs = &store->only;
+  } else if ((store->slab_count & (store->slab_count - 1)) == 0) {
+    bool is_only = store->slabs == &store->only;
+    fwd_record **slabs =
+        realloc(is_only ? NULL : store->slabs, (size_t)store->slab_count * 2 * sizeof *slabs);
     if (!slabs) return false;
+    if (is_only) slabs[0] = store->only;
     store->slabs = slabs;
   }
   fwd_record *slab = malloc(slab_size(store->slab_count) * sizeof *slab);
@@ -76,13 +80,14 @@ void fwd_store_return(fwd_record_store *store, fwd_record *record) {
   store->unused = record;
 }
 
-void fwd_store_give_back(fwd_record_store *store, fwd_record *record) {
+void fwd_store_give_back(fwd_record_store *store, fwd_freed_records freed) {
+  if (!freed.first) return;
   // The stack of free slots is safe from the ABA problem: nothing pops a single slot, the writer empties the whole
   // stack.
   fwd_record *first = atomic_load_explicit(&store->given_back, memory_order_relaxed);
   do {
-    record->receiver = first;
-  } while (!atomic_compare_exchange_weak_explicit(&store->given_back, &first, record,
+    freed.last->receiver = first;
+  } while (!atomic_compare_exchange_weak_explicit(&store->given_back, &first, freed.first,
                                                   memory_order_release, memory_order_relaxed));
 }
 
@@ -95,12 +100,12 @@ fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot) {
 size_t fwd_store_footprint(const fwd_record_store *store) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < store->slab_count; i++) {
-    bytes += slab_size(i) * sizeof(fwd_record) + sizeof store->slabs[0];
+    bytes += slab_size(i) * sizeof(fwd_record) + (i > 0 ? sizeof store->slabs[0] : 0);
   }
   return bytes;
 }
 
 void fwd_store_destroy(fwd_record_store *store) {
   for (uint32_t i = 0; i < store->slab_count; i++) free(store->slabs[i]);
-  free(store->slabs);
+  if (store->slabs != &store->only) free(store->slabs);
 }

@@ -8,10 +8,11 @@
 
 #include "members/record.h"
 
-/// A store. All zeroes is an empty one.
+/// A store. All zeroes is an empty one. It must not be moved.
 typedef struct fwd_record_store {
-  /// Arrays of records, which never move.
+  /// Arrays of records, which never move. `slabs` is `&only` until there are two.
   fwd_record **slabs;
+  fwd_record *only;
   uint32_t slab_count;
   /// The first slot that was never used. All slots after it were never used either.
   uint32_t fresh;
@@ -25,8 +26,19 @@ typedef struct fwd_record_store {
 fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
 /// Frees the slot of a record that no reader has found. For the writer.
 void fwd_store_return(fwd_record_store *store, fwd_record *record);
-/// Frees a slot, on any thread. No reader may find its record any more.
-void fwd_store_give_back(fwd_record_store *store, fwd_record *record);
+/// Records whose slots are to be freed, linked by `receiver`. All zeroes is none.
+typedef struct fwd_freed_records {
+  fwd_record *first, *last;
+} fwd_freed_records;
+
+static inline void fwd_freed_records_add(fwd_freed_records *freed, fwd_record *record) {
+  record->receiver = freed->first;
+  freed->first = record;
+  if (!freed->last) freed->last = record;
+}
+
+/// Frees slots, on any thread. No reader may find their records any more.
+void fwd_store_give_back(fwd_record_store *store, fwd_freed_records freed);
 /// Returns the record of a slot, or NULL if the slot was never used. The subscription of the record may have ended. For
 /// the writer.
 fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot);

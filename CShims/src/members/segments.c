@@ -119,14 +119,14 @@ bool fwd_span_next(fwd_span *span) {
 static void release_list(fwd_subscriber_list *list) {
   if (atomic_fetch_sub_explicit(&list->references, 1, memory_order_acq_rel) != 1) return;
   fwd_store_destroy(&list->store);
-  free(list->index.buckets);
+  fwd_index_destroy(&list->index);
   free(list->homes);
   free(list->priorities);
   free(list->allocation);
 }
 
-/// Gives up what an ended record still has, and its slot.
-static void free_record(fwd_subscriber_list *list, fwd_record *record) {
+/// Gives up what an ended record still has.
+static void free_record(fwd_record *record) {
   uintptr_t held = fwd_record_word(record);
   if (FWD_RARELY(fwd_held_is_gated(held))) {
     // The subscription has left in a draft (draft.c), so the record has kept its gate.
@@ -135,14 +135,23 @@ static void free_record(fwd_subscriber_list *list, fwd_record *record) {
     free(gate);
   }
   if (fwd_held_is_weak(held)) fwd_weak_destroy(held);
-  fwd_store_give_back(&list->store, record);
+}
+
+/// Frees some ended records.
+static void free_records(fwd_freed_records *freed, fwd_record *const *records, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    free_record(records[i]);
+    fwd_freed_records_add(freed, records[i]);
+  }
 }
 
 static void free_segment(fwd_retired *retired) {
   fwd_segment *segment = (fwd_segment *)((char *)retired - offsetof(fwd_segment, retired));
   fwd_subscriber_list *list = segment->list;
-  for (size_t i = 0; i < segment->dropped_prefix; i++) free_record(list, segment->records[i]);
-  for (size_t i = 0; i < segment->dropped_count; i++) free_record(list, segment->dropped[i]);
+  fwd_freed_records freed = {.first = NULL};
+  free_records(&freed, segment->records, segment->dropped_prefix);
+  free_records(&freed, segment->dropped, segment->dropped_count);
+  fwd_store_give_back(&list->store, freed);
   free(segment->dropped);
   free(segment);
   release_list(list);
@@ -247,6 +256,22 @@ static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *se
 
 // MARK: Chunks
 
+/// Makes a chunk of zeroes. NULL if memory is short.
+static fwd_chunk *make_chunk(fwd_subscriber_list *list) {
+  if (list->is_own_chunk_taken) return calloc(1, sizeof(fwd_chunk));
+  list->is_own_chunk_taken = true;
+  list->own_chunk = (fwd_chunk){.segment = NULL};
+  return &list->own_chunk;
+}
+
+static void free_chunk(fwd_subscriber_list *list, fwd_chunk *chunk) {
+  if (chunk == &list->own_chunk) {
+    list->is_own_chunk_taken = false;
+  } else {
+    free(chunk);
+  }
+}
+
 static fwd_chunk *chunk_of(fwd_order_node *node) { return (fwd_chunk *)node; }
 
 int64_t fwd_segments_priority(const fwd_subscriber_list *list, const fwd_record *record) {
@@ -329,13 +354,13 @@ static bool break_up(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_garbage *g
     // There is room to append at the end.
     bool is_last = !chunk->next && i == part_count - 1;
     fwd_segment *part = create_segment(list, is_last ? small_limit : to - from);
-    fwd_chunk *made = part ? calloc(1, sizeof *made) : NULL;
+    fwd_chunk *made = part ? make_chunk(list) : NULL;
     if (!made) {
       free(part);
       for (fwd_chunk *each = chain, *more; each; each = more) {
         more = each->next;
         free(each->segment);
-        free(each);
+        free_chunk(list, each);
       }
       return false;
     }
@@ -348,7 +373,7 @@ static bool break_up(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_garbage *g
   // The first part takes over the chunk.
   fwd_chunk *first = chain, *more = first->next;
   chunk->segment = first->segment;
-  free(first);
+  free_chunk(list, first);
   link_behind(list, chunk->previous, chunk->segment);
   commit(list);
   retire(old, garbage);
@@ -387,7 +412,7 @@ static void limit_chunks(fwd_subscriber_list *list, fwd_garbage *garbage) {
 /// Adds a chunk with a segment of one record at the end. False if memory is short.
 static bool add_chunk(fwd_subscriber_list *list, fwd_record *record, size_t capacity) {
   fwd_segment *segment = create_segment(list, capacity);
-  fwd_chunk *chunk = segment ? calloc(1, sizeof *chunk) : NULL;
+  fwd_chunk *chunk = segment ? make_chunk(list) : NULL;
   if (!chunk) {
     free(segment);
     return false;
@@ -571,7 +596,7 @@ static bool remove_first(fwd_subscriber_list *list, fwd_garbage *garbage) {
   fwd_order_remove(&list->order, &empty->node);
   list->chunk_count--;
   if (list->hand == empty) list->hand = NULL;
-  free(empty);
+  free_chunk(list, empty);
   return true;
 }
 
@@ -601,11 +626,11 @@ typedef struct compaction {
   size_t dropped_count;
 } compaction;
 
-static void discard_copy(compaction *copy) {
+static void discard_copy(fwd_subscriber_list *list, compaction *copy) {
   for (fwd_chunk *chunk = copy->first, *next; chunk; chunk = next) {
     next = chunk->next;
     free(chunk->segment);
-    free(chunk);
+    free_chunk(list, chunk);
   }
   free(copy->dropped);
 }
@@ -625,10 +650,10 @@ static bool make_copy(fwd_subscriber_list *list, size_t count, compaction *copy)
     if (left < count && left < large_limit) capacity = left + small_limit;
     if (capacity > large_limit) capacity = large_limit;
     fwd_segment *segment = create_segment(list, capacity);
-    fwd_chunk *chunk = segment ? calloc(1, sizeof *chunk) : NULL;
+    fwd_chunk *chunk = segment ? make_chunk(list) : NULL;
     if (!chunk) {
       free(segment);
-      discard_copy(copy);
+      discard_copy(list, copy);
       return false;
     }
     chunk->segment = segment;
@@ -686,7 +711,7 @@ bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage) {
   for (fwd_chunk *chunk = list->first, *more; chunk; chunk = more) {
     more = chunk->next;
     retire(chunk->segment, garbage);
-    free(chunk);
+    free_chunk(list, chunk);
   }
   free(list->homes);
   list->homes = NULL;
@@ -716,11 +741,11 @@ static void install(fwd_subscriber_list *list, fwd_chunk *chunks) {
   }
 }
 
-static void free_chunks(fwd_chunk *chunks) {
+static void free_chunks(fwd_subscriber_list *list, fwd_chunk *chunks) {
   for (fwd_chunk *chunk = chunks, *more; chunk; chunk = more) {
     more = chunk->next;
     free(chunk->segment);
-    free(chunk);
+    free_chunk(list, chunk);
   }
 }
 
@@ -751,7 +776,7 @@ bool fwd_segments_begin_draft(fwd_subscriber_list *list, fwd_arrangement *publis
 }
 
 void fwd_segments_discard(fwd_subscriber_list *list, const fwd_arrangement *published) {
-  free_chunks(list->first);
+  free_chunks(list, list->first);
   free(list->homes);
   list->count = published->count;
   list->ended = published->ended;
@@ -791,7 +816,7 @@ void fwd_segments_publish(fwd_subscriber_list *list, fwd_arrangement *published,
   for (fwd_chunk *chunk = published->first, *more; chunk; chunk = more) {
     more = chunk->next;
     retire(chunk->segment, garbage);
-    free(chunk);
+    free_chunk(list, chunk);
   }
   free(published->homes);
 }
@@ -811,7 +836,7 @@ void fwd_segments_take_out(fwd_subscriber_list *list, const fwd_record *record) 
   fwd_order_remove(&list->order, &chunk->node);
   list->chunk_count--;
   free(segment);
-  free(chunk);
+  free_chunk(list, chunk);
 }
 
 // MARK: Looking
@@ -907,7 +932,7 @@ size_t fwd_segments_footprint(const fwd_subscriber_list *list) {
   if (list->homes) bytes += list->home_count * sizeof *list->homes;
   for (const fwd_chunk *chunk = list->first; chunk; chunk = chunk->next) {
     const fwd_segment *segment = chunk->segment;
-    bytes += sizeof *chunk + sizeof *segment + segment->capacity * sizeof segment->records[0];
+    bytes += (chunk == &list->own_chunk ? 0 : sizeof *chunk) + sizeof *segment + segment->capacity * sizeof segment->records[0];
   }
   return bytes;
 }
@@ -916,9 +941,10 @@ void fwd_segments_destroy(fwd_subscriber_list *list) {
   for (fwd_chunk *chunk = list->first, *next; chunk; chunk = next) {
     next = chunk->next;
     fwd_segment *segment = chunk->segment;
-    for (size_t i = 0; i < fwd_segment_end(segment); i++) free_record(list, segment->records[i]);
+    // The store goes as a whole.
+    for (size_t i = 0; i < fwd_segment_end(segment); i++) free_record(segment->records[i]);
     free(segment);
-    free(chunk);
+    free_chunk(list, chunk);
   }
   release_list(list);
 }

@@ -49,6 +49,9 @@ typedef struct fwd_chunk {
   struct fwd_chunk *previous, *next;
 } fwd_chunk;
 
+/// How many tables a list can find by their keys.
+enum { FWD_SHARED_TABLES = 4 };
+
 typedef struct fwd_subscriber_list {
   /// What readers enter. First: see garbage.h.
   fwd_domain domain;
@@ -73,6 +76,9 @@ typedef struct fwd_subscriber_list {
   fwd_order_tree order;
   fwd_chunk *first, *last;
   size_t chunk_count;
+  /// One chunk that needs no memory of its own. Most lists have no other.
+  fwd_chunk own_chunk;
+  bool is_own_chunk_taken;
   /// The record that is checked next for a dead object: see `sweep`.
   fwd_chunk *hand;
   size_t hand_index;
@@ -87,6 +93,10 @@ typedef struct fwd_subscriber_list {
   /// See `fwd_list_observe`. NULL for none.
   fwd_end_observer on_end;
   void *on_end_context;
+  /// See `fwd_list_share_table`. Only the writer follows these pointers.
+  _Atomic(fwd_dispatch_table *) shared[FWD_SHARED_TABLES];
+  /// Whether there was no room for one of them.
+  _Atomic bool shares_more;
   size_t method_count;
   /// The memory that the list is part of.
   void *allocation;

@@ -67,8 +67,14 @@ static void free_end(fwd_retired *retired) {
 // MARK: Tables
 
 static void finish_use(fwd_table_use *use) {
-  fwd_dispatch_table_release(use->table);
-  free(use);
+  fwd_dispatch_table *table = use->table;
+  if (use == &table->own_use) {
+    // Before the release, which may free the table. Release: the next list that takes it finds it as this one leaves it.
+    atomic_store_explicit(&table->is_own_use_taken, false, memory_order_release);
+  } else {
+    free(use);
+  }
+  fwd_dispatch_table_release(table);
 }
 
 static void free_use(fwd_retired *retired) {
@@ -78,11 +84,26 @@ static void free_use(fwd_retired *retired) {
 /// Makes sure that a table can have one more subscriber. False if memory is short.
 static bool prepare_use(fwd_dispatch_table *table) {
   if (table->use) return true;
-  fwd_table_use *use = malloc(sizeof *use);
-  if (!use) return false;
+  fwd_table_use *use = &table->own_use;
+  if (atomic_load_explicit(&table->is_own_use_taken, memory_order_acquire)) {
+    // A fan-out that began before the last subscriber left still has it.
+    use = malloc(sizeof *use);
+    if (!use) return false;
+  } else {
+    atomic_store_explicit(&table->is_own_use_taken, true, memory_order_relaxed);
+  }
   use->table = fwd_dispatch_table_retain(table);
   table->use = use;
   return true;
+}
+
+static size_t members_of(const fwd_dispatch_table *table) {
+  return atomic_load_explicit(&table->members, memory_order_relaxed);
+}
+
+/// Counts one more subscriber of a table. Only the writer changes the count.
+static void add_member(fwd_dispatch_table *table) {
+  atomic_store_explicit(&table->members, members_of(table) + 1, memory_order_relaxed);
 }
 
 static void count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *table,
@@ -102,13 +123,60 @@ void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *tabl
   if (--table->responders == 0) count_methods(list, table, (uint32_t)-1);
 }
 
+bool fwd_list_share_table(fwd_subscriber_list *list, fwd_dispatch_table *table) {
+  // The list's reference to the table ends with the last subscription.
+  if (members_of(table) == 0) return true;
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    if (atomic_load_explicit(&list->shared[i], memory_order_relaxed)) continue;
+    atomic_store_explicit(&list->shared[i], table, memory_order_relaxed);
+    return true;
+  }
+  atomic_store_explicit(&table->is_found_elsewhere, true, memory_order_relaxed);
+  atomic_store_explicit(&list->shares_more, true, memory_order_relaxed);
+  return false;
+}
+
+bool fwd_list_has_room_to_share(const fwd_subscriber_list *list) {
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    if (!atomic_load_explicit(&list->shared[i], memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+bool fwd_list_may_share(const fwd_subscriber_list *list) {
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    if (atomic_load_explicit(&list->shared[i], memory_order_relaxed)) return true;
+  }
+  return atomic_load_explicit(&list->shares_more, memory_order_relaxed);
+}
+
+fwd_dispatch_table *fwd_list_shared_table(const fwd_subscriber_list *list, const void *key) {
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    fwd_dispatch_table *table = atomic_load_explicit(&list->shared[i], memory_order_relaxed);
+    if (table && table->key == key) return table;
+  }
+  return NULL;
+}
+
+static void unshare(fwd_subscriber_list *list, const fwd_dispatch_table *table) {
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    if (atomic_load_explicit(&list->shared[i], memory_order_relaxed) != table) continue;
+    atomic_store_explicit(&list->shared[i], NULL, memory_order_relaxed);
+  }
+}
+
 /// Uncounts one subscriber of a table. With the last one the list's reference to the table becomes garbage.
 static void leave_table(fwd_subscriber_list *list, fwd_dispatch_table *table,
                         fwd_garbage *garbage) {
-  if (--table->members > 0) return;
-  fwd_table_use *use = table->use;
-  table->use = NULL;
-  fwd_leave_behind(garbage, &use->retired, list, free_use);
+  size_t left = members_of(table) - 1;
+  if (left == 0) {
+    unshare(list, table);
+    fwd_table_use *use = table->use;
+    table->use = NULL;
+    fwd_leave_behind(garbage, &use->retired, list, free_use);
+  }
+  // Release: the next list that takes the table finds it as this one leaves it.
+  atomic_store_explicit(&table->members, left, memory_order_release);
 }
 
 // MARK: Ending
@@ -315,7 +383,7 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber
                                  fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
   if (!fwd_index_reserve(&list->index, &list->store) || !prepare_use(table)) return 0;
   // Counted first, so that the table stays if its other subscribers turn out to be dead.
-  table->members++;
+  add_member(table);
   fwd_list_add_responder(list, table);
   fwd_record *record = join(list, subscriber, table, index, garbage);
   if (!record) {
@@ -335,7 +403,7 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber
 fwd_subscription fwd_list_prepare(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
                                   fwd_dispatch_table *table, fwd_prepared *prepared, fwd_garbage *garbage) {
   if (!prepare_use(table)) return 0;
-  table->members++;
+  add_member(table);
   fwd_record *record = make_record(list, subscriber, table);
   if (!record) {
     leave_table(list, table, garbage);
@@ -441,7 +509,7 @@ fwd_record *fwd_list_find(const fwd_subscriber_list *list, fwd_subscription iden
   return record->next != FWD_LEFT_SLOT ? record : NULL;
 }
 
-fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *object,
+fwd_record *fwd_list_find_object(fwd_subscriber_list *list, const void *object,
                                  const void *key) {
   fwd_record *first = NULL, *record = fwd_index_find(&list->index, &list->store, object);
   // The newest subscription comes first in the index.
@@ -453,7 +521,7 @@ fwd_record *fwd_list_find_object(const fwd_subscriber_list *list, const void *ob
   return first;
 }
 
-size_t fwd_list_find_all(const fwd_subscriber_list *list, const void *object, fwd_subscription *found, size_t room) {
+size_t fwd_list_find_all(fwd_subscriber_list *list, const void *object, fwd_subscription *found, size_t room) {
   size_t count = 0;
   for (fwd_record *record = fwd_index_find(&list->index, &list->store, object); record; count++) {
     if (count < room) found[count] = record->identifier;
@@ -485,7 +553,7 @@ void fwd_list_intercept(fwd_subscriber_list *list, size_t method, fwd_taps *taps
 
 size_t fwd_list_footprint(const fwd_subscriber_list *list) {
   size_t bytes = fwd_list_size(list->method_count);
-  bytes += list->index.bucket_count * sizeof list->index.buckets[0];
+  if (list->index.buckets != list->index.few) bytes += list->index.bucket_count * sizeof list->index.buckets[0];
   bytes += fwd_responders_footprint(list);
   return bytes + fwd_segments_footprint(list) + fwd_store_footprint(&list->store);
 }

@@ -160,6 +160,8 @@ void fwd_hazard_reclaim(fwd_domain *domain) {
 }
 
 void fwd_domain_drain(fwd_domain *domain) {
+  // Without readers and writers, nothing comes meanwhile.
+  if (!atomic_load_explicit(&domain->retired, memory_order_acquire)) return;
   fwd_lock_lock(&domain->lock);
   fwd_retired *latest = atomic_load_explicit(&domain->retired, memory_order_relaxed), *first = NULL;
   if (latest) {

@@ -92,7 +92,7 @@ static inline void fwd_domain_end(fwd_domain *domain, fwd_retired *retired, void
 /// no lock.
 void fwd_retire_all(fwd_domain *domain, fwd_retired *first);
 
-/// Frees all retired objects. There must be no reader.
+/// Frees all retired objects. There must be no reader and no writer.
 void fwd_domain_drain(fwd_domain *domain);
 
 /// Whether some reader may be in the domain.
