@@ -29,6 +29,10 @@ typedef struct fwd_lock {
 /// Waits until no other thread holds the lock, then holds it.
 void fwd_lock_lock(fwd_lock *FWD_NONNULL lock);
 
+/// Whether no thread holds the lock. A caller that gets true sees what was done under the lock before. Only useful if no other
+/// thread can take the lock any more.
+bool fwd_lock_is_open(const fwd_lock *FWD_NONNULL lock);
+
 /// Unlocks the lock, which the calling thread must hold.
 void fwd_lock_unlock(fwd_lock *FWD_NONNULL lock);
 

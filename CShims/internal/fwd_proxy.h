@@ -111,17 +111,18 @@ size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
 /// Returns whether the caller of a method owns a reference to an object that is its result.
 bool fwd_proxy_method_returns_object(const fwd_proxy_method *FWD_NONNULL method);
 
-/// Creates the C part of a proxy with one reference. It retains its methods. `owner` is the Swift object that owns the C
+/// Creates the C part of a proxy with one reference. It retains its methods if `keeps_methods`; otherwise they must live as
+/// long as the owner. `owner` is the Swift object that owns the C
 /// part. It is not retained, and `fwd_proxy_core_adopt` may set it later. `room` is the number of bytes at
 /// `fwd_proxy_core_room`. Returns NULL if memory is short.
-fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL methods, bool ignores_unknown_selectors,
-                                              size_t room, void *FWD_NULLABLE owner,
+fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL methods, bool keeps_methods,
+                                              bool ignores_unknown_selectors, size_t room, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
 /// Sets the owner, and the Swift object that `report` gets. Neither is retained: the reporter must live as long as the
 /// owner. Must be called before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner, void *FWD_NULLABLE reporter);
 /// Prepares the C part for callers that have no reference to the owner (`is_unpinned` of `fwd_delivery`): it gets a weak
-/// reference to the owner, and retains the reporter. One thread at a time may call this, on behalf of a live owner.
+/// reference to the owner, and retains the reporter and the methods. One thread at a time may call this, on behalf of a live owner.
 /// Returns whether there was enough memory.
 bool fwd_proxy_core_share(fwd_proxy *FWD_NONNULL proxy);
 /// Whether `fwd_proxy_core_share` has been called. Then fan-outs may run while the owner dies.
@@ -135,6 +136,9 @@ void fwd_proxy_core_hide(fwd_proxy *FWD_NONNULL proxy);
 /// FWD_DEAD. The caller must then free `garbage`: by `fwd_garbage_collect` if the proxy is shared, else by
 /// `fwd_garbage_free`. That runs the destroy notifiers, which may still call the functions of forwarding.h with the proxy.
 void fwd_proxy_core_close(fwd_proxy *FWD_NONNULL proxy, fwd_garbage *FWD_NONNULL garbage);
+/// Whether the owner, which is dying, may call `fwd_proxy_core_close` without the lock: no other thread has a reference to
+/// the proxy.
+bool fwd_proxy_core_is_alone(const fwd_proxy *FWD_NONNULL proxy);
 /// Whether `fwd_proxy_core_close` has been called.
 bool fwd_proxy_core_is_closing(const fwd_proxy *FWD_NONNULL proxy);
 /// Reports that the proxy is closing: fills `error`, sets the thread's last error, and returns FWD_DEAD.
@@ -151,6 +155,22 @@ fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL prox
 void *FWD_NONNULL fwd_proxy_core_room(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the lock that the owner holds while it changes the list.
 fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);
+/// Leaves each change of the list to the owner: `fwd_proxy_core_join` and `fwd_proxy_core_leave` do nothing from now on. The
+/// caller holds the lock, or no other thread has the proxy yet.
+void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
+/// Subscribes an object behind all others of priority 0, with the shared table that has `key`. Without one, shares `table`,
+/// unless it is NULL. Takes the lock. Releases what the change has left, which may run any code.
+///
+/// Returns the identifier of the subscription. Returns 0 and changes nothing if only the owner can decide what happens:
+/// there is no such table or no room to share one, the thread collects changes, the proxy is watched or closing, memory is short, the object is
+/// dying or, unless `may_repeat`, the object has a subscription with the key.
+fwd_subscription fwd_proxy_core_join(fwd_proxy *FWD_NONNULL proxy, const fwd_subscriber *FWD_NONNULL subscriber,
+                                     const void *FWD_NONNULL key, fwd_dispatch_table *FWD_NULLABLE table,
+                                     bool may_repeat);
+/// Ends a subscription, likewise. Returns false and changes nothing if only the owner can decide what happens: the list has
+/// no such subscription, the thread collects changes, or the proxy is watched or closing. `*was_live` receives whether the
+/// subscription was live.
+bool fwd_proxy_core_leave(fwd_proxy *FWD_NONNULL proxy, fwd_subscription identifier, bool *FWD_NONNULL was_live);
 /// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);

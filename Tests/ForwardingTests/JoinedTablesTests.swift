@@ -125,6 +125,75 @@ import Testing
     #expect(captured == nil)
   }
 
+  @Test func `a proxy finds the tables of its subscribers, however many they are`() throws {
+    let proxy = try DynamicProxy(adopting: Self.protocolTable())
+    let calls = Box(0)
+    let tables = (0..<10).map { _ in Self.table(calls) }
+    let owners = (0..<3).map { _ in Bystander() }
+    var subscriptions: [DynamicProxy.Subscription] = []
+    for owner in owners {
+      for table in tables { subscriptions.append(try proxy.subscribe(owner, table: table)) }
+    }
+    let found = tables.map { table in
+      proxy.subscribers.sharedTable(ObjectIdentifier(table.identity))
+    }
+    #expect(found.allSatisfy { $0 != nil })
+    #expect(Set(found.compactMap { $0.map(ObjectIdentifier.init) }).count == 10)
+    for owner in owners {
+      for (index, table) in tables.enumerated() {
+        #expect(try proxy.subscribe(owner, table: table) == subscriptions[index])
+      }
+      subscriptions.removeFirst(10)
+    }
+    try proxy.send("ping")
+    #expect(calls.value == 30)
+  }
+
+  @Test func `a table is not found after its last subscriber has left`() throws {
+    let proxy = try DynamicProxy(adopting: Self.protocolTable())
+    let (table, owner) = (Self.table(), Bystander())
+    let key = ObjectIdentifier(table.identity)
+    let others = (0..<3).map { _ in Bystander() }
+    for index in 0..<3 {
+      let first = try proxy.subscribe(owner, table: table)
+      let second = try proxy.subscribe(others[index], table: table)
+      #expect(first.cancel())
+      #expect(proxy.subscribers.sharedTable(key) != nil)
+      #expect(second.cancel() && !second.cancel())
+      #expect(proxy.subscribers.sharedTable(key) == nil)
+    }
+  }
+
+  @Test func `a table that a proxy has given up becomes that of the next one`() throws {
+    let adopted = try Self.protocolTable(required: true)
+    let calls = Box(0)
+    let table = FunctionTable(for: Bystander.self) {
+      $0.on("other") { (_: Bystander) in calls.update { $0 += 1 } }
+    }
+    let (owner, key) = (Bystander(), ObjectIdentifier(table.identity))
+    var lenient = DynamicProxy.Configuration()
+    lenient.conformance = .lenient
+    var given: [ObjectIdentifier] = []
+    for _ in 0..<3 {
+      let proxy = try DynamicProxy(adopting: adopted, configuration: lenient)
+      try proxy.subscribe(owner, table: table)
+      try proxy.send("other")
+      given.append(ObjectIdentifier(try #require(proxy.subscribers.sharedTable(key))))
+    }
+    #expect(Set(given).count == 1)
+    // While one proxy has it, another gets a table of its own.
+    let two = try (0..<2).map { _ in
+      try DynamicProxy(adopting: adopted, configuration: lenient)
+    }
+    for proxy in two { try proxy.subscribe(owner, table: table) }
+    #expect(two[0].subscribers.sharedTable(key) !== two[1].subscribers.sharedTable(key))
+    // Each proxy judges it.
+    let strict = try DynamicProxy(adopting: adopted)
+    #expect(throws: ForwardingError.self) { try strict.subscribe(owner, table: table) }
+    #expect(throws: ForwardingError.self) { try strict.subscribe(owner, table: table) }
+    #expect(strict.count == 0 && calls.value == 3)
+  }
+
   @Test func `joined tables are found while they live`() throws {
     let plan = try DynamicProxy(adopting: Self.protocolTable()).core.plan
     let tables = (0..<40).map { _ in Self.table() }

@@ -10,7 +10,7 @@
 static inline fwd_proxy *new_proxy(const fwd_proxy_method *methods, size_t count, const void *owner,
                                     const fwd_proxy_operations *operations) {
   fwd_method_set *set = fwd_method_set_create(methods, count);
-  fwd_proxy *proxy = set ? fwd_proxy_core_create(set, false, 0, (void *)(uintptr_t)owner, operations) : NULL;
+  fwd_proxy *proxy = set ? fwd_proxy_core_create(set, true, false, 0, (void *)(uintptr_t)owner, operations) : NULL;
   fwd_method_set_release(set);
   return proxy;
 }

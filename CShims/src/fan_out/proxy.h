@@ -28,6 +28,10 @@ struct fwd_proxy {
   _Atomic bool is_closing;
   /// Whether it is a part of another proxy, which C programs do not know.
   bool is_hidden;
+  /// Whether the owner has to be asked for each change of the list. Under the lock.
+  bool is_watched;
+  /// Whether the proxy has a reference to its methods.
+  bool keeps_methods;
   /// Whether invocations without a response go to `operations->forward_unhandled`.
   _Atomic bool forwards_unhandled;
 };

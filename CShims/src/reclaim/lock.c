@@ -52,6 +52,11 @@ _Static_assert(sizeof(os_unfair_lock) == sizeof(fwd_lock), "os_unfair_lock is on
 static void acquire(fwd_lock *lock) { os_unfair_lock_lock((os_unfair_lock_t)lock); }
 static bool try_acquire(fwd_lock *lock) { return os_unfair_lock_trylock((os_unfair_lock_t)lock); }
 static void give_up(fwd_lock *lock) { os_unfair_lock_unlock((os_unfair_lock_t)lock); }
+// What the word of a lock means is the system's.
+bool fwd_lock_is_open(const fwd_lock *lock) {
+  (void)lock;
+  return false;
+}
 
 #else
 
@@ -84,6 +89,8 @@ __attribute__((cold, noinline)) static void wait_for(fwd_lock *lock) {
 static void acquire(fwd_lock *lock) {
   if (FWD_RARELY(!try_acquire(lock))) wait_for(lock);
 }
+
+bool fwd_lock_is_open(const fwd_lock *lock) { return __atomic_load_n(&lock->word, __ATOMIC_ACQUIRE) == open; }
 
 static void give_up(fwd_lock *lock) {
   uint32_t word = __atomic_exchange_n(&lock->word, open, __ATOMIC_RELEASE);
@@ -162,19 +169,33 @@ __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
   }
 }
 
+/// Passes the gate while it may be closed. The thread has said that it holds a lock.
+__attribute__((cold, noinline)) static void pass_gate_of_fork(fwd_thread_block *block) {
+  // A thread that holds another lock goes on, since the fork waits for it.
+  if (locks_of(block) == 1 && is_closed()) wait_at_gate(block);
+}
+
+static inline void pass_gate_with(fwd_thread_block *block) {
+  set_locks(block, locks_of(block) + 1);
+  fwd_fence_light();
+  if (FWD_RARELY(atomic_load_explicit(&forks, memory_order_relaxed) > 0)) pass_gate_of_fork(block);
+}
+
+__attribute__((cold, noinline)) static void pass_gate_first(void) {
+  fwd_thread_block *block = fwd_thread_add_block();
+  if (block) {
+    pass_gate_with(block);
+  } else {
+    pass_gate_without_block();
+  }
+}
+
 static void pass_gate(void) {
   fwd_thread_block *block = fwd_thread_blocks;
-  if (FWD_RARELY(!block)) block = fwd_thread_add_block();
-  if (FWD_RARELY(!block)) {
-    pass_gate_without_block();
-    return;
-  }
-  uint32_t locks = locks_of(block);
-  set_locks(block, locks + 1);
-  fwd_fence_light();
-  // A thread that holds a lock goes on, since the fork waits for it.
-  if (FWD_RARELY(atomic_load_explicit(&forks, memory_order_relaxed) > 0) && locks == 0 && is_closed()) {
-    wait_at_gate(block);
+  if (FWD_USUALLY(block)) {
+    pass_gate_with(block);
+  } else {
+    pass_gate_first();
   }
 }
 

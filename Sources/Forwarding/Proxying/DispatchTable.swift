@@ -66,6 +66,10 @@ internal import CForwardingInternal
     unsafe fwd_dispatch_table_adopt(handle, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Whether another proxy may have the table, if the caller has the only reference to
+  /// it.
+  internal var isUnused: Bool { unsafe fwd_dispatch_table_is_unused(handle) }
+
   /// Has a C program's notifier called when no delivery can be made any more.
   internal func adopt(_ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) {
     if let recipient = unsafe recipient { unsafe fwd_recipient_adopt(recipient, destroy) }

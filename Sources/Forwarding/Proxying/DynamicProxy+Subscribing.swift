@@ -119,10 +119,17 @@ extension DynamicProxy {
     try table.check(owner)
     // SAFETY: the owner is alive until the subscription holds it.
     let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
+    defer { extendLifetime(owner) }
+    if sharing != .none, case .last = position.kind {
+      let subscriber = unsafe fwd_subscriber(
+        object: address, hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
+        receiver: address, destroy: nil, limit: limit.count, priority: 0)
+      let identifier = unsafe join(subscriber, table, nil)
+      if identifier != 0 { return Subscription(anchor: anchor, identifier: identifier) }
+    }
     let candidate = unsafe SubscriberList.Candidate(
       address, receiver: address, lifetime, at: position, limit: limit,
-      duplicates: configuration.duplicates)
-    defer { extendLifetime(owner) }
+      duplicates: core.settings.duplicates)
     return try admit(candidate, table, sharing)
   }
 
@@ -135,7 +142,11 @@ extension DynamicProxy {
     let identifier: UInt64
     do throws(ForwardingError) {
       let dispatch = try joined(table, sharing, named: key)
-      identifier = try subscribers.insert(candidate, dispatch)
+      if sharing != .none, case .last = candidate.position.kind {
+        let made = unsafe join(candidate.subscriber, table, dispatch)
+        if made != 0 { return Subscription(anchor: anchor, identifier: made) }
+      }
+      identifier = try subscribers.insert(candidate, dispatch, isShared: sharing != .none)
     } catch {
       identifier = try configuration.settle(error)
     }
@@ -146,6 +157,23 @@ extension DynamicProxy {
 // MARK: - Joining tables
 
 extension DynamicProxy {
+  /// Subscribes an object behind all others, with what one of them has of its table, or
+  /// else with `dispatch`. It takes one lock.
+  ///
+  /// - Returns: the identifier of the subscription; 0 if that is not possible, and
+  ///   `SubscriberList.insert` has to find out why.
+  @unsafe private func join(
+    _ subscriber: fwd_subscriber, _ table: FunctionTable, _ dispatch: DispatchTable?
+  ) -> UInt64 {
+    let key = unsafe ObjectIdentifier(table.identity).address
+    defer { extendLifetime(dispatch) }
+    // SAFETY: the caller keeps the object and the tables alive.
+    return unsafe withUnsafePointer(to: subscriber) {
+      unsafe fwd_proxy_core_join(
+        core.handle, $0, key, dispatch?.handle, core.settings.duplicates == .allow)
+    }
+  }
+
   private func joined(
     _ table: FunctionTable, _ sharing: Sharing, named name: ObjectIdentifier?
   ) throws(ForwardingError) -> DispatchTable {
@@ -154,30 +182,24 @@ extension DynamicProxy {
       try check(joined, declares: name != nil)
       return try DispatchTable(joined, key: name, isSingle: true)
     }
-    if let last = table.existingJoins?.dispatch(for: core.number) { return last }
+    if let shared = subscribers.sharedTable(ObjectIdentifier(table.identity)) { return shared }
     let joins = table.joins
-    let key = ObjectIdentifier(table.identity)
-    let dispatch: DispatchTable
-    if let found = subscribers.withJoinedTables({ $0.find(key) }) {
-      dispatch = found
-    } else {
-      let joined = try join(table, joins)
-      try check(joined, declares: sharing == .generated)
-      dispatch = try DispatchTable(joined, key: name, isSingle: false)
-      let living = subscribers.withJoinedTables { $0.remember(dispatch, key) }
-      withExtendedLifetime(living) {}
+    let declares = sharing == .generated
+    let found = try joins.find(for: core.number, core.plan.number) {
+      joined throws(ForwardingError) in try check(joined, declares: declares)
     }
+    let joined: JoinedTable
+    switch found {
+    case .dispatch(let dispatch): return dispatch
+    case .joined(let found): joined = found
+    case .nothing:
+      joined = try JoinedTable(table, core.plan, conformingTo: protocols)
+      joins.remember(joined, for: core.plan.number)
+    }
+    try check(joined, declares: declares)
+    let dispatch = try DispatchTable(joined, isSingle: false)
     joins.remember(dispatch, for: core.number)
     return dispatch
-  }
-
-  private func join(
-    _ table: FunctionTable, _ joins: FunctionTable.Joins
-  ) throws(ForwardingError) -> JoinedTable {
-    if let found = joins.joined(to: core.plan.number) { return found }
-    let joined = try JoinedTable(table, core.plan, conformingTo: protocols)
-    joins.remember(joined, for: core.plan.number)
-    return joined
   }
 
   /// Judges what a table and the protocols lack, by the rules of the
@@ -186,6 +208,6 @@ extension DynamicProxy {
   /// - Parameter declares: whether the proxy is known to declare all functions.
   private func check(_ joined: JoinedTable, declares: Bool) throws(ForwardingError) {
     if !declares { try joined.checkDeclared(by: self) }
-    try joined.checkConformance(configuration.conformance)
+    try joined.checkConformance(core.settings.conformance)
   }
 }

@@ -18,12 +18,22 @@ extension FunctionTable {
   /// the closures of a table are given up with the table and its subscriptions.
   internal final class Joins: Sendable {
     private struct State {
-      /// The last table that a proxy got, with the number of the proxy.
-      var last: (proxy: UInt64, dispatch: DispatchTable)?
+      /// The last proxy that got a table, by its number, and that table.
+      var proxy: UInt64 = 0
+      var dispatch: DispatchTable?
       /// The last plans' tables, with the numbers of the plans.
       var joined: [(plan: UInt64, table: JoinedTable)] = []
       /// Where the next one goes.
       var next = 0
+
+      func joined(to plan: UInt64) -> JoinedTable? { joined.first { $0.plan == plan }?.table }
+    }
+
+    /// What a proxy need not make.
+    internal enum Found {
+      case dispatch(DispatchTable)
+      case joined(JoinedTable)
+      case nothing
     }
 
     private let state = Lock(State())
@@ -31,21 +41,35 @@ extension FunctionTable {
     /// The plans whose tables are kept: few tables are used with more.
     private static let most = 4
 
-    internal func dispatch(for proxy: UInt64) -> DispatchTable? {
-      state.withLock { state in
-        guard let last = state.last, last.proxy == proxy else { return nil }
-        return last.dispatch
+    /// Finds what has been made for a proxy, or for others of its plan. A table that
+    /// another proxy has given up becomes that of this one.
+    ///
+    /// - Parameter check: judges the table of the plan.
+    internal func find(
+      for proxy: UInt64, _ plan: UInt64,
+      _ check: (JoinedTable) throws(ForwardingError) -> Void
+    ) throws(ForwardingError) -> Found {
+      try state.withLock { state throws(ForwardingError) in
+        if state.proxy == proxy, let dispatch = state.dispatch { return .dispatch(dispatch) }
+        guard let joined = state.joined(to: plan) else { return .nothing }
+        // The count first: with the only reference, nothing else changes the table.
+        guard isKnownUniquelyReferenced(&state.dispatch), let dispatch = state.dispatch,
+          dispatch.joined === joined, dispatch.isUnused
+        else { return .joined(joined) }
+        try check(joined)
+        state.proxy = proxy
+        return .dispatch(dispatch)
       }
     }
 
     internal func joined(to plan: UInt64) -> JoinedTable? {
-      state.withLock { $0.joined.first { $0.plan == plan }?.table }
+      state.withLock { $0.joined(to: plan) }
     }
 
     internal func remember(_ dispatch: DispatchTable, for proxy: UInt64) {
       let old = state.withLock { state in
-        defer { state.last = (proxy, dispatch) }
-        return state.last?.dispatch
+        defer { (state.proxy, state.dispatch) = (proxy, dispatch) }
+        return state.dispatch
       }
       withExtendedLifetime(old) {}
     }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 internal import CForwardingInternal
+internal import Synchronization
 
 /// What a proxy consists of: its C part, and what that points to.
 @safe internal struct ProxyCore: ~Copyable, @unchecked Sendable {
@@ -9,8 +10,7 @@ internal import CForwardingInternal
   // is made late is made once.
 
   internal let handle: OpaquePointer
-  /// Unlike that of any other proxy.
-  internal let number = Numbering.next()
+  private let madeNumber = Atomic<UInt64>(0)
   internal let settings: ProxySettings
   /// What the proxy has in common with others of its kind.
   internal let plan: ProxyPlan
@@ -26,15 +26,18 @@ internal import CForwardingInternal
     settings.observesMembership ? extras.membershipLog.object { MembershipLog() } : nil
   }
 
+  /// - Parameter protocols: only read, so the caller keeps its reference.
   internal init(
-    _ protocols: [ProtocolTable], _ settings: ProxySettings
+    _ protocols: __shared [ProtocolTable], _ settings: ProxySettings
   ) throws(ForwardingError) {
     try settings.check(protocols)
     let plan = try ProxyPlan.plan(protocols, settings)
-    // SAFETY: operations live as long as the process.
+    // SAFETY: operations live as long as the process, and the plan as long as the
+    // proxy.
     guard
       let handle = unsafe fwd_proxy_core_create(
-        plan.methods, settings.ignoresUnknownSelectors, MemoryLayout<SubscriberList.State>.size,
+        plan.methods, false, settings.ignoresUnknownSelectors,
+        MemoryLayout<SubscriberList.State>.size,
         nil, ProxyOperations.pointer)
     else {
       throw ForwardingError(.outOfMemory, "no memory for a proxy")
@@ -46,7 +49,18 @@ internal import CForwardingInternal
     self.settings = settings
     self.plan = plan
     verifiedKeys = plan.verifiedKeys
+    if settings.isObserved { unsafe fwd_proxy_core_watch(handle) }
     if let membershipLog { unsafe membershipLog.observe(fwd_proxy_core_list(handle)) }
+  }
+
+  /// Unlike that of any other proxy. The first call makes it.
+  internal var number: UInt64 {
+    let number = madeNumber.load(ordering: .relaxed)
+    if number != 0 { return number }
+    let made = Numbering.next()
+    let (isFirst, found) = madeNumber.compareExchange(
+      expected: 0, desired: made, ordering: .relaxed)
+    return isFirst ? made : found
   }
 
   private static func state(
@@ -60,6 +74,11 @@ internal import CForwardingInternal
   internal var members: Lock<SubscriberList.State> {
     unsafe Lock(Self.state(handle), lock: fwd_proxy_core_lock(handle))
   }
+
+  /// The state, without the lock.
+  ///
+  /// - Precondition: no other thread can take the lock any more.
+  @unsafe internal var soleState: SubscriberList.State { unsafe Self.state(handle).pointee }
 
   /// Says whose C part it is.
   ///
@@ -150,6 +169,8 @@ internal final class ProxySettings: Sendable {
   /// Whether an observer is told of changes of the list.
   internal let isObserved: Bool
   internal let hasUsualMethods: Bool
+  internal let conformance: DynamicProxy.Configuration.Conformance
+  internal let duplicates: DynamicProxy.Configuration.Duplicates
   private let adoptsAny: Bool
 
   internal init(_ configuration: DynamicProxy.Configuration) {
@@ -159,6 +180,8 @@ internal final class ProxySettings: Sendable {
     observesMembership = configuration.onMembershipChange != nil
     isObserved = observesCapabilities || observesMembership
     hasUsualMethods = configuration.hasUsualMethods
+    conformance = configuration.conformance
+    duplicates = configuration.duplicates
     adoptsAny = configuration.adoption == .any
   }
 

@@ -66,7 +66,7 @@ extension SubscriberList {
 
   /// Collects a subscription.
   internal func prepare(
-    _ candidate: Candidate, _ dispatch: DispatchTable, in open: MembershipChange
+    _ candidate: Candidate, _ dispatch: DispatchTable, isShared: Bool, in open: MembershipChange
   ) throws(ForwardingError) -> UInt64 {
     let subscriber = unsafe candidate.subscriber
     let (duplicates, position) = (candidate.duplicates, candidate.position)
@@ -76,7 +76,7 @@ extension SubscriberList {
       object: UInt(bitPattern: subscriber.object), key: UInt(bitPattern: key))
     defer { extendLifetime(dispatch) }
     open.owned.append(dispatch)
-    return try change { _, garbage throws(ForwardingError) in
+    return try change { state, garbage throws(ForwardingError) in
       if let earlier = unsafe findEarlier(subscriber, key, in: open, name) {
         try refuse(duplicates)
         if case .last = position.kind { return earlier }
@@ -92,6 +92,7 @@ extension SubscriberList {
       guard identifier != 0 else {
         throw ForwardingError(.outOfMemory, "no memory for a subscriber")
       }
+      if isShared { share(dispatch, &state, &garbage) }
       open.joins[identifier] = unsafe MembershipChange.Join(
         prepared: prepared, position: position, subscriber: name, duplicates: duplicates)
       open.identifiers[name] = identifier
@@ -207,7 +208,7 @@ extension SubscriberList {
   private func commit(_ open: MembershipChange) throws(ForwardingError) {
     for listener in open.listeners { listener.park() }
     try change { state, garbage throws(ForwardingError) in
-      state.open.removeAll { $0 === open }
+      state.existing?.open.removeAll { $0 === open }
       var joined: Set<UInt64> = []
       // What a join has besides is released with the change, under no lock.
       defer {
@@ -302,17 +303,19 @@ extension SubscriberList {
 
 extension SubscriberList {
   private func register(_ open: MembershipChange) {
-    withLock { $0.open.append(open) }
+    withLock { $0.made.open.append(open) }
   }
 
   private func unregister(_ open: MembershipChange) {
-    withLock { state in state.open.removeAll { $0 === open } }
+    withLock { state in state.existing?.open.removeAll { $0 === open } }
   }
 
   /// Cancels a subscription that begins with a change of another thread. Under the
   /// lock. False if there is none.
   internal func withdraw(_ identifier: UInt64, _ state: inout State) -> Bool {
-    guard let open = state.open.first(where: { $0.willJoin(identifier) }) else { return false }
+    guard let open = state.existing?.open.first(where: { $0.willJoin(identifier) }) else {
+      return false
+    }
     open.joins[identifier]?.isWithdrawn = true
     return true
   }
@@ -332,7 +335,7 @@ extension SubscriberList {
     withLock { state in
       if unsafe fwd_list_find_object(list, object.address, nil) != nil { return true }
       let address = unsafe UInt(bitPattern: object.address)
-      return state.open.contains { !$0.joins(of: address).isEmpty }
+      return state.existing?.open.contains { !$0.joins(of: address).isEmpty } ?? false
     }
   }
 }
@@ -340,6 +343,6 @@ extension SubscriberList {
 extension SubscriberList.State {
   /// Whether a subscription begins with a change that has not taken effect yet.
   internal func willJoin(_ identifier: UInt64) -> Bool {
-    open.contains { $0.willJoin(identifier) }
+    existing?.open.contains { $0.willJoin(identifier) } ?? false
   }
 }

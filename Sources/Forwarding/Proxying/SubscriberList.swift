@@ -11,7 +11,35 @@ internal import CForwardingInternal
 /// lock has been released.
 @safe internal struct SubscriberList: Sendable {
 
+  /// The state of most lists is one null pointer, so that it costs nothing to make
+  /// and to destroy.
   internal struct State {
+    private var parts: Parts?
+
+    /// That of a proxy without subscribers, for a number of methods whose
+    /// responders are noted.
+    internal init(_ noted: Int) {
+      if noted > 0 { parts = Parts(responds: Array(repeating: false, count: noted)) }
+    }
+
+    /// The parts, if one of them has been needed.
+    internal var existing: Parts? { parts }
+
+    /// The parts. The first call makes them.
+    internal var made: Parts {
+      mutating get {
+        if let parts { return parts }
+        let made = Parts(responds: [])
+        parts = made
+        return made
+      }
+    }
+  }
+
+  /// The parts of the state that most lists do not need.
+  internal final class Parts: @unchecked Sendable {
+    // Sendable: used under the lock only.
+
     /// Per method, whether somebody responds, as far as it has been noted. Empty
     /// without an observer of capabilities.
     fileprivate var responds: [Bool]
@@ -23,16 +51,13 @@ internal import CForwardingInternal
     /// Members of C structs that are null while nobody responds, and whether the
     /// function is stored; nil before the first store.
     fileprivate var watched: [(member: WatchedMember, responds: Bool?)] = []
-    /// The tables that have been joined to the protocols, to be used again.
+    /// The tables that have been joined to the protocols and for which the shim's
+    /// list has no room, to be used again.
     fileprivate var joined = JoinedTables()
     /// The changes of all threads that have not taken effect yet.
     internal var open: [MembershipChange] = []
 
-    /// That of a proxy without subscribers, for a number of methods whose
-    /// responders are noted.
-    internal init(_ noted: Int) {
-      responds = Array(repeating: false, count: noted)
-    }
+    fileprivate init(responds: [Bool]) { self.responds = responds }
   }
 
   /// What an observer is told.
@@ -77,8 +102,8 @@ internal import CForwardingInternal
     }
     return try withLock { state throws(ForwardingError) in
       defer {
-        if !state.watched.isEmpty { updateMembers(&state) }
-        if proxy.core.settings.isObserved { tells = note(&state) }
+        if let parts = state.existing, !parts.watched.isEmpty { updateMembers(parts) }
+        if proxy.core.settings.isObserved { tells = note(state.made) }
       }
       return try body(&state, &garbage)
     }
@@ -88,13 +113,17 @@ internal import CForwardingInternal
   /// notifiers and the deinitialisers of strongly held subscribers run here,
   /// while the proxy can still refuse what they ask of it.
   internal func close() {
+    if unsafe fwd_proxy_core_is_alone(proxy.core.handle) {
+      var garbage = unsafe fwd_garbage()
+      unsafe close(proxy.core.soleState, &garbage)
+      // SAFETY: whoever reads the list has a reference to the proxy, and there is
+      // none any more.
+      unsafe fwd_garbage_free(garbage)
+      return
+    }
     let garbage = withLock { state in
-      for watched in state.watched { watched.member.store(false) }
-      state.watched = []
       var garbage = Garbage()
-      // The end of the proxy is not reported.
-      unsafe fwd_list_observe(list, nil, nil)
-      unsafe fwd_proxy_core_close(proxy.core.handle, &garbage.contents)
+      unsafe close(state, &garbage.contents)
       return garbage
     }
     if unsafe fwd_proxy_core_is_shared(proxy.core.handle) {
@@ -105,6 +134,16 @@ internal import CForwardingInternal
       // none any more.
       unsafe fwd_garbage_free(garbage.contents)
     }
+  }
+
+  private func close(_ state: State, _ garbage: inout fwd_garbage) {
+    if let parts = state.existing {
+      for watched in parts.watched { watched.member.store(false) }
+      parts.watched = []
+    }
+    // The end of the proxy is not reported.
+    unsafe fwd_list_observe(list, nil, nil)
+    unsafe fwd_proxy_core_close(proxy.core.handle, &garbage)
   }
 
   /// Refuses changes to a proxy that is being deinitialised.
@@ -125,7 +164,7 @@ internal import CForwardingInternal
 
   /// Notes which subscriptions have begun or ended, and which methods have gained
   /// their first responder or lost their last. Gives whether the caller is to tell.
-  private func note(_ state: inout State) -> Bool {
+  private func note(_ state: Parts) -> Bool {
     if let log = proxy.core.membershipLog { state.untold += log.take().map { .membership($0) } }
     for method in state.responds.indices {
       let responds = mayRespond(method)
@@ -149,7 +188,7 @@ internal import CForwardingInternal
   /// Stores functions, or nulls, in the members whose methods have gained their first
   /// responder or lost their last. Under the lock, so the last store reflects the
   /// current state.
-  private func updateMembers(_ state: inout State) {
+  private func updateMembers(_ state: Parts) {
     var ended = false
     for index in state.watched.indices {
       let watched = state.watched[index]
@@ -167,7 +206,9 @@ internal import CForwardingInternal
   /// proxy or the members' owner dies.
   internal func watch(_ members: [WatchedMember]) throws(ForwardingError) {
     try change { state, _ throws(ForwardingError) in
-      for member in members { state.watched.append((member, nil)) }
+      let parts = state.made
+      for member in members { parts.watched.append((member, nil)) }
+      unsafe fwd_proxy_core_watch(proxy.core.handle)
     }
   }
 
@@ -177,9 +218,10 @@ internal import CForwardingInternal
   private func tell() {
     while true {
       let news = withLock { state in
-        defer { state.untold = [] }
-        state.isTelling = !state.untold.isEmpty
-        return state.untold
+        let parts = state.made
+        defer { parts.untold = [] }
+        parts.isTelling = !parts.untold.isEmpty
+        return parts.untold
       }
       if news.isEmpty { return }
       for item in news {
@@ -199,6 +241,8 @@ internal import CForwardingInternal
 /// What a change has left for when the lock has been given up.
 @safe internal struct Garbage {
   internal var contents = unsafe fwd_garbage()
+  /// References that may be the last ones.
+  internal var tables: [DispatchTable] = []
 
   /// Gives it up; this may run any code.
   fileprivate func collect() { unsafe fwd_garbage_collect(contents) }
@@ -249,10 +293,11 @@ extension SubscriberList {
 
   /// Subscribes a candidate at its position.
   ///
+  /// - Parameter isShared: whether other subscribers will come with the table.
   /// - Returns: the identifier of the subscription, which is an earlier one for
   ///   a duplicate.
   internal func insert(
-    _ candidate: Candidate, _ dispatch: DispatchTable
+    _ candidate: Candidate, _ dispatch: DispatchTable, isShared: Bool = false
   ) throws(ForwardingError) -> UInt64 {
     // A strong reference, too, would outlive an object that is being
     // deinitialised.
@@ -260,7 +305,7 @@ extension SubscriberList {
       throw ForwardingError(.dead, "the subscriber is being deinitialised")
     }
     if let open = MembershipChange.current(of: proxy) {
-      return try prepare(candidate, dispatch, in: open)
+      return try prepare(candidate, dispatch, isShared: isShared, in: open)
     }
     // What is captured counts no references: most subscribers join at the end,
     // and pay for nothing else.
@@ -270,17 +315,19 @@ extension SubscriberList {
     let key = unsafe duplicates != .allow && dispatch.mayRepeat ? dispatch.key : nil
     defer { extendLifetime(dispatch) }
     if case .last = candidate.position.kind {
-      return try change { _, garbage throws(ForwardingError) in
+      return try change { state, garbage throws(ForwardingError) in
         if let earlier = unsafe findEarlier(subscriber, key) {
           try refuse(duplicates)
           return unsafe fwd_record_identifier(earlier)
         }
         let index = unsafe fwd_list_priority_index(list, 0, nil)
-        return try unsafe join(subscriber, table, index, &garbage)
+        let identifier = try unsafe join(subscriber, table, index, &garbage)
+        if isShared { share(dispatch, &state, &garbage) }
+        return identifier
       }
     }
     let position = candidate.position
-    return try change { _, garbage throws(ForwardingError) in
+    return try change { state, garbage throws(ForwardingError) in
       // An index counts live subscribers.
       if position.isIndex { try prune(&garbage) }
       if let earlier = unsafe findEarlier(subscriber, key) {
@@ -288,7 +335,9 @@ extension SubscriberList {
         try unsafe move(earlier, position, &garbage)
         return unsafe fwd_record_identifier(earlier)
       }
-      return try unsafe join(subscriber, table, index(of: position), &garbage)
+      let identifier = try unsafe join(subscriber, table, index(of: position), &garbage)
+      if isShared { share(dispatch, &state, &garbage) }
+      return identifier
     }
   }
 
@@ -388,6 +437,17 @@ extension SubscriberList {
 
 // MARK: - Leaving
 
+extension DynamicProxy {
+  /// Ends a subscription, and takes one lock.
+  ///
+  /// - Returns: whether it was live; nil if nothing has changed, and `remove` has to
+  ///   find out why.
+  internal func leave(_ identifier: UInt64) -> Bool? {
+    var wasLive = false
+    return unsafe fwd_proxy_core_leave(core.handle, identifier, &wasLive) ? wasLive : nil
+  }
+}
+
 extension SubscriberList {
   /// Ends a subscription. False if there is none of the identifier, or its
   /// subscriber's death has ended it.
@@ -481,9 +541,27 @@ extension SubscriberList {
 // MARK: - Joined tables
 
 extension SubscriberList {
-  /// Asks for the joined tables, or changes them, alone.
-  internal func withJoinedTables<Value: Sendable>(_ body: (inout JoinedTables) -> Value) -> Value {
-    withLock { body(&$0.joined) }
+  /// Lets later subscribers find the table of one. Under the lock.
+  internal func share(
+    _ dispatch: DispatchTable, _ state: inout State, _ garbage: inout Garbage
+  ) {
+    if unsafe fwd_list_share_table(list, dispatch.handle) { return }
+    let key = ObjectIdentifier(dispatch.joined.identity)
+    garbage.tables += state.made.joined.remember(dispatch, key)
+  }
+
+  /// The table of a key that a subscriber has.
+  internal func sharedTable(_ key: ObjectIdentifier) -> DispatchTable? {
+    guard unsafe fwd_list_may_share(list) else { return nil }
+    return withLock { state in
+      guard let table = unsafe fwd_list_shared_table(list, key.address) else {
+        return state.existing?.joined.find(key)
+      }
+      // SAFETY: the owner of a table that Swift has made is its `DispatchTable`. The
+      // list has a reference to it while the lock is held.
+      return unsafe Unmanaged<DispatchTable>.fromOpaque(fwd_dispatch_table_owner(table)!)
+        .takeUnretainedValue()
+    }
   }
 }
 

@@ -91,6 +91,7 @@ extension DynamicProxy {
     /// ended before. In a `change` of the proxy both are done when it takes effect.
     package func cancel(then: (() -> Void)?) -> Bool {
       if let proxy = anchor.proxy {
+        if kept == nil && then == nil, let wasLive = proxy.leave(identifier) { return wasLive }
         return proxy.subscribers.remove(identifier, kept, then: then)
       }
       then?()
@@ -99,7 +100,11 @@ extension DynamicProxy {
 
     /// Ends the subscription, also if a change that this is a part of fails: nobody
     /// will be able to cancel it later.
-    internal func end() { _ = anchor.proxy?.subscribers.remove(identifier, kept, isFinal: true) }
+    internal func end() {
+      guard let proxy = anchor.proxy else { return }
+      if kept == nil && proxy.leave(identifier) != nil { return }
+      proxy.subscribers.remove(identifier, kept, isFinal: true)
+    }
 
     /// Whether the proxy and the subscriber live, and the subscription has neither
     /// been cancelled nor had as many deliveries as it was made for.
