@@ -63,6 +63,8 @@ enum {
   part_size = small_limit / 2,
   /// The number of records up to which segments grow at the end.
   large_limit = FWD_LARGE_SEGMENT,
+  /// Compaction keeps room for as many records, if the list has had it, since others may join soon.
+  kept_limit = small_limit * 3 / 8,
 };
 
 const fwd_segment fwd_no_records;
@@ -642,10 +644,12 @@ static bool make_copy(fwd_subscriber_list *list, size_t count, compaction *copy)
     copy->dropped = malloc(list->ended * sizeof *copy->dropped);
     if (!copy->dropped) return false;
   }
-  size_t left = count;
+  size_t left = count, kept = list->last ? list->last->segment->capacity : 0;
+  if (kept > kept_limit) kept = kept_limit;
   do {
     size_t capacity = left < large_limit ? left + left / 2 : large_limit;
     if (left == count && count < 6) capacity = 8;
+    if (left < large_limit && capacity < kept) capacity = kept;
     // The last one of several has less room left.
     if (left < count && left < large_limit) capacity = left + small_limit;
     if (capacity > large_limit) capacity = large_limit;

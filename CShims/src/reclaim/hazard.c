@@ -113,7 +113,7 @@ static fwd_retired *take_unused(fwd_domain *domain, bool is_fenced) {
   if (next) {
     latest->next = next;
   } else {
-    atomic_store(&domain->retired, NULL);
+    atomic_store_explicit(&domain->retired, NULL, memory_order_relaxed);
   }
   return first;
 }
@@ -134,7 +134,8 @@ static void put(fwd_domain *domain, fwd_retired *retired) {
   if (latest && is_before(retired->ended, latest->ended)) retired->ended = latest->ended;
   retired->next = latest ? latest->next : retired;
   if (latest) latest->next = retired;
-  atomic_store(&domain->retired, retired);
+  // A reader looks here without the lock. The heavy fence orders this store before the look at the hazard pointers.
+  atomic_store_explicit(&domain->retired, retired, memory_order_relaxed);
 }
 
 void fwd_retire_all(fwd_domain *domain, fwd_retired *first) {
