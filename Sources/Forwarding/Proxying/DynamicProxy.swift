@@ -83,8 +83,8 @@ public final class DynamicProxy: Sendable {
   }
 
   private init(_ protocols: [ProtocolTable], _ settings: ProxySettings) throws(ForwardingError) {
-    self.protocols = protocols
     core = try ProxyCore(protocols, settings)
+    self.protocols = protocols
     unsafe core.adopt(self)
   }
 
