@@ -36,6 +36,9 @@ bool fwd_lock_is_open(const fwd_lock *FWD_NONNULL lock);
 /// Unlocks the lock, which the calling thread must hold.
 void fwd_lock_unlock(fwd_lock *FWD_NONNULL lock);
 
+/// How long fork(2) and a thread that wants to lock wait for each other. Tests shorten it.
+extern __attribute__((visibility("hidden"))) int64_t fwd_fork_patience_ns;
+
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "adding.h"
+#include "fwd_lock.h"
 #include "stage.h"
 
 enum { thread_count = 4, stage_count = 3 };
@@ -191,6 +192,8 @@ int main(int count, char **values) {
   fork_children("a fork handler that uses the package", children / 10, thread_count, work);
   atomic_store(&is_handling, false);
   atomic_store(&takes_lock, true);
+  // Each of these forks waits for as long.
+  fwd_fork_patience_ns = 1000000000;
   fork_children("a fork handler that waits for a thread which uses the package", 5, 1, use_under_foreign_lock);
   for (size_t i = 0; i < stage_count; i++) stage_destroy(stages[i]);
   return check_finish();

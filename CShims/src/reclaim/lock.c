@@ -21,7 +21,7 @@
 ///
 /// Neither side waits for ever. A fork handler of another library may wait for a lock of its own, held by a thread that
 /// waits at our gate; and a critical section may wait for the lock of an allocator whose fork handler ran before ours.
-/// After `patience` each goes on. Only in such a program, or in one where two threads fork at the same time and a fork
+/// After `fwd_fork_patience_ns` each goes on. Only in such a program, or in one where two threads fork at the same time and a fork
 /// handler of another library uses the package, can a child find a lock held.
 
 // For syscall(2).
@@ -34,6 +34,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/one_thread.h"
 #include "reclaim/thread.h"
 
 #if defined(__linux__)
@@ -66,6 +67,11 @@ enum { open = 0, locked = 1, contended = 2 };
 
 static bool try_acquire(fwd_lock *lock) {
   uint32_t expected = open;
+  // The store comes before a thread that is started while the lock is held.
+  if (fwd_has_one_thread() && __atomic_load_n(&lock->word, __ATOMIC_RELAXED) == open) {
+    __atomic_store_n(&lock->word, locked, __ATOMIC_RELAXED);
+    return true;
+  }
   return __atomic_compare_exchange_n(&lock->word, &expected, locked, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
@@ -93,6 +99,10 @@ static void acquire(fwd_lock *lock) {
 bool fwd_lock_is_open(const fwd_lock *lock) { return __atomic_load_n(&lock->word, __ATOMIC_ACQUIRE) == open; }
 
 static void give_up(fwd_lock *lock) {
+  if (fwd_has_one_thread()) {
+    __atomic_store_n(&lock->word, open, __ATOMIC_RELAXED);
+    return;
+  }
   uint32_t word = __atomic_exchange_n(&lock->word, open, __ATOMIC_RELEASE);
 #if defined(__linux__)
   if (FWD_RARELY(word == contended)) syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -113,7 +123,8 @@ static atomic_uint locks_without_block;
 static FWD_FAST_THREAD_LOCAL unsigned my_locks_without_block;
 
 /// How long one side of the gate waits for the other.
-static const int64_t patience_ns = 1000000000;
+// Longer than a thread that holds a lock waits for a page of the program from a busy disk.
+int64_t fwd_fork_patience_ns = 10000000000;
 
 static int64_t now_ns(void) {
   struct timespec now;
@@ -144,7 +155,7 @@ static bool is_closed(void) { return atomic_load_explicit(&forks, memory_order_a
 
 /// Waits while another thread forks. The thread holds no lock.
 __attribute__((cold, noinline)) static void wait_at_gate(fwd_thread_block *block) {
-  int64_t deadline = now_ns() + patience_ns;
+  int64_t deadline = now_ns() + fwd_fork_patience_ns;
   unsigned count = 0;
   do {
     set_locks(block, 0);
@@ -160,7 +171,7 @@ __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
   atomic_thread_fence(memory_order_seq_cst);
   // A thread that holds a lock goes on, since the fork waits for it.
   if (my_locks_without_block > 1 || !is_closed()) return;
-  int64_t deadline = now_ns() + patience_ns;
+  int64_t deadline = now_ns() + fwd_fork_patience_ns;
   for (unsigned count = 0; is_closed() && now_ns() < deadline;) {
     atomic_fetch_sub(&locks_without_block, 1);
     while (is_closed() && now_ns() < deadline) pause_briefly(count++);
@@ -241,7 +252,7 @@ static void before_fork(void) {
     struct timespec time = {.tv_nsec = 1000000};
     nanosleep(&time, NULL);
   }
-  int64_t deadline = now_ns() + patience_ns;
+  int64_t deadline = now_ns() + fwd_fork_patience_ns;
   for (unsigned count = 0; is_any_held() && now_ns() < deadline;) pause_briefly(count++);
 }
 
