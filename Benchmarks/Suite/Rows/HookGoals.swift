@@ -43,14 +43,6 @@ public enum HookGoals {
   private static var goals: [Goal] {
     [
       Goal(
-        group: name, title: "SQLite's update hook, more than one written by hand",
-        bounds: [closure, function].map { hook in
-          Bound(
-            quantity: .difference(of: inSQLite(hook), from: inSQLite(byHand)), limit: 15,
-            unit: "ns",
-            detail: hook, measuredBy: "scripts/bench")
-        }),
-      Goal(
         group: name, title: "the hook alone",
         bounds: [
           Bound(
