@@ -48,7 +48,7 @@ public enum HookGoals {
           Bound(
             quantity: .ratio(of: alone(three), to: alone(byHand)), limit: 15,
             unit: "one written by hand", detail: three, measuredBy: "scripts/bench")
-        ]),
+        ])
     ]
   }
 }
