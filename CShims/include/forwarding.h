@@ -69,6 +69,7 @@
 ///   unless the comment says otherwise.
 /// - **Calls that must return.** Subscribers, handlers, visitors and notifiers must return normally, on the thread
 ///   that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit` is not allowed.
+/// - **Signal handlers.** No function is async-signal-safe.
 ///
 /// # Versions
 ///
