@@ -68,8 +68,8 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
                                  fwd_dispatch_table *FWD_NONNULL table, size_t index,
                                  fwd_garbage *FWD_NONNULL garbage);
 
-/// Lets `fwd_list_shared_table` find a table by its key as long as the table has subscriptions. Returns false if the list
-/// has no room, since it finds few tables: then the caller has to find it. O(1).
+/// Makes a table findable by its key, by `fwd_list_shared_table`, until its last subscription ends. Returns false if all slots
+/// are taken: the caller must then remember the table. O(1).
 bool fwd_list_share_table(fwd_subscriber_list *FWD_NONNULL list, fwd_dispatch_table *FWD_NONNULL table);
 
 /// Whether `fwd_list_share_table` would succeed. O(1).

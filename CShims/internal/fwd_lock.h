@@ -16,8 +16,9 @@
 /// A mutex of four bytes. All zeroes is an unlocked mutex. It need not be destroyed. It is not recursive, and no
 /// foreign code may run while it is held.
 ///
-/// Every lock of the package is one of these, since they stay usable in a child of fork(2): in the child, no lock is
-/// held by a thread that exists only in the parent. lock.c explains how. A `pthread_mutex_t` does not have this
+/// Every lock that proxies use is one of these, since they stay usable in a child of fork(2): in the child, no lock is
+/// held by a thread that exists only in the parent. lock.c explains how. The journal's queue has a `fwd_quick_lock`, which
+/// may stay locked in the child. A `pthread_mutex_t` does not have this
 /// property. Neither does Swift's `Mutex`, which stores the thread identifier of its owner: the identifier differs in
 /// the child.
 typedef struct fwd_lock {
@@ -29,8 +30,8 @@ typedef struct fwd_lock {
 /// Waits until no other thread holds the lock, then holds it.
 void fwd_lock_lock(fwd_lock *FWD_NONNULL lock);
 
-/// Whether no thread holds the lock. A caller that gets true sees what was done under the lock before. Only useful if no other
-/// thread can take the lock any more.
+/// Returns true only if certainly no thread holds the lock. The caller then sees what was done under the lock before. Only
+/// useful if no other thread can take the lock any more.
 bool fwd_lock_is_open(const fwd_lock *FWD_NONNULL lock);
 
 /// Unlocks the lock, which the calling thread must hold.

@@ -122,8 +122,8 @@ fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL method
 /// owner. Must be called before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner, void *FWD_NULLABLE reporter);
 /// Prepares the C part for callers that have no reference to the owner (`is_unpinned` of `fwd_delivery`): it gets a weak
-/// reference to the owner, and retains the reporter and the methods. One thread at a time may call this, on behalf of a live owner.
-/// Returns whether there was enough memory.
+/// reference to the owner, and retains the reporter and the methods. One thread at a time may call this, on behalf of a live
+/// owner. Returns whether there was enough memory.
 bool fwd_proxy_core_share(fwd_proxy *FWD_NONNULL proxy);
 /// Whether `fwd_proxy_core_share` has been called. Then fan-outs may run while the owner dies.
 bool fwd_proxy_core_is_shared(const fwd_proxy *FWD_NONNULL proxy);
@@ -162,12 +162,12 @@ void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
 /// unless it is NULL. Takes the lock. Releases what the change has left, which may run any code.
 ///
 /// Returns the identifier of the subscription. Returns 0 and changes nothing if only the owner can decide what happens:
-/// there is no such table or no room to share one, the thread collects changes, the proxy is watched or closing, memory is short, the object is
-/// dying or, unless `may_repeat`, the object has a subscription with the key.
+/// there is no such table or no room to share one, the thread collects changes, the proxy is watched or closing, memory is
+/// short, the object is dying or, unless `may_repeat`, the object has a subscription with the key.
 fwd_subscription fwd_proxy_core_join(fwd_proxy *FWD_NONNULL proxy, const fwd_subscriber *FWD_NONNULL subscriber,
                                      const void *FWD_NONNULL key, fwd_dispatch_table *FWD_NULLABLE table,
                                      bool may_repeat);
-/// Ends a subscription, likewise. Returns false and changes nothing if only the owner can decide what happens: the list has
+/// Ends a subscription, under the lock. Returns false and changes nothing if only the owner can decide what happens: the list has
 /// no such subscription, the thread collects changes, or the proxy is watched or closing. `*was_live` receives whether the
 /// subscription was live.
 bool fwd_proxy_core_leave(fwd_proxy *FWD_NONNULL proxy, fwd_subscription identifier, bool *FWD_NONNULL was_live);

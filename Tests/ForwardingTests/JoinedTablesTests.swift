@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import CForwardingInternal
 import Testing
 
 @testable import Forwarding
@@ -192,6 +193,23 @@ import Testing
     #expect(throws: ForwardingError.self) { try strict.subscribe(owner, table: table) }
     #expect(throws: ForwardingError.self) { try strict.subscribe(owner, table: table) }
     #expect(strict.count == 0 && calls.value == 3)
+  }
+
+  @Test func `a table is shared once, wherever its subscribers stand`() throws {
+    let proxy = try DynamicProxy(adopting: Self.protocolTable())
+    let tables = [Self.table(), Self.table()]
+    let subscribers = (0..<6).map { _ in Bystander() }
+    for subscriber in subscribers {
+      try proxy.subscribe(subscriber, table: tables[0], at: .first)
+    }
+    #expect(unsafe fwd_list_has_room_to_share(proxy.subscribers.list))
+    // So the list finds another table, too.
+    try proxy.subscribe(subscribers[0], table: tables[1], at: .first)
+    for table in tables {
+      let key = ObjectIdentifier(table.identity)
+      #expect(proxy.subscribers.sharedTable(key) != nil)
+      #expect(unsafe fwd_list_shared_table(proxy.subscribers.list, key.address) != nil)
+    }
   }
 
   @Test func `joined tables are found while they live`() throws {

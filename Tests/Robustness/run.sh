@@ -72,10 +72,10 @@ programs_of() {
   case $1 in
     debug) echo "hostile nesting allocation_failures fan_out_ways" ;;
     # Without `reclaim`: the thread sanitizer crashes in threads' exit handlers, which that program uses.
-    thread) echo "threads fork selectors mailboxes" ;;
+    thread) echo "threads quick_lock fork selectors mailboxes" ;;
     *)
       echo "hostile nesting allocation_failures list_model short_segments fan_out_ways threads reclaim fork selectors"
-      echo "visitors mailboxes"
+      echo "visitors mailboxes quick_lock"
       ;;
   esac
 }

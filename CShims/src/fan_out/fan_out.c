@@ -208,7 +208,7 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
     fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
     state->record = NULL;
     goes_on = fwd_policy_apply(method, state);
-    if (is_weak) fwd_drop_weak(object);
+    if (is_weak) fwd_release_counted(object);
   }
   *index = i;
   return goes_on;
@@ -654,7 +654,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   }
   fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0);
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
-  // They may have been replaced since the caller has read the method's bits.
+  // The taps may have been replaced since the caller has read the method's bits.
   if (__builtin_expect(!taps || taps->has_stub, 0)) {
     fwd_hazard_leave(guard);
     return fwd_intercept(proxy, method, delivery, fan_out_after_interception, error);

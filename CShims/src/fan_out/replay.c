@@ -18,7 +18,7 @@
 ///                                                                                    next record if it has neither
 ///                        weak loop: fwd_take_weak fails?    --yes--> note that a record can be removed, next record
 ///                        call function(receiver, selector, a, b, c, ..., context), or the closure with pointers
-///                        weak loop: fwd_drop_weak
+///                        weak loop: fwd_release_counted
 ///
 /// The loop calls the function through a function-pointer type whose parameters are whole registers.
 /// abi/sysv/callers.c explains why this is sound.
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
     }
     replay->record = record;
     fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
-    if (counts) fwd_drop_weak(object);
+    if (counts) fwd_release_counted(object);
     progress.delivered++;
   }
   // The loop tells nobody to which record a C function belongs.
@@ -185,7 +185,7 @@ size_t fwd_replay_closures(fwd_replay *replay) {
       }                                                                         \
       integer_0 = (uint64_t)(uintptr_t)record->receiver;                        \
       CALL(n, m, list);                                                         \
-      fwd_drop_weak(object);                                                    \
+      fwd_release_counted(object);                                              \
       delivered++;                                                              \
       continue;                                                                 \
     }                                                                           \

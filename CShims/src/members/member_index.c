@@ -57,7 +57,7 @@ static fwd_record *record_of(const fwd_record_store *store, uint32_t bucket) {
 static size_t search(const fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
   size_t i = home_of(index, hash), hole = SIZE_MAX;
   uint32_t tag = tag_of(hash), bucket;
-  // Undoing a draft may leave no free bucket, so the search ends after all.
+  // Undoing a draft may leave no free bucket, so the loop is bounded.
   for (size_t left = index->bucket_count; left > 0 && (bucket = index->buckets[i]); left--) {
     if (bucket == tombstone) {
       if (hole == SIZE_MAX) hole = i;
@@ -69,7 +69,8 @@ static size_t search(const fwd_member_index *index, const fwd_record_store *stor
   return hole == SIZE_MAX ? i : hole;
 }
 
-/// The same. A subscription searches its object's bucket twice, so the last result is remembered.
+/// Like `search`, but remembers the last result, since a subscription searches its object's bucket twice. `object` must not be
+/// NULL.
 static size_t find_bucket(fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
   if (index->found == object) return index->found_bucket;
   index->found_bucket = search(index, store, object, hash);

@@ -63,7 +63,7 @@ enum {
   part_size = small_limit / 2,
   /// The number of records up to which segments grow at the end.
   large_limit = FWD_LARGE_SEGMENT,
-  /// Compaction keeps room for as many records, if the list has had it, since others may join soon.
+  /// Compaction leaves room for up to this many records, if the list had as much: others may join soon.
   kept_limit = small_limit * 3 / 8,
 };
 
@@ -128,7 +128,7 @@ static void release_list(fwd_subscriber_list *list) {
 }
 
 /// Gives up what an ended record still has.
-static void free_record(fwd_record *record) {
+static void release_record(fwd_record *record) {
   uintptr_t held = fwd_record_word(record);
   if (FWD_RARELY(fwd_held_is_gated(held))) {
     // The subscription has left in a draft (draft.c), so the record has kept its gate.
@@ -142,7 +142,7 @@ static void free_record(fwd_record *record) {
 /// Frees some ended records.
 static void free_records(fwd_freed_records *freed, fwd_record *const *records, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    free_record(records[i]);
+    release_record(records[i]);
     fwd_freed_records_add(freed, records[i]);
   }
 }
@@ -946,7 +946,7 @@ void fwd_segments_destroy(fwd_subscriber_list *list) {
     next = chunk->next;
     fwd_segment *segment = chunk->segment;
     // The store goes as a whole.
-    for (size_t i = 0; i < fwd_segment_end(segment); i++) free_record(segment->records[i]);
+    for (size_t i = 0; i < fwd_segment_end(segment); i++) release_record(segment->records[i]);
     free(segment);
     free_chunk(list, chunk);
   }

@@ -127,6 +127,9 @@ bool fwd_list_share_table(fwd_subscriber_list *list, fwd_dispatch_table *table) 
   // The list's reference to the table ends with the last subscription.
   if (members_of(table) == 0) return true;
   for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    if (atomic_load_explicit(&list->shared[i], memory_order_relaxed) == table) return true;
+  }
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
     if (atomic_load_explicit(&list->shared[i], memory_order_relaxed)) continue;
     atomic_store_explicit(&list->shared[i], table, memory_order_relaxed);
     return true;

@@ -13,8 +13,8 @@ bool fwd_counts_are_known;
 static const uint64_t counts_of_new_object = 3;
 static const uint64_t deinitialises = UINT64_C(1) << 32;
 
-/// Compares what the runtime does to an object that consists of the header alone. Of an object whose last reference it
-/// does not release it uses nothing else.
+/// Compares what the runtime does to an object that consists of the header alone. The runtime reads nothing else of an
+/// object unless it releases the last reference.
 static bool runtime_counts_so(void) {
   uint64_t object[2] = {0, counts_of_new_object};
   const uint64_t *counts = fwd_counts_of(object);

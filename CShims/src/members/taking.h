@@ -8,11 +8,11 @@
 /// thread, so the release asks again. By which of the two ways the object was retained does not matter: the count is the
 /// same.
 ///
-///     bit   63         62 ... 33         32            31 ... 0
-///           slow way   strong count      deinitialises unowned count and a flag
+///     bit   63         62 ... 33             32            31 ... 0
+///           slow way   strong count minus 1  deinitialises unowned count and a flag
 ///
 /// That is the word of a native Swift object on 64-bit platforms (stdlib/public/SwiftShims/swift/shims/RefCount.h). The
-/// runtime does not promise it, so taking.c compares it with what the runtime does, before main. The code here is for the
+/// runtime does not promise it, so taking.c compares it with what the runtime does, when the library is loaded. The code here is for the
 /// usual case. The runtime's functions do the rest: side tables, immortal objects, an object that deinitialises, and the
 /// last release.
 
@@ -40,7 +40,8 @@ static inline __attribute__((always_inline)) void *fwd_take_weak(uintptr_t held)
   void *object = (void *)held;
   if (__builtin_expect(fwd_counts_are_known, 1)) {
     uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED), retained;
-    // The sign is that of bit 63 before and after, and of bit 32.
+    // Bit 63 must be clear in all three: the counts are in the word, the sum has not overflowed, and the object does not
+    // deinitialise (bit 32, shifted).
     while (__builtin_expect((int64_t)(old | (retained = old + FWD_ONE_REFERENCE) | old << 31) >= 0, 1)) {
       if (fwd_has_one_thread()) {
         __atomic_store_n(counts, retained, __ATOMIC_RELAXED);
@@ -52,8 +53,8 @@ static inline __attribute__((always_inline)) void *fwd_take_weak(uintptr_t held)
   return swift_tryRetain(object);
 }
 
-/// Releases an object that `fwd_take_weak` has retained. It may deinitialise here.
-static inline __attribute__((always_inline)) void fwd_drop_weak(void *object) {
+/// Releases a native Swift object. If this was the last reference, the object deinitialises here.
+static inline __attribute__((always_inline)) void fwd_release_counted(void *object) {
   if (__builtin_expect(fwd_counts_are_known, 1)) {
     uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
     // Not the last reference, and bit 63 is not set.

@@ -124,5 +124,5 @@ void fwd_object_retain(void *object) {
 }
 
 void fwd_object_release(void *object) {
-  if (object && swift_release) fwd_drop_weak(object);
+  if (object && swift_release) fwd_release_counted(object);
 }

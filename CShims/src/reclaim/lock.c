@@ -53,7 +53,7 @@ _Static_assert(sizeof(os_unfair_lock) == sizeof(fwd_lock), "os_unfair_lock is on
 static void acquire(fwd_lock *lock) { os_unfair_lock_lock((os_unfair_lock_t)lock); }
 static bool try_acquire(fwd_lock *lock) { return os_unfair_lock_trylock((os_unfair_lock_t)lock); }
 static void give_up(fwd_lock *lock) { os_unfair_lock_unlock((os_unfair_lock_t)lock); }
-// What the word of a lock means is the system's.
+// The word of `os_unfair_lock` is private.
 bool fwd_lock_is_open(const fwd_lock *lock) {
   (void)lock;
   return false;

@@ -547,6 +547,11 @@ extension SubscriberList {
   ) {
     if unsafe fwd_list_share_table(list, dispatch.handle) { return }
     let key = ObjectIdentifier(dispatch.joined.identity)
+    if let known = state.existing?.joined.find(key) {
+      // Released outside of the lock, as it may be the last reference.
+      garbage.tables.append(known)
+      if known === dispatch { return }
+    }
     garbage.tables += state.made.joined.remember(dispatch, key)
   }
 

@@ -13,7 +13,7 @@
   /// Memory for the records of one transaction. It belongs to one owner, which frees it.
   @safe internal struct Arena: ~Copyable {
     internal private(set) var base: UnsafeMutableRawPointer?
-    private var capacity = 0
+    internal private(set) var capacity = 0
     internal var used = 0
 
     internal init() {}
@@ -22,10 +22,6 @@
       // SAFETY: `grow` has allocated the memory, and only this arena has it.
       unsafe free(base)
     }
-
-    /// The size of the room after the used bytes.
-    @inline(__always)
-    internal var room: Int { capacity &- used }
 
     /// Returns room after the used bytes; nil if there is no memory.
     @inline(__always)

@@ -17,9 +17,9 @@
   @safe internal final class ConditionLock: @unchecked Sendable {
     // Sendable: only the functions of the locks change the memory after `init`.
     private let quick = UnsafeMutablePointer<fwd_quick_lock>.allocate(capacity: 1)
-    /// The mutex of the conditions. Only threads that wait or wake others take it, always
-    /// while they hold the quick lock. A waiting thread gives the quick lock up when it holds
-    /// the mutex, so it misses no wake-up.
+    /// The mutex of the conditions. Threads lock it while they hold the quick lock, and a
+    /// waiting thread unlocks the quick lock only afterwards, so it misses no wake-up. A wait
+    /// ends with the mutex alone, which is unlocked before the quick lock is locked.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let work = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -57,17 +57,17 @@
     private let waitsForEach: Bool
 
     private let lock = ConditionLock()
-    @exclusivity(unchecked) private var state = State.open { didSet { unsafe noteChange() } }
-    @exclusivity(unchecked) private var writer = Writer.paced { didSet { unsafe noteChange() } }
+    @exclusivity(unchecked) private var state = State.open { didSet { unsafe updateLimits() } }
+    @exclusivity(unchecked) private var writer = Writer.paced { didSet { unsafe updateLimits() } }
     /// The transaction that records are added to.
     @exclusivity(unchecked) private var transaction: Transaction
     /// The arena of the transaction after it.
     @exclusivity(unchecked) private var spare = Arena()
     /// The position of the next record.
     @exclusivity(unchecked) private var next: Int
-    /// Where the room ends that a record may use without more ado.
+    /// Up to this many used bytes, a record needs neither a wait nor more memory.
     @exclusivity(unchecked) private var roomEnd = 0
-    /// The used bytes up to which a record has nobody to wake or to wait for.
+    /// Up to this many used bytes, a record need not wake the writer. -1 if every record must.
     @exclusivity(unchecked) private var quietEnd = 0
     /// The number of the last transaction that is stored.
     @exclusivity(unchecked) private var stored = 0
@@ -102,8 +102,8 @@
       }
       // Read now, since the writer may have taken the transaction while this waited for room.
       let used = unsafe transaction.arena.used
-      // The writer's processor has read these cache lines last. Each lock waits for the stores before
-      // it, so without this a call would wait for the lines of the record before.
+      // The writer's core had these cache lines last. Without the prefetch, the next lock would wait
+      // for the stores to them.
       let base = unsafe transaction.arena.base.unsafelyUnwrapped
       unsafe fwd_prefetch_to_write(base + (used &+ Self.prefetched))
       return unsafe (base + used, roomEnd &- used, UInt64(truncatingIfNeeded: next))
@@ -128,10 +128,9 @@
     // MARK: With the lock held
 
     /// Sets what `begin` and `finish` compare with, instead of all that it is made from.
-    @unsafe private func noteChange() {
-      let room = unsafe transaction.arena.used &+ transaction.arena.room
-      unsafe roomEnd = isOpen ? min(room, limit) : 0
-      unsafe quietEnd = waitsForEach || writer == .idle ? -1 : limit / 2
+    @unsafe private func updateLimits() {
+      unsafe roomEnd = isOpen ? min(transaction.arena.capacity, limit) : 0
+      unsafe quietEnd = waitsForEach || writer == .idle ? -1 : halfFull
     }
 
     /// Waits for room, and gets memory for it.
@@ -142,7 +141,7 @@
       guard waitForRoom(length), unsafe transaction.arena.reserve(length) != nil else {
         return false
       }
-      unsafe noteChange()
+      unsafe updateLimits()
       // One longer than the limit is the only one of its transaction.
       unsafe roomEnd = max(roomEnd, transaction.arena.used + length)
       return true
@@ -163,7 +162,9 @@
       }
     }
 
-    private var isHalfFull: Bool { unsafe transaction.arena.used > limit / 2 }
+    private var halfFull: Int { limit / 2 }
+
+    private var isHalfFull: Bool { unsafe transaction.arena.used > halfFull }
 
     private func hasRoom(_ length: Int) -> Bool {
       unsafe transaction.arena.used + length <= limit
@@ -332,7 +333,7 @@
       var taken = unsafe Transaction(number: transaction.number + 1, arena: Arena(), first: next)
       unsafe swap(&taken.arena, &spare)
       unsafe swap(&taken, &transaction)
-      unsafe noteChange()
+      unsafe updateLimits()
       return taken
     }
 

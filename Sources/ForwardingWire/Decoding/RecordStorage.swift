@@ -32,8 +32,8 @@ internal import Forwarding
   ///
   /// The first two count no references, since each would cost a forwarded record as much as its
   /// checksum. The schema keeps the method alive, and `lastProxy` the proxy: if it were freed,
-  /// another one might get its address. No access to them lasts, so none need be checked for
-  /// exclusivity.
+  /// another one might get its address. Each access ends at once, so exclusivity is not
+  /// checked.
   @exclusivity(unchecked) private var lastMethod: Unmanaged<WireMethod>?
   @exclusivity(unchecked) private var lastResolved: ResolvedMethod.Unowned?
   private var lastProxy: DynamicProxy?

@@ -66,8 +66,10 @@ extension WireMethod {
       let size: Int
       if rule == .cString {
         // SAFETY: the rule says that a NUL ends it.
-        size = unsafe strlen(target.assumingMemoryBound(to: CChar.self)) &+ 1
-        if size > WireLimits.stringLength { return 0 }
+        // Not further than the room goes, since a destination may be locked meanwhile.
+        let most = capacity &- end
+        size = unsafe strnlen(target.assumingMemoryBound(to: CChar.self), most) &+ 1
+        if size > most || size > WireLimits.stringLength { return 0 }
       } else if rule == .fixed {
         size = unsafe pointer.pointee.size
       } else {
