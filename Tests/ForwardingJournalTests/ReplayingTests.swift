@@ -88,7 +88,7 @@
     }
 
     // An hour would be waited for if the pace followed the clock.
-    @Test(.timeLimit(.minutes(1)), arguments: [-3_600_000_000_000, 3_600_000_000_000])
+    @Test(.timeLimit(.minutes(5)), arguments: [-3_600_000_000_000, 3_600_000_000_000])
     func `The pace does not follow a clock that was set while calls were recorded`(
       _ step: Int64
     ) async throws {
@@ -102,8 +102,8 @@
       }
       let duration = try await duration(journal, pace: 1)
       // There are 200 ms between the last two calls. The recorded times change with the
-      // scheduler's tick, each 1 to 10 ms.
-      #expect(duration > 190 && duration < 30_000)
+      // scheduler's tick, each 1 to 10 ms. A busy machine may be late by any time, but not by an hour.
+      #expect(duration > 190 && duration < 1_800_000)
       // Ranges of times follow the clock that was set; positions do not.
       var entries = try journal.entries()
       #expect(try entries.next()?.position == 1)
