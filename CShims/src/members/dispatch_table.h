@@ -29,7 +29,7 @@ struct fwd_dispatch_table {
   size_t responders;
   /// NULL if the table has no members and none is joining.
   fwd_table_use *use;
-  /// Mostly what `use` points to, so that it needs no memory of its own.
+  /// What `use` mostly points to. It is part of the table, so that it needs no allocation.
   fwd_table_use own_use;
   /// Whether `own_use` is the list's use, or is retired and has not been freed.
   _Atomic bool is_own_use_taken;

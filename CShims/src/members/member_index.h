@@ -8,7 +8,7 @@
 
 #include "members/record_store.h"
 
-/// The number of buckets that need no memory of their own.
+/// The number of buckets that are part of the index.
 enum { FWD_FEW_BUCKETS = 8 };
 
 /// A hash table from objects to the slots of their newest records. member_index.c describes it. All zeroes is an empty one.

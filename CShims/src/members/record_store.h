@@ -26,7 +26,7 @@ typedef struct fwd_record_store {
 fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
 /// Frees the slot of a record that no reader has found. For the writer.
 void fwd_store_return(fwd_record_store *store, fwd_record *record);
-/// Records whose slots are to be freed, linked by `receiver`. All zeroes is none.
+/// Records whose slots are to be freed, linked by `receiver`. All zeroes is the empty list.
 typedef struct fwd_freed_records {
   fwd_record *first, *last;
 } fwd_freed_records;

@@ -76,7 +76,7 @@ typedef struct fwd_subscriber_list {
   fwd_order_tree order;
   fwd_chunk *first, *last;
   size_t chunk_count;
-  /// One chunk that needs no memory of its own. Most lists have no other.
+  /// The first chunk, which is part of the list. Most lists have no other.
   fwd_chunk own_chunk;
   bool is_own_chunk_taken;
   /// The record that is checked next for a dead object: see `sweep`.

@@ -116,7 +116,7 @@ internal import CForwardingInternal
     if unsafe fwd_proxy_core_is_alone(proxy.core.handle) {
       var garbage = unsafe fwd_garbage()
       unsafe close(proxy.core.soleState, &garbage)
-      // SAFETY: whoever reads the list has a reference to the proxy, and there is
+      // SAFETY: each reader of the list has a reference to the proxy, and there is
       // none any more.
       unsafe fwd_garbage_free(garbage)
       return
@@ -130,7 +130,7 @@ internal import CForwardingInternal
       // C functions that objects own may be reading the list.
       garbage.collect()
     } else {
-      // SAFETY: whoever reads the list has a reference to the proxy, and there is
+      // SAFETY: each reader of the list has a reference to the proxy, and there is
       // none any more.
       unsafe fwd_garbage_free(garbage.contents)
     }
