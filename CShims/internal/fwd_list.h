@@ -72,7 +72,7 @@ fwd_subscription fwd_list_insert(fwd_subscriber_list *FWD_NONNULL list,
 /// are taken: the caller must then remember the table. O(1).
 bool fwd_list_share_table(fwd_subscriber_list *FWD_NONNULL list, fwd_dispatch_table *FWD_NONNULL table);
 
-/// Whether `fwd_list_share_table` would succeed. O(1).
+/// Whether `fwd_list_share_table` would succeed for a table that is not shared yet. O(1).
 bool fwd_list_has_room_to_share(const fwd_subscriber_list *FWD_NONNULL list);
 
 /// Whether `fwd_list_share_table` has been called with a table that may have subscriptions. Any thread may ask without the

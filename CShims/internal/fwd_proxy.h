@@ -112,9 +112,8 @@ size_t fwd_proxy_method_index(const fwd_proxy_method *FWD_NONNULL method);
 bool fwd_proxy_method_returns_object(const fwd_proxy_method *FWD_NONNULL method);
 
 /// Creates the C part of a proxy with one reference. It retains its methods if `keeps_methods`; otherwise they must live as
-/// long as the owner. `owner` is the Swift object that owns the C
-/// part. It is not retained, and `fwd_proxy_core_adopt` may set it later. `room` is the number of bytes at
-/// `fwd_proxy_core_room`. Returns NULL if memory is short.
+/// long as the owner. `owner` is the Swift object that owns the C part. It is not retained, and `fwd_proxy_core_adopt` may
+/// set it later. `room` is the number of bytes at `fwd_proxy_core_room`. Returns NULL if memory is short.
 fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL methods, bool keeps_methods,
                                               bool ignores_unknown_selectors, size_t room, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
@@ -167,9 +166,9 @@ void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
 fwd_subscription fwd_proxy_core_join(fwd_proxy *FWD_NONNULL proxy, const fwd_subscriber *FWD_NONNULL subscriber,
                                      const void *FWD_NONNULL key, fwd_dispatch_table *FWD_NULLABLE table,
                                      bool may_repeat);
-/// Ends a subscription, under the lock. Returns false and changes nothing if only the owner can decide what happens: the list has
-/// no such subscription, the thread collects changes, or the proxy is watched or closing. `*was_live` receives whether the
-/// subscription was live.
+/// Ends a subscription, under the lock. Returns false and changes nothing if only the owner can decide what happens: the list
+/// has no such subscription, the thread collects changes, or the proxy is watched or closing. `*was_live` receives whether
+/// the subscription was live.
 bool fwd_proxy_core_leave(fwd_proxy *FWD_NONNULL proxy, fwd_subscription identifier, bool *FWD_NONNULL was_live);
 /// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,

@@ -182,7 +182,7 @@ import Testing
       given.append(ObjectIdentifier(try #require(proxy.subscribers.sharedTable(key))))
     }
     #expect(Set(given).count == 1)
-    // While one proxy has it, another gets a table of its own.
+    // While one proxy has the table, another proxy gets a different one.
     let two = try (0..<2).map { _ in
       try DynamicProxy(adopting: adopted, configuration: lenient)
     }
