@@ -75,7 +75,7 @@ programs_of() {
     thread) echo "threads quick_lock fork selectors mailboxes" ;;
     *)
       echo "hostile nesting allocation_failures list_model short_segments fan_out_ways threads reclaim fork selectors"
-      echo "visitors mailboxes quick_lock"
+      echo "visitors mailboxes quick_lock registers"
       ;;
   esac
 }

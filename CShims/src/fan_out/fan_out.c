@@ -445,6 +445,7 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   state->arguments = NULL;
   replay->words = words;
   replay->met_dead = false;
+  replay->context_index = method->loads.context_index;
   replay->arguments = has_pointers ? delivery->arguments : NULL;
   replay->operations = &operations_of_loops;
   replay->implementation =
@@ -496,7 +497,7 @@ static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emis
 }
 
 /// Delivers to the subscribers of the moment or of a batch by a loop. `has_pointers` says that the delivery has pointers to
-/// its arguments, and no batch. It is a constant, since to ask would cost a frame's emission some percent.
+/// its arguments, and no batch. It is a constant for narrow methods, since to ask would cost a frame's emission some percent.
 static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_proxy *proxy,
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
@@ -525,28 +526,23 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   return end_loop(&looped, asked, visited, error);
 }
 
-__attribute__((noinline)) static fwd_status fan_out_narrow(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                           const fwd_delivery *delivery, fwd_error *error) {
+__attribute__((noinline)) static fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                          const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
   return fan_out_by_loop(proxy, method, delivery, error, words, false);
 }
 
+__attribute__((noinline)) static fwd_status fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                             const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_NARROW];
+  return fan_out_by_loop(proxy, method, delivery, error, words, true);
+}
+
+/// For methods that are not narrow.
 __attribute__((noinline)) static fwd_status fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                          const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_by_loop(proxy, method, delivery, error, words, false);
-}
-
-__attribute__((noinline)) static fwd_status fan_out_narrow_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                    const fwd_delivery *delivery, fwd_error *error) {
-  fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_by_loop(proxy, method, delivery, error, words, true);
-}
-
-__attribute__((noinline)) static fwd_status fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                  const fwd_delivery *delivery, fwd_error *error) {
-  fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_by_loop(proxy, method, delivery, error, words, true);
+  return fan_out_by_loop(proxy, method, delivery, error, words, delivery->arguments && !delivery->batch);
 }
 
 /// For methods that no subscriber implements.
@@ -580,12 +576,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                                                                         const fwd_delivery *delivery,
                                                                         fwd_error *error) {
   if (__builtin_expect(!is_by_loop(method, delivery), 0)) return fan_out_deciding(proxy, method, delivery, error);
-  if (delivery->arguments && !delivery->batch) {
-    return method->is_narrow ? fan_out_narrow_pointers(proxy, method, delivery, error)
-                             : fan_out_wide_pointers(proxy, method, delivery, error);
-  }
-  return method->is_narrow ? fan_out_narrow(proxy, method, delivery, error)
-                           : fan_out_wide(proxy, method, delivery, error);
+  if (__builtin_expect(!method->is_narrow, 0)) return fan_out_wide(proxy, method, delivery, error);
+  return delivery->arguments && !delivery->batch ? fan_out_pointers(proxy, method, delivery, error)
+                                                 : fan_out_frame(proxy, method, delivery, error);
 }
 
 /// Whether some subscriber may implement the method. The subscribers of a batch may have left the list.

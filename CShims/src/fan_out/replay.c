@@ -5,8 +5,8 @@
 ///
 /// A *replay* has one word for each argument register. A loop copies the words to registers once. Between two
 /// deliveries only the receiver and the function change. There is a pair of loops, one for weak subscribers and one
-/// without reference counting, for some combinations of register counts. A method uses the next larger combination: the
-/// function ignores registers beyond its own.
+/// without reference counting, for some combinations of up to FWD_REPLAY_NARROW registers. A method uses the next larger
+/// combination: the function ignores registers beyond its own. Methods of more registers share one more pair.
 ///
 ///     frame or pointers          words of the replay              registers, loaded once
 ///     ┌───────────────┐   load   ┌──────────────┐   LOAD_REGISTERS  rdi  receiver of this record <-- only this one
@@ -45,7 +45,9 @@
 #define TYPES_IV(n, m) TYPES_I(n, m), FWD_LIST_##m(VECTOR_TYPE)
 #define VALUES_I(n, m) FWD_LIST_##n(INTEGER_VALUE), method->context
 #define VALUES_IV(n, m) VALUES_I(n, m), FWD_LIST_##m(VECTOR_VALUE)
-#define CALL(n, m, list) (((void (*)(TYPES_##list(n, m)))method->function)(VALUES_##list(n, m)))
+#define CALL(n, m, list)                             \
+  integer_0 = (uint64_t)(uintptr_t)record->receiver; \
+  ((void (*)(TYPES_##list(n, m)))method->function)(VALUES_##list(n, m));
 
 #define LOAD_INTEGER(i) \
   uint64_t integer_##i = (i) < integer_count ? replay->words[(i) < integer_count ? (i) : 0].bits : 0;
@@ -54,7 +56,8 @@
   if ((i) < vector_count) {                                                             \
     memcpy(&vector_##i, &replay->words[(i) < vector_count ? integer_count + (i) : 0].bits, 8); \
   }
-#define LOAD_REGISTERS                                                                            \
+#define LOAD_REGISTERS(n, m)                                                                      \
+  enum { integer_count = n, vector_count = m };                                                   \
   LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3)                                 \
   LOAD_INTEGER(4) LOAD_INTEGER(5) LOAD_INTEGER(6) LOAD_INTEGER(7)                                 \
   LOAD_VECTOR(0) LOAD_VECTOR(1) LOAD_VECTOR(2) LOAD_VECTOR(3)                                     \
@@ -142,39 +145,38 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   return progress.delivered;
 }
 
-// The receiver is integer_0. The low bits of `held` say how the record holds its object (members/held.h). They are read
-// before the table, since the table may have been freed once the subscription has ended.
-#define LOOP(name, n, m, list, DELIVER)                                                                    \
-  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name##_##n##_##m(fwd_replay *replay) {      \
-    enum { integer_count = n, vector_count = m };                                                          \
-    LOAD_REGISTERS                                                                                         \
-    fwd_record *const *records = replay->records;                                                          \
-    size_t count = replay->count, implementation = replay->implementation;                                 \
-    size_t delivered = 0;                                                                                  \
-    fwd_function first = NULL;                                                                             \
-    bool prefetches = count >= FWD_PREFETCHED_COUNT;                                                       \
-    for (size_t i = 0; i < count; i++) {                                                                   \
-      if (prefetches) fwd_prefetch(records, i, count);                                                     \
-      fwd_record *record = records[i];                                                                     \
-      uintptr_t held = fwd_record_held(record);                                                            \
-      const fwd_implementation *method;                                                                    \
-      DELIVER(n, m, list)                                                                                  \
-    }                                                                                                      \
-    return delivered;                                                                                      \
+// The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
+// table may have been freed once the subscription has ended.
+#define LOOP(name, load, call, DELIVER)                                                    \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name(fwd_replay *replay) { \
+    load                                                                                   \
+    fwd_record *const *records = replay->records;                                          \
+    size_t count = replay->count, implementation = replay->implementation;                 \
+    size_t delivered = 0;                                                                  \
+    fwd_function first = NULL;                                                             \
+    bool prefetches = count >= FWD_PREFETCHED_COUNT;                                       \
+    for (size_t i = 0; i < count; i++) {                                                   \
+      if (prefetches) fwd_prefetch(records, i, count);                                     \
+      fwd_record *record = records[i];                                                     \
+      uintptr_t held = fwd_record_held(record);                                            \
+      const fwd_implementation *method;                                                    \
+      DELIVER(call)                                                                        \
+    }                                                                                      \
+    return delivered;                                                                      \
   }
 
 #define METHOD (method = method_of(record, implementation))
 #define HAS_FUNCTION __builtin_expect(METHOD->function != NULL, 1)
 
 // Goes on behind the records to which it has delivered.
-#define DELIVER_BY_CLOSURES(name)                \
+#define DELIVER_BY_CLOSURES(name)                      \
   loop_progress progress = name##_closures(replay, i); \
-  delivered += progress.delivered;               \
+  delivered += progress.delivered;                     \
   i = progress.next - 1;
 
 // Only the function of the first record is compared with. To look for another one where that record has none would cost
 // each fan-out to one subscriber a nanosecond.
-#define DELIVER_WEAK(n, m, list)                                                \
+#define DELIVER_WEAK(call)                                                      \
   if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) {                           \
     if (HAS_FUNCTION) {                                                         \
       fwd_take_turn(method->function, i == 0, &first);                          \
@@ -183,8 +185,7 @@ size_t fwd_replay_closures(fwd_replay *replay) {
         replay->met_dead = true;                                                \
         continue;                                                               \
       }                                                                         \
-      integer_0 = (uint64_t)(uintptr_t)record->receiver;                        \
-      CALL(n, m, list);                                                         \
+      call                                                                      \
       fwd_release_counted(object);                                              \
       delivered++;                                                              \
       continue;                                                                 \
@@ -194,8 +195,7 @@ size_t fwd_replay_closures(fwd_replay *replay) {
     continue;                                                                   \
   } else if (HAS_FUNCTION) {                                                    \
     /* A record among weak ones that holds its object strongly, or has none. */ \
-    integer_0 = (uint64_t)(uintptr_t)record->receiver;                          \
-    CALL(n, m, list);                                                           \
+    call                                                                        \
     delivered++;                                                                \
     continue;                                                                   \
   }                                                                             \
@@ -207,43 +207,67 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   }
 
 // Needs no `fwd_take_turn`: where no reference is counted, there are few branches between two calls.
-#define DELIVER_HELD(n, m, list)                                                 \
-  (void)first;                                                                   \
-  if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {                   \
-    replay->operations->deliver_slowly(replay, i);                               \
-  } else if (HAS_FUNCTION) {                                                     \
-    integer_0 = (uint64_t)(uintptr_t)record->receiver;                           \
-    CALL(n, m, list);                                                            \
-    delivered++;                                                                 \
-  } else if (method->closure) {                                                  \
-    DELIVER_BY_CLOSURES(held)                                                    \
-  } else if (method->packed) {                                                   \
-    replay->operations->deliver_slowly(replay, i);                               \
+#define DELIVER_HELD(call)                                     \
+  (void)first;                                                 \
+  if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) { \
+    replay->operations->deliver_slowly(replay, i);             \
+  } else if (HAS_FUNCTION) {                                   \
+    call                                                       \
+    delivered++;                                               \
+  } else if (method->closure) {                                \
+    DELIVER_BY_CLOSURES(held)                                  \
+  } else if (method->packed) {                                 \
+    replay->operations->deliver_slowly(replay, i);             \
   }
 
-#define BOTH(n, m, list)           \
-  LOOP(weak, n, m, list, DELIVER_WEAK) \
-  LOOP(held, n, m, list, DELIVER_HELD)
-// For n integer registers there are loops for 0, 1, 2, 4, 8 - n and 8 vector registers; a loop may load more than the
-// method has, which the function ignores. With 8 - n, words for at most FWD_REPLAY_NARROW registers stay enough.
-#define SOME_VECTORS(X, n) X(n, 0, I) X(n, 1, IV) X(n, 2, IV)
-#define FEW_INTEGERS(X)                                    \
-  SOME_VECTORS(X, 1) X(1, 4, IV) X(1, 7, IV) X(1, 8, IV)   \
-  SOME_VECTORS(X, 2) X(2, 4, IV) X(2, 6, IV) X(2, 8, IV)   \
-  SOME_VECTORS(X, 3) X(3, 5, IV) X(3, 8, IV)               \
-  SOME_VECTORS(X, 4) X(4, 4, IV) X(4, 8, IV)               \
-  SOME_VECTORS(X, 5) X(5, 3, IV) X(5, 8, IV)               \
-  SOME_VECTORS(X, 6) X(6, 8, IV)
+#define BOTH(n, m, list)                                                     \
+  LOOP(weak_##n##_##m, LOAD_REGISTERS(n, m), CALL(n, m, list), DELIVER_WEAK) \
+  LOOP(held_##n##_##m, LOAD_REGISTERS(n, m), CALL(n, m, list), DELIVER_HELD)
+
+// For n integer registers there are loops for 0, 1, 2, and FWD_REPLAY_NARROW - n vector registers, where the last can stand
+// for the one before it. A loop may load more vector registers than the method has, which the function ignores; it may not
+// load more integer registers, since the context comes behind the method's own.
+#define FEW_INTEGERS(X)                          \
+  X(1, 0, I) X(1, 2, IV) X(1, 7, IV)             \
+  X(2, 0, I) X(2, 1, IV) X(2, 2, IV) X(2, 6, IV) \
+  X(3, 0, I) X(3, 1, IV) X(3, 2, IV) X(3, 5, IV) \
+  X(4, 0, I) X(4, 1, IV) X(4, 2, IV) X(4, 4, IV) \
+  X(5, 0, I) X(5, 1, IV) X(5, 3, IV)             \
+  X(6, 0, I) X(6, 2, IV)
 #if FWD_IS_SYSV
 #define ALL(X) FEW_INTEGERS(X)
 #else
-#define ALL(X) FEW_INTEGERS(X) X(7, 0, I) X(7, 1, IV) X(7, 8, IV) X(8, 0, I) X(8, 8, IV)
+#define ALL(X) FEW_INTEGERS(X) X(7, 0, I) X(7, 1, IV) X(8, 0, I)
 #endif
 
 ALL(BOTH)
 
 #define ENTRY(n, m, list) [n][m] = {weak_##n##_##m, held_##n##_##m},
-static const fwd_replayers loops[FWD_INTEGER_REGISTERS + 1][FWD_VECTOR_REGISTERS + 1] = {ALL(ENTRY)};
+static const fwd_replayers loops[FWD_INTEGER_REGISTERS + 1][FWD_REPLAY_NARROW] = {ALL(ENTRY)};
+
+// Methods of more registers share a pair of loops, which load all registers from memory at each call. The context's place
+// there is behind the method's own integer registers; if these are all, it stands on the stack.
+#if FWD_IS_SYSV
+#define ALL_INTEGERS(item) FWD_LIST_6(item)
+#else
+#define ALL_INTEGERS(item) FWD_LIST_8(item)
+#endif
+#define WIDE_INTEGER(i) words[i]
+#define WIDE_VECTOR(i) vectors[i]
+#define LOAD_WIDE                                                             \
+  uint64_t words[FWD_REPLAY_BEFORE_VECTORS];                                  \
+  double vectors[FWD_VECTOR_REGISTERS];                                       \
+  memcpy(words, replay->words, sizeof words);                                 \
+  memcpy(vectors, replay->words + FWD_REPLAY_BEFORE_VECTORS, sizeof vectors); \
+  size_t context_index = replay->context_index;
+#define CALL_WIDE                                                                              \
+  words[0] = (uint64_t)(uintptr_t)record->receiver;                                            \
+  words[context_index] = (uint64_t)(uintptr_t)method->context;                                 \
+  ((void (*)(ALL_INTEGERS(INTEGER_TYPE), uint64_t, FWD_LIST_8(VECTOR_TYPE)))method->function)( \
+      ALL_INTEGERS(WIDE_INTEGER), words[FWD_INTEGER_REGISTERS], FWD_LIST_8(WIDE_VECTOR));
+
+LOOP(weak_wide, LOAD_WIDE, CALL_WIDE, DELIVER_WEAK)
+LOOP(held_wide, LOAD_WIDE, CALL_WIDE, DELIVER_HELD)
 
 static bool fit_registers(const fwd_move *moves, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -252,12 +276,18 @@ static bool fit_registers(const fwd_move *moves, size_t count) {
   return true;
 }
 
+/// Whether a plan has loops of its own.
+static bool is_narrow(const fwd_call_plan *plan) {
+  return plan->integer_count + plan->vector_count <= FWD_REPLAY_NARROW;
+}
+
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
   if (plan->result != FWD_RESULT_VOID || plan->stack_size > 0 || plan->integer_count == 0 ||
       !fit_registers(plan->integers, plan->integer_count) ||
       !fit_registers(plan->vectors, plan->vector_count)) {
     return (fwd_replayers){NULL, NULL};
   }
+  if (!is_narrow(plan)) return (fwd_replayers){weak_wide, held_wide};
   size_t vectors = plan->vector_count;
   while (!loops[plan->integer_count][vectors].weak) vectors++;
   return loops[plan->integer_count][vectors];
@@ -265,12 +295,20 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
 
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count) {
-  fwd_register_loads loads = {.first = hidden_count, .are_words = true};
-  uint32_t integer_count = plan->integer_count, count = integer_count + plan->vector_count;
+  uint32_t integer_count = plan->integer_count, vector_count = plan->vector_count;
+  fwd_register_loads loads = {.first = hidden_count, .are_words = true, .context_index = (uint8_t)integer_count};
+  // Hidden arguments are pointers, and come first: each has the integer register of its number.
+  const fwd_move *integers = plan->integers + hidden_count, *vectors = plan->vectors;
+  uint32_t before_vectors = is_narrow(plan) ? integer_count : FWD_REPLAY_BEFORE_VECTORS;
+  uint32_t count = is_narrow(plan) ? integer_count + vector_count : FWD_REPLAY_WORDS;
   for (uint32_t i = hidden_count; i < count; i++) {
-    // Hidden arguments are pointers, and come first: each has the integer register of its number.
-    const fwd_move *move =
-        i < integer_count ? &plan->integers[i] : &plan->vectors[i - integer_count];
+    // Words that the method does not use repeat its first.
+    const fwd_move *move = integer_count > hidden_count ? integers : vectors;
+    if (i < integer_count) {
+      move = &plan->integers[i];
+    } else if (i >= before_vectors && i - before_vectors < vector_count) {
+      move = &vectors[i - before_vectors];
+    }
     uint32_t argument = move->argument - hidden_count;
     loads.loads[loads.count++] = (fwd_register_load){
         .offset = offsets[argument] + move->offset,

@@ -13,9 +13,14 @@
 #include "base/word.h"
 #include "members/record.h"
 
-/// As many words as there are argument registers; and as many as are enough for most methods, which then take less of
-/// the stack.
-enum { FWD_REPLAY_WORDS = FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS, FWD_REPLAY_NARROW = 8 };
+enum {
+  /// The words of a narrow method, which has no more registers: integers, then vectors. Most methods are narrow, and
+  /// take less of the stack.
+  FWD_REPLAY_NARROW = 8,
+  /// The words of all others: all integer registers, the context if it is on the stack, then all vector registers.
+  FWD_REPLAY_BEFORE_VECTORS = FWD_INTEGER_REGISTERS + 1,
+  FWD_REPLAY_WORDS = FWD_REPLAY_BEFORE_VECTORS + FWD_VECTOR_REGISTERS,
+};
 
 /// A word of the replay. The two share their memory because a recursion needs it at each level.
 typedef union fwd_replay_word {
@@ -50,10 +55,12 @@ struct fwd_replay {
   void *const *arguments;
   /// Whether a record was met whose object has died, so that it can be removed.
   bool met_dead;
+  /// `context_index` of the method's loads. Set for methods that are not narrow.
+  uint8_t context_index;
   /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
   /// would cost some percent of a call.
   const fwd_record *record;
-  /// The integer registers, of which the first is the receiver's, then the vector registers.
+  /// Laid out as FWD_REPLAY_NARROW and FWD_REPLAY_WORDS say. The first is the receiver's.
   fwd_replay_word *words;
 };
 
@@ -95,6 +102,8 @@ typedef struct fwd_register_loads {
   uint32_t count;
   /// Whether every load is of eight bytes.
   bool are_words;
+  /// The integer register that a function's context is passed in: the first behind the method's own.
+  uint8_t context_index;
   fwd_register_load loads[FWD_REPLAY_WORDS];
 } fwd_register_loads;
 

@@ -131,7 +131,8 @@ typedef enum result_kind {
   RESULT_INTEGERS,
   RESULT_VECTORS,
   RESULT_MEMORY,
-  RESULT_KIND_COUNT,
+  /// On the x87 stack: only the general caller takes it from there.
+  RESULT_X87,
 } result_kind;
 
 static inline uint64_t load(const fwd_move *move, const void *argument, bool is_wide) {
@@ -237,37 +238,32 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   }
 #define FINISH(kind, integers, vectors, words) FINISH_##kind(integers, vectors, words)
 
-// The callers that there are. `fwd_sysv_choose_caller` takes the smallest that is large enough. Each combination costs
-// 250 to 1,000 bytes of code; loading a register more than needed costs a third of a nanosecond.
+// The callers that there are: of two that fit a plan, the smaller one stands first, and is taken. Each costs 250 to 2,000
+// bytes of code; loading a register more than needed costs a third of a nanosecond. Results in two registers of a kind
+// have no caller with stack words.
 #define BY_WIDTH(X, kind, integers, vectors, words) X(kind, integers, vectors, words, 0) X(kind, integers, vectors, words, 1)
 #define BY_VECTORS(X, kind, integers) \
   BY_WIDTH(X, kind, integers, 0, 0) BY_WIDTH(X, kind, integers, 2, 0) BY_WIDTH(X, kind, integers, 8, 0)
 #define IN_REGISTERS(X, kind) BY_VECTORS(X, kind, 1) BY_VECTORS(X, kind, 6)
-#define BY_WORDS(X, kind, integers, vectors)                                              \
-  BY_WIDTH(X, kind, integers, vectors, 4) BY_WIDTH(X, kind, integers, vectors, 8)         \
-  BY_WIDTH(X, kind, integers, vectors, 16)
-#define MANY_WITH_STACK(X, kind) BY_WORDS(X, kind, 6, 0) BY_WORDS(X, kind, 6, 8)
-#define FEW_WITH_STACK(X, kind) BY_WORDS(X, kind, 1, 0) BY_WORDS(X, kind, 1, 8)
+#define WITH_STACK(X)                                                                 \
+  BY_WIDTH(X, MIXED, 1, 0, 4) BY_WIDTH(X, MIXED, 6, 0, 4) BY_WIDTH(X, MIXED, 6, 0, 8) \
+  BY_WIDTH(X, MIXED, 6, 8, 8) BY_WIDTH(X, MIXED, 6, 8, 16) BY_WIDTH(X, MEMORY, 6, 8, 8)
 #define ALL_CALLERS(X)                                                                              \
   IN_REGISTERS(X, MIXED) IN_REGISTERS(X, INTEGERS) IN_REGISTERS(X, VECTORS) IN_REGISTERS(X, MEMORY) \
-  FEW_WITH_STACK(X, MIXED) MANY_WITH_STACK(X, MIXED) MANY_WITH_STACK(X, MEMORY)
+  WITH_STACK(X)
 ALL_CALLERS(CALLER)
 
-enum { INTEGERS_INDEX_1, INTEGERS_INDEX_6, INTEGERS_INDICES };
-enum { VECTORS_INDEX_0, VECTORS_INDEX_2, VECTORS_INDEX_8, VECTORS_INDICES };
-enum { WORDS_INDEX_0, WORDS_INDEX_4, WORDS_INDEX_8, WORDS_INDEX_16, WORDS_INDICES };
-
-/// A caller and its numbers of registers and words; NULL for a combination without a caller.
+/// A caller, and what it is for: the kind of its result, and the numbers of registers and words that it can load.
 typedef struct straight_caller {
   fwd_checked_call call;
+  result_kind kind;
+  bool is_wide;
   uint8_t integers, vectors, words;
 } straight_caller;
 
-#define CALLER_ENTRY(kind, integers, vectors, words, wide)                                                       \
-  [RESULT_##kind][wide][WORDS_INDEX_##words][VECTORS_INDEX_##vectors][INTEGERS_INDEX_##integers] = {             \
-      CALLER_NAME(kind, integers, vectors, words, wide), integers, vectors, words},
-static const straight_caller straight_callers[RESULT_KIND_COUNT][2][WORDS_INDICES][VECTORS_INDICES][INTEGERS_INDICES] = {
-    ALL_CALLERS(CALLER_ENTRY)};
+#define CALLER_ENTRY(kind, integers, vectors, words, wide) \
+  {CALLER_NAME(kind, integers, vectors, words, wide), RESULT_##kind, wide, integers, vectors, words},
+static const straight_caller straight_callers[] = {ALL_CALLERS(CALLER_ENTRY)};
 
 /// Calls by a caller that looks for missing arguments although there are none.
 static void call_looking(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
@@ -384,7 +380,7 @@ static result_kind kind_of(const fwd_call_plan *plan) {
     case FWD_RESULT_VECTOR_VECTOR: return RESULT_VECTORS;
     case FWD_RESULT_MEMORY: return RESULT_MEMORY;
     case FWD_RESULT_X87:
-    case FWD_RESULT_COMPLEX_X87: return RESULT_KIND_COUNT;
+    case FWD_RESULT_COMPLEX_X87: return RESULT_X87;
     default: return RESULT_MIXED;
   }
 }
@@ -412,21 +408,19 @@ static fwd_checked_call choose_straight(const fwd_call_plan *plan) {
   result_kind kind = kind_of(plan);
   size_t hidden_count = kind == RESULT_MEMORY, integer_count = plan->integer_count;
   bool has_stack = plan->stack_size > 0;
-  if (kind == RESULT_KIND_COUNT || (has_stack && !plan->words)) return NULL;
+  if (kind == RESULT_X87 || (has_stack && !plan->words)) return NULL;
   // Without a move there is none to repeat.
   if (!has_stack && integer_count == hidden_count && plan->vector_count == 0) return NULL;
   move_width width = narrower(width_of(plan->integers + hidden_count, integer_count - hidden_count),
                               width_of(plan->vectors, plan->vector_count));
   if (has_stack) width = narrower(width, width_of(plan->words, FWD_PLAN_WORDS));
   if (width == NO_WIDTH) return NULL;
-  // By words, then vectors, then integers, from the smallest. None fits results in two registers of a kind with stack
-  // words.
-  const straight_caller *caller = straight_callers[kind][width == ALL_WIDE][0][0];
-  const straight_caller *end = caller + WORDS_INDICES * VECTORS_INDICES * INTEGERS_INDICES;
-  for (; caller < end; caller++) {
+  for (size_t i = 0; i < sizeof straight_callers / sizeof *straight_callers; i++) {
+    const straight_caller *caller = &straight_callers[i];
+    if (caller->kind != kind || caller->is_wide != (width == ALL_WIDE)) continue;
     bool fits = caller->integers >= integer_count && caller->vectors >= plan->vector_count &&
                 caller->words * 8u >= plan->stack_size;
-    if (caller->call && fits) return caller->call;
+    if (fits) return caller->call;
   }
   return NULL;
 }

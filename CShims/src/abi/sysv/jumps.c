@@ -7,7 +7,7 @@
 /// the caller of the jump: a tail call. At run time it tests only whether each argument has an address. All else is
 /// fixed by the *shape* of the signature, so there is one jump for each shape. A shape has:
 ///
-///   - up to four integer and two vector registers,
+///   - up to four integer and two vector registers (with a result in memory three and one),
 ///   - each loaded from a whole argument, which has 4 or 8 bytes,
 ///   - no stack words, and
 ///   - a result in rax, in xmm0, in one of each, in memory, or none.
@@ -29,7 +29,7 @@
 /// The index of a shape follows from the number of registers of each kind and from which of them load 8 bytes
 /// (SHAPE_INDEX). It is the index in both tables. C and the assembler use one formula, so they cannot disagree. A
 /// result in memory needs one more integer register, the first, for the memory's address. Shapes with such a result
-/// come after all others in the tables, and the extra register does not count in their index.
+/// come after all others in the tables; the extra register does not count in their index, nor as one of the three.
 ///
 /// Jumps are written in assembly because compilers add 12 instructions to the 39 of the largest jump: they keep a frame
 /// pointer, and clear registers for a missing argument. A jump changes neither the stack nor a callee-saved register,
@@ -45,18 +45,20 @@
 
 // MARK: The numbers of shapes
 
-enum { max_integers = 4, max_vectors = 2 };
+enum { max_integers = 4, max_vectors = 2, max_integers_in_memory = 3, max_vectors_in_memory = 1 };
 
 /// Numbers the shapes of `i` integer registers, of which those in the mask `wide_i` take 8 bytes, and `v` vector
-/// registers with the mask `wide_v`. There are 2^k masks of k registers, and those of fewer registers come first: masks
-/// of k bits begin at 2^k - 1. C and the assembler read this.
-#define SHAPE_INDEX(i, wide_i, v, wide_v) (((1 << (i)) - 1 + (wide_i)) * 7 + ((1 << (v)) - 1 + (wide_v)))
+/// registers with the mask `wide_v`; `in_memory` is 1 for a result in memory, else 0. There are 2^k masks of k registers,
+/// and those of fewer registers come first: masks of k bits begin at 2^k - 1. There are 7 masks of up to two vector
+/// registers, and 3 of up to one. C and the assembler read this.
+#define SHAPE_INDEX(in_memory, i, wide_i, v, wide_v) \
+  ((in_memory) * SHAPE_COUNT + ((1 << (i)) - 1 + (wide_i)) * (7 - 4 * (in_memory)) + ((1 << (v)) - 1 + (wide_v)))
 #define SHAPE_COUNT 217
-#define SHAPE_COUNT_IN_MEMORY 105
-#define JUMP_COUNT 322
+#define SHAPE_COUNT_IN_MEMORY 45
+#define JUMP_COUNT 262
 
-_Static_assert(SHAPE_INDEX(max_integers, 15, max_vectors, 3) == SHAPE_COUNT - 1, "the last shape");
-_Static_assert(SHAPE_INDEX(max_integers - 1, 7, max_vectors, 3) == SHAPE_COUNT_IN_MEMORY - 1, "the last in memory");
+_Static_assert(SHAPE_INDEX(0, max_integers, 15, max_vectors, 3) == SHAPE_COUNT - 1, "the last shape");
+_Static_assert(SHAPE_INDEX(1, max_integers_in_memory, 7, max_vectors_in_memory, 1) == JUMP_COUNT - 1, "the last in memory");
 _Static_assert(SHAPE_COUNT + SHAPE_COUNT_IN_MEMORY == JUMP_COUNT, "all shapes have jumps");
 _Static_assert(FWD_ARGUMENT_LIMIT <= UINT8_MAX + 1, "an argument's number fits a byte of `order`");
 
@@ -118,8 +120,8 @@ __asm__(
     ".endm\n"
 
     ".macro fwd_jump\n"
-    "  .org " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * (fwd_in_memory * " EXPAND(SHAPE_COUNT) " + "
-    EXPAND(SHAPE_INDEX(fwd_integers, fwd_wide_integers, fwd_vectors, fwd_wide_vectors)) "), 0xCC\n"
+    "  .org " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * "
+    EXPAND(SHAPE_INDEX(fwd_in_memory, fwd_integers, fwd_wide_integers, fwd_vectors, fwd_wide_vectors)) ", 0xCC\n"
     LANDING
     "  .set fwd_position, 0\n"
     "  mov %rsi, %r11\n"
@@ -177,7 +179,7 @@ __asm__(
     "    .set fwd_wide_integers, 0\n"
     "    .rept 1 << fwd_integers\n"
     "      .set fwd_vectors, 0\n"
-    "      .rept 3\n"
+    "      .rept 3 - fwd_in_memory\n"
     "        .set fwd_wide_vectors, 0\n"
     "        .rept 1 << fwd_vectors\n"
     "          fwd_jump\n"
@@ -233,7 +235,10 @@ static size_t wide_mask(const fwd_move *moves, size_t count) {
 /// Gives the index of the jump for a plan's shape, or SIZE_MAX if there is none.
 static size_t find_jump(const fwd_call_plan *plan) {
   size_t in_memory = plan->result == FWD_RESULT_MEMORY;
-  if (plan->stack_size > 0 || plan->integer_count > max_integers || plan->vector_count > max_vectors) return SIZE_MAX;
+  size_t integers = plan->integer_count - in_memory, vectors = plan->vector_count;
+  bool fits = in_memory ? integers <= max_integers_in_memory && vectors <= max_vectors_in_memory
+                        : integers <= max_integers && vectors <= max_vectors;
+  if (!fits || plan->stack_size > 0) return SIZE_MAX;
   switch (plan->result) {
     case FWD_RESULT_INTEGER_INTEGER:
     case FWD_RESULT_VECTOR_VECTOR:
@@ -241,11 +246,10 @@ static size_t find_jump(const fwd_call_plan *plan) {
     case FWD_RESULT_COMPLEX_X87: return SIZE_MAX;
     default: break;
   }
-  size_t integers = plan->integer_count - in_memory, vectors = plan->vector_count;
   size_t wide_integers = wide_mask(plan->integers + in_memory, integers);
   size_t wide_vectors = wide_mask(plan->vectors, vectors);
   if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return SIZE_MAX;
-  return in_memory * SHAPE_COUNT + SHAPE_INDEX(integers, wide_integers, vectors, wide_vectors);
+  return SHAPE_INDEX(in_memory, integers, wide_integers, vectors, wide_vectors);
 }
 
 static uint64_t order_of(const fwd_call_plan *plan) {

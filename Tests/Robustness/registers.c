@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Tests that the replay loops load the registers of every shape: each number of integer and vector registers that a void
+/// method can have, with a receiver alone and with a receiver and a selector. Two subscribers are called in turn, held
+/// weakly and not at all, from a frame and from pointers to the arguments. Each must get its own receiver and its own
+/// context, which is passed in the integer register behind the method's own, or on the stack if there is none.
+
+#include <stdint.h>
+#include <string.h>
+
+#include "abi/convention.h"
+#include "check.h"
+#include "fwd_fan_out.h"
+#include "objects.h"
+#include "proxies.h"
+
+#if FWD_HAS_CALL_PLANS
+
+enum { vector_count = 8, subscriber_count = 2, argument_limit = FWD_INTEGER_REGISTERS + vector_count };
+
+/// What the subscribers have been given, in the order of the calls.
+static struct {
+  /// The last is the word on the stack.
+  uint64_t integers[FWD_INTEGER_REGISTERS + 1];
+  double vectors[vector_count];
+} taken[subscriber_count];
+static size_t calls;
+
+#if FWD_IS_SYSV
+#define MORE_INTEGERS
+#define MORE_VALUES
+#else
+#define MORE_INTEGERS uint64_t i6, uint64_t i7,
+#define MORE_VALUES i6, i7,
+#endif
+
+/// Takes all registers. Those that a method does not have hold anything.
+static void take(uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, uint64_t i4, uint64_t i5, MORE_INTEGERS uint64_t word,
+                 double v0, double v1, double v2, double v3, double v4, double v5, double v6, double v7) {
+  const uint64_t integers[] = {i0, i1, i2, i3, i4, i5, MORE_VALUES word};
+  const double vectors[] = {v0, v1, v2, v3, v4, v5, v6, v7};
+  if (!EXPECT(calls < subscriber_count)) return;
+  memcpy(taken[calls].integers, integers, sizeof integers);
+  memcpy(taken[calls].vectors, vectors, sizeof vectors);
+  calls++;
+}
+
+static void report(void *owner, fwd_selector selector, const fwd_error *error) {
+  (void)owner, (void)selector;
+  EXPECT(!error);
+}
+static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
+static void find_responders(void *owner, size_t method) { (void)owner, (void)method; }
+
+static const fwd_proxy_operations operations = {
+    .report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
+
+/// A method of `integers` integer registers, the hidden ones included, and `vectors` vector registers.
+typedef struct shape {
+  size_t hidden, integers, vectors;
+  bool is_weak;
+} shape;
+
+static void check_taken(const shape *shape, fwd_selector selector, void *const *receivers, const char *contexts) {
+  EXPECT(calls == subscriber_count);
+  for (size_t i = 0; i < calls; i++) {
+    EXPECT(taken[i].integers[0] == (uint64_t)(uintptr_t)receivers[i]);
+    if (shape->hidden == 2) EXPECT(taken[i].integers[1] == (uint64_t)(uintptr_t)selector);
+    for (size_t j = shape->hidden; j < shape->integers; j++) EXPECT(taken[i].integers[j] == 1000 + j);
+    for (size_t j = 0; j < shape->vectors; j++) EXPECT(taken[i].vectors[j] == 0.5 + (double)j);
+    EXPECT(taken[i].integers[shape->integers] == (uint64_t)(uintptr_t)&contexts[i]);
+  }
+}
+
+static void try_shape(const shape *shape) {
+  static const char contexts[subscriber_count];
+  static int places[subscriber_count];
+  char encoding[64] = "v@";
+  if (shape->hidden == 2) strcat(encoding, ":");
+  for (size_t i = shape->hidden; i < shape->integers; i++) strcat(encoding, "q");
+  for (size_t i = 0; i < shape->vectors; i++) strcat(encoding, "d");
+
+  fake_object *owner = object_create(NULL, NULL);
+  fwd_signature *signature = NULL;
+  NEED(fwd_signature_create(encoding, strlen(encoding), &signature, NULL) == FWD_OK);
+  fwd_proxy_method method = {.selector = fwd_selector_register("take"), .signature = signature};
+  fwd_proxy *proxy = new_proxy(&method, 1, owner, &operations);
+  NEED(proxy);
+  fwd_signature_release(signature);
+
+  fake_object *objects[subscriber_count] = {NULL};
+  void *receivers[subscriber_count];
+  for (size_t i = 0; i < subscriber_count; i++) {
+    if (shape->is_weak) objects[i] = object_create(NULL, NULL);
+    receivers[i] = shape->is_weak ? (void *)objects[i] : (void *)&places[i];
+    fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
+    NEED(table);
+    *fwd_dispatch_table_entry(table, 0) =
+        (fwd_implementation){.function = (void (*)(void))take, .context = &contexts[i]};
+    fwd_subscriber subscriber = {
+        .object = objects[i], .hold = shape->is_weak ? FWD_HOLD_WEAK : FWD_HOLD_NONE, .receiver = receivers[i]};
+    fwd_garbage garbage = {.first = NULL};
+    NEED(fwd_list_insert(fwd_proxy_core_list(proxy), &subscriber, table, FWD_LIST_END, &garbage));
+    fwd_garbage_collect(garbage);
+    fwd_dispatch_table_release(table);
+  }
+
+  union {
+    uint64_t integer;
+    double vector;
+  } frame[argument_limit];
+  void *arguments[argument_limit];
+  size_t count = 0;
+  for (size_t i = shape->hidden; i < shape->integers; i++) frame[count++].integer = 1000 + i;
+  for (size_t i = 0; i < shape->vectors; i++) frame[count++].vector = 0.5 + (double)i;
+  for (size_t i = 0; i < count; i++) arguments[i] = &frame[i];
+
+  calls = 0;
+  EXPECT(fwd_forward(proxy, method.selector, frame, 8 * count, NULL, 0) == FWD_OK);
+  check_taken(shape, method.selector, receivers, contexts);
+  calls = 0;
+  EXPECT(fwd_forward_arguments(proxy, method.selector, arguments, count, NULL, 0) == FWD_OK);
+  check_taken(shape, method.selector, receivers, contexts);
+
+  fwd_proxy_core_release(proxy);
+  swift_release(owner);
+  for (size_t i = 0; i < subscriber_count; i++) {
+    if (objects[i]) swift_release(objects[i]);
+  }
+}
+
+int main(void) {
+  // The names are printed at the end, too.
+  static char names[3][FWD_INTEGER_REGISTERS + 1][vector_count + 1][2][80];
+  for (size_t hidden = 1; hidden <= 2; hidden++) {
+    for (size_t integers = hidden; integers <= FWD_INTEGER_REGISTERS; integers++) {
+      for (size_t vectors = 0; vectors <= vector_count; vectors++) {
+        for (int is_weak = 0; is_weak < 2; is_weak++) {
+          char *name = names[hidden][integers][vectors][is_weak];
+          snprintf(name, 80, "%zu hidden, %zu integer and %zu vector registers, %s", hidden, integers, vectors,
+                   is_weak ? "weak" : "not held");
+          check_begin(name);
+          try_shape(&(shape){hidden, integers, vectors, is_weak});
+        }
+      }
+    }
+  }
+  check_begin("all objects are freed");
+  EXPECT(atomic_load(&objects_allocated) == 0);
+  return check_finish();
+}
+
+#else
+
+int main(void) { return check_finish(); }
+
+#endif
