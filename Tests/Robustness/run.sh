@@ -169,6 +169,18 @@ check_allocators() {
   fi
 }
 
+# At most 300 KB of code, read-only data and unwind tables. The figure is for clang on x86-64.
+text_limit=307200
+check_text() {
+  text=$(size -t "$temporary/release"/*.o | awk 'END { print $1 }')
+  if [ "$text" -le $text_limit ]; then
+    echo "1 passed, 0 failed"
+  else
+    echo "  the text of the C target has $text bytes, expected at most $text_limit"
+    echo "0 passed, 1 failed"
+  fi
+}
+
 # A build for Darwin must fail, rather than corrupt Objective-C objects, unless the builder says that there are none.
 check_darwin() {
   darwin="$CC $common -D__APPLE__ -fsyntax-only $shims/src/members/weak.c"
@@ -187,6 +199,9 @@ export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 for build in $builds; do
   # Sanitizers add calls to their run-time libraries.
   case $build in debug | release) run_program "$build, allocators" check_allocators "$build" ;; esac
+  if [ "$build" = release ] && $is_clang && [ "$(uname -m)" = x86_64 ]; then
+    run_program "release, text" check_text
+  fi
   for program in $(programs_of "$build"); do
     set --
     case $program in

@@ -612,7 +612,7 @@ static fwd_status fan_out_after_interception(fwd_proxy *proxy, const fwd_compile
 }
 
 /// Calls interceptors before or after the loop of an emission.
-static inline __attribute__((always_inline)) void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps,
+static __attribute__((noinline)) void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps,
                                                             size_t count, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   void *const *arguments = state->delivery->arguments;
