@@ -109,6 +109,51 @@ import Testing
     link.close()
   }
 
+  @Test func `The last message of an append is acknowledged, and a refused one is found`()
+    async throws
+  {
+    let server = try NATSServer().start()
+    let events = Collected<String>()
+    func newLink() throws -> NATSLink {
+      try link(server) {
+        switch $0 {
+        case .stored(let position): events.append("\(position)")
+        case .failed(let error): events.append("\(error.code)")
+        }
+      }
+    }
+    struct Limited: Encodable {
+      var name = "FWD_a"
+      var subjects = ["fwd.log.a"]
+      var maxMsgSize = 100
+    }
+    let first = try newLink()
+    let made: StreamResponse = try first.apiRequest("STREAM.CREATE.FWD_a", Limited())
+    #expect(made.error == nil)
+    let small = [[UInt8]](repeating: [1], count: 10)
+    let large = [UInt8](repeating: 0, count: 500)
+    // The first message of a link, and the last one of each append.
+    try first.append(contentsOf: small, to: "a", after: 0)
+    try first.append(contentsOf: small, to: "a", after: 10)
+    #expect(await eventually { events.all == ["1", "10", "20"] }, "\(events.all)")
+    // A message in the middle is refused, and so are those after it.
+    try first.append(contentsOf: small + [large] + small, to: "a", after: 20)
+    #expect(await eventually { events.all.count == 4 }, "\(events.all)")
+    #expect(events.all.last == "\(RemoteError.Code.conflict)")
+    #expect(try first.log("a")?.last == 30)
+    first.close()
+    // The next link begins with it, and gets the reason.
+    let second = try newLink()
+    try second.append(contentsOf: [large] + small, to: "a", after: 30)
+    #expect(await eventually { events.all.count == 6 }, "\(events.all)")
+    #expect(
+      events.all.suffix(2) == [
+        "\(RemoteError.Code.messageTooLarge)", "\(RemoteError.Code.conflict)",
+      ])
+    #expect(try second.log("a")?.last == 30)
+    second.close()
+  }
+
   // MARK: Empty messages of others with a status
 
   @Test(arguments: ["503", "100", "408", "text"])

@@ -76,6 +76,15 @@ public protocol RemoteLink: AnyObject, Sendable {
     _ message: [UInt8], to log: String, after position: UInt64
   ) throws(RemoteError)
 
+  /// Appends messages in their order, as `append(_:to:after:)` does. The first one follows
+  /// `position`, and each other one follows the one before.
+  ///
+  /// The handler gets the outcome of the last message at least. If an earlier message is refused,
+  /// so are the messages after it. The default implementation appends each message by itself.
+  func append(
+    contentsOf messages: [[UInt8]], to log: String, after position: UInt64
+  ) throws(RemoteError)
+
   /// Begins to read a log after a position. A link reads at most one.
   func read(_ log: String, after position: UInt64) throws(RemoteError)
 
@@ -115,4 +124,15 @@ public protocol RemoteLink: AnyObject, Sendable {
 
   /// Ends the link.
   func close()
+}
+
+extension RemoteLink {
+  /// Appends each message by itself.
+  public func append(
+    contentsOf messages: [[UInt8]], to log: String, after position: UInt64
+  ) throws(RemoteError) {
+    for (index, message) in messages.enumerated() {
+      try append(message, to: log, after: position + UInt64(index))
+    }
+  }
 }

@@ -16,11 +16,34 @@ extension NATSLink {
   internal func append(
     _ message: [UInt8], to log: String, after position: UInt64
   ) throws(RemoteError) {
-    let (connection, appending) = unsafe try appending(to: log)
+    try append(contentsOf: [message], to: log, after: position)
+  }
+
+  /// Requests an acknowledgement of the last message only. The server stores a message only if it
+  /// has stored the one before, so the last message stands for all of them. If the server refuses an
+  /// earlier message, it refuses the last one with the code `conflict`, and the publisher connects
+  /// again. The first message of a link is acknowledged too, so the publisher then gets the reason.
+  internal func append(
+    contentsOf messages: [[UInt8]], to log: String, after position: UInt64
+  ) throws(RemoteError) {
+    let (connection, appending, isFirst) = unsafe try appending(to: log)
+    for (index, message) in messages.enumerated() {
+      let isAcknowledged = index == messages.count - 1 || (isFirst && index == 0)
+      let status = unsafe Self.publish(
+        message, to: appending.subject, isAcknowledged ? appending.acknowledgements : nil,
+        after: position + UInt64(index), connection)
+      if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
+    }
+  }
+
+  @unsafe private static func publish(
+    _ message: [UInt8], to subject: String, _ acknowledgements: String?, after position: UInt64,
+    _ connection: OpaquePointer
+  ) -> natsStatus {
     var outgoing: OpaquePointer?
     var status = unsafe message.withUnsafeBytes { bytes in
       unsafe natsMsg_Create(
-        &outgoing, appending.subject, appending.acknowledgements,
+        &outgoing, subject, acknowledgements,
         bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
     }
     defer { unsafe natsMsg_Destroy(outgoing) }
@@ -29,21 +52,24 @@ extension NATSLink {
         outgoing, ServerStatus.expectedPositionHeader, String(position))
     }
     if status == NATS_OK { status = unsafe natsConnection_PublishMsg(connection, outgoing) }
-    if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
+    return status
   }
 
-  private func appending(to log: String) throws(RemoteError) -> (OpaquePointer, NATSAppending) {
+  /// Returns the connection, where to append, and whether nothing has been appended yet.
+  private func appending(
+    to log: String
+  ) throws(RemoteError) -> (OpaquePointer, NATSAppending, isFirst: Bool) {
     let (fault, connection, known) = unsafe stateForAppending
     if let fault { throw fault }
     guard let connection = unsafe connection else {
       throw RemoteError(.disconnected, "the link has no connection")
     }
-    if let known, known.log == log { return unsafe (connection, known) }
+    if let known, known.log == log { return unsafe (connection, known, false) }
     let appending = NATSAppending(
       log: log, subject: Self.subject(log), acknowledgements: NATSInbox.newSubject())
     try subscribe(appending.acknowledgements) { [weak self] in self?.appended($0) }
     setAppending(appending)
-    return unsafe (connection, appending)
+    return unsafe (connection, appending, true)
   }
 
   /// Reads the server's acknowledgement of an appended message:

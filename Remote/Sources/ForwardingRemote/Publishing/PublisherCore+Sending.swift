@@ -41,11 +41,12 @@ extension PublisherCore {
     while true {
       if let fault = slot.fault { throw fault }
       if isAbandoned || failure != nil || (isClosing && isDrained) { return }
-      if let link = slot.link, let (bytes, position) = nextMessage() {
-        if messages.sentCount == 1 { lastProgress = .now }
+      let isIdle = messages.sentCount == 0
+      if let link = slot.link, let (batch, position) = nextMessages() {
+        if isIdle { lastProgress = .now }
         condition.unlock()
         defer { condition.lock() }
-        try link.append(bytes, to: name, after: position)
+        try link.append(contentsOf: batch, to: name, after: position)
         continue
       }
       if messages.sentCount > 0, lastProgress.duration(to: .now) > timeout {

@@ -169,9 +169,25 @@ internal final class PublisherCore: @unchecked Sendable {
   /// So much may be on its way.
   private static let sentLimit = (count: 4096, size: 8 << 20)
 
-  /// Returns the next message for the link, with the position that it must follow; nil if
-  /// there is none or too much is on its way.
-  internal func nextMessage() -> (bytes: [UInt8], position: UInt64)? {
+  /// So much is given to the link at once. The server acknowledges the last message only, and a
+  /// slow network must carry all of them within the time-out.
+  private static let batchLimit = (count: 32, size: 64 << 10)
+
+  /// Returns the next messages for the link, with the position that the first one must follow; nil
+  /// if there are none or too much is on its way.
+  internal func nextMessages() -> (messages: [[UInt8]], position: UInt64)? {
+    let position = storedPosition + UInt64(messages.sentCount)
+    let size = messages.sentSize
+    var batch: [[UInt8]] = []
+    while batch.count < Self.batchLimit.count, messages.sentSize - size < Self.batchLimit.size,
+      let message = nextMessage()
+    {
+      batch.append(message)
+    }
+    return batch.isEmpty ? nil : (batch, position)
+  }
+
+  private func nextMessage() -> [UInt8]? {
     guard messages.sentCount < Self.sentLimit.count, messages.sentSize < Self.sentLimit.size else {
       return nil
     }
@@ -179,8 +195,7 @@ internal final class PublisherCore: @unchecked Sendable {
       guard openCallCount > 0, messages.sentCount < Self.promptCount else { return nil }
       closeMessage()
     }
-    let position = storedPosition + UInt64(messages.sentCount)
-    return messages.send().map { ($0.bytes, position) }
+    return messages.send()?.bytes
   }
 
   /// Forgets the messages up to a position of the log, which has them.
