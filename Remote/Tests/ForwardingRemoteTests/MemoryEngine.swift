@@ -148,7 +148,15 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     }
   }
 
-  func append(_ message: [UInt8], to log: String, after position: UInt64) throws(RemoteError) {
+  func append(_ messages: [[UInt8]], to log: String, after position: UInt64) throws(RemoteError) {
+    for (index, message) in messages.enumerated() {
+      try append(message, to: log, after: position + UInt64(index))
+    }
+  }
+
+  private func append(
+    _ message: [UInt8], to log: String, after position: UInt64
+  ) throws(RemoteError) {
     try check()
     let (event, cuts) = engine.lock.withLock { () -> (RemoteEvent?, Bool) in
       let last = UInt64(engine.logs[log, default: []].count)

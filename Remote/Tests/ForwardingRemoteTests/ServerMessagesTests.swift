@@ -82,8 +82,8 @@ import Testing
     #expect(try link.makeLog("a", replicas: 1, size: nil) == RemoteLog(first: 1, last: 0))
     #expect(try link.message(at: 7, of: "a") == nil)
     // Wrong last sequence.
-    #expect(try await outcome { try link.append([1], to: "a", after: 0) } == nil)
-    let conflict = try await outcome { try link.append([1], to: "a", after: 0) }
+    #expect(try await outcome { try link.append([[1]], to: "a", after: 0) } == nil)
+    let conflict = try await outcome { try link.append([[1]], to: "a", after: 0) }
     #expect(conflict?.code == .conflict, "\(conflict as Any)")
     // Name in use, with another configuration.
     struct Limited: Encodable {
@@ -99,11 +99,11 @@ import Testing
       "STREAM.CREATE.FWD_b", Limited(name: "FWD_b", subjects: ["fwd.log.b"]))
     #expect(limited.error == nil)
     let large = try await outcome {
-      try link.append([UInt8](repeating: 0, count: 500), to: "b", after: 0)
+      try link.append([[UInt8](repeating: 0, count: 500)], to: "b", after: 0)
     }
     #expect(large?.code == .messageTooLarge, "\(large as Any)")
     // No stream has the subject: the status 503.
-    let absent = try await outcome { try link.append([1], to: "nowhere", after: 0) }
+    let absent = try await outcome { try link.append([[1]], to: "nowhere", after: 0) }
     #expect(absent?.code == .serverFault, "\(absent as Any)")
     #expect(absent?.description.contains("no server responds for the log") == true)
     link.close()
@@ -133,18 +133,18 @@ import Testing
     let small = [[UInt8]](repeating: [1], count: 10)
     let large = [UInt8](repeating: 0, count: 500)
     // The first message of a link, and the last one of each append.
-    try first.append(contentsOf: small, to: "a", after: 0)
-    try first.append(contentsOf: small, to: "a", after: 10)
+    try first.append(small, to: "a", after: 0)
+    try first.append(small, to: "a", after: 10)
     #expect(await eventually { events.all == ["1", "10", "20"] }, "\(events.all)")
     // A message in the middle is refused, and so are those after it.
-    try first.append(contentsOf: small + [large] + small, to: "a", after: 20)
+    try first.append(small + [large] + small, to: "a", after: 20)
     #expect(await eventually { events.all.count == 4 }, "\(events.all)")
     #expect(events.all.last == "\(RemoteError.Code.conflict)")
     #expect(try first.log("a")?.last == 30)
     first.close()
     // The next link begins with it, and gets the reason.
     let second = try newLink()
-    try second.append(contentsOf: [large] + small, to: "a", after: 30)
+    try second.append([large] + small, to: "a", after: 30)
     #expect(await eventually { events.all.count == 6 }, "\(events.all)")
     #expect(
       events.all.suffix(2) == [

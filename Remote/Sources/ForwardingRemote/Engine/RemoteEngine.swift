@@ -69,20 +69,13 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// Returns the message at a position, or nil if the log does not have it.
   func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]?
 
-  /// Appends a message if it gets the position after `position`, without waiting for
-  /// the service. The handler gets the outcome. A message that would get another
-  /// position is refused with the code `conflict`.
-  func append(
-    _ message: [UInt8], to log: String, after position: UInt64
-  ) throws(RemoteError)
-
-  /// Appends messages in their order, as `append(_:to:after:)` does. The first one follows
-  /// `position`, and each other one follows the one before.
+  /// Appends messages in their order, without waiting for the service: the first one if it gets the
+  /// position after `position`, and each other one if it gets the position after the one before.
   ///
-  /// The handler gets the outcome of the last message at least. If an earlier message is refused,
-  /// so are the messages after it. The default implementation appends each message by itself.
+  /// The handler gets the outcome of the last message at least. A message that would get another
+  /// position is refused with the code `conflict`, and so are the messages after it.
   func append(
-    contentsOf messages: [[UInt8]], to log: String, after position: UInt64
+    _ messages: [[UInt8]], to log: String, after position: UInt64
   ) throws(RemoteError)
 
   /// Begins to read a log after a position. A link reads at most one.
@@ -124,15 +117,4 @@ public protocol RemoteLink: AnyObject, Sendable {
 
   /// Ends the link.
   func close()
-}
-
-extension RemoteLink {
-  /// Appends each message by itself.
-  public func append(
-    contentsOf messages: [[UInt8]], to log: String, after position: UInt64
-  ) throws(RemoteError) {
-    for (index, message) in messages.enumerated() {
-      try append(message, to: log, after: position + UInt64(index))
-    }
-  }
 }

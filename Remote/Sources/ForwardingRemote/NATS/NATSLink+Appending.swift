@@ -13,18 +13,12 @@ internal struct NATSAppending {
 }
 
 extension NATSLink {
+  /// Requests an acknowledgement of the last message only. Each message names the position of the one
+  /// before, so the last message stands for all of them: if the server refuses an earlier message, it
+  /// refuses the last one with the code `conflict`, and the publisher connects again. The first message
+  /// of a link is acknowledged too, so the publisher then gets the reason.
   internal func append(
-    _ message: [UInt8], to log: String, after position: UInt64
-  ) throws(RemoteError) {
-    try append(contentsOf: [message], to: log, after: position)
-  }
-
-  /// Requests an acknowledgement of the last message only. The server stores a message only if it
-  /// has stored the one before, so the last message stands for all of them. If the server refuses an
-  /// earlier message, it refuses the last one with the code `conflict`, and the publisher connects
-  /// again. The first message of a link is acknowledged too, so the publisher then gets the reason.
-  internal func append(
-    contentsOf messages: [[UInt8]], to log: String, after position: UInt64
+    _ messages: [[UInt8]], to log: String, after position: UInt64
   ) throws(RemoteError) {
     let (connection, appending, isFirst) = unsafe try appending(to: log)
     for (index, message) in messages.enumerated() {

@@ -89,7 +89,7 @@ extension PublisherCore {
   ) throws(RemoteError) {
     var message: [UInt8] = []
     MessageTrailer(writer: identity, firstCall: calls + 1, callCount: 0).append(to: &message)
-    try link.append(message, to: name, after: position)
+    try link.append([message], to: name, after: position)
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
     defer { condition.unlock() }

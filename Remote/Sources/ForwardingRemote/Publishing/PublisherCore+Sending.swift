@@ -46,7 +46,7 @@ extension PublisherCore {
         if isIdle { lastProgress = .now }
         condition.unlock()
         defer { condition.lock() }
-        try link.append(contentsOf: batch, to: name, after: position)
+        try link.append(batch, to: name, after: position)
         continue
       }
       if messages.sentCount > 0, lastProgress.duration(to: .now) > timeout {
