@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The records of a list that implement one method, for fan-outs of lists whose records mostly do not.
+/// The records of a list that implement one method, for fan-outs of lists in which many do not.
 ///
 /// A fan-out asks each record for the method. In a list of 64 subscribers of which 4 implement it, asking the others takes
 /// twice as long as the deliveries. So a fan-out that has asked many records in vain says so (`fwd_list_note_vain`), and
@@ -43,8 +43,8 @@ static inline const fwd_responders *fwd_list_responders(const fwd_subscriber_lis
   return is_current ? responders : NULL;
 }
 
-/// Whether a fan-out has asked so many records in vain that it has to note it.
-static inline bool fwd_asked_in_vain(size_t asked, size_t delivered) { return asked > 2 * delivered + 1; }
+/// Whether a fan-out has asked so many records in vain that it has to note it: more than a third of them, and at least two.
+static inline bool fwd_asked_in_vain(size_t asked, size_t delivered) { return asked > delivered + delivered / 2 + 1; }
 
 /// Notes that a fan-out has asked `asked` records and delivered to `delivered` of them. Returns whether it is worth to make
 /// the responders now, which takes about as long as 4 such fan-outs. Any thread may call it.
