@@ -40,6 +40,16 @@ typedef struct fwd_delivery {
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
   /// Memory for the result, or NULL if the result is not wanted. It needs no alignment.
   void *FWD_NULLABLE result;
+  /// The subscribers to deliver to; NULL for the proxy's current ones.
+  fwd_batch *FWD_NULLABLE batch;
+  /// If it is not NULL, it receives each result, and the method's policy is not applied.
+  fwd_collector FWD_NULLABLE collector;
+  void *FWD_NULLABLE collector_context;
+  // The flags follow the pointers, and begin with the one that C function pointers set. Compilers zero the members between
+  // by stores of 16 bytes. If two such stores overlap in a pointer, its load waits until both have reached the cache.
+  /// Whether the caller has no reference to the proxy's owner, which may die meanwhile. The delivery is a part of an
+  /// `fwd_unpinned_delivery` then, the proxy is shared, and the caller keeps its C part.
+  bool is_unpinned;
   /// Whether the invocation is part of the innermost fan-out of this thread. Then a subscriber that marks it as handled
   /// also marks that fan-out as handled.
   bool is_nested;
@@ -47,14 +57,6 @@ typedef struct fwd_delivery {
   bool is_intercepted;
   /// Whether the caller runs them, except for the one that is called instead of the subscribers.
   bool is_tapped;
-  /// Whether the caller has no reference to the proxy's owner, which may die meanwhile. The delivery is a part of an
-  /// `fwd_unpinned_delivery` then, the proxy is shared, and the caller keeps its C part.
-  bool is_unpinned;
-  /// The subscribers to deliver to; NULL for the proxy's current ones.
-  fwd_batch *FWD_NULLABLE batch;
-  /// If it is not NULL, it receives each result, and the method's policy is not applied.
-  fwd_collector FWD_NULLABLE collector;
-  void *FWD_NULLABLE collector_context;
 } fwd_delivery;
 
 /// A delivery whose caller has no reference to the proxy's owner.
