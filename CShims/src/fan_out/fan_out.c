@@ -379,9 +379,16 @@ static inline __attribute__((always_inline)) void load_words(const fwd_emission 
 /// words. A call of its own takes less of the stack.
 __attribute__((noinline)) static void load_words_again(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
-  load_words(state, looped->replay.words);
+  void *const *arguments = state->delivery->arguments;
+  fwd_replay_word *words = looped->replay.words;
   state->arguments = NULL;
-  looped->replay.arguments = state->delivery->arguments;
+  looped->replay.arguments = arguments;
+  if (!arguments) {
+    load_words(state, words);
+    return;
+  }
+  words[1].bits = (uint64_t)(uintptr_t)state->method->method.selector;
+  fwd_replay_load_pointed(words, &state->method->loads, arguments);
 }
 
 /// Whether the first record of the replay that implements the method has a closure. Skips the records before it. The answer

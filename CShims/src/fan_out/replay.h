@@ -130,6 +130,18 @@ static inline __attribute__((always_inline)) void fwd_replay_load(fwd_replay_wor
   }
 }
 
+/// Loads the registers' words from pointers to the arguments, without looking for a frame.
+static inline __attribute__((always_inline)) void fwd_replay_load_pointed(fwd_replay_word *words,
+                                                                          const fwd_register_loads *loads,
+                                                                          void *const *arguments) {
+  fwd_replay_word *word = words + loads->first;
+  const fwd_register_load *load = loads->loads, *end = load + loads->count;
+  for (; load < end; load++, word++) {
+    const char *bytes = (const char *)arguments[load->argument] + load->part;
+    word->bits = load->size == 8 ? fwd_load_word_of(bytes) : fwd_extend(bytes, load->size, load->is_signed);
+  }
+}
+
 /// Lists of at least this many records do not fit into the nearer caches, so they are prefetched.
 enum { FWD_PREFETCHED_COUNT = 2048, FWD_PREFETCH_DISTANCE = 16 };
 
