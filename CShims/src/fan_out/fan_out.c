@@ -67,14 +67,22 @@ __attribute__((cold, noinline)) static fwd_status fan_out_pinned(fwd_proxy *prox
 // MARK: Deliveries
 
 /// Zeroes the room for a result. There is room for whole units of it, so small results need no loop.
-static inline void clear_result(fwd_emission *state) {
-  size_t size = state->method->result.size;
+static inline void clear_room(const fwd_compiled_method *method, void *room) {
+  size_t size = method->result.size;
   if (size == 0) return;
   if (size <= sizeof(fwd_aligned_bytes)) {
-    memset(state->result, 0, sizeof(fwd_aligned_bytes));
+    memset(room, 0, sizeof(fwd_aligned_bytes));
   } else {
-    memset(state->result, 0, size);
+    memset(room, 0, size);
   }
+}
+
+static inline void clear_result(fwd_emission *state) { clear_room(state->method, state->result); }
+
+/// Finds the arguments of a fan-out with pointers to them. Closures take the pointers as they are, so `fan_out_deciding`
+/// leaves this to the first delivery of another kind.
+__attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
+  fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
 /// The same as a call, which takes less of the stack.
@@ -137,6 +145,7 @@ static bool deliver_to(fwd_emission *state, const fwd_record *record, size_t ind
   }
   bool goes_on = true;
   state->record = record;
+  if (method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
   if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
   clear_result(state);
   fwd_status status = call(state, implementation);
@@ -182,7 +191,8 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
 __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fwd_record *const *records, size_t count,
                                                          size_t *index) {
   const fwd_compiled_method *method = state->method;
-  void *const *arguments = state->arguments + method->hidden_count;
+  void *const *arguments = state->delivery->arguments;
+  if (!arguments) arguments = state->arguments + method->hidden_count;
   const fwd_swift_closure *closure = NULL;
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
   size_t i = *index;
@@ -335,8 +345,13 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   }
   state.result = results;
   state.kept = results + units;
-  memset(state.kept, 0, size);
-  fwd_find_arguments(method, delivery, arguments);
+  clear_room(method, state.kept);
+  if (!delivery->arguments) {
+    fwd_find_arguments(method, delivery, arguments);
+  } else if (method->argument_count > 0) {
+    // For `deliver_to`: they have not been found yet.
+    arguments[0] = NULL;
+  }
   fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
   const fwd_batch *batch = delivery->batch;
   size_t visited = 0, asked = 0;

@@ -19,6 +19,17 @@ fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error);
 /// Frees the first failure of the fan-out's deliveries.
 void fwd_outcome_free_failure(const fwd_emission *state);
 
+/// Copies a result. A copy of constant size is a load and a store; any other is a call.
+static inline void fwd_outcome_copy(void *to, const void *from, size_t size) {
+  if (size == 4) {
+    memcpy(to, from, 4);
+  } else if (size == 8) {
+    memcpy(to, from, 8);
+  } else {
+    memcpy(to, from, size);
+  }
+}
+
 /// Ends a fan-out, and gives the caller the result.
 static inline fwd_status fwd_outcome_finish(fwd_emission *state, fwd_error *error) {
   fwd_status status = FWD_OK;
@@ -27,7 +38,7 @@ static inline fwd_status fwd_outcome_finish(fwd_emission *state, fwd_error *erro
     status = fwd_outcome_unhandled(state, error);
   } else if (size > 0 && !state->delivery->collector) {
     if (state->delivery->result) {
-      memcpy(state->delivery->result, state->kept, size);
+      fwd_outcome_copy(state->delivery->result, state->kept, size);
     } else {
       fwd_emission_discard(state->method, state->kept);
     }
