@@ -8,6 +8,11 @@ import Synchronization
 // SQLite calls the hooks on the thread that uses the connection. Only this thread changes the numbers, so they are
 // loaded and stored, and not added to by an atomic operation. Atomics make it safe to read them on other threads.
 
+extension Atomic<Int> {
+  /// Adds 1. No other thread may change the number meanwhile.
+  public func addOne() { store(load(ordering: .relaxed) + 1, ordering: .relaxed) }
+}
+
 /// Counts the rows that have changed.
 public final class RowCounter: Sendable {
   public let inserted = Atomic<Int64>(0)
@@ -79,22 +84,21 @@ extension SQLiteHooks {
   public func add(_ validator: Validator) throws {
     try proxy.subscribe(validator) {
       $0.on(SQLiteKey.willCommit) { validator in
-        validator.askedCount.add(1, ordering: .relaxed)
+        validator.askedCount.addOne()
         return validator.refuses.load(ordering: .relaxed) ? 1 : 0
       }
-      $0.on(SQLiteKey.rolledBack) { validator in validator.rollbackCount.add(1, ordering: .relaxed)
-      }
+      $0.on(SQLiteKey.rolledBack) { validator in validator.rollbackCount.addOne() }
     }
   }
 
   public func add(_ guardian: Guard) throws {
     try proxy.subscribe(guardian) {
       $0.on(SQLiteKey.authorize) { guardian, _, first, _, _, _ in
-        guardian.actions.add(1, ordering: .relaxed)
+        guardian.actions.addOne()
         return first == "secrets" ? SQLITE_DENY : SQLITE_OK
       }
       $0.on(SQLiteKey.progress) { guardian in
-        guardian.steps.add(1, ordering: .relaxed)
+        guardian.steps.addOne()
         return 0
       }
     }
@@ -103,7 +107,7 @@ extension SQLiteHooks {
   public func add(_ counter: StatementCounter) throws {
     try proxy.subscribe(counter) {
       $0.on(SQLiteKey.trace) { counter, _, _, _ in
-        counter.count.add(1, ordering: .relaxed)
+        counter.count.addOne()
         return 0
       }
     }

@@ -160,7 +160,7 @@
         { context in
           var refused: Int32 = 0
           for validator in HooksByHand.of(context).observers.validators {
-            validator.askedCount.add(1, ordering: .relaxed)
+            validator.askedCount.addOne()
             if validator.refuses.load(ordering: .relaxed) { refused = 1 }
           }
           return refused
@@ -169,25 +169,25 @@
         connection.handle,
         { context in
           for validator in HooksByHand.of(context).observers.validators {
-            validator.rollbackCount.add(1, ordering: .relaxed)
+            validator.rollbackCount.addOne()
           }
         }, context)
       sqlite3_set_authorizer(
         connection.handle,
         { context, _, first, _, _, _ in
-          HooksByHand.of(context).observers.guardian.actions.add(1, ordering: .relaxed)
+          HooksByHand.of(context).observers.guardian.actions.addOne()
           return first.map { String(cString: $0) } == "secrets" ? SQLITE_DENY : SQLITE_OK
         }, context)
       sqlite3_progress_handler(
         connection.handle, 10_000,
         { context in
-          HooksByHand.of(context).observers.guardian.steps.add(1, ordering: .relaxed)
+          HooksByHand.of(context).observers.guardian.steps.addOne()
           return 0
         }, context)
       sqlite3_trace_v2(
         connection.handle, UInt32(SQLITE_TRACE_STMT),
         { _, context, _, _ in
-          HooksByHand.of(context).observers.statements.count.add(1, ordering: .relaxed)
+          HooksByHand.of(context).observers.statements.count.addOne()
           return 0
         }, context)
     }
