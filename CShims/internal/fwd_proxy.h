@@ -120,6 +120,9 @@ fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL method
 /// Sets the owner, and the Swift object that `report` gets. Neither is retained: the reporter must live as long as the
 /// owner. Must be called before another thread has the proxy.
 void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner, void *FWD_NULLABLE reporter);
+/// Makes references to the proxy find nothing from now on. Must be called when the owner deinitialises, before its memory or
+/// the C part can be freed. Takes the lock.
+void fwd_proxy_core_disown(fwd_proxy *FWD_NONNULL proxy);
 /// Prepares the C part for callers that have no reference to the owner (`is_unpinned` of `fwd_delivery`): it gets a weak
 /// reference to the owner, and retains the reporter and the methods. One thread at a time may call this, on behalf of a live
 /// owner. Returns whether there was enough memory.
@@ -154,8 +157,8 @@ fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL prox
 void *FWD_NONNULL fwd_proxy_core_room(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the lock that the owner holds while it changes the list.
 fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);
-/// Leaves each change of the list to the owner: `fwd_proxy_core_join` and `fwd_proxy_core_leave` do nothing from now on. The
-/// caller holds the lock, or no other thread has the proxy yet.
+/// Leaves each change of the list to the owner: `fwd_proxy_core_join` and `fwd_proxy_reference_leave` do nothing from now on.
+/// The caller holds the lock, or no other thread has the proxy yet.
 void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
 /// Subscribes an object behind all others of priority 0, with the shared table that has `key`. Without one, shares `table`,
 /// unless it is NULL. Takes the lock. Releases what the change has left, which may run any code.
@@ -166,10 +169,6 @@ void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
 fwd_subscription fwd_proxy_core_join(fwd_proxy *FWD_NONNULL proxy, const fwd_subscriber *FWD_NONNULL subscriber,
                                      const void *FWD_NONNULL key, fwd_dispatch_table *FWD_NULLABLE table,
                                      bool may_repeat);
-/// Ends a subscription, under the lock. Returns false and changes nothing if only the owner can decide what happens: the list
-/// has no such subscription, the thread collects changes, or the proxy is watched or closing. `*was_live` receives whether
-/// the subscription was live.
-bool fwd_proxy_core_leave(fwd_proxy *FWD_NONNULL proxy, fwd_subscription identifier, bool *FWD_NONNULL was_live);
 /// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);
@@ -177,6 +176,36 @@ const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_
 void fwd_proxy_core_set_forwards(fwd_proxy *FWD_NONNULL proxy, bool forwards);
 /// Whether a live subscriber that is not blocked, an interceptor or the forward target responds to the method.
 bool fwd_proxy_core_responds(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method);
+
+/// The part of a proxy that outlives it: see anchor.h.
+typedef struct fwd_anchor fwd_anchor;
+
+/// Names a proxy, which may be gone. A plain value: it counts nothing, and is valid for ever.
+typedef struct fwd_proxy_reference {
+  fwd_anchor *FWD_NONNULL anchor;
+  uint64_t generation;
+} fwd_proxy_reference;
+
+/// Returns a reference to a proxy, on behalf of a live owner.
+fwd_proxy_reference fwd_proxy_core_reference(const fwd_proxy *FWD_NONNULL proxy);
+/// Retains the owner of a proxy and returns it. Returns NULL if the owner has begun to deinitialise. Takes the lock. The
+/// caller releases the owner with `fwd_object_release`.
+void *FWD_NULLABLE fwd_proxy_reference_retain_owner(fwd_proxy_reference reference);
+
+/// The result of `fwd_proxy_reference_leave`.
+typedef enum fwd_leaving {
+  /// The subscription had ended, its subscriber had died, or the proxy is gone.
+  FWD_LEAVING_NOTHING,
+  /// The subscription was live, and has ended.
+  FWD_LEAVING_DONE,
+  /// Nothing has changed, and only the owner can decide what happens: the list has no such subscription, the thread
+  /// collects changes, or the proxy is watched or closing.
+  FWD_LEAVING_ASKS_OWNER,
+} fwd_leaving;
+
+/// Ends a subscription. Takes the lock, and retains the owner only if what the subscription leaves may run foreign code,
+/// which this then does.
+fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd_subscription identifier);
 
 /// What becomes of one subscription in a fan-out.
 typedef enum fwd_fate {

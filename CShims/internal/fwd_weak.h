@@ -42,6 +42,11 @@ typedef uintptr_t fwd_weak;
 fwd_weak fwd_weak_create(void *FWD_NONNULL object, fwd_weak_kind kind);
 void fwd_weak_destroy(fwd_weak reference);
 
+/// Like `fwd_weak_create`, but does not keep the object's memory allocated, so an unowned reference costs nothing. The caller
+/// must use it only while the memory is, and end it before.
+fwd_weak fwd_weak_borrow(void *FWD_NONNULL object, fwd_weak_kind kind);
+void fwd_weak_end_borrowed(fwd_weak reference);
+
 /// Retains the object and returns it, or returns NULL if the object has begun to deinitialise. The caller releases the
 /// object with `fwd_object_release`.
 void *FWD_NULLABLE fwd_weak_take(fwd_weak reference);

@@ -36,6 +36,46 @@ import Testing
   private static let threads = 4
   private static let rounds = 300
 
+  @Test func `subscriptions are cancelled and asked for their proxy while it dies`() throws {
+    let steady = Counter(Self.threads)
+    let cancelled = Atomic64()
+    typealias Shared = (proxy: DynamicProxy?, subscriptions: [DynamicProxy.Subscription])
+    let shared = Lock<Shared>((nil, []))
+    let isDone = Atomic64()
+    onThreads(Self.threads) { thread in
+      if thread > 0 {
+        while isDone.value == 0 {
+          // Strong, weak, and the last of a table: some ends release objects.
+          for subscription in shared.withLock({ $0.subscriptions }) {
+            if subscription.isLive, let proxy = subscription.proxy {
+              #expect(proxy.protocols.first === Self.table)
+            }
+            if subscription.cancel() { cancelled.increment() }
+          }
+        }
+        return
+      }
+      for _ in 0..<Self.rounds {
+        do {
+          let proxy = try DynamicProxy(adopting: Self.table)
+          var subscriptions = [try proxy.subscribe(Counter(Self.threads), lifetime: .strong)]
+          for _ in 0..<8 { subscriptions.append(try proxy.subscribe(Counter(1), at: .first)) }
+          subscriptions.append(try proxy.subscribe(steady))
+          subscriptions.append(
+            try proxy.subscribe(steady) { $0.on("count:") { (_: Counter, _: Int64) in } })
+          shared.withLock { $0 = (proxy, subscriptions) }
+          // The others may have the last reference.
+          shared.withLock { $0.proxy = nil }
+        } catch {
+          Issue.record(error)
+        }
+      }
+      isDone.increment()
+    }
+    shared.withLock { $0 = (nil, []) }
+    #expect(cancelled.value <= Self.rounds * 11)
+  }
+
   @Test func `whoever lives through gets exactly one call of each fan-out`() throws {
     let proxy = try DynamicProxy(adopting: Self.table)
     let steady = (0..<8).map { _ in Counter(Self.threads) }

@@ -486,6 +486,48 @@ import Testing
 
   // MARK: The proxy
 
+  @Test func `a subscription does not find a proxy that was made after its own died`() throws {
+    let listener = Listener("a", journal)
+    var early: [DynamicProxy.Subscription] = []
+    for _ in 0..<100 {
+      let proxy = try DynamicProxy.pinging()
+      early.append(try proxy.subscribe(listener))
+      #expect(early.allSatisfy { $0.isLive == ($0 == early.last) })
+    }
+    let proxies = try (0..<40).map { _ in try DynamicProxy.pinging() }
+    let late = try proxies.map { try $0.subscribe(listener) }
+    for subscription in early {
+      #expect(subscription.proxy == nil && subscription.subscriber == nil)
+      #expect(!subscription.isLive && !subscription.cancel())
+    }
+    for (proxy, subscription) in zip(proxies, late) {
+      #expect(subscription.proxy === proxy && subscription.isLive)
+      #expect(subscription.cancel() && !subscription.cancel())
+    }
+  }
+
+  @Test func `a subscription that is made while its proxy dies finds nothing`() throws {
+    let journal = journal
+    var proxy: DynamicProxy? = try .pinging()
+    let subscription = Box<DynamicProxy.Subscription?>(nil)
+    var listener: Listener? = Listener("a", journal)
+    unowned(unsafe) let dying = unsafe proxy!
+    listener?.onDeath.value = {
+      // SAFETY: the proxy's deinitialiser has begun, and has not returned.
+      subscription.value = unsafe DynamicProxy.Subscription(
+        anchor: ProxyAnchor(dying), identifier: 1)
+      #expect(subscription.value?.proxy == nil && subscription.value?.cancel() == false)
+      journal.note("died")
+    }
+    try proxy!.subscribe(listener!, lifetime: .strong)
+    listener = nil
+    proxy = nil
+    #expect(journal.take() == ["died"])
+    let later = try (0..<40).map { _ in try DynamicProxy.pinging() }
+    #expect(subscription.value?.proxy == nil)
+    withExtendedLifetime(later) {}
+  }
+
   @Test func `a proxy is given up, whoever is subscribed`() throws {
     let owner = Bystander()
     let a = Listener("a", journal)

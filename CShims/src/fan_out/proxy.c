@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fan_out/anchor.h"
 #include "fwd_draft.h"
 
 // MARK: Creation
@@ -20,7 +21,11 @@ fwd_proxy *fwd_proxy_core_create(fwd_method_set *methods, bool keeps_methods, bo
   size_t alignment = _Alignof(max_align_t), offset = (size + alignment - 1) & ~(alignment - 1);
   // glibc before 2.41 gives calloc no memory of the thread's cache, which is several times as fast.
   fwd_proxy *proxy = malloc(offset + room);
-  if (!proxy) return NULL;
+  fwd_anchor *anchor = proxy ? fwd_anchor_take() : NULL;
+  if (!anchor) {
+    free(proxy);
+    return NULL;
+  }
   // Otherwise the compiler calls calloc.
   atomic_signal_fence(memory_order_seq_cst);
   memset(proxy, 0, offset + room);
@@ -28,6 +33,8 @@ fwd_proxy *fwd_proxy_core_create(fwd_method_set *methods, bool keeps_methods, bo
   proxy->owner = owner;
   proxy->operations = operations;
   atomic_init(&proxy->references, 1);
+  proxy->anchor = anchor;
+  anchor->proxy = proxy;
   proxy->room = offset;
   proxy->ignores_unknown_selectors = ignores_unknown_selectors;
   proxy->methods = keeps_methods ? fwd_method_set_retain(methods) : methods;
@@ -59,7 +66,7 @@ bool fwd_proxy_core_share(fwd_proxy *proxy) {
 
 bool fwd_proxy_core_is_shared(const fwd_proxy *proxy) { return proxy->weak_owner; }
 
-bool fwd_proxy_core_is_alone(const fwd_proxy *proxy) { return !proxy->weak_owner && fwd_lock_is_open(&proxy->lock); }
+bool fwd_proxy_core_is_alone(const fwd_proxy *proxy) { return !proxy->weak_owner && fwd_lock_is_open(&proxy->anchor->lock); }
 
 void fwd_proxy_core_retain(fwd_proxy *proxy) {
   atomic_fetch_add_explicit(&proxy->references, 1, memory_order_relaxed);
@@ -77,17 +84,22 @@ void fwd_proxy_core_release(fwd_proxy *proxy) {
   fwd_method_set *methods = proxy->keeps_methods ? proxy->methods : NULL;
   fwd_weak weak_owner = proxy->weak_owner;
   void *reporter = weak_owner ? proxy->reporter : NULL;
+  fwd_anchor *anchor = proxy->anchor;
   // With the list the proxy goes.
   fwd_list_destroy(fwd_proxy_list(proxy));
   fwd_method_set_release(methods);
   if (weak_owner) fwd_weak_destroy(weak_owner);
   fwd_object_release(reporter);
+  fwd_anchor_give_back(anchor);
 }
 
 void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner, void *reporter) {
   proxy->owner = owner;
   proxy->reporter = reporter;
+  proxy->anchor->owner = fwd_weak_borrow(owner, fwd_weak_kind_in_use());
 }
+
+void fwd_proxy_core_disown(fwd_proxy *proxy) { fwd_anchor_forget(proxy->anchor); }
 
 void *fwd_proxy_core_owner(const fwd_proxy *proxy) { return proxy->owner; }
 
@@ -101,7 +113,7 @@ fwd_subscriber_list *fwd_proxy_core_list(fwd_proxy *proxy) { return fwd_proxy_li
 
 void *fwd_proxy_core_room(fwd_proxy *proxy) { return (char *)proxy + proxy->room; }
 
-fwd_lock *fwd_proxy_core_lock(fwd_proxy *proxy) { return &proxy->lock; }
+fwd_lock *fwd_proxy_core_lock(fwd_proxy *proxy) { return &proxy->anchor->lock; }
 
 // MARK: Plain changes
 
@@ -117,7 +129,8 @@ fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, const fwd_subscriber *sub
   if (!table && !fwd_list_may_share(list)) return 0;
   fwd_subscription identifier = 0;
   fwd_garbage garbage = {.first = NULL};
-  fwd_lock_lock(&proxy->lock);
+  fwd_lock *lock = &proxy->anchor->lock;
+  fwd_lock_lock(lock);
   fwd_dispatch_table *shared = fwd_list_shared_table(list, key);
   bool is_new = !shared && table && fwd_list_has_room_to_share(list);
   if (is_new) shared = table;
@@ -127,24 +140,9 @@ fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, const fwd_subscriber *sub
     identifier = fwd_list_insert(list, subscriber, shared, last, &garbage);
     if (is_new && identifier) fwd_list_share_table(list, shared);
   }
-  fwd_lock_unlock(&proxy->lock);
+  fwd_lock_unlock(lock);
   if (garbage.first) fwd_garbage_collect(garbage);
   return identifier;
-}
-
-bool fwd_proxy_core_leave(fwd_proxy *proxy, fwd_subscription identifier, bool *was_live) {
-  if (asks_owner(proxy)) return false;
-  fwd_subscriber_list *list = fwd_proxy_list(proxy);
-  fwd_garbage garbage = {.first = NULL};
-  fwd_lock_lock(&proxy->lock);
-  fwd_record *record = proxy->is_watched ? NULL : fwd_list_find(list, identifier);
-  if (record) {
-    *was_live = fwd_record_lives(record);
-    fwd_list_end(list, record, &garbage);
-  }
-  fwd_lock_unlock(&proxy->lock);
-  if (garbage.first) fwd_garbage_collect(garbage);
-  return record;
 }
 
 // MARK: Looking

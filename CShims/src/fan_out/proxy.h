@@ -20,8 +20,8 @@ struct fwd_proxy {
   fwd_method_set *methods;
   /// The room's offset from the proxy, in bytes.
   size_t room;
-  /// For the owner.
-  fwd_lock lock;
+  /// It has the lock of the list.
+  fwd_anchor *anchor;
   bool ignores_unknown_selectors;
   /// Whether the owner is dying. Set before any destroy notifier runs. Threads that have a reference to the owner read
   /// false, since it is set after the last one is gone.

@@ -86,6 +86,15 @@ void fwd_weak_destroy(fwd_weak reference) {
   }
 }
 
+fwd_weak fwd_weak_borrow(void *object, fwd_weak_kind kind) {
+  bool is_plain = kind == FWD_WEAK_UNOWNED && ((uintptr_t)object & FWD_HELD_BITS) == 0;
+  return is_plain ? (fwd_weak)object : fwd_weak_create(object, FWD_WEAK_STOCK);
+}
+
+void fwd_weak_end_borrowed(fwd_weak reference) {
+  if (is_stock(reference)) fwd_weak_destroy(reference);
+}
+
 void *fwd_weak_take(fwd_weak reference) {
   if (!is_stock(reference)) return fwd_take_weak(reference);
   struct stock *stock = stock_of(reference);

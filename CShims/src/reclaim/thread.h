@@ -41,6 +41,8 @@ typedef struct fwd_thread_block {
   _Atomic uint32_t locks;
   /// Whether a thread has the block.
   _Atomic bool is_owned;
+  /// What the thread's last proxy has left for its next one (fan_out/anchor.h); NULL for nothing. In its first block.
+  struct fwd_anchor *spare_anchor;
 } fwd_thread_block;
 
 // What two threads write at each fan-out shares no cache line.

@@ -102,7 +102,7 @@ public final class DynamicProxy: Sendable {
   package var requirements: [ProtocolTable.Requirement] { core.plan.requirements }
 
   /// What subscriptions know the proxy by.
-  @usableFromInline internal var anchor: ProxyAnchor { core.anchor(of: self) }
+  @usableFromInline internal var anchor: ProxyAnchor { ProxyAnchor(self) }
 }
 
 // MARK: - Asking

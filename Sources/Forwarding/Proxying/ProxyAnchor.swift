@@ -1,13 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A weak reference to a proxy that all its subscriptions share: it costs each of
-/// them a count.
+internal import CForwardingInternal
+
+/// What subscriptions know their proxy by. It keeps neither the proxy nor its memory,
+/// and a copy of it counts no reference.
 @usableFromInline
-internal final class ProxyAnchor: Sendable {
-  private let reference: WeakReference<DynamicProxy>
+@safe internal struct ProxyAnchor: @unchecked Sendable {
+  // Sendable: immutable, and any thread may call the shim's functions with it.
 
-  internal init(_ proxy: DynamicProxy) { reference = WeakReference(proxy) }
+  private let reference: fwd_proxy_reference
 
-  internal var proxy: DynamicProxy? { reference.object }
+  internal init(_ proxy: DynamicProxy) {
+    unsafe reference = fwd_proxy_core_reference(proxy.core.handle)
+  }
+
+  /// The proxy, unless its deinitialiser has begun.
+  internal var proxy: DynamicProxy? {
+    // SAFETY: what is retained is the proxy that the anchor was made of.
+    guard let owner = unsafe fwd_proxy_reference_retain_owner(reference) else { return nil }
+    return unsafe Unmanaged<DynamicProxy>.fromOpaque(owner).takeRetainedValue()
+  }
+
+  /// Ends a subscription, and takes one lock.
+  ///
+  /// - Returns: whether it was live; nil if nothing has changed, and
+  ///   `SubscriberList.remove` has to find out why.
+  internal func leave(_ identifier: UInt64) -> Bool? {
+    let leaving = unsafe fwd_proxy_reference_leave(reference, identifier)
+    return leaving == FWD_LEAVING_ASKS_OWNER ? nil : leaving == FWD_LEAVING_DONE
+  }
 }

@@ -16,8 +16,6 @@ internal import Synchronization
   internal let plan: ProxyPlan
   /// Those of the plan, to be read without an object in between.
   internal let verifiedKeys: VerifiedKeys
-  /// What subscriptions know the proxy by.
-  private let madeAnchor = LateObject<ProxyAnchor>()
   private let madeExtras = LateObject<ProxyExtras>()
 
   /// The joins and ends that the observer of membership is to be told; nil without
@@ -96,11 +94,6 @@ internal import Synchronization
     // the C part.
     unsafe Self.state(handle).deinitialize(count: 1)
     unsafe fwd_proxy_core_release(handle)
-  }
-
-  /// What subscriptions know the proxy by. The first call makes it.
-  internal func anchor(of proxy: DynamicProxy) -> ProxyAnchor {
-    madeAnchor.object { ProxyAnchor(proxy) }
   }
 
   /// What few proxies need. The first call makes it.

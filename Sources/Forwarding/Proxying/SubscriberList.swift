@@ -113,6 +113,9 @@ internal import CForwardingInternal
   /// notifiers and the deinitialisers of strongly held subscribers run here,
   /// while the proxy can still refuse what they ask of it.
   internal func close() {
+    // Subscriptions that outlive the proxy use its list only under the lock, and do
+    // not find it after this.
+    unsafe fwd_proxy_core_disown(proxy.core.handle)
     if unsafe fwd_proxy_core_is_alone(proxy.core.handle) {
       var garbage = unsafe fwd_garbage()
       unsafe close(proxy.core.soleState, &garbage)
@@ -436,17 +439,6 @@ extension SubscriberList {
 }
 
 // MARK: - Leaving
-
-extension DynamicProxy {
-  /// Ends a subscription, and takes one lock.
-  ///
-  /// - Returns: whether it was live; nil if nothing has changed, and `remove` has to
-  ///   find out why.
-  internal func leave(_ identifier: UInt64) -> Bool? {
-    var wasLive = false
-    return unsafe fwd_proxy_core_leave(core.handle, identifier, &wasLive) ? wasLive : nil
-  }
-}
 
 extension SubscriberList {
   /// Ends a subscription. False if there is none of the identifier, or its

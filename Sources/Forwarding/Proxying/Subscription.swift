@@ -12,20 +12,37 @@ extension DynamicProxy {
   public struct Subscription: Sendable {
     internal let anchor: ProxyAnchor
     internal let identifier: UInt64
-    /// The listener, if a typed proxy keeps it alive.
-    private let kept: KeptListener?
-    /// Whether the subscriber and the proxy may belong to one thread or actor, while
-    /// any thread may have this value.
-    private let isConfined: Bool
+    private let confinement: Confinement
 
-    internal init(
-      anchor: ProxyAnchor, identifier: UInt64, isConfined: Bool = false,
-      kept: KeptListener? = nil
-    ) {
+    /// Whether the subscriber and the proxy may belong to one thread or actor, while
+    /// any thread may have the subscription.
+    // An enum, so that a subscription is four words, which functions return in
+    // registers.
+    private enum Confinement {
+      case none
+      /// The listener is there if a typed proxy keeps it alive.
+      case typedProxy(KeptListener?)
+    }
+
+    internal init(anchor: ProxyAnchor, identifier: UInt64) {
       self.anchor = anchor
       self.identifier = identifier
-      self.isConfined = isConfined
-      self.kept = kept
+      confinement = .none
+    }
+
+    /// The subscription of a typed proxy's listener.
+    internal init(anchor: ProxyAnchor, identifier: UInt64, confinedKeeping kept: KeptListener?) {
+      self.anchor = anchor
+      self.identifier = identifier
+      confinement = .typedProxy(kept)
+    }
+
+    private var isConfined: Bool {
+      if case .typedProxy = confinement { true } else { false }
+    }
+
+    private var kept: KeptListener? {
+      if case .typedProxy(let listener) = confinement { listener } else { nil }
     }
 
     /// The proxy; nil if it has been deallocated, and for a listener of a typed proxy:
@@ -90,8 +107,8 @@ extension DynamicProxy {
     /// Ends the subscription, and then calls a closure, also if the subscription has
     /// ended before. In a `change` of the proxy both are done when it takes effect.
     package func cancel(then: (() -> Void)?) -> Bool {
+      if kept == nil && then == nil, let wasLive = anchor.leave(identifier) { return wasLive }
       if let proxy = anchor.proxy {
-        if kept == nil && then == nil, let wasLive = proxy.leave(identifier) { return wasLive }
         return proxy.subscribers.remove(identifier, kept, then: then)
       }
       then?()
@@ -101,9 +118,8 @@ extension DynamicProxy {
     /// Ends the subscription, also if a change that this is a part of fails: nobody
     /// will be able to cancel it later.
     internal func end() {
-      guard let proxy = anchor.proxy else { return }
-      if kept == nil && proxy.leave(identifier) != nil { return }
-      proxy.subscribers.remove(identifier, kept, isFinal: true)
+      if kept == nil && anchor.leave(identifier) != nil { return }
+      anchor.proxy?.subscribers.remove(identifier, kept, isFinal: true)
     }
 
     /// Whether the proxy and the subscriber live, and the subscription has neither

@@ -77,6 +77,6 @@ extension DynamicProxy.Subscription {
   /// This subscription, as one of a typed proxy, which may also keep its listener alive.
   fileprivate func confined(keeping listener: KeptListener?) -> DynamicProxy.Subscription {
     DynamicProxy.Subscription(
-      anchor: anchor, identifier: identifier, isConfined: true, kept: listener)
+      anchor: anchor, identifier: identifier, confinedKeeping: listener)
   }
 }
