@@ -17,8 +17,9 @@ extension DynamicProxy {
     }
 
     /// A subscriber that another is placed beside.
+    // The identifier alone, so that a position is passed in registers.
     internal enum Anchor: Sendable {
-      case subscription(Subscription)
+      case subscription(UInt64)
       case object(ObjectIdentifier)
     }
 
@@ -40,7 +41,7 @@ extension DynamicProxy {
 
     /// Directly before another subscription.
     public static func before(_ anchor: Subscription) -> Position {
-      Position(kind: .before(.subscription(anchor)))
+      Position(kind: .before(.subscription(anchor.identifier)))
     }
 
     /// Directly before the first subscription of an object.
@@ -50,7 +51,7 @@ extension DynamicProxy {
 
     /// Directly behind another subscription.
     public static func after(_ anchor: Subscription) -> Position {
-      Position(kind: .after(.subscription(anchor)))
+      Position(kind: .after(.subscription(anchor.identifier)))
     }
 
     /// Directly behind the first subscription of an object.

@@ -40,8 +40,8 @@ extension SubscriberList {
   internal func find(_ anchor: DynamicProxy.Position.Anchor) -> OpaquePointer? {
     let record: OpaquePointer?
     switch anchor {
-    case .subscription(let subscription):
-      unsafe record = fwd_list_find(list, subscription.identifier)
+    case .subscription(let identifier):
+      unsafe record = fwd_list_find(list, identifier)
     case .object(let object):
       unsafe record = fwd_list_find_object(list, object.address, nil)
     }
