@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "check.h"
+// Weak declarations must precede the definitions.
+#include "members/swift_runtime.h"
 
 typedef struct fake_object {
   /// `object_magic` until the memory is freed.

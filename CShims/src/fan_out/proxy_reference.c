@@ -69,7 +69,7 @@ fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd_subscri
   if (fwd_thread_changes()) return FWD_LEAVING_ASKS_OWNER;
   fwd_anchor *anchor = reference.anchor;
   fwd_lock_lock(&anchor->lock);
-  if (!exists(reference) || fwd_weak_has_died(anchor->owner)) {
+  if (!exists(reference) || fwd_weak_is_dead(anchor->owner)) {
     fwd_lock_unlock(&anchor->lock);
     return FWD_LEAVING_NOTHING;
   }

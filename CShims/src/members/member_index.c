@@ -194,8 +194,11 @@ void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store,
     fwd_store_at(store, record->previous)->next = record->next;
     return;
   }
+  // It is the object's newest record, so the bucket has its slot: no other record has to be read.
   uint64_t hash = hash_of(object);
-  size_t bucket = find_bucket(index, store, object, hash);
+  uint32_t own = bucket_of(record, hash);
+  size_t bucket = home_of(index, hash);
+  while (index->buckets[bucket] != own) bucket = (bucket + 1) & (index->bucket_count - 1);
   forget_found(index);
   if (next) {
     index->buckets[bucket] = bucket_of(next, hash);

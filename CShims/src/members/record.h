@@ -11,6 +11,7 @@
 #include "members/dispatch_table.h"
 #include "fwd_weak.h"
 #include "members/gate.h"
+#include "members/taking.h"
 
 /// A record never moves while a reader can reach it. Several segments may point to it, so the mark that ends the
 /// subscription is in the record, where the readers of all segments see it.
@@ -74,13 +75,24 @@ static inline const void *fwd_record_object(const fwd_record *record) {
   return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
 }
 
+/// `fwd_weak_has_died`, without a call in the usual case.
+static inline bool fwd_weak_is_dead(fwd_weak reference) {
+  if (__builtin_expect(fwd_counts_are_known && !fwd_held_is_stock(reference), 1)) {
+    void *object = (void *)(reference & ~(uintptr_t)FWD_HELD_BITS);
+    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
+    // See `fwd_is_deinitialising`.
+    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
+  }
+  return fwd_weak_has_died(reference);
+}
+
 /// Whether the subscription is live: it has not ended, its limit is not used up, and its object is not known to have
 /// begun to deinitialise (see `fwd_weak_has_died`).
 static inline bool fwd_record_lives(const fwd_record *record) {
   uintptr_t held = fwd_record_held(record);
   if (fwd_held_has_ended(held) || fwd_held_is_used_up(held)) return false;
   held = fwd_held_behind_gate(held);
-  return !(fwd_held_is_weak(held) && fwd_weak_has_died(held));
+  return !(fwd_held_is_weak(held) && fwd_weak_is_dead(held));
 }
 
 static inline const fwd_implementation *fwd_record_implementation(const fwd_record *record,

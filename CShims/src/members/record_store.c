@@ -9,27 +9,9 @@
 
 #include <stdlib.h>
 
-// A level is eight slabs of one size. The sizes double from 8 records to 4,096 (160 KB), so a new slab, which has one
-// record at first, adds about an eighth to a large store at most.
-enum { slab_bits = 3, level_bits = 3, last_level = 9 };
-static const uint32_t first_slots = UINT32_C(1) << (slab_bits + level_bits);
-
 static uint32_t slab_size(uint32_t slab) {
-  uint32_t level = slab >> level_bits;
-  return UINT32_C(1) << (slab_bits + (level < last_level ? level : last_level));
-}
-
-/// Returns the number of a slot's slab, and replaces `*slot` by the index in the slab.
-static uint32_t locate(uint32_t *slot) {
-  // A level has as many slots as all levels before it together, plus those of level 0. So if the slots of level 0 are
-  // added to a slot, the highest bit of the sum gives its level.
-  uint32_t shifted = *slot + first_slots, level = last_level;
-  if (shifted < first_slots << last_level) {
-    level = 31 - (uint32_t)__builtin_clz(shifted) - (slab_bits + level_bits);
-  }
-  uint32_t inside = shifted - (first_slots << level), bits = slab_bits + level;
-  *slot = inside & ((UINT32_C(1) << bits) - 1);
-  return (level << level_bits) + (inside >> bits);
+  uint32_t level = slab >> FWD_LEVEL_BITS;
+  return UINT32_C(1) << (FWD_SLAB_BITS + (level < FWD_LAST_LEVEL ? level : FWD_LAST_LEVEL));
 }
 
 /// Adds a slab. Returns false if memory is short.
@@ -67,7 +49,7 @@ fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot) {
     return record;
   }
   if (store->fresh == slot_limit) return NULL;
-  uint32_t index = store->fresh, slab = locate(&index);
+  uint32_t index = store->fresh, slab = fwd_store_locate(&index);
   if (slab == store->slab_count && !grow(store)) return NULL;
   *slot = store->fresh++;
   return &store->slabs[slab][index];
@@ -89,12 +71,6 @@ void fwd_store_give_back(fwd_record_store *store, fwd_freed_records freed) {
     freed.last->receiver = first;
   } while (!atomic_compare_exchange_weak_explicit(&store->given_back, &first, freed.first,
                                                   memory_order_release, memory_order_relaxed));
-}
-
-fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot) {
-  if (slot >= store->fresh) return NULL;
-  uint32_t index = slot, slab = locate(&index);
-  return &store->slabs[slab][index];
 }
 
 size_t fwd_store_footprint(const fwd_record_store *store) {

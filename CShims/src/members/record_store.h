@@ -39,9 +39,32 @@ static inline void fwd_freed_records_add(fwd_freed_records *freed, fwd_record *r
 
 /// Frees slots, on any thread. No reader may find their records any more.
 void fwd_store_give_back(fwd_record_store *store, fwd_freed_records freed);
+// A level is eight slabs of one size. The sizes double from 8 records to 4,096 (160 KB), so a new slab, which has one
+// record at first, adds about an eighth to a large store at most.
+enum { FWD_SLAB_BITS = 3, FWD_LEVEL_BITS = 3, FWD_LAST_LEVEL = 9 };
+
+/// Returns the number of a slot's slab, and replaces `*slot` by the index in the slab.
+static inline uint32_t fwd_store_locate(uint32_t *slot) {
+  const uint32_t first_slots = UINT32_C(1) << (FWD_SLAB_BITS + FWD_LEVEL_BITS);
+  // A level has as many slots as all levels before it together, plus those of level 0. So if the slots of level 0 are
+  // added to a slot, the highest bit of the sum gives its level.
+  uint32_t shifted = *slot + first_slots, level = FWD_LAST_LEVEL;
+  if (shifted < first_slots << FWD_LAST_LEVEL) {
+    level = 31 - (uint32_t)__builtin_clz(shifted) - (FWD_SLAB_BITS + FWD_LEVEL_BITS);
+  }
+  uint32_t inside = shifted - (first_slots << level), bits = FWD_SLAB_BITS + level;
+  *slot = inside & ((UINT32_C(1) << bits) - 1);
+  return (level << FWD_LEVEL_BITS) + (inside >> bits);
+}
+
 /// Returns the record of a slot, or NULL if the slot was never used. The subscription of the record may have ended. For
 /// the writer.
-fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot);
+static inline fwd_record *fwd_store_at(const fwd_record_store *store, uint32_t slot) {
+  if (slot >= store->fresh) return NULL;
+  uint32_t index = slot, slab = fwd_store_locate(&index);
+  return &store->slabs[slab][index];
+}
+
 /// Returns the bytes that the store has allocated.
 size_t fwd_store_footprint(const fwd_record_store *store);
 /// Frees all slabs.
