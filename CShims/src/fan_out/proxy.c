@@ -136,7 +136,7 @@ fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, const fwd_subscriber *sub
   if (is_new) shared = table;
   // The owner decides what becomes of a duplicate.
   if (shared && !proxy->is_watched && (may_repeat || !fwd_list_find_object(list, subscriber->object, key))) {
-    size_t last = fwd_list_priority_index(list, 0, NULL);
+    size_t last = fwd_segments_priority_index(list, 0, NULL);
     identifier = fwd_list_insert(list, subscriber, shared, last, &garbage);
     if (is_new && identifier) fwd_list_share_table(list, shared);
   }

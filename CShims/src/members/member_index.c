@@ -127,9 +127,7 @@ static bool rehash(fwd_member_index *index, const fwd_record_store *store, size_
   return true;
 }
 
-bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store) {
-  // At most three quarters of the buckets are used.
-  if ((index->count + index->tombstones + 1) * 4 <= index->bucket_count * 3) return true;
+bool fwd_index_grow(fwd_member_index *index, const fwd_record_store *store) {
   if (index->bucket_count == 0) {
     index->buckets = index->few;
     index->bucket_count = FWD_FEW_BUCKETS;

@@ -28,8 +28,14 @@ typedef struct fwd_member_index {
   uint32_t few[FWD_FEW_BUCKETS];
 } fwd_member_index;
 
+/// Makes more buckets, or removes tombstones. Returns false if memory is short.
+bool fwd_index_grow(fwd_member_index *index, const fwd_record_store *store);
 /// Makes room for one more object. Returns false if memory is short.
-bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store);
+static inline bool fwd_index_reserve(fwd_member_index *index, const fwd_record_store *store) {
+  // At most three quarters of the buckets are used.
+  if ((index->count + index->tombstones + 1) * 4 <= index->bucket_count * 3) return true;
+  return fwd_index_grow(index, store);
+}
 /// Adds a record as the newest of its object. `fwd_index_reserve` must have made room. A record without an object is
 /// not added.
 void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_record *record);

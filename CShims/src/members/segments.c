@@ -885,9 +885,7 @@ size_t fwd_segments_index(fwd_subscriber_list *list, const fwd_record *record) {
   return index;
 }
 
-size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except) {
-  // All have this priority or a higher one.
-  if ((!list->priorities && priority <= 0) || priority == INT64_MIN) return list->count;
+size_t fwd_segments_find_priority(fwd_subscriber_list *list, int64_t priority, const fwd_record *except) {
   fwd_order_node *passed = NULL;
   size_t index = 0;
   for (fwd_order_node *node; (node = fwd_order_last(&list->order, priority));) {
@@ -914,10 +912,8 @@ size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, 
   return index;
 }
 
-bool fwd_segments_set_priority(fwd_subscriber_list *list, const fwd_record *record, int64_t priority) {
-  uint32_t slot = fwd_slot_of(record->identifier);
+bool fwd_segments_store_priority(fwd_subscriber_list *list, uint32_t slot, int64_t priority) {
   if (slot >= list->priority_count) {
-    if (priority == 0) return true;
     size_t count = 2 * list->priority_count > slot ? 2 * list->priority_count : (size_t)slot + 1;
     int64_t *priorities = realloc(list->priorities, count * sizeof *priorities);
     if (!priorities) return false;

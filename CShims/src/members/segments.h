@@ -234,13 +234,26 @@ bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage);
 fwd_record *fwd_segments_at(const fwd_subscriber_list *list, size_t index);
 /// The index of a record. O(log n) amortised; O(n) without memory for `homes`.
 size_t fwd_segments_index(fwd_subscriber_list *list, const fwd_record *record);
+/// `fwd_segments_priority_index` of a list with priorities.
+size_t fwd_segments_find_priority(fwd_subscriber_list *list, int64_t priority, const fwd_record *except);
 /// The index after the last live record of this priority or a higher one, but for `except` (unless it is NULL).
 /// Amortised O(log n).
-size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority, const fwd_record *except);
+static inline size_t fwd_segments_priority_index(fwd_subscriber_list *list, int64_t priority,
+                                                 const fwd_record *except) {
+  // All have this priority or a higher one.
+  if ((!list->priorities && priority <= 0) || priority == INT64_MIN) return list->count;
+  return fwd_segments_find_priority(list, priority, except);
+}
 /// A record's priority. O(1).
 int64_t fwd_segments_priority(const fwd_subscriber_list *list, const fwd_record *record);
+/// Stores the priority of a record's slot. False if memory is short. Amortised O(log n).
+bool fwd_segments_store_priority(fwd_subscriber_list *list, uint32_t slot, int64_t priority);
 /// Sets a record's priority. False if memory is short. Amortised O(log n).
-bool fwd_segments_set_priority(fwd_subscriber_list *list, const fwd_record *record, int64_t priority);
+static inline bool fwd_segments_set_priority(fwd_subscriber_list *list, const fwd_record *record, int64_t priority) {
+  uint32_t slot = fwd_slot_of(record->identifier);
+  if (priority == 0 && slot >= list->priority_count) return true;
+  return fwd_segments_store_priority(list, slot, priority);
+}
 size_t fwd_segments_footprint(const fwd_subscriber_list *list);
 /// Frees all segments and records of a list that nobody reads and whose subscriptions have ended, then the owner's
 /// reference.
