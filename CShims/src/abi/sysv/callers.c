@@ -169,14 +169,12 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   LOAD_VECTOR(0) LOAD_VECTOR(1) LOAD_VECTOR(2) LOAD_VECTOR(3)                                           \
   LOAD_VECTOR(4) LOAD_VECTOR(5) LOAD_VECTOR(6) LOAD_VECTOR(7)                                           \
   LOAD_STACK(0) LOAD_STACK(1) LOAD_STACK(2) LOAD_STACK(3) LOAD_STACK(4) LOAD_STACK(5) LOAD_STACK(6)     \
-  LOAD_STACK(7) LOAD_STACK(8) LOAD_STACK(9) LOAD_STACK(10) LOAD_STACK(11) LOAD_STACK(12) LOAD_STACK(13) \
-  LOAD_STACK(14) LOAD_STACK(15)                                                                         \
+  LOAD_STACK(7)                                                                                         \
   (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)integer_4;                  \
   (void)integer_5, (void)vector_0, (void)vector_1, (void)vector_2, (void)vector_3, (void)vector_4;      \
   (void)vector_5, (void)vector_6, (void)vector_7;                                                       \
   (void)word_0, (void)word_1, (void)word_2, (void)word_3, (void)word_4, (void)word_5, (void)word_6;     \
-  (void)word_7, (void)word_8, (void)word_9, (void)word_10, (void)word_11, (void)word_12, (void)word_13; \
-  (void)word_14, (void)word_15;
+  (void)word_7;
 
 // Lists of parameter types and of values. Stack words are parameters after those that take up all integer registers:
 // not a struct by value, which compilers build in one place and copy to another in larger pieces than it was written
@@ -194,8 +192,6 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
 #define WORDS_0(item)
 #define WORDS_4(item) , FWD_LIST_4(item)
 #define WORDS_8(item) , FWD_LIST_8(item)
-#define WORDS_16(item) \
-  , FWD_LIST_8(item), item(8), item(9), item(10), item(11), item(12), item(13), item(14), item(15)
 #define CALL(returned, integers, vectors, words)                                                              \
   (((returned(*)(INTEGERS_##integers(INTEGER_TYPE) VECTORS_##vectors(VECTOR_TYPE) WORDS_##words(INTEGER_TYPE)))function)( \
       INTEGERS_##integers(INTEGER_VALUE) VECTORS_##vectors(VECTOR_VALUE) WORDS_##words(WORD_VALUE)))
@@ -222,7 +218,6 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
 #define CALLED_INTEGERS_0(integers) integers
 #define CALLED_INTEGERS_4(integers) 6
 #define CALLED_INTEGERS_8(integers) 6
-#define CALLED_INTEGERS_16(integers) 6
 
 #define CALLER_NAME(kind, integers, vectors, words, wide) call_##kind##_##integers##_##vectors##_##words##_##wide
 #define CALLER(kind, integers, vectors, words, wide)                                                           \
@@ -238,7 +233,7 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   }
 #define FINISH(kind, integers, vectors, words) FINISH_##kind(integers, vectors, words)
 
-// The callers that there are: of two that fit a plan, the smaller one stands first, and is taken. Each costs 250 to 2,000
+// The callers that there are: of two that fit a plan, the smaller one stands first, and is taken. Each costs 250 to 1,500
 // bytes of code; loading a register more than needed costs a third of a nanosecond. Only results in up to one register
 // of each kind have callers with stack words.
 #define BY_WIDTH(X, kind, integers, vectors, words) X(kind, integers, vectors, words, 0) X(kind, integers, vectors, words, 1)
@@ -247,7 +242,7 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
 #define IN_REGISTERS(X, kind) BY_VECTORS(X, kind, 1) BY_VECTORS(X, kind, 6)
 #define WITH_STACK(X)                                                                 \
   BY_WIDTH(X, MIXED, 1, 0, 4) BY_WIDTH(X, MIXED, 6, 0, 4) BY_WIDTH(X, MIXED, 6, 0, 8) \
-  BY_WIDTH(X, MIXED, 6, 8, 8) BY_WIDTH(X, MIXED, 6, 8, 16)
+  BY_WIDTH(X, MIXED, 6, 8, 8)
 #define ALL_CALLERS(X)                                                                              \
   IN_REGISTERS(X, MIXED) IN_REGISTERS(X, INTEGERS) IN_REGISTERS(X, VECTORS) IN_REGISTERS(X, MEMORY) \
   WITH_STACK(X)
