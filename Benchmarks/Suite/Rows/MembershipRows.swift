@@ -74,12 +74,8 @@ enum MembershipRows {
   ) -> Row {
     let state = Kept {
       let proxy = try Stage.emptyProxy()
-      var members:
-        [(subscriber: any DynamicProxy.Subscriber, subscription: DynamicProxy.Subscription)] = []
-      for receiver in stage.crowd.receivers {
-        members.append((receiver, try proxy.subscribe(receiver)))
-      }
-      return Members(proxy, members)
+      let subscribers = stage.crowd.receivers
+      return Members(proxy, subscribers, try subscribers.map { try proxy.subscribe($0) })
     }
     return Row(group: FanOutRows.name, way: way, size: stage.size, deliveries: deliveries) {
       iterations in
@@ -103,33 +99,32 @@ enum MembershipRows {
 
   private final class Members {
     let proxy: DynamicProxy
-    private var members:
-      [(subscriber: any DynamicProxy.Subscriber, subscription: DynamicProxy.Subscription)]
+    private let subscribers: [any DynamicProxy.Subscriber]
+    /// One for each subscriber.
+    private var subscriptions: [DynamicProxy.Subscription]
     private var next = 0
 
     init(
-      _ proxy: DynamicProxy,
-      _ members: [(
-        subscriber: any DynamicProxy.Subscriber, subscription: DynamicProxy.Subscription
-      )]
+      _ proxy: DynamicProxy, _ subscribers: [any DynamicProxy.Subscriber],
+      _ subscriptions: [DynamicProxy.Subscription]
     ) {
       self.proxy = proxy
-      self.members = members
+      self.subscribers = subscribers
+      self.subscriptions = subscriptions
     }
 
     /// Anywhere: not always the first, which may be easy to find.
     func replaceNext() throws {
-      next = (next + 7919) % members.count
-      members[next].subscription.cancel()
-      let subscriber = members[next].subscriber
-      members[next].subscription = try proxy.subscribe(subscriber)
+      next = (next + 7919) % subscribers.count
+      subscriptions[next].cancel()
+      let subscriber = subscribers[next]
+      subscriptions[next] = try proxy.subscribe(subscriber)
     }
 
     func replaceAll() throws {
-      for member in members { member.subscription.cancel() }
-      for index in members.indices {
-        let subscriber = members[index].subscriber
-        members[index].subscription = try proxy.subscribe(subscriber)
+      for subscription in subscriptions { subscription.cancel() }
+      for (index, subscriber) in subscribers.enumerated() {
+        subscriptions[index] = try proxy.subscribe(subscriber)
       }
     }
   }
