@@ -69,11 +69,34 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// Returns the message at a position, or nil if the log does not have it.
   func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]?
 
-  /// Appends messages in their order, without waiting for the service: the first one if it gets the
-  /// position after `position`, and each other one if it gets the position after the one before.
+  /// Takes a log: from now on it stores what this link appends, and refuses what other links
+  /// append with the code `conflict`, until one of them takes it. That includes messages that they have
+  /// sent already, and that are still on their way.
   ///
-  /// The handler gets the outcome of the last message at least. A message that would get another
-  /// position is refused with the code `conflict`, and so are the messages after it.
+  /// - Returns: the positions, which change only by this link as long as no other one takes the log.
+  /// - Throws: `logLost` if the log does not exist.
+  func take(_ log: String) throws(RemoteError) -> RemoteLog
+
+  /// Appends messages in order to a log that the link has taken, without waiting for the service.
+  ///
+  /// Each message is stored only if it gets its position: the first one the position after
+  /// `position`, each other one the position after the message before it. A message that would
+  /// get another position is refused with the code `conflict`. So if one is refused, all later
+  /// ones are.
+  ///
+  /// The link's handler must get the outcome of the last message: `stored`, which covers all
+  /// messages before it, or `failed`. It must also get the outcome of the first message that the
+  /// link appends, with the reason if it is refused: after a `conflict` the publisher connects
+  /// again and begins with the message that was refused. Other outcomes may be reported too.
+  ///
+  /// Only one thread calls this at a time.
+  ///
+  /// - Parameters:
+  ///   - messages: at least one message, each of at most `messageLimit` bytes.
+  ///   - log: the name of the log.
+  ///   - position: the position of the message that the first one must follow.
+  /// - Throws: `disconnected` and other errors of the link. Some of the messages may have been
+  ///   appended. The publisher then connects again and reads the end of the log.
   func append(
     _ messages: [[UInt8]], to log: String, after position: UInt64
   ) throws(RemoteError)

@@ -28,9 +28,12 @@ internal import CNATS
   }
 
   /// A subject that nobody else uses.
-  internal static func newSubject() -> String {
+  internal static func newSubject() -> String { "_INBOX.\(newToken())" }
+
+  /// A part of a subject that nobody else uses.
+  internal static func newToken() -> String {
     let identity = WriterIdentity.random()
-    return "_INBOX.fwd\(String(identity.high, radix: 36))\(String(identity.low, radix: 36))"
+    return "fwd\(String(identity.high, radix: 36))\(String(identity.low, radix: 36))"
   }
 
   /// Takes the next message.
