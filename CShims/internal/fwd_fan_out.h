@@ -45,8 +45,8 @@ typedef struct fwd_delivery {
   /// If it is not NULL, it receives each result, and the method's policy is not applied.
   fwd_collector FWD_NULLABLE collector;
   void *FWD_NULLABLE collector_context;
-  // The flags follow the pointers, and begin with the one that C function pointers set. Compilers zero the members between
-  // by stores of 16 bytes. If two such stores overlap in a pointer, its load waits until both have reached the cache.
+  // The flags come last, and the one that C function pointers set comes first of them. Compilers zero the members between
+  // by 16-byte stores. If two of them overlap in a pointer, store forwarding fails and the first load waits for the cache.
   /// Whether the caller has no reference to the proxy's owner, which may die meanwhile. The delivery is a part of an
   /// `fwd_unpinned_delivery` then, the proxy is shared, and the caller keeps its C part.
   bool is_unpinned;

@@ -118,8 +118,9 @@ fwd_proxy *FWD_NULLABLE fwd_proxy_core_create(fwd_method_set *FWD_NONNULL method
                                               bool ignores_unknown_selectors, size_t room, void *FWD_NULLABLE owner,
                                               const fwd_proxy_operations *FWD_NONNULL operations);
 /// Sets the owner, and the Swift object that `report` gets. Neither is retained: the reporter must live as long as the
-/// owner. Must be called before another thread has the proxy.
-void fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner, void *FWD_NULLABLE reporter);
+/// owner. Must be called before another thread has the proxy. Returns false if memory is short, which only stock weak
+/// references need: then references to the proxy find nothing.
+bool fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner, void *FWD_NULLABLE reporter);
 /// Makes references to the proxy find nothing from now on. Must be called when the owner deinitialises, before its memory or
 /// the C part can be freed. Takes the lock.
 void fwd_proxy_core_disown(fwd_proxy *FWD_NONNULL proxy);
@@ -129,7 +130,8 @@ void fwd_proxy_core_disown(fwd_proxy *FWD_NONNULL proxy);
 bool fwd_proxy_core_share(fwd_proxy *FWD_NONNULL proxy);
 /// Whether `fwd_proxy_core_share` has been called. Then fan-outs may run while the owner dies.
 bool fwd_proxy_core_is_shared(const fwd_proxy *FWD_NONNULL proxy);
-/// Adds a reference to a C part that is shared: its memory, its methods and its list stay valid.
+/// Adds a reference to the C part: its memory and its list stay valid, and if it is shared, its methods. The caller keeps the
+/// C part by another reference, or holds the lock and has found the proxy.
 void fwd_proxy_core_retain(fwd_proxy *FWD_NONNULL proxy);
 /// Hides the proxy from `fwd_current_proxy`, since it is a part of another one. Must be called before another thread has
 /// it.
@@ -194,17 +196,17 @@ void *FWD_NULLABLE fwd_proxy_reference_retain_owner(fwd_proxy_reference referenc
 
 /// The result of `fwd_proxy_reference_leave`.
 typedef enum fwd_leaving {
-  /// The subscription had ended, its subscriber had died, or the proxy is gone.
-  FWD_LEAVING_NOTHING,
+  /// There was no live subscription to end: its subscriber had died, its limit was used up, or the proxy is gone or dying.
+  FWD_LEAVING_NOT_LIVE,
   /// The subscription was live, and has ended.
   FWD_LEAVING_DONE,
-  /// Nothing has changed, and only the owner can decide what happens: the list has no such subscription, the thread
+  /// Nothing has changed. The owner has to find out why: the list has no such subscription (it may have ended), the thread
   /// collects changes, or the proxy is watched or closing.
   FWD_LEAVING_ASKS_OWNER,
 } fwd_leaving;
 
-/// Ends a subscription. Takes the lock, and retains the owner only if what the subscription leaves may run foreign code,
-/// which this then does.
+/// Ends a subscription. Takes the lock. If an object, a notifier or a table may be released, it retains the owner
+/// meanwhile, and releases them after unlocking.
 fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd_subscription identifier);
 
 /// What becomes of one subscription in a fan-out.

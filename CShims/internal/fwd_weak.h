@@ -42,8 +42,8 @@ typedef uintptr_t fwd_weak;
 fwd_weak fwd_weak_create(void *FWD_NONNULL object, fwd_weak_kind kind);
 void fwd_weak_destroy(fwd_weak reference);
 
-/// Like `fwd_weak_create`, but does not keep the object's memory allocated, so an unowned reference costs nothing. The caller
-/// must use it only while the memory is, and end it before.
+/// Like `fwd_weak_create`, but the reference does not keep the object's memory. An unowned one then costs nothing. The caller
+/// must end it with `fwd_weak_end_borrowed` before the memory is freed. Returns 0 if memory is short.
 fwd_weak fwd_weak_borrow(void *FWD_NONNULL object, fwd_weak_kind kind);
 void fwd_weak_end_borrowed(fwd_weak reference);
 

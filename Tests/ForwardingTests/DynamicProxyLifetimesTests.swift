@@ -511,7 +511,7 @@ import Testing
     var proxy: DynamicProxy? = try .pinging()
     let subscription = Box<DynamicProxy.Subscription?>(nil)
     var listener: Listener? = Listener("a", journal)
-    unowned(unsafe) let dying = unsafe proxy!
+    unowned(unsafe) let dying = proxy!
     listener?.onDeath.value = {
       // SAFETY: the proxy's deinitialiser has begun, and has not returned.
       subscription.value = unsafe DynamicProxy.Subscription(

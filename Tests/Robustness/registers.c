@@ -2,7 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// Tests that the replay loops load the registers of every shape: each number of integer and vector registers that a void
-/// method can have, with a receiver alone and with a receiver and a selector. Two subscribers are called in turn, held
+/// method can have, with a receiver alone and with a receiver and a selector. The first integer and the first vector have 4
+/// bytes, or all have 8. Two subscribers are called in turn, held
 /// weakly and not at all, from a frame and from pointers to the arguments. Each must get its own receiver and its own
 /// context, which is passed in the integer register behind the method's own, or on the stack if there is none.
 
@@ -60,6 +61,8 @@ static const fwd_proxy_operations operations = {
 typedef struct shape {
   size_t hidden, integers, vectors;
   bool is_weak;
+  /// Whether the first integer is an int, and the first vector a float.
+  bool is_narrow;
 } shape;
 
 static void check_taken(const shape *shape, fwd_selector selector, void *const *receivers, const char *contexts) {
@@ -67,8 +70,15 @@ static void check_taken(const shape *shape, fwd_selector selector, void *const *
   for (size_t i = 0; i < calls; i++) {
     EXPECT(taken[i].integers[0] == (uint64_t)(uintptr_t)receivers[i]);
     if (shape->hidden == 2) EXPECT(taken[i].integers[1] == (uint64_t)(uintptr_t)selector);
-    for (size_t j = shape->hidden; j < shape->integers; j++) EXPECT(taken[i].integers[j] == 1000 + j);
-    for (size_t j = 0; j < shape->vectors; j++) EXPECT(taken[i].vectors[j] == 0.5 + (double)j);
+    for (size_t j = shape->hidden; j < shape->integers; j++) {
+      bool is_int = shape->is_narrow && j == shape->hidden;
+      EXPECT(is_int ? (int32_t)taken[i].integers[j] == -7 : taken[i].integers[j] == 1000 + j);
+    }
+    for (size_t j = 0; j < shape->vectors; j++) {
+      float narrow;
+      memcpy(&narrow, &taken[i].vectors[j], sizeof narrow);
+      EXPECT(shape->is_narrow && j == 0 ? narrow == 0.25f : taken[i].vectors[j] == 0.5 + (double)j);
+    }
     EXPECT(taken[i].integers[shape->integers] == (uint64_t)(uintptr_t)&contexts[i]);
   }
 }
@@ -78,8 +88,10 @@ static void try_shape(const shape *shape) {
   static int places[subscriber_count];
   char encoding[64] = "v@";
   if (shape->hidden == 2) strcat(encoding, ":");
-  for (size_t i = shape->hidden; i < shape->integers; i++) strcat(encoding, "q");
-  for (size_t i = 0; i < shape->vectors; i++) strcat(encoding, "d");
+  for (size_t i = shape->hidden; i < shape->integers; i++) {
+    strcat(encoding, shape->is_narrow && i == shape->hidden ? "i" : "q");
+  }
+  for (size_t i = 0; i < shape->vectors; i++) strcat(encoding, shape->is_narrow && i == 0 ? "f" : "d");
 
   fake_object *owner = object_create(NULL, NULL);
   fwd_signature *signature = NULL;
@@ -87,6 +99,7 @@ static void try_shape(const shape *shape) {
   fwd_proxy_method method = {.selector = fwd_selector_register("take"), .signature = signature};
   fwd_proxy *proxy = new_proxy(&method, 1, owner, &operations);
   NEED(proxy);
+  size_t frame_size = fwd_signature_frame_size(signature);
   fwd_signature_release(signature);
 
   fake_object *objects[subscriber_count] = {NULL};
@@ -106,18 +119,28 @@ static void try_shape(const shape *shape) {
     fwd_dispatch_table_release(table);
   }
 
-  union {
-    uint64_t integer;
-    double vector;
-  } frame[argument_limit];
+  _Alignas(16) char frame[8 * argument_limit];
   void *arguments[argument_limit];
-  size_t count = 0;
-  for (size_t i = shape->hidden; i < shape->integers; i++) frame[count++].integer = 1000 + i;
-  for (size_t i = 0; i < shape->vectors; i++) frame[count++].vector = 0.5 + (double)i;
-  for (size_t i = 0; i < count; i++) arguments[i] = &frame[i];
+  size_t count = 0, size = 0;
+  NEED(frame_size <= sizeof frame);
+  for (size_t i = shape->hidden; i < shape->integers + shape->vectors; i++) {
+    bool is_vector = i >= shape->integers;
+    size_t index = is_vector ? i - shape->integers : i - shape->hidden;
+    int32_t narrow_integer = -7;
+    float narrow_vector = 0.25f;
+    int64_t integer = 1000 + (int64_t)i;
+    double vector = 0.5 + (double)index;
+    bool is_narrow = shape->is_narrow && index == 0;
+    size_t bytes = is_narrow ? 4 : 8;
+    size = (size + bytes - 1) / bytes * bytes;
+    const void *value = is_vector ? (is_narrow ? (void *)&narrow_vector : (void *)&vector)
+                                  : (is_narrow ? (void *)&narrow_integer : (void *)&integer);
+    arguments[count++] = memcpy(frame + size, value, bytes);
+    size += bytes;
+  }
 
   calls = 0;
-  EXPECT(fwd_forward(proxy, method.selector, frame, 8 * count, NULL, 0) == FWD_OK);
+  EXPECT(fwd_forward(proxy, method.selector, frame, frame_size, NULL, 0) == FWD_OK);
   check_taken(shape, method.selector, receivers, contexts);
   calls = 0;
   EXPECT(fwd_forward_arguments(proxy, method.selector, arguments, count, NULL, 0) == FWD_OK);
@@ -132,16 +155,17 @@ static void try_shape(const shape *shape) {
 
 int main(void) {
   // The names are printed at the end, too.
-  static char names[3][FWD_INTEGER_REGISTERS + 1][vector_count + 1][2][80];
+  static char names[3][FWD_INTEGER_REGISTERS + 1][vector_count + 1][4][80];
   for (size_t hidden = 1; hidden <= 2; hidden++) {
     for (size_t integers = hidden; integers <= FWD_INTEGER_REGISTERS; integers++) {
       for (size_t vectors = 0; vectors <= vector_count; vectors++) {
-        for (int is_weak = 0; is_weak < 2; is_weak++) {
-          char *name = names[hidden][integers][vectors][is_weak];
-          snprintf(name, 80, "%zu hidden, %zu integer and %zu vector registers, %s", hidden, integers, vectors,
-                   is_weak ? "weak" : "not held");
+        for (int way = 0; way < 4; way++) {
+          bool is_weak = way & 1, is_narrow = way & 2;
+          char *name = names[hidden][integers][vectors][way];
+          snprintf(name, 80, "%zu hidden, %zu integer and %zu vector registers, %s%s", hidden, integers, vectors,
+                   is_weak ? "weak" : "not held", is_narrow ? ", two of 4 bytes" : "");
           check_begin(name);
-          try_shape(&(shape){hidden, integers, vectors, is_weak});
+          try_shape(&(shape){hidden, integers, vectors, is_weak, is_narrow});
         }
       }
     }

@@ -3,7 +3,8 @@
 # Copyright (c) 2026 the Forwarding authors
 
 # Tests the C target with hostile encodings, failing allocations, deep recursion and many threads, compares the list
-# of subscribers with a simple model of it, and compares the ways of a fan-out with each other.
+# of subscribers with a simple model of it, compares the ways of a fan-out with each other, tests the registers of every
+# shape, and limits the size of the code.
 #
 #     Tests/Robustness/run.sh [BUILD...]
 #
@@ -44,7 +45,7 @@ if [ -z "${CC:-}" ]; then
   fi
 fi
 has "$CC" || install_packages "$CC is missing" "$CC"
-has nm || install_packages "nm is missing" binutils
+{ has nm && has size; } || install_packages "nm or size is missing" binutils
 make_temporary_directory
 
 tests=Tests/Robustness
@@ -72,10 +73,10 @@ programs_of() {
   case $1 in
     debug) echo "hostile nesting allocation_failures fan_out_ways" ;;
     # Without `reclaim`: the thread sanitizer crashes in threads' exit handlers, which that program uses.
-    thread) echo "threads quick_lock fork selectors mailboxes" ;;
+    thread) echo "threads quick_lock fork selectors mailboxes anchors" ;;
     *)
       echo "hostile nesting allocation_failures list_model short_segments fan_out_ways threads reclaim fork selectors"
-      echo "visitors mailboxes quick_lock registers"
+      echo "visitors mailboxes quick_lock registers anchors"
       ;;
   esac
 }
@@ -169,14 +170,16 @@ check_allocators() {
   fi
 }
 
-# At most 300 KB of code, read-only data and unwind tables. The figure is for clang on x86-64.
+# The text of the C target (code, read-only data, unwind tables) has at most 300 KiB, measured with clang on x86-64. Macros
+# that expand one function for many shapes make it grow unnoticed. If a change needs more, raise the limit in the same
+# commit and say why.
 text_limit=307200
 check_text() {
   text=$(size -t "$temporary/release"/*.o | awk 'END { print $1 }')
   if [ "$text" -le $text_limit ]; then
     echo "1 passed, 0 failed"
   else
-    echo "  the text of the C target has $text bytes, expected at most $text_limit"
+    echo "  the text of the C target has $text bytes, more than text_limit in Tests/Robustness/run.sh ($text_limit)"
     echo "0 passed, 1 failed"
   fi
 }

@@ -48,7 +48,7 @@ fwd_anchor *fwd_anchor_take(void) {
 }
 
 void fwd_anchor_forget(fwd_anchor *anchor) {
-  // Whoever has made a reference has released the owner since, so this is up to date.
+  // A thread that made a reference had one to the owner, and has released it since. So this load sees its store.
   if (atomic_load_explicit(&anchor->is_known, memory_order_relaxed)) {
     fwd_lock_lock(&anchor->lock);
     uint64_t generation = atomic_load_explicit(&anchor->generation, memory_order_relaxed);

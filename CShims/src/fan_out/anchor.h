@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Anchors: what lets a reference to a proxy outlive the proxy without being counted.
+/// An anchor lets a reference to a proxy outlive the proxy without being counted.
 ///
 /// A program copies its subscriptions, and may keep them for longer than the proxy lives. If each of them counted a
 /// reference, a subscription and its end would cost four atomic operations more. So a reference is a plain value: the
@@ -15,7 +15,7 @@
 ///       lock                                         the owner begins to deinitialise
 ///       same generation? use the proxy               lock
 ///       unlock                                       generation = generation + 1
-///                                                    unlock
+///                                                    unlock         (without any reference: no lock)
 ///                                                    free the proxy and its owner
 ///
 /// The first thread finds the old generation only before the second one has locked. Then the second one waits, so the
@@ -36,9 +36,10 @@ struct fwd_anchor {
   _Atomic bool is_known;
   /// Changed under the lock.
   _Atomic uint64_t generation;
-  /// The proxy. Used under the lock.
+  /// The proxy. A thread with a reference reads it, and `owner`, under the lock and after it has compared the generations.
   fwd_proxy *proxy;
-  /// The owner of the proxy, without a count. 0 before there is one, and when it is dying. Used under the lock.
+  /// A weak reference to the owner, which does not keep the owner's memory. 0 before there is an owner, and once it is dying:
+  /// then references find nothing.
   fwd_weak owner;
   /// The next anchor that no proxy has.
   struct fwd_anchor *next;
@@ -48,7 +49,8 @@ struct fwd_anchor {
 
 /// Returns an anchor for a proxy. Returns NULL if memory is short.
 fwd_anchor *fwd_anchor_take(void);
-/// Makes references to the proxy find nothing from now on.
+/// Makes references to the proxy find nothing from now on. Called when the owner deinitialises, and again when the C part is
+/// freed.
 void fwd_anchor_forget(fwd_anchor *anchor);
 /// Gives back the anchor of a proxy that is gone.
 void fwd_anchor_give_back(fwd_anchor *anchor);

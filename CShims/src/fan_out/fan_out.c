@@ -79,8 +79,8 @@ static inline void clear_room(const fwd_compiled_method *method, void *room) {
 
 static inline void clear_result(fwd_emission *state) { clear_room(state->method, state->result); }
 
-/// Finds the arguments of a fan-out with pointers to them. Closures take the pointers as they are, so `fan_out_deciding`
-/// leaves this to the first delivery of another kind.
+/// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so `fan_out_deciding` leaves
+/// this to the first delivery that is no closure.
 __attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
@@ -299,7 +299,7 @@ static inline size_t visited_now(fwd_guard guard, size_t visited) {
   return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : visited_anywhere;
 }
 
-/// Notes that a fan-out has asked `asked` records for the method, most of them in vain.
+/// Notes that a fan-out has asked `asked` records for the method, many of them in vain.
 __attribute__((cold, noinline)) static void note_vain(const fwd_emission *state, size_t asked) {
   fwd_proxy *proxy = state->proxy;
   if (!fwd_list_note_vain(fwd_proxy_list(proxy), asked, state->responses)) return;
@@ -349,7 +349,7 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   if (!delivery->arguments) {
     fwd_find_arguments(method, delivery, arguments);
   } else if (method->argument_count > 0) {
-    // For `deliver_to`: they have not been found yet.
+    // NULL tells `deliver_to` that they have not been found yet.
     arguments[0] = NULL;
   }
   fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
@@ -387,23 +387,21 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
 static inline __attribute__((always_inline)) void load_words(const fwd_emission *state, fwd_replay_word *words) {
   // Loaded by methods that take the selector; otherwise an argument takes its word.
   words[1].bits = (uint64_t)(uintptr_t)state->method->method.selector;
-  fwd_replay_load(words, &state->method->loads, state->delivery->frame, state->delivery->arguments);
+  const fwd_delivery *delivery = state->delivery;
+  if (delivery->arguments) {
+    fwd_replay_load_pointed(words, &state->method->loads, delivery->arguments);
+  } else {
+    fwd_replay_load_frame(words, &state->method->loads, delivery->frame);
+  }
 }
 
 /// Loads the words of the registers after closures have been called, since their argument pointers may have overwritten the
 /// words. A call of its own takes less of the stack.
 __attribute__((noinline)) static void load_words_again(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
-  void *const *arguments = state->delivery->arguments;
-  fwd_replay_word *words = looped->replay.words;
   state->arguments = NULL;
-  looped->replay.arguments = arguments;
-  if (!arguments) {
-    load_words(state, words);
-    return;
-  }
-  words[1].bits = (uint64_t)(uintptr_t)state->method->method.selector;
-  fwd_replay_load_pointed(words, &state->method->loads, arguments);
+  looped->replay.arguments = state->delivery->arguments;
+  load_words(state, looped->replay.words);
 }
 
 /// Whether the first record of the replay that implements the method has a closure. Skips the records before it. The answer
@@ -548,12 +546,14 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   return end_loop(&looped, asked, visited, error);
 }
 
+/// For narrow methods with a frame, or with a batch.
 __attribute__((noinline)) static fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                           const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
   return fan_out_by_loop(proxy, method, delivery, error, words, false);
 }
 
+/// For narrow methods with pointers to the arguments, and no batch.
 __attribute__((noinline)) static fwd_status fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
@@ -634,8 +634,8 @@ static fwd_status fan_out_after_interception(fwd_proxy *proxy, const fwd_compile
 }
 
 /// Calls interceptors before or after the loop of an emission.
-static __attribute__((noinline)) void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps,
-                                                            size_t count, bool has_pointers) {
+__attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count,
+                                                bool has_pointers) {
   fwd_emission *state = &looped->emission;
   void *const *arguments = state->delivery->arguments;
   if (!has_pointers) {

@@ -66,7 +66,9 @@ bool fwd_proxy_core_share(fwd_proxy *proxy) {
 
 bool fwd_proxy_core_is_shared(const fwd_proxy *proxy) { return proxy->weak_owner; }
 
-bool fwd_proxy_core_is_alone(const fwd_proxy *proxy) { return !proxy->weak_owner && fwd_lock_is_open(&proxy->anchor->lock); }
+bool fwd_proxy_core_is_alone(const fwd_proxy *proxy) {
+  return !proxy->weak_owner && fwd_lock_is_open(&proxy->anchor->lock);
+}
 
 void fwd_proxy_core_retain(fwd_proxy *proxy) {
   atomic_fetch_add_explicit(&proxy->references, 1, memory_order_relaxed);
@@ -93,10 +95,10 @@ void fwd_proxy_core_release(fwd_proxy *proxy) {
   fwd_anchor_give_back(anchor);
 }
 
-void fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner, void *reporter) {
+bool fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner, void *reporter) {
   proxy->owner = owner;
   proxy->reporter = reporter;
-  proxy->anchor->owner = fwd_weak_borrow(owner, fwd_weak_kind_in_use());
+  return proxy->anchor->owner = fwd_weak_borrow(owner, fwd_weak_kind_in_use());
 }
 
 void fwd_proxy_core_disown(fwd_proxy *proxy) { fwd_anchor_forget(proxy->anchor); }

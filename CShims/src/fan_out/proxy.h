@@ -15,7 +15,8 @@ struct fwd_proxy {
   void *reporter;
   /// A weak reference to the owner; 0 until the proxy is shared.
   fwd_weak weak_owner;
-  /// The owner has one reference, and each function that an object owns has one.
+  /// One is the owner's, one is of each function that an object owns, and one is of each thread that frees what a
+  /// subscription has left.
   _Atomic size_t references;
   fwd_method_set *methods;
   /// The room's offset from the proxy, in bytes.

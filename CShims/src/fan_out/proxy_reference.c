@@ -50,19 +50,22 @@ static fwd_leaving leave(fwd_anchor *anchor, fwd_subscription identifier) {
   void *owner = needs_owner ? fwd_weak_take(anchor->owner) : NULL;
   if (!record || (needs_owner && !owner)) {
     fwd_lock_unlock(&anchor->lock);
-    return record ? FWD_LEAVING_NOTHING : FWD_LEAVING_ASKS_OWNER;
+    return record ? FWD_LEAVING_NOT_LIVE : FWD_LEAVING_ASKS_OWNER;
   }
   bool was_live = fwd_record_lives(record);
   fwd_garbage garbage = {.first = NULL};
   fwd_list_end(list, record, &garbage);
-  // The garbage is of the list's domain, and the owner may go as soon as the lock is open.
+  // Collecting also frees what has waited for readers, which may run foreign code.
+  if (garbage.first && !owner) owner = fwd_weak_take(anchor->owner);
+  // A dying owner has waited for no reader, so only memory is left. It is of the list's domain, and the C part may go as
+  // soon as the lock is open.
   bool keeps_proxy = garbage.first && !owner;
   if (keeps_proxy) fwd_proxy_core_retain(proxy);
   fwd_lock_unlock(&anchor->lock);
   if (garbage.first) fwd_garbage_collect(garbage);
   if (keeps_proxy) fwd_proxy_core_release(proxy);
   fwd_object_release(owner);
-  return was_live ? FWD_LEAVING_DONE : FWD_LEAVING_NOTHING;
+  return was_live ? FWD_LEAVING_DONE : FWD_LEAVING_NOT_LIVE;
 }
 
 fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd_subscription identifier) {
@@ -71,7 +74,7 @@ fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd_subscri
   fwd_lock_lock(&anchor->lock);
   if (!exists(reference) || fwd_weak_is_dead(anchor->owner)) {
     fwd_lock_unlock(&anchor->lock);
-    return FWD_LEAVING_NOTHING;
+    return FWD_LEAVING_NOT_LIVE;
   }
   return leave(anchor, identifier);
 }

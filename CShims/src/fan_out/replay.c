@@ -5,8 +5,8 @@
 ///
 /// A *replay* has one word for each argument register. A loop copies the words to registers once. Between two
 /// deliveries only the receiver and the function change. There is a pair of loops, one for weak subscribers and one
-/// without reference counting, for some combinations of up to FWD_REPLAY_NARROW registers. A method uses the next larger
-/// combination: the function ignores registers beyond its own. Methods of more registers share one more pair.
+/// without reference counting, for each number of integer registers and some numbers of vector registers, up to
+/// FWD_REPLAY_NARROW together. Methods of more registers share one more pair, which loads all registers at each delivery.
 ///
 ///     frame or pointers          words of the replay              registers, loaded once
 ///     ┌───────────────┐   load   ┌──────────────┐   LOAD_REGISTERS  rdi  receiver of this record <-- only this one
@@ -224,9 +224,9 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   LOOP(weak_##n##_##m, LOAD_REGISTERS(n, m), CALL(n, m, list), DELIVER_WEAK) \
   LOOP(held_##n##_##m, LOAD_REGISTERS(n, m), CALL(n, m, list), DELIVER_HELD)
 
-// For n integer registers there are loops for 0, 1, 2, and FWD_REPLAY_NARROW - n vector registers, where the last can stand
-// for the one before it. A loop may load more vector registers than the method has, which the function ignores; it may not
-// load more integer registers, since the context comes behind the method's own.
+// For n integer registers there are loops for 0 vector registers, for some numbers between, and for FWD_REPLAY_NARROW - n,
+// the most. A method uses the next larger number of vector registers: the function ignores the surplus. It needs its own
+// number of integer registers, since the context comes behind the method's own.
 #define FEW_INTEGERS(X)                          \
   X(1, 0, I) X(1, 2, IV) X(1, 7, IV)             \
   X(2, 0, I) X(2, 1, IV) X(2, 2, IV) X(2, 6, IV) \
@@ -276,8 +276,8 @@ static bool fit_registers(const fwd_move *moves, size_t count) {
   return true;
 }
 
-/// Whether a plan has loops of its own.
-static bool is_narrow(const fwd_call_plan *plan) {
+/// Whether a plan's registers are few enough for loops of their own.
+static bool has_own_loops(const fwd_call_plan *plan) {
   return plan->integer_count + plan->vector_count <= FWD_REPLAY_NARROW;
 }
 
@@ -287,7 +287,7 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
       !fit_registers(plan->vectors, plan->vector_count)) {
     return (fwd_replayers){NULL, NULL};
   }
-  if (!is_narrow(plan)) return (fwd_replayers){weak_wide, held_wide};
+  if (!has_own_loops(plan)) return (fwd_replayers){weak_wide, held_wide};
   size_t vectors = plan->vector_count;
   while (!loops[plan->integer_count][vectors].weak) vectors++;
   return loops[plan->integer_count][vectors];
@@ -299,8 +299,8 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
   fwd_register_loads loads = {.first = hidden_count, .are_words = true, .context_index = (uint8_t)integer_count};
   // Hidden arguments are pointers, and come first: each has the integer register of its number.
   const fwd_move *integers = plan->integers + hidden_count, *vectors = plan->vectors;
-  uint32_t before_vectors = is_narrow(plan) ? integer_count : FWD_REPLAY_BEFORE_VECTORS;
-  uint32_t count = is_narrow(plan) ? integer_count + vector_count : FWD_REPLAY_WORDS;
+  uint32_t before_vectors = has_own_loops(plan) ? integer_count : FWD_REPLAY_BEFORE_VECTORS;
+  uint32_t count = has_own_loops(plan) ? integer_count + vector_count : FWD_REPLAY_WORDS;
   for (uint32_t i = hidden_count; i < count; i++) {
     // Words that the method does not use repeat its first.
     const fwd_move *move = integer_count > hidden_count ? integers : vectors;

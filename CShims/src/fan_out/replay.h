@@ -14,11 +14,13 @@
 #include "members/record.h"
 
 enum {
-  /// The words of a narrow method, which has no more registers: integers, then vectors. Most methods are narrow, and
-  /// take less of the stack.
+  /// The most registers of a narrow method. Its words are its integer registers, then its vector registers. Most methods
+  /// are narrow, and take less of the stack.
   FWD_REPLAY_NARROW = 8,
-  /// The words of all others: all integer registers, the context if it is on the stack, then all vector registers.
+  /// In the words of all other methods, the index of the first vector register: before it come all integer registers and
+  /// the context's word, in case the context is on the stack.
   FWD_REPLAY_BEFORE_VECTORS = FWD_INTEGER_REGISTERS + 1,
+  /// The words of methods that are not narrow.
   FWD_REPLAY_WORDS = FWD_REPLAY_BEFORE_VECTORS + FWD_VECTOR_REGISTERS,
 };
 
@@ -55,12 +57,12 @@ struct fwd_replay {
   void *const *arguments;
   /// Whether a record was met whose object has died, so that it can be removed.
   bool met_dead;
-  /// `context_index` of the method's loads. Set for methods that are not narrow.
+  /// `context_index` of the method's loads. Only the loops of methods that are not narrow read it.
   uint8_t context_index;
   /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
   /// would cost some percent of a call.
   const fwd_record *record;
-  /// Laid out as FWD_REPLAY_NARROW and FWD_REPLAY_WORDS say. The first is the receiver's.
+  /// The words, as FWD_REPLAY_NARROW and FWD_REPLAY_WORDS describe them. The first is the receiver's.
   fwd_replay_word *words;
 };
 
@@ -111,34 +113,32 @@ typedef struct fwd_register_loads {
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count);
 
-/// Loads the registers' words from pointers to the arguments, or from a frame if the pointers are NULL.
-static inline __attribute__((always_inline)) void fwd_replay_load(fwd_replay_word *words,
-                                                                  const fwd_register_loads *loads,
-                                                                  const char *frame,
-                                                                  void *const *arguments) {
+/// Gives the word of a register. A float is the low half of a double: the callee does not look at the rest.
+static inline uint64_t fwd_replay_word_at(const fwd_register_load *load, const char *bytes) {
+  return load->size == 8 ? fwd_load_word_of(bytes) : fwd_extend(bytes, load->size, load->is_signed);
+}
+
+/// Loads the registers' words from a frame.
+static inline __attribute__((always_inline)) void fwd_replay_load_frame(fwd_replay_word *words,
+                                                                        const fwd_register_loads *loads,
+                                                                        const char *frame) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
-  if (__builtin_expect(loads->are_words && !arguments, 1)) {
+  if (__builtin_expect(loads->are_words, 1)) {
     for (; load < end; load++, word++) memcpy(&word->bits, frame + load->offset, sizeof word->bits);
-    return;
-  }
-  for (; load < end; load++, word++) {
-    const char *bytes = arguments ? (const char *)arguments[load->argument] + load->part
-                                  : frame + load->offset;
-    // A float is the low half of a double: the callee does not look at the rest.
-    word->bits = load->size == 8 ? fwd_load_word_of(bytes) : fwd_extend(bytes, load->size, load->is_signed);
+  } else {
+    for (; load < end; load++, word++) word->bits = fwd_replay_word_at(load, frame + load->offset);
   }
 }
 
-/// Loads the registers' words from pointers to the arguments, without looking for a frame.
+/// Loads the registers' words from pointers to the arguments.
 static inline __attribute__((always_inline)) void fwd_replay_load_pointed(fwd_replay_word *words,
                                                                           const fwd_register_loads *loads,
                                                                           void *const *arguments) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
   for (; load < end; load++, word++) {
-    const char *bytes = (const char *)arguments[load->argument] + load->part;
-    word->bits = load->size == 8 ? fwd_load_word_of(bytes) : fwd_extend(bytes, load->size, load->is_signed);
+    word->bits = fwd_replay_word_at(load, (const char *)arguments[load->argument] + load->part);
   }
 }
 

@@ -75,17 +75,6 @@ static inline const void *fwd_record_object(const fwd_record *record) {
   return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
 }
 
-/// `fwd_weak_has_died`, without a call in the usual case.
-static inline bool fwd_weak_is_dead(fwd_weak reference) {
-  if (__builtin_expect(fwd_counts_are_known && !fwd_held_is_stock(reference), 1)) {
-    void *object = (void *)(reference & ~(uintptr_t)FWD_HELD_BITS);
-    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
-    // See `fwd_is_deinitialising`.
-    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
-  }
-  return fwd_weak_has_died(reference);
-}
-
 /// Whether the subscription is live: it has not ended, its limit is not used up, and its object is not known to have
 /// begun to deinitialise (see `fwd_weak_has_died`).
 static inline bool fwd_record_lives(const fwd_record *record) {

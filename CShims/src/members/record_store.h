@@ -8,6 +8,10 @@
 
 #include "members/record.h"
 
+// A level is eight slabs of one size. The sizes double from 8 records to 4,096 (160 KB), so a new slab, which has one
+// record at first, adds about an eighth to a large store at most.
+enum { FWD_SLAB_BITS = 3, FWD_LEVEL_BITS = 3, FWD_LAST_LEVEL = 9 };
+
 /// A store. All zeroes is an empty one. It must not be moved.
 typedef struct fwd_record_store {
   /// Arrays of records, which never move. `slabs` is `&only` until there are two.
@@ -26,6 +30,7 @@ typedef struct fwd_record_store {
 fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
 /// Frees the slot of a record that no reader has found. For the writer.
 void fwd_store_return(fwd_record_store *store, fwd_record *record);
+
 /// Records whose slots are to be freed, linked by `receiver`. All zeroes is the empty list.
 typedef struct fwd_freed_records {
   fwd_record *first, *last;
@@ -39,9 +44,6 @@ static inline void fwd_freed_records_add(fwd_freed_records *freed, fwd_record *r
 
 /// Frees slots, on any thread. No reader may find their records any more.
 void fwd_store_give_back(fwd_record_store *store, fwd_freed_records freed);
-// A level is eight slabs of one size. The sizes double from 8 records to 4,096 (160 KB), so a new slab, which has one
-// record at first, adds about an eighth to a large store at most.
-enum { FWD_SLAB_BITS = 3, FWD_LEVEL_BITS = 3, FWD_LAST_LEVEL = 9 };
 
 /// Returns the number of a slot's slab, and replaces `*slot` by the index in the slab.
 static inline uint32_t fwd_store_locate(uint32_t *slot) {

@@ -43,7 +43,8 @@ static inline const fwd_responders *fwd_list_responders(const fwd_subscriber_lis
   return is_current ? responders : NULL;
 }
 
-/// Whether a fan-out has asked so many records in vain that it has to note it: more than a third of them, and at least two.
+/// Whether a fan-out has to note the records that it has asked in vain. In a long list it does if they are more than a third
+/// of those asked. In a short list they must be more: 2 if it delivered to none or one, 3 of 5, 4 of 8.
 static inline bool fwd_asked_in_vain(size_t asked, size_t delivered) { return asked > delivered + delivered / 2 + 1; }
 
 /// Notes that a fan-out has asked `asked` records and delivered to `delivered` of them. Returns whether it is worth to make

@@ -102,7 +102,7 @@ typedef struct fwd_subscriber_list {
   void *allocation;
   /// By method; NULL until a method is intercepted by closures.
   _Atomic(_Atomic(fwd_taps *) *) taps;
-  /// By method; NULL until a method has few responders. See responders.h.
+  /// By method; NULL until fan-outs have asked many records in vain. See responders.h.
   _Atomic(_Atomic(struct fwd_responders *) *) responders;
   /// How many records fan-outs have asked for methods in vain.
   _Atomic size_t vain;

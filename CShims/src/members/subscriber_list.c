@@ -6,7 +6,7 @@
 ///     list ──► segments: pointers to records, in order                   8 to 12 bytes a subscriber
 ///          ├─► store: the records; an identifier names one by its slot  40 bytes a subscriber
 ///          ├─► index: the first record of each object, by address       5 to 11 bytes a subscriber
-///          └─► responders: pointers to the records of one method        8 bytes each, for methods with few
+///          └─► responders: pointers to the records of one method        8 bytes each, for methods that many records lack
 ///
 /// A subscription goes through these states. A reader always sees one of them in the record's word (held.h):
 ///

@@ -23,6 +23,8 @@
 #include <stdint.h>
 
 #include "base/one_thread.h"
+#include "fwd_weak.h"
+#include "members/held.h"
 #include "members/swift_runtime.h"
 
 /// Whether the runtime's objects have the word of the drawing.
@@ -79,6 +81,17 @@ static inline bool fwd_is_deinitialising(void *object) {
     if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
   }
   return swift_isDeallocating(object);
+}
+
+/// `fwd_weak_has_died`, without a call in the usual case.
+static inline bool fwd_weak_is_dead(fwd_weak reference) {
+  if (__builtin_expect(fwd_counts_are_known && !fwd_held_is_stock(reference), 1)) {
+    void *object = (void *)(reference & ~(uintptr_t)FWD_HELD_BITS);
+    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
+    // See `fwd_is_deinitialising`.
+    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
+  }
+  return fwd_weak_has_died(reference);
 }
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What each thread shows to the others: its hazard pointers (hazard.h) and whether it holds a lock (lock.c).
+/// What each thread shows to the others: its hazard pointers (hazard.h) and whether it holds a lock (lock.c). Its first block
+/// also keeps an anchor for its next proxy.
 ///
 /// A thread owns blocks of two cache lines each. It takes its first block at its first use of the package, and more
 /// if it has more than six hazard pointers at a time. All blocks ever made are linked, and none is ever freed, so other
@@ -41,7 +42,8 @@ typedef struct fwd_thread_block {
   _Atomic uint32_t locks;
   /// Whether a thread has the block.
   _Atomic bool is_owned;
-  /// What the thread's last proxy has left for its next one (fan_out/anchor.h); NULL for nothing. In its first block.
+  /// The anchor of the thread's last proxy, for its next one (fan_out/anchor.h); NULL if there is none. Only the thread
+  /// uses it, in its first block.
   struct fwd_anchor *spare_anchor;
 } fwd_thread_block;
 

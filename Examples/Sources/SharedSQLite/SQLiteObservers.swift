@@ -15,22 +15,20 @@ extension Atomic<Int> {
 
 /// Counts the rows that have changed.
 public final class RowCounter: Sendable {
-  public let inserted = Atomic<Int64>(0)
+  public let inserted = Atomic(0)
   public let highestRow = Atomic<Int64>(0)
 
   public init() {}
 
   public func changed(_ operation: Int32, _ row: Int64) {
-    if operation == SQLITE_INSERT {
-      inserted.store(inserted.load(ordering: .relaxed) + 1, ordering: .relaxed)
-    }
+    if operation == SQLITE_INSERT { inserted.addOne() }
     if row > highestRow.load(ordering: .relaxed) { highestRow.store(row, ordering: .relaxed) }
   }
 }
 
 /// Counts the rows that have changed by a C function. The function could come from a library in C.
 public final class CRowCounter: DynamicProxy.Subscriber {
-  public let changed = Atomic<Int64>(0)
+  public let changed = Atomic(0)
 
   public init() {}
 
@@ -40,7 +38,7 @@ public final class CRowCounter: DynamicProxy.Subscriber {
       UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, Int64
     ) -> Void = { context, _, _, _, _ in
       let counter = Unmanaged<CRowCounter>.fromOpaque(context!).takeUnretainedValue()
-      counter.changed.store(counter.changed.load(ordering: .relaxed) + 1, ordering: .relaxed)
+      counter.changed.addOne()
     }
 
   public static let functionTable = FunctionTable(for: CRowCounter.self) {

@@ -540,12 +540,13 @@ extension DynamicProxy.Position {
   /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind
   ///   that does not exist.
   fileprivate init(_ position: fwd_position, in proxy: DynamicProxy) throws(ForwardingError) {
-    let anchor = DynamicProxy.Subscription(anchor: proxy.anchor, identifier: position.anchor)
     switch position.kind {
     case FWD_POSITION_LAST: self = .last
     case FWD_POSITION_FIRST: self = .first
-    case FWD_POSITION_BEFORE: self = .before(anchor)
-    case FWD_POSITION_AFTER: self = .after(anchor)
+    case FWD_POSITION_BEFORE:
+      self = DynamicProxy.Position(kind: .before(.subscription(position.anchor)))
+    case FWD_POSITION_AFTER:
+      self = DynamicProxy.Position(kind: .after(.subscription(position.anchor)))
     case FWD_POSITION_INDEX: self = .index(position.index)
     case FWD_POSITION_PRIORITY: self = .priority(Int(position.priority))
     default:

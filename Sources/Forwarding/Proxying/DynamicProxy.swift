@@ -85,7 +85,9 @@ public final class DynamicProxy: Sendable {
   private init(_ protocols: [ProtocolTable], _ settings: ProxySettings) throws(ForwardingError) {
     core = try ProxyCore(protocols, settings)
     self.protocols = protocols
-    unsafe core.adopt(self)
+    guard unsafe core.adopt(self) else {
+      throw ForwardingError(.outOfMemory, "no memory for a proxy")
+    }
   }
 
   deinit {
@@ -101,7 +103,7 @@ public final class DynamicProxy: Sendable {
   /// All methods, those of parents included.
   package var requirements: [ProtocolTable.Requirement] { core.plan.requirements }
 
-  /// What subscriptions know the proxy by.
+  /// The reference that subscriptions keep.
   @usableFromInline internal var anchor: ProxyAnchor { ProxyAnchor(self) }
 }
 

@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// What subscriptions know their proxy by. It keeps neither the proxy nor its memory,
-/// and a copy of it counts no reference.
+/// A subscription's reference to its proxy. It keeps neither the proxy nor its memory,
+/// and copying it counts no reference.
 @usableFromInline
 @safe internal struct ProxyAnchor: @unchecked Sendable {
   // Sendable: immutable, and any thread may call the shim's functions with it.
@@ -17,7 +17,7 @@ internal import CForwardingInternal
 
   /// The proxy, unless its deinitialiser has begun.
   internal var proxy: DynamicProxy? {
-    // SAFETY: what is retained is the proxy that the anchor was made of.
+    // SAFETY: the owner that C retains is the proxy that made the reference.
     guard let owner = unsafe fwd_proxy_reference_retain_owner(reference) else { return nil }
     return unsafe Unmanaged<DynamicProxy>.fromOpaque(owner).takeRetainedValue()
   }

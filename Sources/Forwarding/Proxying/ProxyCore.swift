@@ -78,19 +78,19 @@ internal import Synchronization
   /// - Precondition: no other thread can take the lock any more.
   @unsafe internal var soleState: SubscriberList.State { unsafe Self.state(handle).pointee }
 
-  /// Says whose C part it is.
+  /// Says whose C part it is. False if memory is short.
   ///
   /// - Precondition: the proxy owns this object, and is not used by another
   ///   thread yet.
-  @unsafe internal func adopt(_ proxy: DynamicProxy) {
+  @unsafe internal func adopt(_ proxy: DynamicProxy) -> Bool {
     unsafe fwd_proxy_core_adopt(
       handle, Unmanaged.passUnretained(proxy).toOpaque(),
       Unmanaged.passUnretained(settings).toOpaque())
   }
 
   deinit {
-    // SAFETY: nobody has the proxy any more. A fan-out that still runs has a
-    // reference to the C part, and does not use the state. The state was made with
+    // SAFETY: nobody has the proxy any more. A fan-out or a
+    // cancellation that still runs has a reference to the C part, and does not use the state. The state was made with
     // the C part.
     unsafe Self.state(handle).deinitialize(count: 1)
     unsafe fwd_proxy_core_release(handle)

@@ -119,8 +119,9 @@ internal import CForwardingInternal
     if unsafe fwd_proxy_core_is_alone(proxy.core.handle) {
       var garbage = unsafe fwd_garbage()
       unsafe close(proxy.core.soleState, &garbage)
-      // SAFETY: each reader of the list has a reference to the proxy, and there is
-      // none any more.
+      // SAFETY: no thread reads the list. A fan-out has a reference to the proxy, and
+      // there is none any more. A thread that cancels a subscription reads the list
+      // under the lock only, and does not find the proxy any more.
       unsafe fwd_garbage_free(garbage)
       return
     }
@@ -133,8 +134,9 @@ internal import CForwardingInternal
       // C functions that objects own may be reading the list.
       garbage.collect()
     } else {
-      // SAFETY: each reader of the list has a reference to the proxy, and there is
-      // none any more.
+      // SAFETY: no thread reads the list. A fan-out has a reference to the proxy, and
+      // there is none any more. A thread that cancels a subscription reads the list
+      // under the lock only, and does not find the proxy any more.
       unsafe fwd_garbage_free(garbage.contents)
     }
   }

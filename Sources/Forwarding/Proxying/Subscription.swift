@@ -7,20 +7,25 @@ internal import CForwardingInternal
 extension DynamicProxy {
   /// Identifies one subscription of one proxy.
   ///
-  /// The subscription goes on when this value is dropped, until it is cancelled or
-  /// its subscriber dies. A `Token` ends its subscription when it dies.
+  /// A subscription is a small value. It keeps neither the proxy nor the subscriber
+  /// alive (a typed proxy's may keep its listener), and any thread may use it. It
+  /// goes on when this value is dropped, until it is cancelled or its subscriber
+  /// dies. A `Token` ends its subscription when the token dies. After the proxy has
+  /// died, ``cancel()`` does nothing and ``proxy`` is nil.
   public struct Subscription: Sendable {
     internal let anchor: ProxyAnchor
     internal let identifier: UInt64
     private let confinement: Confinement
 
-    /// Whether the subscriber and the proxy may belong to one thread or actor, while
-    /// any thread may have the subscription.
-    // An enum, so that a subscription is four words, which functions return in
-    // registers.
+    /// How the subscriber and the proxy are confined. Any thread may have the
+    /// subscription.
+    // An enum with the listener inside, so that a subscription is four words, which
+    // functions return in registers.
     private enum Confinement {
+      /// Any thread may use them.
       case none
-      /// The listener is there if a typed proxy keeps it alive.
+      /// They may belong to one thread or actor. Holds the listener if the typed
+      /// proxy keeps it alive.
       case typedProxy(KeptListener?)
     }
 
@@ -45,8 +50,11 @@ extension DynamicProxy {
       if case .typedProxy(let listener) = confinement { listener } else { nil }
     }
 
-    /// The proxy; nil if it has been deallocated, and for a listener of a typed proxy:
-    /// any thread may have this value, but not use that proxy.
+    /// The proxy. It is nil once the proxy's last reference has been released. It is
+    /// also nil for a listener of a typed proxy: any thread may have this value, but
+    /// not use that proxy.
+    ///
+    /// - Complexity: O(1). It waits while another thread changes the list.
     public var proxy: DynamicProxy? { isConfined ? nil : anchor.proxy }
 
     /// The subscription whose closure runs on this thread; nil outside of one.
@@ -81,7 +89,7 @@ extension DynamicProxy {
     /// The object that is subscribed; nil if it has died, the subscription has
     /// ended, or it is a C context.
     ///
-    /// - Complexity: O(1).
+    /// - Complexity: O(1). It waits while another thread changes the list.
     public var subscriber: AnyObject? {
       isConfined ? nil : anchor.proxy?.subscribers.subscriber(of: identifier)
     }
@@ -91,7 +99,8 @@ extension DynamicProxy {
     /// the subscription has ended. In the closure of ``DynamicProxy/change(_:)`` the
     /// end is part of the change.
     ///
-    /// Any thread may call this. A subscriber that the subscription kept alive may
+    /// Any thread may call this. It waits while another thread changes the list. A
+    /// subscriber that the subscription kept alive may
     /// be released here. A listener of a typed proxy is not: the typed proxy
     /// releases it when it is next changed or asked, since the listener may belong
     /// to another thread.
@@ -125,7 +134,7 @@ extension DynamicProxy {
     /// Whether the proxy and the subscriber live, and the subscription has neither
     /// been cancelled nor had as many deliveries as it was made for.
     ///
-    /// - Complexity: O(1).
+    /// - Complexity: O(1). It waits while another thread changes the list.
     public var isLive: Bool {
       anchor.proxy?.subscribers.isLive(identifier) ?? false
     }
@@ -167,7 +176,7 @@ extension DynamicProxy.Subscription {
 
   /// Whether the subscription has not ended and is blocked.
   ///
-  /// - Complexity: O(1).
+  /// - Complexity: O(1). It waits while another thread changes the list.
   public var isBlocked: Bool {
     anchor.proxy?.subscribers.isBlocked(identifier) ?? false
   }

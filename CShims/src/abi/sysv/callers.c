@@ -233,9 +233,9 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   }
 #define FINISH(kind, integers, vectors, words) FINISH_##kind(integers, vectors, words)
 
-// The callers that there are: of two that fit a plan, the smaller one stands first, and is taken. Each costs 250 to 1,500
-// bytes of code; loading a register more than needed costs a third of a nanosecond. Only results in up to one register
-// of each kind have callers with stack words.
+// All straight-line callers. The first that fits a plan is taken, so a smaller one stands before a larger one. Each has 250
+// to 1,500 bytes of code; loading a register too many costs a third of a nanosecond. Callers with stack words exist only
+// for results in at most one register of each kind: all other plans with stack words use the general caller.
 #define BY_WIDTH(X, kind, integers, vectors, words) X(kind, integers, vectors, words, 0) X(kind, integers, vectors, words, 1)
 #define BY_VECTORS(X, kind, integers) \
   BY_WIDTH(X, kind, integers, 0, 0) BY_WIDTH(X, kind, integers, 2, 0) BY_WIDTH(X, kind, integers, 8, 0)

@@ -169,8 +169,8 @@ internal final class PublisherCore: @unchecked Sendable {
   /// So much may be on its way.
   private static let sentLimit = (count: 4096, size: 8 << 20)
 
-  /// So much is given to the link at once. The server acknowledges the last message only, and a
-  /// slow network must carry all of them within the time-out.
+  /// The most messages and bytes that the link gets at once. Only the last message is acknowledged,
+  /// so a slow network must carry all of them within the time-out. The last one may exceed the size.
   private static let batchLimit = (count: 32, size: 64 << 10)
 
   /// Returns the next messages for the link, with the position that the first one must follow; nil
