@@ -128,7 +128,6 @@ import Testing
   @Test func `A message that no publisher has made is an error`() async throws {
     try await link.publisher("sensors", of: proxy, schema).close()
     let raw = try link.engine.connect(promptly: true) { _ in }
-    _ = try raw.take("sensors")
     try raw.append([Array("hello".utf8)], to: "sensors", after: 1)
     let receiver = try Receiver()
     let consumer = try link.consumer("sensors", into: receiver.proxy, receiver.schema)

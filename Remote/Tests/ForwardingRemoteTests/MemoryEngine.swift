@@ -10,8 +10,6 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   let lock = NSLock()
   fileprivate var logs: [String: [[UInt8]]] = [:]
   fileprivate var links: [MemoryLink] = []
-  /// The link that has taken each log last.
-  fileprivate var takers: [String: ObjectIdentifier] = [:]
   /// What the links that have ended would call.
   fileprivate var lateHandlers: [@Sendable (RemoteEvent) -> Void] = []
   private var madeCount = 0
@@ -140,14 +138,6 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     }
   }
 
-  func take(_ log: String) throws(RemoteError) -> RemoteLog {
-    try check()
-    return engine.lock.withLock {
-      engine.takers[log] = ObjectIdentifier(self)
-      return RemoteLog(first: 1, last: UInt64(engine.logs[log, default: []].count))
-    }
-  }
-
   func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]? {
     try check()
     engine.reach(.fetching)
@@ -170,9 +160,6 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     try check()
     let (event, cuts) = engine.lock.withLock { () -> (RemoteEvent?, Bool) in
       let last = UInt64(engine.logs[log, default: []].count)
-      guard engine.takers[log] == ObjectIdentifier(self) else {
-        return (.failed(RemoteError(.conflict, "another link has taken \(log)")), false)
-      }
       guard last == position else {
         return (
           .failed(RemoteError(.conflict, "the log ends at \(last), not at \(position)")), false

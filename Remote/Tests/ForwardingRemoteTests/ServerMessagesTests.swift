@@ -81,9 +81,6 @@ import Testing
     #expect(try link.log("a") == nil)
     #expect(try link.makeLog("a", replicas: 1, size: nil) == RemoteLog(first: 1, last: 0))
     #expect(try link.message(at: 7, of: "a") == nil)
-    #expect(throws: RemoteError.self) { try link.take("nowhere") }
-    #expect(throws: RemoteError.self) { try link.append([[1]], to: "a", after: 0) }
-    #expect(try link.take("a") == RemoteLog(first: 1, last: 0))
     // Wrong last sequence.
     #expect(try await outcome { try link.append([[1]], to: "a", after: 0) } == nil)
     let conflict = try await outcome { try link.append([[1]], to: "a", after: 0) }
@@ -101,54 +98,15 @@ import Testing
     let limited: StreamResponse = try link.apiRequest(
       "STREAM.CREATE.FWD_b", Limited(name: "FWD_b", subjects: ["fwd.log.b"]))
     #expect(limited.error == nil)
-    _ = try link.take("b")
     let large = try await outcome {
       try link.append([[UInt8](repeating: 0, count: 500)], to: "b", after: 0)
     }
     #expect(large?.code == .messageTooLarge, "\(large as Any)")
     // No stream has the subject: the status 503.
-    let deleted: StreamResponse = try link.apiRequest("STREAM.DELETE.FWD_b", nil)
-    #expect(deleted.error == nil)
-    let absent = try await outcome { try link.append([[1]], to: "b", after: 0) }
+    let absent = try await outcome { try link.append([[1]], to: "nowhere", after: 0) }
     #expect(absent?.code == .serverFault, "\(absent as Any)")
     #expect(absent?.description.contains("no server responds for the log") == true)
     link.close()
-  }
-
-  @Test func `A log that another link has taken refuses what was sent before, at any position`()
-    async throws
-  {
-    let server = try NATSServer().start()
-    let events = Collected<String>()
-    func newLink(_ name: String) throws -> NATSLink {
-      try link(server) {
-        switch $0 {
-        case .stored(let position): events.append("\(name) \(position)")
-        case .failed(let error): events.append("\(name) \(error.code)")
-        }
-      }
-    }
-    let (first, second) = (try newLink("first"), try newLink("second"))
-    #expect(try first.makeLog("a", replicas: 1, size: 1 << 20) == RemoteLog(first: 1, last: 0))
-    _ = try first.take("a")
-    try first.append([[1], [2], [3]], to: "a", after: 0)
-    #expect(await eventually { events.all == ["first 1", "first 3"] }, "\(events.all)")
-    #expect(try second.take("a") == RemoteLog(first: 1, last: 3))
-    try second.append([[4]], to: "a", after: 3)
-    #expect(await eventually { events.all.last == "second 4" }, "\(events.all)")
-    // As messages would that were on their way: the second one has the position that it expects.
-    try first.append([[5], [6], [7]], to: "a", after: 3)
-    #expect(await eventually { events.all.last == "first conflict" }, "\(events.all)")
-    #expect(try second.log("a") == RemoteLog(first: 1, last: 4))
-    // Until the link takes it again. The configuration is what it was.
-    #expect(try first.take("a") == RemoteLog(first: 1, last: 4))
-    try first.append([[5]], to: "a", after: 4)
-    #expect(await eventually { events.all.last == "first 5" }, "\(events.all)")
-    let info: StreamResponse = try first.apiRequest("STREAM.INFO.FWD_a", nil)
-    #expect(info.config?["max_bytes"] == .integer(1 << 20))
-    #expect(info.config?["duplicate_window"] == .integer(100_000_000))
-    first.close()
-    second.close()
   }
 
   @Test func `The last message of an append is acknowledged, and a refused one is found`()
@@ -172,7 +130,6 @@ import Testing
     let first = try newLink()
     let made: StreamResponse = try first.apiRequest("STREAM.CREATE.FWD_a", Limited())
     #expect(made.error == nil)
-    _ = try first.take("a")
     let small = [[UInt8]](repeating: [1], count: 10)
     let large = [UInt8](repeating: 0, count: 500)
     // The first message of a link, and the last one of each append.
@@ -187,7 +144,6 @@ import Testing
     first.close()
     // The next link begins with it, and gets the reason.
     let second = try newLink()
-    _ = try second.take("a")
     try second.append([large] + small, to: "a", after: 30)
     #expect(await eventually { events.all.count == 6 }, "\(events.all)")
     #expect(
@@ -211,15 +167,8 @@ import Testing
     let publisher = try await link.publisher("sensors", of: proxy, schema)
     for number in 0..<10 { try proxy.send(Feed.number, Int64(number)) }
     try await publisher.close()
-    let info: StreamResponse = try self.link(server).apiRequest("STREAM.INFO.FWD_sensors", nil)
-    let stored = info.state?.lastSeq ?? 0
-    guard case .array(let subjects) = info.config?["subjects"],
-      case .string(let subject) = subjects[0]
-    else {
-      Issue.record("the log has no subject")
-      return
-    }
-    try RawClient(server.port).publish(subject, headers: "Status: \(status)")
+    let stored = try self.link(server).log("sensors")?.last ?? 0
+    try RawClient(server.port).publish("fwd.log.sensors", headers: "Status: \(status)")
     // The client keeps the message with the status 503 for itself.
     let place = status == "503" ? "after message \(stored) " : "message \(stored + 1):"
     let receiver = try Receiver()

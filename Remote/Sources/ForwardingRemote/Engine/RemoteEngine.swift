@@ -69,25 +69,18 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// Returns the message at a position, or nil if the log does not have it.
   func message(at position: UInt64, of log: String) throws(RemoteError) -> [UInt8]?
 
-  /// Takes a log: from now on it stores what this link appends, and refuses what other links
-  /// append with the code `conflict`, until one of them takes it. That includes messages that they have
-  /// sent already, and that are still on their way.
-  ///
-  /// - Returns: the positions, which change only by this link as long as no other one takes the log.
-  /// - Throws: `logLost` if the log does not exist.
-  func take(_ log: String) throws(RemoteError) -> RemoteLog
-
-  /// Appends messages in order to a log that the link has taken, without waiting for the service.
+  /// Appends messages in order, without waiting for the service.
   ///
   /// Each message is stored only if it gets its position: the first one the position after
   /// `position`, each other one the position after the message before it. A message that would
   /// get another position is refused with the code `conflict`. So if one is refused, all later
-  /// ones are.
+  /// ones are, unless somebody else appends meanwhile.
   ///
-  /// The link's handler must get the outcome of the last message: `stored`, which covers all
-  /// messages before it, or `failed`. It must also get the outcome of the first message that the
-  /// link appends, with the reason if it is refused: after a `conflict` the publisher connects
-  /// again and begins with the message that was refused. Other outcomes may be reported too.
+  /// The link's handler must get the outcome of the last message, unless the service cannot be
+  /// reached: `stored`, which covers all messages before it, or `failed`. It must also get the
+  /// outcome of the first message that the link appends, with the reason if it is refused: after
+  /// a `conflict` the publisher connects again and begins with the message that was refused. Other
+  /// outcomes may be reported too.
   ///
   /// Only one thread calls this at a time.
   ///

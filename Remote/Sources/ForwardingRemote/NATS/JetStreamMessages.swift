@@ -42,8 +42,6 @@ internal struct StreamResponse: Decodable {
   }
   var error: JetStreamFault?
   var state: State?
-  /// The configuration as the server has it.
-  var config: [String: JSONValue]?
 
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog {
     if let error { throw error.error("the log \"\(name)\"") }
@@ -58,49 +56,6 @@ internal struct StreamResponse: Decodable {
           + "\(state.lastSeq), expected numbers below \(Int64.max)")
     }
     return RemoteLog(first: max(1, state.firstSeq), last: state.lastSeq)
-  }
-}
-
-/// Any value of JSON, to send back what the server has sent.
-internal enum JSONValue: Codable, Equatable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  case number(Double)
-  case string(String)
-  case array([JSONValue])
-  case object([String: JSONValue])
-
-  internal init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
-    }
-  }
-
-  internal func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .number(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
-    }
   }
 }
 

@@ -28,12 +28,9 @@ internal import CNATS
   }
 
   /// A subject that nobody else uses.
-  internal static func newSubject() -> String { "_INBOX.\(newToken())" }
-
-  /// A part of a subject that nobody else uses.
-  internal static func newToken() -> String {
+  internal static func newSubject() -> String {
     let identity = WriterIdentity.random()
-    return "fwd\(String(identity.high, radix: 36))\(String(identity.low, radix: 36))"
+    return "_INBOX.fwd\(String(identity.high, radix: 36))\(String(identity.low, radix: 36))"
   }
 
   /// Takes the next message.

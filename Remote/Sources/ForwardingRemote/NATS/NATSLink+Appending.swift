@@ -4,15 +4,12 @@
 internal import CNATS
 internal import Foundation
 
-/// Where a link appends, since it has taken a log.
+/// Where a link appends, made at the first use.
 internal struct NATSAppending {
   var log: String
-  /// The subject of the log, until another link takes it.
   var subject: String
   /// The subject to which the server's acknowledgements go.
   var acknowledgements: String
-  /// Whether something has been appended.
-  var hasBegun = false
 }
 
 extension NATSLink {
@@ -23,9 +20,7 @@ extension NATSLink {
   internal func append(
     _ messages: [[UInt8]], to log: String, after position: UInt64
   ) throws(RemoteError) {
-    let (connection, appending) = unsafe try appending(to: log)
-    let isFirst = !appending.hasBegun
-    if isFirst { appendingBegins() }
+    let (connection, appending, isFirst) = unsafe try appending(to: log)
     for (index, message) in messages.enumerated() {
       let isAcknowledged = index == messages.count - 1 || (isFirst && index == 0)
       let status = unsafe Self.publish(
@@ -54,26 +49,31 @@ extension NATSLink {
     return status
   }
 
-  /// Returns the connection, and where to append.
+  /// Returns the connection, where to append, and whether nothing has been appended yet.
   private func appending(
     to log: String
-  ) throws(RemoteError) -> (OpaquePointer, NATSAppending) {
-    let (fault, connection, appending) = unsafe stateForAppending
+  ) throws(RemoteError) -> (OpaquePointer, NATSAppending, isFirst: Bool) {
+    let (fault, connection, known) = unsafe stateForAppending
     if let fault { throw fault }
     guard let connection = unsafe connection else {
       throw RemoteError(.disconnected, "the link has no connection")
     }
-    guard let appending, appending.log == log else {
-      throw RemoteError(.closed, "the link has not taken the log \"\(log)\"")
-    }
-    return unsafe (connection, appending)
+    if let known, known.log == log { return unsafe (connection, known, false) }
+    let appending = NATSAppending(
+      log: log, subject: Self.subject(log), acknowledgements: NATSInbox.newSubject())
+    try subscribe(appending.acknowledgements) { [weak self] in self?.appended($0) }
+    setAppending(appending)
+    return unsafe (connection, appending, true)
   }
 
   /// Reads the server's acknowledgement of an appended message:
   /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
-  internal func appended(_ message: NATSMessage) {
+  private func appended(_ message: NATSMessage) {
     if message.count == 0, message.header(ServerStatus.header) == ServerStatus.noResponders {
-      return lostSubject()
+      return handler(
+        .failed(
+          RemoteError(
+            .serverFault, "no server responds for the log: it has no leader, or is gone")))
     }
     if let position = message.withBytes(Self.storedPosition) { return handler(.stored(position)) }
     let bytes = message.bytes
@@ -84,21 +84,6 @@ extension NATSLink {
     }
     let text = String(decoding: bytes.prefix(200), as: UTF8.self)
     handler(.failed(RemoteError(.serverFault, "the server's response is not understood: \(text)")))
-  }
-
-  /// Finds out why no server takes what is appended. Not on the client's thread, which delivers the
-  /// response to the question.
-  private func lostSubject() {
-    DispatchQueue.global().async { [weak self] in
-      guard let self, case (_, _, let appending?) = unsafe stateForAppending else { return }
-      let isTaken = (try? hasLost(appending)) ?? false
-      handler(
-        .failed(
-          isTaken
-            ? RemoteError(.conflict, "another link has taken the log \"\(appending.log)\"")
-            : RemoteError(
-              .serverFault, "no server responds for the log: it has no leader, or is gone")))
-    }
   }
 
   /// The position in an acknowledgement of the usual form; nil for every other one. They are

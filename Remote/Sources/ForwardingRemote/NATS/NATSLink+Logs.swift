@@ -4,12 +4,10 @@
 internal import CNATS
 internal import Foundation
 
-// A log is a stream with one subject. The names are part of the documented layout. A link that takes
-// a log gives the stream another subject: what other links have sent to the one before is stored
-// nowhere.
+// A log is a stream with one subject. The names are part of the documented layout.
 extension NATSLink {
   private static func stream(_ log: String) -> String { "FWD_\(log)" }
-  private static func subject(_ log: String) -> String { "fwd.log.\(log)" }
+  internal static func subject(_ log: String) -> String { "fwd.log.\(log)" }
 
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog? {
     let response: StreamResponse
@@ -40,35 +38,6 @@ extension NATSLink {
       return log
     }
     return try response.log(name)
-  }
-
-  internal func take(_ name: String) throws(RemoteError) -> RemoteLog {
-    let place = "taking the log \"\(name)\""
-    let subject = "\(Self.subject(name)).\(NATSInbox.newToken())"
-    let response: StreamResponse
-    do throws(RemoteError) {
-      let current: StreamResponse = try apiRequest("STREAM.INFO.\(Self.stream(name))", nil)
-      if let fault = current.error { throw fault.error("the server") }
-      // What somebody else has configured stays as it is.
-      var configuration = current.config ?? [:]
-      configuration["subjects"] = .array([.string(subject)])
-      response = try apiRequest("STREAM.UPDATE.\(Self.stream(name))", configuration)
-    } catch {
-      throw error.at(place)
-    }
-    let log = try response.log(name)
-    let acknowledgements = NATSInbox.newSubject()
-    try subscribe(acknowledgements) { [weak self] in self?.appended($0) }
-    setAppending(NATSAppending(log: name, subject: subject, acknowledgements: acknowledgements))
-    return log
-  }
-
-  /// Whether another link has taken a log since this one has.
-  internal func hasLost(_ appending: NATSAppending) throws(RemoteError) -> Bool {
-    let response: StreamResponse = try apiRequest(
-      "STREAM.INFO.\(Self.stream(appending.log))", nil)
-    guard let subjects = response.config?["subjects"] else { return false }
-    return subjects != .array([.string(appending.subject)])
   }
 
   internal func message(

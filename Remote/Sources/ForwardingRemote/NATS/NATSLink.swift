@@ -133,8 +133,6 @@ internal import Foundation
     lock.withLock { self.appending = appending }
   }
 
-  internal func appendingBegins() { lock.withLock { appending?.hasBegun = true } }
-
   /// The error for a status of the client; the fault that ended the link, if there is one.
   internal func error(_ status: natsStatus, _ place: String) -> RemoteError {
     if let fault = lock.withLock({ fault }), fault.code != .permissionDenied {

@@ -12,14 +12,9 @@ extension PublisherCore {
   internal func open() throws(RemoteError) {
     do throws(RemoteError) {
       let link = try connect()
-      let before = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
+      let log = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
       try checkOwner(link)
       try respondAsOwner(on: link)
-      let log = try link.take(name)
-      // Another one has claimed the log since, perhaps. Then it takes the log again, and goes on.
-      if log.last != before.last {
-        throw RemoteError(.conflict, "the log has grown from \(before.last) to \(log.last)")
-      }
       let calls = try lastTrailer(link, log)?.lastCall ?? 0
       withLock {
         storedPosition = log.last
@@ -50,8 +45,8 @@ extension PublisherCore {
   /// with the link that got the request; nil if that fails.
   ///
   /// A publisher reads the end of the log, then asks for others, then begins to respond, then takes
-  /// the log and claims it by a message. So one that gets no response has read the log before any
-  /// other claimed it, and gives up if it has grown since.
+  /// the log. So one that gets no response has read the log before any other took it, and
+  /// cannot take it after that.
   private func ownerResponse(_ generation: Int) -> [UInt8]? {
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
@@ -115,7 +110,7 @@ extension PublisherCore {
   /// appended after them.
   internal func reconnect() throws(RemoteError) {
     let link = try connect()
-    guard var log = try link.log(name) else {
+    guard let log = try link.log(name) else {
       throw RemoteError(.logLost, "the server has no such log")
     }
     let known = withLock { storedPosition }
@@ -124,16 +119,14 @@ extension PublisherCore {
         .logLost,
         "the log ends at message \(log.last), but the server had acknowledged message \(known)")
     }
-    let lost = RemoteError(
-      .logLost, "the log is empty, but the server had acknowledged message \(known)")
-    guard var trailer = try lastTrailer(link, log) else { throw lost }
-    try checkWriter(trailer)
+    guard let trailer = try lastTrailer(link, log) else {
+      throw RemoteError(
+        .logLost, "the log is empty, but the server had acknowledged message \(known)")
+    }
+    guard trailer.writer == identity else {
+      throw taken("another publisher of this name has taken over while this one had no connection")
+    }
     try respondAsOwner(on: link)
-    // What this publisher has sent on an earlier link is stored before this, or never.
-    log = try link.take(name)
-    guard let last = try lastTrailer(link, log) else { throw lost }
-    trailer = last
-    try checkWriter(trailer)
     withLock {
       messages.rewind()
       stored(upToCall: trailer.lastCall)
@@ -141,13 +134,6 @@ extension PublisherCore {
       lastProgress = .now
       lastFault = nil
       condition.broadcast()
-    }
-  }
-
-  /// Throws if another publisher has written the last message.
-  private func checkWriter(_ trailer: MessageTrailer) throws(RemoteError) {
-    guard trailer.writer == identity else {
-      throw taken("another publisher of this name has taken over while this one had no connection")
     }
   }
 
