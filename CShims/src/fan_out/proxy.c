@@ -98,7 +98,8 @@ void fwd_proxy_core_release(fwd_proxy *proxy) {
 bool fwd_proxy_core_adopt(fwd_proxy *proxy, void *owner, void *reporter) {
   proxy->owner = owner;
   proxy->reporter = reporter;
-  return proxy->anchor->owner = fwd_weak_borrow(owner, fwd_weak_kind_in_use());
+  proxy->anchor->owner = fwd_weak_borrow(owner, fwd_weak_kind_in_use());
+  return proxy->anchor->owner != 0;
 }
 
 void fwd_proxy_core_disown(fwd_proxy *proxy) { fwd_anchor_forget(proxy->anchor); }
