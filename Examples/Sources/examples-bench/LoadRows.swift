@@ -80,7 +80,7 @@
       let statements = StatementCounter()
 
       /// The rows that each counter has seen.
-      var rows: [Int64] {
+      var rows: [Int] {
         counters.map { $0.inserted.load(ordering: .relaxed) }
           + [counterInC.changed.load(ordering: .relaxed)]
       }
@@ -103,7 +103,7 @@
           }
           connection.run("CREATE TABLE points (x INTEGER, y INTEGER)")
           total.nanoseconds += run(load, connection).nanoseconds
-          let seen = hooks == nil ? 0 : Int64(rowCount)
+          let seen = hooks == nil ? 0 : rowCount
           isRight = isRight && observers.rows.allSatisfy { $0 == seen }
           isRight = isRight && connection.text("SELECT count(*) FROM points") == "\(rowCount)"
           withExtendedLifetime(hooks) {}
