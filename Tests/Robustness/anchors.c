@@ -21,13 +21,7 @@ enum { subscription_count = 10, thread_count = 3, rounds = 1000 };
 
 static fwd_proxy_method method;
 
-static void report(void *owner, fwd_selector selector, const fwd_error *error) {
-  (void)owner, (void)selector, (void)error;
-}
-static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
-static void find_responders(void *owner, size_t index) { (void)owner, (void)index; }
-static const fwd_proxy_operations operations = {
-    .report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
+static const fwd_proxy_operations operations = QUIET_OPERATIONS;
 
 static void take(void *context, fwd_selector selector) { (void)context, (void)selector; }
 

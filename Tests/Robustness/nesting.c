@@ -46,15 +46,13 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   reported = error->status;
   memcpy(reported_message, error->message, sizeof reported_message);
 }
-static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
-static void find_responders(void *owner, size_t method) { (void)owner, (void)method; }
 
 /// An interceptor that only goes on.
 static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery,
                             fwd_error *error);
 
 static const fwd_proxy_operations operations = {
-    .report = report, .met_the_dead = met_the_dead, .find_responders = find_responders, .intercept = intercept};
+    .report = report, .met_the_dead = note_nothing, .find_responders = note_nothing, .intercept = intercept};
 
 typedef struct way {
   const char *name;

@@ -6,6 +6,15 @@
 
 #include "fwd_proxy.h"
 
+static inline void report_nothing(void *owner, fwd_selector selector, const fwd_error *error) {
+  (void)owner, (void)selector, (void)error;
+}
+static inline void note_nothing(void *owner, size_t number) { (void)owner, (void)number; }
+
+/// The operations of a proxy whose owner does nothing.
+#define QUIET_OPERATIONS \
+  { .report = report_nothing, .met_the_dead = note_nothing, .find_responders = note_nothing }
+
 /// Creates a proxy with methods of its own. Returns NULL if memory is short.
 static inline fwd_proxy *new_proxy(const fwd_proxy_method *methods, size_t count, const void *owner,
                                     const fwd_proxy_operations *operations) {

@@ -3,9 +3,9 @@
 
 /// Tests that the replay loops load the registers of every shape: each number of integer and vector registers that a void
 /// method can have, with a receiver alone and with a receiver and a selector. The first integer and the first vector have 4
-/// bytes, or all have 8. Two subscribers are called in turn, held
-/// weakly and not at all, from a frame and from pointers to the arguments. Each must get its own receiver and its own
-/// context, which is passed in the integer register behind the method's own, or on the stack if there is none.
+/// bytes, or all have 8. The test calls two subscribers, which the proxy holds weakly or not at all, with a frame and with
+/// pointers to the arguments. Each must get its own receiver and its own context. The loop passes the context in the integer
+/// register behind those of the method, or on the stack if the method uses all integer registers.
 
 #include <stdint.h>
 #include <string.h>
@@ -51,11 +51,9 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
   (void)owner, (void)selector;
   EXPECT(!error);
 }
-static void met_the_dead(void *owner, size_t visited) { (void)owner, (void)visited; }
-static void find_responders(void *owner, size_t method) { (void)owner, (void)method; }
 
 static const fwd_proxy_operations operations = {
-    .report = report, .met_the_dead = met_the_dead, .find_responders = find_responders};
+    .report = report, .met_the_dead = note_nothing, .find_responders = note_nothing};
 
 /// A method of `integers` integer registers, the hidden ones included, and `vectors` vector registers.
 typedef struct shape {

@@ -276,7 +276,7 @@ static bool fit_registers(const fwd_move *moves, size_t count) {
   return true;
 }
 
-/// Whether a plan's registers are few enough for loops of their own.
+/// Whether the plan has at most FWD_REPLAY_NARROW registers. Then a loop for its numbers of registers exists.
 static bool has_own_loops(const fwd_call_plan *plan) {
   return plan->integer_count + plan->vector_count <= FWD_REPLAY_NARROW;
 }

@@ -42,8 +42,8 @@ typedef struct fwd_thread_block {
   _Atomic uint32_t locks;
   /// Whether a thread has the block.
   _Atomic bool is_owned;
-  /// The anchor of the thread's last proxy, for its next one (fan_out/anchor.h); NULL if there is none. Only the thread
-  /// uses it, in its first block.
+  /// A thread that ends a proxy keeps the anchor here, and uses it for its next proxy (fan_out/anchor.h). Only the thread
+  /// reads and writes this, and only in its first block. NULL: no anchor.
   struct fwd_anchor *spare_anchor;
 } fwd_thread_block;
 

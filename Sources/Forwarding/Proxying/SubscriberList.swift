@@ -119,9 +119,9 @@ internal import CForwardingInternal
     if unsafe fwd_proxy_core_is_alone(proxy.core.handle) {
       var garbage = unsafe fwd_garbage()
       unsafe close(proxy.core.soleState, &garbage)
-      // SAFETY: no thread reads the list. A fan-out has a reference to the proxy, and
-      // there is none any more. A thread that cancels a subscription reads the list
-      // under the lock only, and does not find the proxy any more.
+      // SAFETY: no thread reads the list. Each fan-out holds a reference to the proxy,
+      // and the last one is gone. A thread that cancels a subscription locks first,
+      // and no longer finds the proxy.
       unsafe fwd_garbage_free(garbage)
       return
     }
@@ -134,9 +134,9 @@ internal import CForwardingInternal
       // C functions that objects own may be reading the list.
       garbage.collect()
     } else {
-      // SAFETY: no thread reads the list. A fan-out has a reference to the proxy, and
-      // there is none any more. A thread that cancels a subscription reads the list
-      // under the lock only, and does not find the proxy any more.
+      // SAFETY: no thread reads the list. Each fan-out holds a reference to the proxy,
+      // and the last one is gone. A thread that cancels a subscription locks first,
+      // and no longer finds the proxy.
       unsafe fwd_garbage_free(garbage.contents)
     }
   }

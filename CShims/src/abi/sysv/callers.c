@@ -248,7 +248,7 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   WITH_STACK(X)
 ALL_CALLERS(CALLER)
 
-/// A caller, and what it is for: the kind of its result, and the numbers of registers and words that it can load.
+/// A caller takes plans with one kind of result, and loads up to so many registers and stack words.
 typedef struct straight_caller {
   fwd_checked_call call;
   result_kind kind;

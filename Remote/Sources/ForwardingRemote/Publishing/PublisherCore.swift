@@ -173,8 +173,8 @@ internal final class PublisherCore: @unchecked Sendable {
   /// so a slow network must carry all of them within the time-out. The last one may exceed the size.
   private static let batchLimit = (count: 32, size: 64 << 10)
 
-  /// Returns the next messages for the link, with the position that the first one must follow; nil
-  /// if there are none or too much is on its way.
+  /// Returns the next messages for the link, with the position that the first one must follow.
+  /// Returns nil if no message waits, or if the server has yet to acknowledge too much.
   internal func nextMessages() -> (messages: [[UInt8]], position: UInt64)? {
     let position = storedPosition + UInt64(messages.sentCount)
     let size = messages.sentSize
