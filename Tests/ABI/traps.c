@@ -753,6 +753,9 @@ static void common_shapes_are_reached_by_jumps(void) {
   EXPECT(jumps("B@:@") && jumps("s@:") && jumps("i@:i") && jumps("^v@:"));
   EXPECT(jumps("d@:") && jumps("{p=qd}@:") && jumps("{three=ccc}@:") && jumps("{p=ffi}@:"));
   EXPECT(jumps("{p=qqq}@:i") && jumps("{p=qqq}") && jumps("{p=qqq}qqqf"));
+  // With stack words.
+  EXPECT(jumps("v@:qqqqqq") && jumps("i@:iiiiii") && jumps("dqdqdqdqdqdqdqdqd") && jumps("v{four=qqqq}") && jumps("v@:qqqqiif"));
+  EXPECT(!jumps("v@:qqqqBB") && !jumps("{p=qqq}qqqqqqqq") && !jumps("{p=qq}qqqqqqqq") && !jumps("v{large=[20q]}"));
   // No jumps: results in two registers of one kind, arguments of less than 4 bytes, more registers.
   EXPECT(!jumps("{p=qq}@:") && !jumps("{p=dd}@:") && !jumps("v@:B"));
   EXPECT(!jumps("v@:qqq") && !jumps("vddd") && !jumps("{p=qqq}@:qq") && !jumps("{p=qqq}@:ff"));

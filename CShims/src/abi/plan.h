@@ -8,7 +8,7 @@
 
 #include "abi/placement.h"
 
-/// The most stack words that x86-64's callers load one by one.
+/// The most stack words that x86-64's jumps load one by one.
 enum { FWD_PLAN_WORDS = 8 };
 
 /// Loads a register or a stack word from up to 8 bytes of an argument, or a vector register of AArch64 from 16. Size 0

@@ -12,8 +12,8 @@
 ///
 /// There are three kinds of callers, the fastest first. `fwd_sysv_choose_caller` takes the first that fits:
 ///
-///   by a jump       whole arguments in few registers: see jumps.c
-///   straight-line   all moves are of 4 or 8 bytes: a caller for some numbers of registers and stack words, without a loop
+///   by a jump       whole arguments in few registers, and most signatures with a few stack words: see jumps.c
+///   straight-line   no stack words, and all moves are of 4 or 8 bytes: a caller for some numbers of registers, without a loop
 ///   general         everything else: fills all registers by loops, and pushes the stack words
 ///
 /// A caller that loads more registers than the function has loads repeated moves (plan.c), so the numbers of registers
@@ -123,8 +123,7 @@ FWD_CALLS_ANY_TYPE static void jump_for_result(const fwd_call_plan *plan, void (
 // MARK: Straight-line callers
 
 // Everything but pointers and values is a constant where these macros are expanded. The numbers in a caller's name are
-// those of its integer registers, vector registers and stack words; `wide` says that all moves are of 8 bytes, so that
-// each is one load.
+// those of its integer and vector registers; `wide` says that all moves are of 8 bytes, so that each is one load.
 
 typedef enum result_kind {
   RESULT_MIXED,
@@ -161,40 +160,27 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
     LOAD_WORD(word, &plan->vectors[i])             \
     memcpy(&vector_##i, &word, sizeof vector_##i); \
   }
-#define LOAD_STACK(i)    \
-  uint64_t word_##i = 0; \
-  if ((i) < word_count) LOAD_WORD(word_##i, &plan->words[i])
 #define LOAD_ALL                                                                                        \
   LOAD_INTEGER(0) LOAD_INTEGER(1) LOAD_INTEGER(2) LOAD_INTEGER(3) LOAD_INTEGER(4) LOAD_INTEGER(5)       \
   LOAD_VECTOR(0) LOAD_VECTOR(1) LOAD_VECTOR(2) LOAD_VECTOR(3)                                           \
   LOAD_VECTOR(4) LOAD_VECTOR(5) LOAD_VECTOR(6) LOAD_VECTOR(7)                                           \
-  LOAD_STACK(0) LOAD_STACK(1) LOAD_STACK(2) LOAD_STACK(3) LOAD_STACK(4) LOAD_STACK(5) LOAD_STACK(6)     \
-  LOAD_STACK(7)                                                                                         \
   (void)integer_0, (void)integer_1, (void)integer_2, (void)integer_3, (void)integer_4;                  \
   (void)integer_5, (void)vector_0, (void)vector_1, (void)vector_2, (void)vector_3, (void)vector_4;      \
-  (void)vector_5, (void)vector_6, (void)vector_7;                                                       \
-  (void)word_0, (void)word_1, (void)word_2, (void)word_3, (void)word_4, (void)word_5, (void)word_6;     \
-  (void)word_7;
+  (void)vector_5, (void)vector_6, (void)vector_7;
 
-// Lists of parameter types and of values. Stack words are parameters after those that take up all integer registers:
-// not a struct by value, which compilers build in one place and copy to another in larger pieces than it was written
-// in, which defeats store forwarding.
+// Lists of parameter types and of values.
 #define INTEGER_TYPE(i) uint64_t
 #define VECTOR_TYPE(i) double
 #define INTEGER_VALUE(i) integer_##i
 #define VECTOR_VALUE(i) vector_##i
-#define WORD_VALUE(i) word_##i
 #define INTEGERS_1(item) FWD_LIST_1(item)
 #define INTEGERS_6(item) FWD_LIST_6(item)
 #define VECTORS_0(item)
 #define VECTORS_2(item) , FWD_LIST_2(item)
 #define VECTORS_8(item) , FWD_LIST_8(item)
-#define WORDS_0(item)
-#define WORDS_4(item) , FWD_LIST_4(item)
-#define WORDS_8(item) , FWD_LIST_8(item)
-#define CALL(returned, integers, vectors, words)                                                              \
-  (((returned(*)(INTEGERS_##integers(INTEGER_TYPE) VECTORS_##vectors(VECTOR_TYPE) WORDS_##words(INTEGER_TYPE)))function)( \
-      INTEGERS_##integers(INTEGER_VALUE) VECTORS_##vectors(VECTOR_VALUE) WORDS_##words(WORD_VALUE)))
+#define CALL(returned, integers, vectors)                                                          \
+  (((returned(*)(INTEGERS_##integers(INTEGER_TYPE) VECTORS_##vectors(VECTOR_TYPE)))function)(      \
+      INTEGERS_##integers(INTEGER_VALUE) VECTORS_##vectors(VECTOR_VALUE)))
 
 // For each result: how many integer registers its address takes, and what is done after the loads.
 #define HIDDEN_MIXED 0
@@ -214,50 +200,39 @@ static inline uint64_t load(const fwd_move *move, const void *argument, bool is_
   integer_0 = (uint64_t)(uintptr_t)result; \
   CALL(void, __VA_ARGS__);
 
-// With stack words, all integer registers are parameters; those that the plan does not load hold zero.
-#define CALLED_INTEGERS_0(integers) integers
-#define CALLED_INTEGERS_4(integers) 6
-#define CALLED_INTEGERS_8(integers) 6
-
-#define CALLER_NAME(kind, integers, vectors, words, wide) call_##kind##_##integers##_##vectors##_##words##_##wide
-#define CALLER(kind, integers, vectors, words, wide)                                                           \
-  FWD_CALLS_ANY_TYPE static fwd_status CALLER_NAME(kind, integers, vectors, words, wide)(                      \
+#define CALLER_NAME(kind, integers, vectors, wide) call_##kind##_##integers##_##vectors##_##wide
+#define CALLER(kind, integers, vectors, wide)                                                                  \
+  FWD_CALLS_ANY_TYPE static fwd_status CALLER_NAME(kind, integers, vectors, wide)(                             \
       const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {               \
-    enum { integer_count = integers, vector_count = vectors, word_count = words };                             \
+    enum { integer_count = integers, vector_count = vectors };                                                 \
     enum { hidden_count = HIDDEN_##kind, is_wide = wide };                                                     \
     if (hidden_count > 0 && !result) return fwd_call_plan_discard(plan, function, arguments);                  \
     if (!arguments) return fwd_call_plan_fail(plan, arguments);                                                \
     LOAD_ALL                                                                                                   \
-    FINISH(kind, CALLED_INTEGERS_##words(integers), vectors, words)                                            \
+    FINISH_##kind(integers, vectors)                                                                           \
     return FWD_OK;                                                                                             \
   }
-#define FINISH(kind, integers, vectors, words) FINISH_##kind(integers, vectors, words)
 
 // All straight-line callers. The first that fits a plan is taken, so a smaller one stands before a larger one. Each has 250
-// to 1,500 bytes of code; loading a register too many costs a third of a nanosecond. Callers with stack words exist only
-// for results in at most one register of each kind: all other plans with stack words use the general caller.
-#define BY_WIDTH(X, kind, integers, vectors, words) X(kind, integers, vectors, words, 0) X(kind, integers, vectors, words, 1)
+// to 1,500 bytes of code; loading a register too many costs a third of a nanosecond.
+#define BY_WIDTH(X, kind, integers, vectors) X(kind, integers, vectors, 0) X(kind, integers, vectors, 1)
 #define BY_VECTORS(X, kind, integers) \
-  BY_WIDTH(X, kind, integers, 0, 0) BY_WIDTH(X, kind, integers, 2, 0) BY_WIDTH(X, kind, integers, 8, 0)
+  BY_WIDTH(X, kind, integers, 0) BY_WIDTH(X, kind, integers, 2) BY_WIDTH(X, kind, integers, 8)
 #define IN_REGISTERS(X, kind) BY_VECTORS(X, kind, 1) BY_VECTORS(X, kind, 6)
-#define WITH_STACK(X)                                                                 \
-  BY_WIDTH(X, MIXED, 1, 0, 4) BY_WIDTH(X, MIXED, 6, 0, 4) BY_WIDTH(X, MIXED, 6, 0, 8) \
-  BY_WIDTH(X, MIXED, 6, 8, 8)
-#define ALL_CALLERS(X)                                                                              \
-  IN_REGISTERS(X, MIXED) IN_REGISTERS(X, INTEGERS) IN_REGISTERS(X, VECTORS) IN_REGISTERS(X, MEMORY) \
-  WITH_STACK(X)
+#define ALL_CALLERS(X) \
+  IN_REGISTERS(X, MIXED) IN_REGISTERS(X, INTEGERS) IN_REGISTERS(X, VECTORS) IN_REGISTERS(X, MEMORY)
 ALL_CALLERS(CALLER)
 
-/// A caller takes plans with one kind of result, and loads up to so many registers and stack words.
+/// A caller takes plans with one kind of result, and loads up to so many registers.
 typedef struct straight_caller {
   fwd_checked_call call;
   result_kind kind;
   bool is_wide;
-  uint8_t integers, vectors, words;
+  uint8_t integers, vectors;
 } straight_caller;
 
-#define CALLER_ENTRY(kind, integers, vectors, words, wide) \
-  {CALLER_NAME(kind, integers, vectors, words, wide), RESULT_##kind, wide, integers, vectors, words},
+#define CALLER_ENTRY(kind, integers, vectors, wide) \
+  {CALLER_NAME(kind, integers, vectors, wide), RESULT_##kind, wide, integers, vectors},
 static const straight_caller straight_callers[] = {ALL_CALLERS(CALLER_ENTRY)};
 
 /// Calls by a caller that looks for missing arguments although there are none.
@@ -402,20 +377,16 @@ static move_width narrower(move_width left, move_width right) { return left < ri
 static fwd_checked_call choose_straight(const fwd_call_plan *plan) {
   result_kind kind = kind_of(plan);
   size_t hidden_count = kind == RESULT_MEMORY, integer_count = plan->integer_count;
-  bool has_stack = plan->stack_size > 0;
-  if (kind == RESULT_X87 || (has_stack && !plan->words)) return NULL;
+  if (kind == RESULT_X87 || plan->stack_size > 0) return NULL;
   // Without a move there is none to repeat.
-  if (!has_stack && integer_count == hidden_count && plan->vector_count == 0) return NULL;
+  if (integer_count == hidden_count && plan->vector_count == 0) return NULL;
   move_width width = narrower(width_of(plan->integers + hidden_count, integer_count - hidden_count),
                               width_of(plan->vectors, plan->vector_count));
-  if (has_stack) width = narrower(width, width_of(plan->words, FWD_PLAN_WORDS));
   if (width == NO_WIDTH) return NULL;
   for (size_t i = 0; i < sizeof straight_callers / sizeof *straight_callers; i++) {
     const straight_caller *caller = &straight_callers[i];
     if (caller->kind != kind || caller->is_wide != (width == ALL_WIDE)) continue;
-    bool fits = caller->integers >= integer_count && caller->vectors >= plan->vector_count &&
-                caller->words * 8u >= plan->stack_size;
-    if (fits) return caller->call;
+    if (caller->integers >= integer_count && caller->vectors >= plan->vector_count) return caller->call;
   }
   return NULL;
 }

@@ -5,7 +5,8 @@
 ///
 /// A *jump* is a piece of assembly that loads the argument registers and then jumps to the function, which returns to
 /// the caller of the jump: a tail call. At run time it tests only whether each argument has an address. All else is
-/// fixed by the *shape* of the signature, so there is one jump for each shape. A shape has:
+/// fixed by the *shape* of the signature, so there is one jump for each shape (signatures with stack words share two, see
+/// below). A shape has:
 ///
 ///   - up to four integer and two vector registers (with a result in memory three and one),
 ///   - each loaded from a whole argument, which has 4 or 8 bytes,
@@ -32,8 +33,8 @@
 /// come after all others in the tables; the extra register does not count in their index, nor as one of the three.
 ///
 /// Jumps are written in assembly because compilers add 12 instructions to the 39 of the largest jump: they keep a frame
-/// pointer, and clear registers for a missing argument. A jump changes neither the stack nor a callee-saved register,
-/// so one unwind entry covers all jumps. callers.c explains why calling through a type of whole registers is sound.
+/// pointer, and clear registers for a missing argument. A jump of a shape changes neither the stack nor a callee-saved
+/// register, so one unwind entry covers them all. callers.c explains why calling through a type of whole registers is sound.
 
 #include "abi/sysv/jumps.h"
 
@@ -56,6 +57,10 @@ enum { max_integers = 4, max_vectors = 2, max_integers_in_memory = 3, max_vector
 #define SHAPE_COUNT 217
 #define SHAPE_COUNT_IN_MEMORY 45
 #define JUMP_COUNT 262
+/// The indices of the two jumps with stack words: one for arguments of 8 bytes only, one for those of 4 and 8.
+#define JUMP_WITH_STACK_WIDE 262
+#define JUMP_WITH_STACK_ANY 263
+#define ALL_JUMP_COUNT 264
 
 _Static_assert(SHAPE_INDEX(0, max_integers, 15, max_vectors, 3) == SHAPE_COUNT - 1, "the last shape");
 _Static_assert(SHAPE_INDEX(1, max_integers_in_memory, 7, max_vectors_in_memory, 1) == JUMP_COUNT - 1, "the last in memory");
@@ -194,8 +199,152 @@ __asm__(
     "  .set fwd_in_memory, fwd_in_memory + 1\n"
     ".endr\n"
     ".org " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * " EXPAND(JUMP_COUNT) ", 0xCC\n"
-    ".cfi_endproc\n"
+    ".cfi_endproc\n");
 
+// MARK: The jumps with stack words
+
+// They take all plans whose moves are of 4 and 8 bytes, with up to FWD_PLAN_WORDS stack words, and whose result is not in
+// memory. They push the stack words and load the registers as the moves of the plan say, so they have a frame. A compiler
+// would load all values before it pushes the first, which takes three times as much of the stack.
+//
+// The function is kept in r11, the addresses in r10, the plan in rdi, and is_refused in rcx. rdi and rcx are loaded last.
+
+#define PLAN_OFFSET 24
+#define WORDS_OFFSET 64
+#define INTEGER_COUNT_OFFSET 80
+#define VECTOR_COUNT_OFFSET 81
+#define STACK_SIZE_OFFSET 84
+#define INTEGERS_OFFSET 92
+#define VECTORS_OFFSET 140
+_Static_assert(offsetof(fwd_jump_head, plan) == PLAN_OFFSET && offsetof(fwd_call_plan, words) == WORDS_OFFSET &&
+                   offsetof(fwd_call_plan, integer_count) == INTEGER_COUNT_OFFSET &&
+                   offsetof(fwd_call_plan, vector_count) == VECTOR_COUNT_OFFSET &&
+                   offsetof(fwd_call_plan, stack_size) == STACK_SIZE_OFFSET &&
+                   offsetof(fwd_call_plan, integers) == INTEGERS_OFFSET &&
+                   offsetof(fwd_call_plan, vectors) == VECTORS_OFFSET,
+               "jumps read the plan there");
+_Static_assert(sizeof(fwd_move) == 8 && offsetof(fwd_move, argument) == 0 && offsetof(fwd_move, offset) == 2 &&
+                   offsetof(fwd_move, high) == 6,
+               "jumps read moves there");
+
+__asm__(
+    // The address of the argument of the move at `move`, in rax.
+    ".macro fwd_find_argument move:vararg\n"
+    "  movzwl \\move, %eax\n"
+    "  mov (%r10,%rax,8), %rax\n"
+    ".endm\n"
+
+    // Loads a register by the move at `at` bytes from the register `base`, from an argument whose address is in rax. `base`
+    // may be the register to load; `free` may be too, unless it is `base`. Loads 4 bytes twice as fwd_load_halves does.
+    ".macro fwd_load_move is_wide, at, base, wide, narrow, free, free_narrow\n"
+    "  movzwl \\at+2(%\\base), %\\free_narrow\n"
+    "  .if \\is_wide\n"
+    "    mov (%rax,%\\free), %\\wide\n"
+    "  .else\n"
+    "    add %\\free, %rax\n"
+    "    movzbl \\at+6(%\\base), %\\narrow\n"
+    "    mov (%rax,%\\wide), %\\narrow\n"
+    "    shl $32, %\\wide\n"
+    "    mov (%rax), %eax\n"
+    "    or %rax, %\\wide\n"
+    "  .endif\n"
+    ".endm\n"
+
+    // Loads a register from the argument of a move; refuses the call if that has no address.
+    ".macro fwd_load_checked is_wide, at, base, wide, narrow\n"
+    "  fwd_find_argument \\at(%\\base)\n"
+    "  test %rax, %rax\n"
+    "  jz 9f\n"
+    "  fwd_load_move \\is_wide, \\at, \\base, \\wide, \\narrow, \\wide, \\narrow\n"
+    ".endm\n"
+
+    ".macro fwd_load_plan_integer is_wide, number, wide, narrow\n"
+    "  fwd_load_checked \\is_wide, " EXPAND(INTEGERS_OFFSET) "+8*\\number, rdi, \\wide, \\narrow\n"
+    ".endm\n"
+
+    ".macro fwd_load_plan_vector is_wide, number\n"
+    "  fwd_load_checked \\is_wide, " EXPAND(VECTORS_OFFSET) "+8*\\number, rdi, r9, r9d\n"
+    "  movq %r9, %xmm\\number\n"
+    ".endm\n"
+
+    ".macro fwd_jump_with_stack is_wide\n"
+    ".p2align 6, 0xCC\n"
+    ".cfi_startproc\n"
+    LANDING
+    "  push %rbp\n"
+    ".cfi_def_cfa_offset 16\n"
+    ".cfi_offset %rbp, -16\n"
+    "  mov %rsp, %rbp\n"
+    ".cfi_def_cfa_register %rbp\n"
+    "  test %rdx, %rdx\n"
+    "  jz 9f\n"
+    "  mov %rsi, %r11\n"
+    "  mov %rdx, %r10\n"
+    "  mov " EXPAND(PLAN_OFFSET) "(%rdi), %rdi\n"
+    // An even number of words, from the last to the first.
+    "  mov " EXPAND(STACK_SIZE_OFFSET) "(%rdi), %r8d\n"
+    "  add $15, %r8\n"
+    "  and $-16, %r8\n"
+    "  add " EXPAND(WORDS_OFFSET) "(%rdi), %r8\n"
+    "1:\n"
+    "  sub $8, %r8\n"
+    "  fwd_load_checked \\is_wide, 0, r8, r9, r9d\n"
+    "  push %r9\n"
+    "  cmp %r8, " EXPAND(WORDS_OFFSET) "(%rdi)\n"
+    "  jne 1b\n"
+    "  cmpb $0, " EXPAND(VECTOR_COUNT_OFFSET) "(%rdi)\n"
+    "  je 2f\n"
+    "  .irp number, 0, 1, 2, 3, 4, 5, 6, 7\n"
+    "    fwd_load_plan_vector \\is_wide, \\number\n"
+    "  .endr\n"
+    "2:\n"
+    "  cmpb $1, " EXPAND(INTEGER_COUNT_OFFSET) "(%rdi)\n"
+    "  jbe 3f\n"
+    "  fwd_load_plan_integer \\is_wide, 5, r9, r9d\n"
+    "  fwd_load_plan_integer \\is_wide, 4, r8, r8d\n"
+    "  fwd_load_plan_integer \\is_wide, 2, rdx, edx\n"
+    "  fwd_load_plan_integer \\is_wide, 1, rsi, esi\n"
+    "3:\n"
+    "  fwd_find_argument " EXPAND(INTEGERS_OFFSET) "(%rdi)\n"
+    "  test %rax, %rax\n"
+    "  jz 9f\n"
+    // The last refusal.
+    "  fwd_load_plan_integer \\is_wide, 3, rcx, ecx\n"
+    "  fwd_find_argument " EXPAND(INTEGERS_OFFSET) "(%rdi)\n"
+    "  fwd_load_move \\is_wide, " EXPAND(INTEGERS_OFFSET) ", rdi, rdi, edi, r10, r10d\n"
+    "  call *%r11\n"
+    "  leave\n"
+    ".cfi_remember_state\n"
+    ".cfi_def_cfa %rsp, 8\n"
+    "  ret\n"
+    ".cfi_restore_state\n"
+    "9:\n"
+    "  movb $1, (%rcx)\n"
+    "  leave\n"
+    ".cfi_def_cfa %rsp, 8\n"
+    "  ret\n"
+    ".cfi_endproc\n"
+    ".endm\n"
+
+    ".text\n"
+    ".globl " SYMBOL(fwd_jump_with_stack_wide) "\n" HIDE(fwd_jump_with_stack_wide)
+    ".p2align 6, 0xCC\n"
+    SYMBOL(fwd_jump_with_stack_wide) ":\n"
+    "fwd_jump_with_stack 1\n"
+    ".globl " SYMBOL(fwd_jump_with_stack_any) "\n" HIDE(fwd_jump_with_stack_any)
+    ".p2align 6, 0xCC\n"
+    SYMBOL(fwd_jump_with_stack_any) ":\n"
+    "fwd_jump_with_stack 0\n");
+
+#define DECLARE_WITH_STACK(name)                                                                                      \
+  __attribute__((visibility("hidden"))) fwd_call_returned name(const fwd_call_head *head, void (*function)(void),     \
+                                                               void *const *arguments, bool *is_refused, void *result);
+DECLARE_WITH_STACK(fwd_jump_with_stack_wide)
+DECLARE_WITH_STACK(fwd_jump_with_stack_any)
+
+// MARK: The table
+
+__asm__(
     // The table that heads point into.
     ".data\n"
     ".globl " SYMBOL(fwd_enabled_jumps) "\n" HIDE(fwd_enabled_jumps)
@@ -206,15 +355,20 @@ __asm__(
     "  .quad " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * fwd_index\n"
     "  .set fwd_index, fwd_index + 1\n"
     ".endr\n"
+    "  .quad " SYMBOL(fwd_jump_with_stack_wide) ", " SYMBOL(fwd_jump_with_stack_any) "\n"
     ".text\n");
 
 extern __attribute__((visibility("hidden"))) const char fwd_jumps[JUMP_COUNT * JUMP_SIZE];
-extern __attribute__((visibility("hidden"))) fwd_call_jump fwd_enabled_jumps[JUMP_COUNT];
+extern __attribute__((visibility("hidden"))) fwd_call_jump fwd_enabled_jumps[ALL_JUMP_COUNT];
 
-static fwd_call_jump jump_at(size_t index) { return (fwd_call_jump)(uintptr_t)(fwd_jumps + index * JUMP_SIZE); }
+static fwd_call_jump jump_at(size_t index) {
+  if (index == JUMP_WITH_STACK_WIDE) return fwd_jump_with_stack_wide;
+  if (index == JUMP_WITH_STACK_ANY) return fwd_jump_with_stack_any;
+  return (fwd_call_jump)(uintptr_t)(fwd_jumps + index * JUMP_SIZE);
+}
 
 void fwd_call_jumps_enable(bool enabled) {
-  for (size_t i = 0; i < JUMP_COUNT; i++) {
+  for (size_t i = 0; i < ALL_JUMP_COUNT; i++) {
     // Relaxed: a call may go either way while this runs.
     __atomic_store_n(&fwd_enabled_jumps[i], enabled ? jump_at(i) : NULL, __ATOMIC_RELAXED);
   }
@@ -232,13 +386,33 @@ static size_t wide_mask(const fwd_move *moves, size_t count) {
   return mask;
 }
 
+/// Whether moves are all of 4 and 8 bytes. Sets `*is_wide` to false if one is of 4.
+static bool fit_words(const fwd_move *moves, size_t count, bool *is_wide) {
+  for (size_t i = 0; i < count; i++) {
+    if (moves[i].size != 4 && moves[i].size != 8) return false;
+    if (moves[i].size == 4) *is_wide = false;
+  }
+  return true;
+}
+
+/// Gives the index of the jump for a plan with stack words, or SIZE_MAX if there is none.
+static size_t find_jump_with_stack(const fwd_call_plan *plan) {
+  bool is_wide = true;
+  if (plan->result == FWD_RESULT_MEMORY || !plan->words || !fit_words(plan->words, FWD_PLAN_WORDS, &is_wide) ||
+      !fit_words(plan->integers, FWD_INTEGER_REGISTERS, &is_wide) ||
+      !fit_words(plan->vectors, FWD_VECTOR_REGISTERS, &is_wide)) {
+    return SIZE_MAX;
+  }
+  return is_wide ? JUMP_WITH_STACK_WIDE : JUMP_WITH_STACK_ANY;
+}
+
 /// Gives the index of the jump for a plan's shape, or SIZE_MAX if there is none.
 static size_t find_jump(const fwd_call_plan *plan) {
   size_t in_memory = plan->result == FWD_RESULT_MEMORY;
   size_t integers = plan->integer_count - in_memory, vectors = plan->vector_count;
   bool fits = in_memory ? integers <= max_integers_in_memory && vectors <= max_vectors_in_memory
                         : integers <= max_integers && vectors <= max_vectors;
-  if (!fits || plan->stack_size > 0) return SIZE_MAX;
+  if (!fits && plan->stack_size == 0) return SIZE_MAX;
   switch (plan->result) {
     case FWD_RESULT_INTEGER_INTEGER:
     case FWD_RESULT_VECTOR_VECTOR:
@@ -246,6 +420,7 @@ static size_t find_jump(const fwd_call_plan *plan) {
     case FWD_RESULT_COMPLEX_X87: return SIZE_MAX;
     default: break;
   }
+  if (plan->stack_size > 0) return find_jump_with_stack(plan);
   size_t wide_integers = wide_mask(plan->integers + in_memory, integers);
   size_t wide_vectors = wide_mask(plan->vectors, vectors);
   if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return SIZE_MAX;
