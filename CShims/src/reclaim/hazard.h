@@ -112,20 +112,21 @@ void fwd_hazard_reclaim(fwd_domain *domain);
 
 // MARK: Reading
 
-/// Enters a domain, before its pointers are followed. `depth` (0 or 1) is how many visits of the thread have probably not
-/// ended yet, so that the first hazard pointer tried is a free one. A wrong depth costs time only.
+/// Returns one of the thread's first hazard pointers, or NULL if it is taken or the thread has none yet.
+static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t depth) {
+  fwd_thread_block *block = fwd_thread_blocks;
+  // Acquire: a batch that had the hazard pointer may have been ended on another thread.
+  if (FWD_RARELY(!block || atomic_load_explicit(&block->hazards[depth].domain, memory_order_acquire))) return NULL;
+  return &block->hazards[depth];
+}
+
+/// Enters a domain by a free hazard pointer, or by none if `fwd_hazard_find` has counted the reader.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
-static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t depth) {
-  fwd_guard guard = {.domain = domain};
+static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_domain *domain, fwd_hazard *hazard) {
+  fwd_guard guard = {.hazard = hazard, .domain = domain};
   // Acquire: what had ended by this time is found unlinked.
   guard.entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
-  fwd_thread_block *block = fwd_thread_blocks;
-  guard.hazard = block ? &block->hazards[depth] : NULL;
-  // Acquire: a batch that had the hazard pointer may have been ended on another thread.
-  if (FWD_RARELY(!block || atomic_load_explicit(&guard.hazard->domain, memory_order_acquire))) {
-    guard.hazard = fwd_hazard_find(domain);
-  }
   if (FWD_USUALLY(guard.hazard)) {
     // The time first: a writer that finds the announcement finds this time, or a later reader's.
     atomic_store_explicit(&guard.hazard->entered, guard.entered, memory_order_release);
@@ -135,8 +136,12 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(f
   return guard;
 }
 
-static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter(fwd_domain *domain) {
-  return fwd_hazard_enter_within(domain, 0);
+/// Enters a domain, before its pointers are followed. `depth` (0 or 1) is how many visits of the thread have probably not
+/// ended yet, so that the first hazard pointer tried is a free one. A wrong depth costs time only.
+static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t depth) {
+  fwd_hazard *hazard = fwd_hazard_at(depth);
+  if (FWD_RARELY(!hazard)) hazard = fwd_hazard_find(domain);
+  return fwd_hazard_enter_by(domain, hazard);
 }
 
 /// Whether nothing has been unlinked since the reader entered.
@@ -153,6 +158,8 @@ static inline void fwd_hazard_detach(fwd_guard guard) {
 
 /// Leaves a domain on the thread that entered it. The caller keeps the domain alive meanwhile.
 static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard) {
+  // Hides where the hazard pointer comes from: compilers would keep a flag for NULL besides it, in one more register.
+  __asm__("" : "+r"(guard.hazard));
   if (FWD_RARELY(!guard.hazard)) {
     fwd_hazard_leave_unannounced(guard.domain);
     return;

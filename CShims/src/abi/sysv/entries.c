@@ -58,21 +58,32 @@ typedef struct quick_layout {
 struct fwd_entry_layout {
   uint32_t argument_count;
   uint32_t scattered_count;
-  fwd_result_kind result;
   uint32_t result_size;
+  /// A `fwd_result_kind`.
+  uint8_t result;
   bool result_is_signed;
   /// Whether the result is in one register and does not fill it.
   bool result_is_narrow;
   /// For a result in rax and xmm0: the offsets of the eightbytes that each holds.
   uint8_t result_in_integer, result_in_vector;
   bool is_quick;
-  /// Whether all arguments are IN_REGISTERS.
+  /// Whether all arguments are IN_REGISTERS, and the words of other registers have room for pointers to them and for the
+  /// result.
   bool is_simple;
+  /// The indices of these words, for calls that are simple.
+  uint8_t pointers, room;
+  /// Whether a simple call's result is left where the entry loads it: there is none, or it fills integer registers.
+  bool is_in_place;
   quick_layout quick;
   /// Links the layouts that tombstones share.
   fwd_entry_layout *next_shared;
   entry_argument arguments[];
 };
+
+/// Whether 16 bytes are room for a result in registers.
+static inline bool is_small_result(uint8_t result) {
+  return result != FWD_RESULT_X87 && result != FWD_RESULT_COMPLEX_X87;
+}
 
 // MARK: Creation
 
@@ -113,7 +124,7 @@ static bool is_stored_by_quick(uint8_t index) {
 /// Fills `layout->quick`. False if quick entries cannot take the calls.
 static bool locate_quick(fwd_entry_layout *layout) {
   quick_layout *quick = &layout->quick;
-  if (layout->result == FWD_RESULT_X87 || layout->result == FWD_RESULT_COMPLEX_X87) return false;
+  if (!is_small_result(layout->result)) return false;
   if (layout->argument_count > quick_arguments) return false;
   if (layout->scattered_count > quick_copies) return false;
   quick->is_small = layout->argument_count <= 2 && layout->scattered_count == 0;
@@ -135,6 +146,41 @@ static bool locate_quick(fwd_entry_layout *layout) {
   return true;
 }
 
+enum {
+  word_count = FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS,
+  /// The words that rax and rdx are loaded from.
+  integers_returned = word_count - 2,
+};
+
+/// Looks for room in the words of registers that carry no argument: for the pointers behind the vector registers in use, and
+/// for the result in the last two words of either kind.
+static void find_room(fwd_entry_layout *layout) {
+  size_t integers = layout->result == FWD_RESULT_MEMORY, vectors = FWD_INTEGER_REGISTERS;
+  layout->is_simple = is_small_result(layout->result);
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    const entry_argument *argument = &layout->arguments[i];
+    if (argument->location != IN_REGISTERS) layout->is_simple = false;
+    for (size_t j = 0; j < 2; j++) {
+      uint8_t used = argument->eightbytes[j];
+      if (used == no_register) continue;
+      size_t *end = used < FWD_INTEGER_REGISTERS ? &integers : &vectors;
+      if (*end <= used) *end = used + 1u;
+    }
+  }
+  size_t end = vectors + layout->argument_count;
+  layout->pointers = (uint8_t)vectors;
+  layout->room = integers_returned;
+  if (end > integers_returned) {
+    layout->room = FWD_INTEGER_REGISTERS - 2;
+    if (end > word_count || integers > layout->room) layout->is_simple = false;
+  }
+  bool is_whole = layout->result == FWD_RESULT_INTEGER_INTEGER ||
+                  (layout->result == FWD_RESULT_INTEGER && !layout->result_is_narrow);
+  layout->is_in_place = layout->result == FWD_RESULT_VOID || (is_whole && layout->room == integers_returned);
+}
+
+_Static_assert(FWD_INTEGER_REGISTERS % 2 == 0 && FWD_VECTOR_REGISTERS % 2 == 0, "the room for a result is aligned");
+
 /// `index` is the argument's among those of the layout.
 static void add_part(fwd_entry_layout *layout, const fwd_part *part, size_t index) {
   entry_argument *argument = &layout->arguments[index];
@@ -153,7 +199,7 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement, size_t
   fwd_entry_layout *layout = calloc(1, sizeof *layout + placement->argument_count * sizeof layout->arguments[0]);
   if (!layout) return NULL;
   layout->argument_count = placement->argument_count - (dropped < placement->argument_count);
-  layout->result = (fwd_result_kind)placement->result;
+  layout->result = placement->result;
   layout->result_size = placement->result_size;
   layout->result_is_signed = placement->result_is_signed;
   bool is_single = layout->result == FWD_RESULT_INTEGER || layout->result == FWD_RESULT_VECTOR;
@@ -168,11 +214,8 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement, size_t
     size_t argument = placement->parts[i].argument;
     if (argument != dropped) add_part(layout, &placement->parts[i], argument - (argument > dropped));
   }
-  layout->is_simple = true;
-  for (uint32_t i = 0; i < layout->argument_count; i++) {
-    locate(layout, &layout->arguments[i]);
-    if (layout->arguments[i].location != IN_REGISTERS) layout->is_simple = false;
-  }
+  for (uint32_t i = 0; i < layout->argument_count; i++) locate(layout, &layout->arguments[i]);
+  find_room(layout);
   layout->is_quick = locate_quick(layout);
   return layout;
 }
@@ -191,7 +234,7 @@ const fwd_entry_layout *fwd_entry_layout_of_result(const fwd_entry_layout *layou
     *found = *layout;
     found->argument_count = 0;
     found->scattered_count = 0;
-    found->is_simple = true;
+    find_room(found);
     found->quick = (quick_layout){.is_small = true};
     found->next_shared = shared_layouts;
     shared_layouts = found;
@@ -256,44 +299,53 @@ static void copy_scattered(const fwd_entry_state *state, const entry_argument *a
   }
 }
 
-/// Runs the handler. Registers that the result does not use return zero.
-static inline void handle(const fwd_target *target, const fwd_entry_layout *layout, fwd_entry_state *state,
-                          void *const *arguments) {
+static inline void return_zeroes(fwd_entry_state *state) {
   memset(state->returned.bytes, 0, sizeof state->returned.bytes);
-  switch (layout->result) {
-    case FWD_RESULT_MEMORY: {
-      void *memory = (void *)(uintptr_t)state->integers[0];
-      zero_memory(memory, layout->result_size);
-      target->handler(target->context, arguments, memory);
-      // The psABI: the callee returns in rax the address that it was given.
-      state->returned.registers.integers[0] = (uint64_t)(uintptr_t)memory;
-      break;
-    }
-    // Void handlers have room for a result too, so that all handlers may write one.
-    case FWD_RESULT_VOID:
-    case FWD_RESULT_INTEGER_INTEGER:
-      target->handler(target->context, arguments, state->returned.registers.integers);
-      break;
-    case FWD_RESULT_VECTOR_VECTOR:
-      target->handler(target->context, arguments, state->returned.registers.vectors);
-      break;
-    case FWD_RESULT_X87:
-    case FWD_RESULT_COMPLEX_X87:
-      target->handler(target->context, arguments, state->returned.bytes);
-      break;
-    default: {
-      _Alignas(16) unsigned char bytes[16] = {0};
-      target->handler(target->context, arguments, bytes);
-      fwd_call_returned returned = mixed_result(layout, bytes);
-      state->returned.registers.integers[0] = returned.integer;
-      state->returned.registers.vectors[0] = returned.vector;
-    }
+}
+
+/// Puts a result where the entry loads it.
+__attribute__((noinline)) static void return_copy(const fwd_entry_layout *layout, fwd_entry_state *state,
+                                                  const void *room) {
+  if (!is_small_result(layout->result)) {
+    memcpy(state->returned.bytes, room, sizeof state->returned.bytes);
+    return;
+  }
+  fwd_call_returned both = mixed_result(layout, room);
+  return_zeroes(state);
+  if (layout->result == FWD_RESULT_MEMORY) {
+    // The psABI: the callee returns in rax the address that it was given.
+    state->returned.registers.integers[0] = state->integers[0];
+  } else if (layout->result == FWD_RESULT_VECTOR_VECTOR) {
+    memcpy(&state->returned.registers.vectors[0], &both.integer, 8);
+    state->returned.registers.vectors[1] = both.vector;
+  } else if (layout->result == FWD_RESULT_INTEGER_INTEGER) {
+    state->returned.registers.integers[0] = both.integer;
+    memcpy(&state->returned.registers.integers[1], &both.vector, 8);
+  } else {
+    state->returned.registers.integers[0] = both.integer;
+    state->returned.registers.vectors[0] = both.vector;
   }
 }
 
+/// The memory of a result that is in memory.
+static inline void *result_memory(const fwd_entry_state *state) { return (void *)(uintptr_t)state->integers[0]; }
+
+static inline void zero_result_memory(const fwd_entry_layout *layout, const fwd_entry_state *state) {
+  if (layout->result == FWD_RESULT_MEMORY) zero_memory(result_memory(state), layout->result_size);
+}
+
+/// Runs the handler. `room` is for a result that is not in memory, and has `size` bytes. Void handlers have it too, so that
+/// all handlers may write a result.
+static inline void handle(const fwd_target *target, const fwd_entry_state *state, void *const *arguments, void *room,
+                          size_t size) {
+  memset(room, 0, size);
+  void *result = target->layout->result == FWD_RESULT_MEMORY ? result_memory(state) : room;
+  target->handler(target->context, arguments, result);
+}
+
 // A separate function, so that simple calls do not have its large frame.
-__attribute__((noinline)) static void run_general(const fwd_target *target, const fwd_entry_layout *layout,
-                                                  fwd_entry_state *state) {
+__attribute__((noinline)) static void run_general(const fwd_target *target, fwd_entry_state *state) {
+  const fwd_entry_layout *layout = target->layout;
   // One more than needed: an array of no elements is undefined.
   void *arguments[layout->argument_count + 1];
   scattered_argument scattered[layout->scattered_count + 1], *next = scattered;
@@ -315,28 +367,44 @@ __attribute__((noinline)) static void run_general(const fwd_target *target, cons
         arguments[i] = &scattered[layout->scattered_count];
     }
   }
-  handle(target, layout, state, arguments);
+  zero_result_memory(layout, state);
+  _Alignas(16) unsigned char room[sizeof state->returned];
+  handle(target, state, arguments, room, sizeof room);
+  if (layout->result == FWD_RESULT_VOID) {
+    return_zeroes(state);
+  } else {
+    return_copy(layout, state, room);
+  }
 }
 
 static inline void run(const fwd_target *target, fwd_entry_state *state) {
-  const fwd_entry_layout *layout = target->layout;
-  if (!layout->is_simple) {
-    run_general(target, layout, state);
+  if (!target->layout->is_simple) {
+    run_general(target, state);
     return;
   }
-  void *arguments[FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS];
+  // First, since what is kept across a call of memset takes some of the stack.
+  zero_result_memory(target->layout, state);
+  const fwd_entry_layout *layout = target->layout;
+  void **arguments = &state->words[layout->pointers];
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     arguments[i] = (unsigned char *)state + layout->arguments[i].offset;
   }
-  handle(target, layout, state, arguments);
+  handle(target, state, arguments, &state->words[layout->room], 2 * sizeof state->words[0]);
+  // Read once more, since what is kept across the call takes some of the stack.
+  layout = target->layout;
+  if (layout->is_in_place) {
+    memset(state->returned.registers.vectors, 0, sizeof state->returned.registers.vectors);
+  } else {
+    return_copy(layout, state, &state->words[layout->room]);
+  }
 }
 
 /// Returns zeroes to a stale call.
-static void return_zeroes(const fwd_entry_slot *slot, fwd_entry_state *state) {
-  memset(state->returned.bytes, 0, sizeof state->returned.bytes);
+static void return_to_stale(const fwd_entry_slot *slot, fwd_entry_state *state) {
+  return_zeroes(state);
   uint32_t size = atomic_load_explicit(&slot->memory_size, memory_order_relaxed);
   if (size == 0) return;
-  memset((void *)(uintptr_t)state->integers[0], 0, size);
+  memset(result_memory(state), 0, size);
   state->returned.registers.integers[0] = state->integers[0];
 }
 
@@ -345,15 +413,88 @@ void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
   if (FWD_USUALLY(entering.target)) {
     run(entering.target, state);
   } else {
-    return_zeroes(slot, state);
+    return_to_stale(slot, state);
   }
   fwd_leave(entering);
 }
 
+// MARK: The code of full entries
+
+// Each call enters with the stack as its caller left it: at rsp the return address, above it the stack words (psABI, figure
+// 3.3). A full entry's frame is a fwd_entry_state without the stack words, aligned to 16 as the stack is.
+#define STORE_STATE                             \
+  ".cfi_startproc\n"                            \
+  "  push %rbp\n"                               \
+  ".cfi_def_cfa_offset 16\n"                    \
+  ".cfi_offset %rbp, -16\n"                     \
+  "  mov %rsp, %rbp\n"                          \
+  ".cfi_def_cfa_register %rbp\n"                \
+  "  sub $112, %rsp\n"                          \
+  "  mov %rdi, (%rsp)\n"                        \
+  "  mov %rsi, 8(%rsp)\n"                       \
+  "  mov %rdx, 16(%rsp)\n"                      \
+  "  mov %rcx, 24(%rsp)\n"                      \
+  "  mov %r8, 32(%rsp)\n"                       \
+  "  mov %r9, 40(%rsp)\n"                       \
+  "  movsd %xmm0, 48(%rsp)\n"                   \
+  "  movsd %xmm1, 56(%rsp)\n"                   \
+  "  movsd %xmm2, 64(%rsp)\n"                   \
+  "  movsd %xmm3, 72(%rsp)\n"                   \
+  "  movsd %xmm4, 80(%rsp)\n"                   \
+  "  movsd %xmm5, 88(%rsp)\n"                   \
+  "  movsd %xmm6, 96(%rsp)\n"                   \
+  "  movsd %xmm7, 104(%rsp)\n"                  \
+  "  mov %r11, %rdi\n"                          \
+  "  mov %rsp, %rsi\n"                          \
+  "  call " SYMBOL(fwd_entry_enter) "\n"
+#define RETURN                  \
+  "  leave\n"                   \
+  ".cfi_def_cfa %rsp, 8\n"      \
+  "  ret\n"                     \
+  ".cfi_endproc\n"
+
+__asm__(
+    ".text\n"
+    ".p2align 4, 0xCC\n"
+    ".globl " SYMBOL(fwd_entry_registers) "\n" HIDE(fwd_entry_registers)
+    SYMBOL(fwd_entry_registers) ":\n"
+    STORE_STATE
+    "  mov 96(%rsp), %rax\n"
+    "  mov 104(%rsp), %rdx\n"
+    "  movsd 80(%rsp), %xmm0\n"
+    "  movsd 88(%rsp), %xmm1\n"
+    RETURN
+
+    ".p2align 4, 0xCC\n"
+    ".globl " SYMBOL(fwd_entry_x87) "\n" HIDE(fwd_entry_x87)
+    SYMBOL(fwd_entry_x87) ":\n"
+    STORE_STATE
+    "  fldt 80(%rsp)\n"
+    RETURN
+
+    // The real part is in st(0), which is pushed last.
+    ".p2align 4, 0xCC\n"
+    ".globl " SYMBOL(fwd_entry_complex_x87) "\n" HIDE(fwd_entry_complex_x87)
+    SYMBOL(fwd_entry_complex_x87) ":\n"
+    STORE_STATE
+    "  fldt 96(%rsp)\n"
+    "  fldt 80(%rsp)\n"
+    RETURN
+
+    // Goes on with the call of a quick entry, which has its slot in r9.
+    ".p2align 4, 0xCC\n"
+    ".globl " SYMBOL(fwd_entry_from_quick) "\n" HIDE(fwd_entry_from_quick)
+    SYMBOL(fwd_entry_from_quick) ":\n"
+    ".cfi_startproc\n"
+    "  mov %r9, %r11\n"
+    "  jmp " SYMBOL(fwd_entry_registers) "\n"
+    ".cfi_endproc\n");
+
 // MARK: Quick calls
 
-// Each is one function from the entry's jump to the handler's call. It calls nothing on the usual path before the
-// registers are stored: the compiler would have to save all of them around such a call.
+// Each is one function from the entry's jump to the handler's call. It calls nothing before the registers are stored: the
+// compiler would have to save all of them around such a call. If the thread's first hazard pointer is taken, as it is inside
+// of another call, the call goes on as that of a full entry.
 
 typedef struct quick_registers {
   uint64_t integers[FWD_QUICK_INTEGERS];
@@ -369,6 +510,7 @@ typedef struct quick_state {
 _Static_assert(offsetof(quick_state, vectors) == offsetof(fwd_entry_state, vectors), "layouts fit both");
 
 #define QUICK_REGISTERS ((quick_registers){{i0, i1, i2, i3, i4}, {v0, v1}})
+#define QUICK_ARGUMENTS i0, i1, i2, i3, i4, slot, v0, v1
 
 /// Stores the registers that small calls do not have, copies scattered arguments, and finds the arguments from the third
 /// on.
@@ -403,8 +545,10 @@ static inline __attribute__((always_inline)) void run_quick(const fwd_target *ta
 }
 
 fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS) {
+  fwd_hazard *hazard = fwd_hazard_at(0);
+  if (FWD_RARELY(!hazard)) return fwd_full_enter_mixed(QUICK_ARGUMENTS);
   fwd_call_returned returned = {0, 0};
-  fwd_entering entering = fwd_enter(&slot->closure);
+  fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
     _Alignas(16) unsigned char bytes[16];
     run_quick(entering.target, QUICK_REGISTERS, bytes, sizeof bytes);
@@ -415,8 +559,10 @@ fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS) {
 }
 
 fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS) {
+  fwd_hazard *hazard = fwd_hazard_at(0);
+  if (FWD_RARELY(!hazard)) return fwd_full_enter_integers(QUICK_ARGUMENTS);
   _Alignas(16) fwd_returned_integers returned = {{0, 0}};
-  fwd_entering entering = fwd_enter(&slot->closure);
+  fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
     run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned);
   }
@@ -425,8 +571,10 @@ fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS) {
 }
 
 fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS) {
+  fwd_hazard *hazard = fwd_hazard_at(0);
+  if (FWD_RARELY(!hazard)) return fwd_full_enter_vectors(QUICK_ARGUMENTS);
   _Alignas(16) fwd_returned_vectors returned = {{0, 0}};
-  fwd_entering entering = fwd_enter(&slot->closure);
+  fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
     run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned);
   }
@@ -435,8 +583,10 @@ fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS) {
 }
 
 fwd_call_returned fwd_quick_enter_memory(FWD_QUICK_PARAMETERS) {
+  fwd_hazard *hazard = fwd_hazard_at(0);
+  if (FWD_RARELY(!hazard)) return fwd_full_enter_mixed(QUICK_ARGUMENTS);
   void *memory = (void *)(uintptr_t)i0;
-  fwd_entering entering = fwd_enter(&slot->closure);
+  fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
     run_quick(entering.target, QUICK_REGISTERS, memory, entering.target->layout->result_size);
   } else {

@@ -6,13 +6,15 @@
 /// There are two kinds of entries. Any signature with a placement can use a *full* entry, which stores all registers
 /// that can carry arguments. A *quick* entry is for signatures whose arguments are in the first five integer and two
 /// vector registers; it stores nothing, hands the slot over in the sixth integer register, and jumps to a C function
-/// that takes the others as parameters.
+/// that takes the others as parameters. That function is for calls inside of no other call. All others go on as calls of a
+/// full entry, which takes less of the stack.
 
 #ifndef FWD_SRC_SYSV_ENTRIES_H
 #define FWD_SRC_SYSV_ENTRIES_H
 
 #include "abi/entering.h"
 #include "abi/placement.h"
+#include "abi/sysv/assembly.h"
 
 #if FWD_IS_SYSV
 
@@ -26,27 +28,40 @@ typedef struct fwd_entry_slot {
 
 _Static_assert(sizeof(fwd_entry_slot) == 48, "entry_pool.c counts slots by 48 bytes");
 
-/// The registers and the stack of a call through a full entry. entry_pool.c knows the offsets.
+/// The registers and the stack of a call through a full entry. entry_pool.c knows the offsets. The members of the union
+/// share their memory because a recursion needs it at each level.
 typedef struct fwd_entry_state {
-  _Alignas(16) uint64_t integers[FWD_INTEGER_REGISTERS];
-  double vectors[FWD_VECTOR_REGISTERS];
-  /// The first stack word of the arguments, aligned to 16.
-  unsigned char *stack;
-  /// What the entry loads before it returns: rax, rdx, xmm0 and xmm1, or st(0) and st(1).
   union {
     struct {
-      uint64_t integers[2];
-      double vectors[2];
-    } registers;
-    _Alignas(16) unsigned char bytes[32];
-  } returned;
+      _Alignas(16) uint64_t integers[FWD_INTEGER_REGISTERS];
+      double vectors[FWD_VECTOR_REGISTERS];
+    };
+    /// All registers. Those that carry no argument are free.
+    void *words[FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS];
+    /// What the entry loads before it returns: xmm0, xmm1, rax and rdx, or st(0) and st(1). The last words, since six
+    /// integers are the commonest arguments of a full entry.
+    struct {
+      uint64_t earlier[FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS - 4];
+      union {
+        struct {
+          double vectors[2];
+          uint64_t integers[2];
+        } registers;
+        unsigned char bytes[32];
+      } returned;
+    };
+  };
+  /// The caller's rbp, and the return address.
+  uint64_t frame[2];
+  /// The stack words of the arguments.
+  unsigned char stack[];
 } fwd_entry_state;
 
-_Static_assert(offsetof(fwd_entry_state, vectors) == 48 && offsetof(fwd_entry_state, stack) == 112 &&
-                   offsetof(fwd_entry_state, returned) == 128 && sizeof(fwd_entry_state) == 160,
+_Static_assert(offsetof(fwd_entry_state, vectors) == 48 && offsetof(fwd_entry_state, frame) == 112 &&
+                   offsetof(fwd_entry_state, returned) == 80 && offsetof(fwd_entry_state, stack) == 128,
                "entry_pool.c stores and loads there");
 
-/// Called by full entries, with `returned` not set.
+/// Called by full entries. Sets `returned`.
 void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state);
 
 // MARK: Quick entries
@@ -71,6 +86,13 @@ FWD_QUICK fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS);
 FWD_QUICK fwd_call_returned fwd_quick_enter_memory(FWD_QUICK_PARAMETERS);
 FWD_QUICK fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS);
 FWD_QUICK fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS);
+
+// Goes on with the call of a quick entry as with that of a full one. It has a name for each type of a result.
+#define FWD_DECLARE_FULL(name, returned) \
+  FWD_QUICK returned name(FWD_QUICK_PARAMETERS) __asm__(SYMBOL(fwd_entry_from_quick));
+FWD_DECLARE_FULL(fwd_full_enter_mixed, fwd_call_returned)
+FWD_DECLARE_FULL(fwd_full_enter_integers, fwd_returned_integers)
+FWD_DECLARE_FULL(fwd_full_enter_vectors, fwd_returned_vectors)
 
 // MARK: Layouts
 

@@ -10,11 +10,12 @@
 ///                  jmp fwd_entry_registers        stores the registers, calls fwd_entry_enter, loads the result
 ///
 ///     entry n:     lea slot n, %r9                quick: r9 is the sixth parameter
-///                  jmp fwd_quick_enter_mixed      a C function: see entries.c
+///                  jmp fwd_quick_enter_mixed      a C function
+///
+/// entries.c has the code that they share.
 ///
 /// Entries are in assembly since C has no name for r11, and since unwind tables of a thousand functions are larger than
-/// their code. Each call enters with the stack as its caller left it: at rsp the return address, above it the stack
-/// words (psABI, figure 3.3).
+/// their code.
 
 #include "abi/entries.h"
 
@@ -90,41 +91,6 @@ static fwd_lock pools_lock = FWD_LOCK_INITIALIZER;
 #define ENTRIES(begin, count, register, target)                                    \
   "fwd_entries " EXPAND(begin) ", " EXPAND(count) ", " #register ", " SYMBOL(target) "\n"
 
-// A full entry's frame is a fwd_entry_state, aligned to 16 as the stack is.
-#define STORE_STATE                             \
-  ".cfi_startproc\n"                            \
-  "  push %rbp\n"                               \
-  ".cfi_def_cfa_offset 16\n"                    \
-  ".cfi_offset %rbp, -16\n"                     \
-  "  mov %rsp, %rbp\n"                          \
-  ".cfi_def_cfa_register %rbp\n"                \
-  "  sub $160, %rsp\n"                          \
-  "  mov %rdi, (%rsp)\n"                        \
-  "  mov %rsi, 8(%rsp)\n"                       \
-  "  mov %rdx, 16(%rsp)\n"                      \
-  "  mov %rcx, 24(%rsp)\n"                      \
-  "  mov %r8, 32(%rsp)\n"                       \
-  "  mov %r9, 40(%rsp)\n"                       \
-  "  movsd %xmm0, 48(%rsp)\n"                   \
-  "  movsd %xmm1, 56(%rsp)\n"                   \
-  "  movsd %xmm2, 64(%rsp)\n"                   \
-  "  movsd %xmm3, 72(%rsp)\n"                   \
-  "  movsd %xmm4, 80(%rsp)\n"                   \
-  "  movsd %xmm5, 88(%rsp)\n"                   \
-  "  movsd %xmm6, 96(%rsp)\n"                   \
-  "  movsd %xmm7, 104(%rsp)\n"                  \
-  /* Above the saved rbp and the return address. */ \
-  "  lea 16(%rbp), %rax\n"                      \
-  "  mov %rax, 112(%rsp)\n"                     \
-  "  mov %r11, %rdi\n"                          \
-  "  mov %rsp, %rsi\n"                          \
-  "  call " SYMBOL(fwd_entry_enter) "\n"
-#define RETURN                  \
-  "  leave\n"                   \
-  ".cfi_def_cfa %rsp, 8\n"      \
-  "  ret\n"                     \
-  ".cfi_endproc\n"
-
 __asm__(
     ".macro fwd_entries begin, count, register, target\n"
     "  .set fwd_index, \\begin\n"
@@ -138,38 +104,15 @@ __asm__(
     ".endm\n"
 
     ".text\n"
-    ".p2align 4, 0xCC\n"
-    "fwd_entry_registers:\n"
-    STORE_STATE
-    "  mov 128(%rsp), %rax\n"
-    "  mov 136(%rsp), %rdx\n"
-    "  movsd 144(%rsp), %xmm0\n"
-    "  movsd 152(%rsp), %xmm1\n"
-    RETURN
-
-    ".p2align 4, 0xCC\n"
-    "fwd_entry_x87:\n"
-    STORE_STATE
-    "  fldt 128(%rsp)\n"
-    RETURN
-
-    // The real part is in st(0), which is pushed last.
-    ".p2align 4, 0xCC\n"
-    "fwd_entry_complex_x87:\n"
-    STORE_STATE
-    "  fldt 144(%rsp)\n"
-    "  fldt 128(%rsp)\n"
-    RETURN
-
     ".globl " SYMBOL(fwd_entry_code) "\n" HIDE(fwd_entry_code)
     ".p2align 6, 0xCC\n"
     SYMBOL(fwd_entry_code) ":\n"
     // No entry changes the stack.
     ".cfi_startproc\n"
-    "fwd_entries 0, " EXPAND(FULL_REGISTERS) ", r11, fwd_entry_registers\n"
-    "fwd_entries " EXPAND(FULL_MEMORY_BEGIN) ", " EXPAND(FULL_MEMORY) ", r11, fwd_entry_registers\n"
-    "fwd_entries " EXPAND(FULL_X87_BEGIN) ", " EXPAND(FULL_X87) ", r11, fwd_entry_x87\n"
-    "fwd_entries " EXPAND(FULL_COMPLEX_X87_BEGIN) ", " EXPAND(FULL_COMPLEX_X87) ", r11, fwd_entry_complex_x87\n"
+    ENTRIES(0, FULL_REGISTERS, r11, fwd_entry_registers)
+    ENTRIES(FULL_MEMORY_BEGIN, FULL_MEMORY, r11, fwd_entry_registers)
+    ENTRIES(FULL_X87_BEGIN, FULL_X87, r11, fwd_entry_x87)
+    ENTRIES(FULL_COMPLEX_X87_BEGIN, FULL_COMPLEX_X87, r11, fwd_entry_complex_x87)
     ENTRIES(QUICK_MIXED_BEGIN, QUICK_MIXED, r9, fwd_quick_enter_mixed)
     ENTRIES(QUICK_MEMORY_BEGIN, QUICK_MEMORY, r9, fwd_quick_enter_memory)
     ENTRIES(QUICK_INTEGERS_BEGIN, QUICK_INTEGERS, r9, fwd_quick_enter_integers)
