@@ -65,9 +65,6 @@ typedef struct way {
   bool is_observed;
   fwd_result_policy policy;
   int64_t seen;
-  /// What a level may take of the stack, if not `level_limit`: with an interceptor a level is two fan-outs, function
-  /// pointers have the frames of their entries, and one of the ways here keeps an array on the stack.
-  size_t limit;
 } way;
 
 /// Of the way that is tried at the moment.
@@ -237,23 +234,23 @@ static const way ways[] = {
     {.name = "fwd_forward to a packed function, six arguments", .encoding = "v@:qqqqqq",
      .implementation = {.packed = take_packed}, .forward = forward_six, .seen = 1},
     {.name = "fwd_forward_arguments", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
-     .forward = forward_six_by_pointers, .seen = 123456, .limit = level_limit + 64},
+     .forward = forward_six_by_pointers, .seen = 123456},
     {.name = "fwd_forward_named", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six_by_name, .seen = 123456},
     {.name = "a batch", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six_in_batch, .seen = 123456},
     {.name = "a function pointer, four arguments", .encoding = "v@:qqdd",
-     .implementation = FUNCTION(take_four), .forward = call_four, .seen = 1234, .limit = 860},
+     .implementation = FUNCTION(take_four), .forward = call_four, .seen = 1234},
     {.name = "a function pointer, six arguments", .encoding = "v@:qqqqqq",
-     .implementation = FUNCTION(take_six), .forward = call_six, .seen = 123456, .limit = 1050},
+     .implementation = FUNCTION(take_six), .forward = call_six, .seen = 123456},
     {.name = "an interceptor in C", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
-     .forward = forward_six, .is_intercepted = true, .seen = 123456, .limit = 820},
+     .forward = forward_six, .is_intercepted = true, .seen = 123456},
     {.name = "an interceptor in C, four arguments", .encoding = "v@:qqdd", .implementation = FUNCTION(take_four),
-     .forward = forward_four, .is_intercepted = true, .seen = 1234, .limit = 820},
+     .forward = forward_four, .is_intercepted = true, .seen = 1234},
     {.name = "interceptors before and after it, four arguments", .encoding = "v@:qqdd",
      .implementation = FUNCTION(take_four), .forward = forward_four, .is_observed = true, .seen = 1234},
     {.name = "interceptors before and after it, six arguments", .encoding = "v@:qqqqqq",
-     .implementation = FUNCTION(take_six), .forward = forward_six, .is_observed = true, .seen = 123456, .limit = 820},
+     .implementation = FUNCTION(take_six), .forward = forward_six, .is_observed = true, .seen = 123456},
 };
 
 static void release_nothing(void *owner) { (void)owner; }
@@ -359,8 +356,7 @@ static void measure(void) {
   size_t level = now.outer - now.here;
   if (prints_figures) printf("%5zu bytes a level: %s\n", level, now.way->name);
 #if defined(__OPTIMIZE__)
-  // Interceptors are two fan-outs.
-  if (!FWD_IS_SANITIZED) EXPECT(level <= (now.way->limit ? now.way->limit : level_limit));
+  if (!FWD_IS_SANITIZED) EXPECT(level <= level_limit);
 #endif
   EXPECT(now.depth == 8 && now.status == FWD_OK);
   // Before and after each of the levels.

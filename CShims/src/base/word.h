@@ -16,6 +16,13 @@ static inline uint64_t fwd_load_word_of(const void *bytes) {
   return word;
 }
 
+/// Loads up to eight bytes. A call, since a copy of variable size takes some of the stack.
+__attribute__((noinline, unused)) static uint64_t fwd_load_part(const void *bytes, size_t size) {
+  uint64_t word = 0;
+  memcpy(&word, bytes, size);
+  return word;
+}
+
 /// Widens up to eight bytes to a word, as functions expect small integers.
 static inline uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed) {
   // The usual sizes come first: a copy of constant size is one load.
@@ -35,12 +42,9 @@ static inline uint64_t fwd_extend(const void *bytes, size_t size, bool is_signed
       memcpy(&value, bytes, sizeof value);
       return is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
     }
-    default: {
+    default:
       // Part of a struct, which has no sign; or eight bytes. Parts occur in little-endian ports only.
-      uint64_t word = 0;
-      memcpy(&word, bytes, size);
-      return word;
-    }
+      return fwd_load_part(bytes, size);
   }
 }
 

@@ -299,6 +299,16 @@ static inline size_t visited_now(fwd_guard guard, size_t visited) {
   return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : visited_anywhere;
 }
 
+/// Ends a reading that has asked the first `asked` records for the method; 0 if it has visited responders only. Gives how
+/// many of the first records have been visited. The domain is found once more, since what is kept across the deliveries
+/// takes some of the stack.
+static inline __attribute__((always_inline)) size_t leave_list(const fwd_emission *state, fwd_guard guard, size_t asked) {
+  guard.domain = &fwd_proxy_list(state->proxy)->domain;
+  size_t visited = asked > 0 ? visited_now(guard, asked) : visited_anywhere;
+  fwd_hazard_leave(guard);
+  return visited;
+}
+
 /// Notes that a fan-out has asked `asked` records for the method, many of them in vain.
 __attribute__((cold, noinline)) static void note_vain(const fwd_emission *state, size_t asked) {
   fwd_proxy *proxy = state->proxy;
@@ -336,9 +346,10 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   void *arguments[method->argument_count];
   state.arguments = arguments;
   size_t size = method->result.size;
-  size_t units = size / sizeof(fwd_aligned_bytes) + 1;
+  // A result of no bytes has an address all the same, and needs no second one.
+  size_t units = size > 0 ? size / sizeof(fwd_aligned_bytes) + 1 : 0;
   bool is_inline = size <= inline_result_size;
-  fwd_aligned_bytes room[is_inline ? 2 * units : 1], *results = room;
+  fwd_aligned_bytes room[is_inline && units > 0 ? 2 * units : 1], *results = room;
   if (!is_inline) {
     results = malloc(2 * units * sizeof *results);
     if (!results) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a result of %zu bytes", size);
@@ -474,18 +485,17 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   return true;
 }
 
-/// Delivers to the records of a reading by a loop. Gives how many of the list's first records have been visited, and in
-/// `*asked` how many have been asked for the method.
+/// Delivers to the records of a reading by a loop. Gives how many of the list's first records have been asked for the
+/// method; 0 if only those that implement it have been visited.
 static inline __attribute__((always_inline)) size_t replay_reading(fwd_looped_emission *looped,
-                                                                   const fwd_reading *reading, bool has_pointers,
-                                                                   size_t *asked) {
+                                                                   const fwd_reading *reading, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   fwd_replay *replay = &looped->replay;
   fwd_subscriber_list *list = fwd_proxy_list(state->proxy);
   const fwd_responders *responders = fwd_list_responders(list, state->method->index);
-  size_t visited = *asked = reading->count;
+  size_t asked = reading->count;
   if (__builtin_expect(reading->is_long && !responders, 0)) {
-    visited = *asked = replay_spans(looped);
+    asked = replay_spans(looped);
   } else {
     replay->records = reading->records;
     replay->count = reading->count;
@@ -494,15 +504,13 @@ static inline __attribute__((always_inline)) size_t replay_reading(fwd_looped_em
       replay->records = responders->records;
       replay->count = responders->count;
       has_weak = responders->has_weak;
-      *asked = 0;
-      visited = visited_anywhere;
+      asked = 0;
     }
     replay_some(looped, has_weak, has_pointers);
   }
-  visited = visited_now(reading->guard, visited);
   // The record of the last delivery may be freed now.
   state->frame.kind = FWD_NESTING_OTHER;
-  return visited;
+  return asked;
 }
 
 /// Ends a fan-out by a loop.
@@ -540,8 +548,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
     visited = visited_now(batch->guard, batch->walked);
   } else {
     const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
-    visited = replay_reading(&looped, &reading, has_pointers, &asked);
-    fwd_list_leave(&reading);
+    asked = replay_reading(&looped, &reading, has_pointers);
+    visited = leave_list(state, reading.guard, asked);
   }
   return end_loop(&looped, asked, visited, error);
 }
@@ -689,8 +697,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
-  size_t asked, visited = replay_reading(&looped, &reading, has_pointers, &asked);
-  fwd_status status = end_loop(&looped, asked, visited, error);
+  size_t asked = replay_reading(&looped, &reading, has_pointers);
+  fwd_status status = end_loop(&looped, asked, visited_now(guard, asked), error);
   if (status == FWD_OK && has_later) pass_later_taps(&looped, taps);
   fwd_hazard_leave(guard);
   return status;

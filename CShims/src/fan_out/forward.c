@@ -19,15 +19,24 @@
 #include "fan_out/check.h"
 #include "fwd_fan_out.h"
 
-/// Finds a method. An unknown selector that is ignored gives FWD_OK and NULL in `*method`.
-static inline fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const char *name,
-                              const fwd_proxy_method **method) {
-  *method = NULL;
+/// Gives the status of a method that was not found: FWD_OK if the proxy ignores unknown selectors.
+__attribute__((cold, noinline)) static fwd_status status_without_method(const fwd_proxy *proxy, fwd_selector selector,
+                                                                        const char *name) {
+  if (selector) name = fwd_selector_name(selector);
   if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy", name);
-  if (!selector && (!name || !*name)) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding: no selector");
-  *method = fwd_proxy_core_method(proxy, selector);
-  if (*method || proxy->ignores_unknown_selectors) return FWD_OK;
+  if (!*name) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding: no selector");
+  if (proxy->ignores_unknown_selectors) return FWD_OK;
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);
+}
+
+/// Finds a method. An unknown selector that is ignored gives FWD_OK and NULL in `*method`. `name` is that of a selector that
+/// has not been registered, and otherwise is not read.
+static inline fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const char *name,
+                                     const fwd_proxy_method **method) {
+  // Inline, since what is kept across a call takes some of the stack.
+  const fwd_compiled_method *found = proxy ? fwd_method_set_find(proxy->methods, selector) : NULL;
+  *method = (const fwd_proxy_method *)found;
+  return __builtin_expect(found != NULL, 1) ? FWD_OK : status_without_method(proxy, selector, name);
 }
 
 /// Ends the forwarding of an unknown selector. If it is ignored, the result is zero.
@@ -74,16 +83,21 @@ __attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const
   return status;
 }
 
-/// Checks the sizes of a frame and a result buffer, then fans out. Inline, since each function on the way takes some
-/// stack at each level of a recursion.
-static inline __attribute__((always_inline)) fwd_status forward_frame(fwd_proxy *proxy, const fwd_proxy_method *method,
-                                                                      fwd_batch *batch, const void *frame,
-                                                                      size_t frame_size, void *result,
-                                                                      size_t result_size, fwd_error *error) {
+/// Checks the sizes of a frame and a result buffer. Inline as the next function is, since each function on the way takes
+/// some stack at each level of a recursion.
+static inline __attribute__((always_inline)) fwd_status check_sizes(const fwd_proxy_method *method, const void *frame,
+                                                                    size_t frame_size, const void *result,
+                                                                    size_t result_size, fwd_error *error) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   fwd_status status = fwd_check_frame(compiled, frame, frame_size, error);
-  if (status == FWD_OK) status = fwd_check_result(compiled, result, result_size, error);
-  if (__builtin_expect(status != FWD_OK, 0)) return status;
+  return status == FWD_OK ? fwd_check_result(compiled, result, result_size, error) : status;
+}
+
+/// Fans out a frame whose size has been checked.
+static inline __attribute__((always_inline)) fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_proxy_method *method,
+                                                                      fwd_batch *batch, const void *frame,
+                                                                      void *result, fwd_error *error) {
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
   // Deliveries read the arguments in place, as values of their types.
   if (__builtin_expect(((uintptr_t)frame & (compiled->frame_alignment - 1)) != 0, 0)) {
@@ -94,7 +108,8 @@ static inline __attribute__((always_inline)) fwd_status forward_frame(fwd_proxy 
 
 fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,
                               size_t frame_size, void *result, size_t result_size, fwd_error *error) {
-  return forward_frame(proxy, method, batch, frame, frame_size, result, result_size, error);
+  fwd_status status = check_sizes(method, frame, frame_size, result, result_size, error);
+  return status == FWD_OK ? fan_out_frame(proxy, method, batch, frame, result, error) : status;
 }
 
 /// Forwards a frame for a C program, which may release its last reference to the proxy inside the fan-out.
@@ -102,14 +117,16 @@ static inline __attribute__((always_inline)) fwd_status forward_frame_held(fwd_p
                                                                            const fwd_proxy_method *method,
                                                                            const void *frame, size_t frame_size,
                                                                            void *result, size_t result_size) {
+  fwd_status status = check_sizes(method, frame, frame_size, result, result_size, NULL);
+  if (__builtin_expect(status != FWD_OK, 0)) return status;
   void *owner = fwd_proxy_hold(proxy);
-  return release_owner(owner, forward_frame(proxy, method, NULL, frame, frame_size, result, result_size, NULL));
+  return release_owner(owner, fan_out_frame(proxy, method, NULL, frame, result, NULL));
 }
 
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
                        size_t result_size) {
   const fwd_proxy_method *method;
-  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  fwd_status status = find_method(proxy, selector, "", &method);
   if (!method) return ignored(status, result, result_size);
   return forward_frame_held(proxy, method, frame, frame_size, result, result_size);
 }
@@ -127,10 +144,11 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
                              size_t frame_size, void *result, size_t result_size) {
   const fwd_proxy_method *method;
   fwd_proxy *proxy = batch ? batch->proxy : NULL;
-  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  fwd_status status = find_method(proxy, selector, "", &method);
   if (!method) return ignored(status, result, result_size);
+  status = check_sizes(method, frame, frame_size, result, result_size, NULL);
   // The batch keeps the proxy.
-  return forward_frame(proxy, method, batch, frame, frame_size, result, result_size, NULL);
+  return status == FWD_OK ? fan_out_frame(proxy, method, batch, frame, result, NULL) : status;
 }
 
 // MARK: Pointers to arguments
@@ -183,7 +201,7 @@ __attribute__((noinline)) static fwd_status check_arguments(const fwd_compiled_m
 fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *const *arguments, size_t count,
                                  void *result, size_t result_size) {
   const fwd_proxy_method *method;
-  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  fwd_status status = find_method(proxy, selector, "", &method);
   if (!method) return ignored(status, result, result_size);
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   bool aligned;
@@ -219,7 +237,7 @@ static bool collect_result(void *context, fwd_subscription author, void *object,
 fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size,
                        fwd_result_visitor visit, void *context) {
   const fwd_proxy_method *method;
-  fwd_status status = find_method(proxy, selector, fwd_selector_name(selector), &method);
+  fwd_status status = find_method(proxy, selector, "", &method);
   if (status == FWD_OK && !visit) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_collect: no visitor");
   if (!method) return status;
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);

@@ -8,11 +8,6 @@
 
 #include "call/signature.h"
 
-static size_t slot_of(const fwd_method_set *set, fwd_selector selector) {
-  // Selectors are heap addresses: their low bits are alike, so they are mixed first.
-  return (size_t)(((uint64_t)(uintptr_t)selector * 0x9E3779B97F4A7C15u) >> 32) & (set->slot_count - 1);
-}
-
 /// Whether a method's deliveries have nothing to decide: there is no result, and every responder is called.
 static bool is_plain(const fwd_proxy_method *method, const fwd_layout *result) {
   return result->size == 0 && !method->fold.step && method->policy == FWD_RESULT_DEFAULT;
@@ -76,7 +71,7 @@ fwd_method_set *fwd_method_set_create(const fwd_proxy_method *methods, size_t co
     compile(&set->methods[i], &methods[i], i, offsets);
     set->count++;
     offsets += set->methods[i].argument_count;
-    size_t slot = slot_of(set, methods[i].selector);
+    size_t slot = fwd_method_set_slot(set, methods[i].selector);
     while (set->slots[slot]) slot = (slot + 1) & (slot_count - 1);
     set->slots[slot] = (uint32_t)i + 1;
   }
@@ -94,15 +89,6 @@ void fwd_method_set_release(fwd_method_set *set) {
   free(set->methods);
   free(set->offsets);
   free(set);
-}
-
-const fwd_compiled_method *fwd_method_set_find(const fwd_method_set *set, fwd_selector selector) {
-  if (!selector) return NULL;
-  for (size_t slot = slot_of(set, selector); set->slots[slot]; slot = (slot + 1) & (set->slot_count - 1)) {
-    const fwd_compiled_method *compiled = &set->methods[set->slots[slot] - 1];
-    if (compiled->method.selector == selector) return compiled;
-  }
-  return NULL;
 }
 
 const fwd_proxy_method *fwd_method_set_method(const fwd_method_set *set, fwd_selector selector) {

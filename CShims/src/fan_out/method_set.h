@@ -65,7 +65,20 @@ static inline bool fwd_must_know_interception(const fwd_compiled_method *method)
   return method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
 }
 
-/// Finds a method; NULL if the set has none with the selector.
-const fwd_compiled_method *fwd_method_set_find(const fwd_method_set *set, fwd_selector selector);
+/// The slot that a search for a selector begins at.
+static inline size_t fwd_method_set_slot(const fwd_method_set *set, fwd_selector selector) {
+  // Selectors are heap addresses: their low bits are alike, so they are mixed first.
+  return (size_t)(((uint64_t)(uintptr_t)selector * 0x9E3779B97F4A7C15u) >> 32) & (set->slot_count - 1);
+}
+
+/// Finds a method; NULL if the set has none with the selector, or the selector is NULL.
+static inline const fwd_compiled_method *fwd_method_set_find(const fwd_method_set *set, fwd_selector selector) {
+  if (!selector) return NULL;
+  for (size_t slot = fwd_method_set_slot(set, selector); set->slots[slot]; slot = (slot + 1) & (set->slot_count - 1)) {
+    const fwd_compiled_method *compiled = &set->methods[set->slots[slot] - 1];
+    if (compiled->method.selector == selector) return compiled;
+  }
+  return NULL;
+}
 
 #endif

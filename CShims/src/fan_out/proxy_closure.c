@@ -66,9 +66,14 @@ struct proxy_closure {
 static void handle_call(void *context, void *const *arguments, void *result) {
   const struct proxy_closure *closure = context;
   const fwd_function_target *target = &closure->target;
-  fwd_delivery delivery = {.arguments = arguments, .result = result};
+  // Without a collector, its context is free. What a failure needs is kept there, since registers that are kept across the
+  // fan-out take some of the stack.
+  fwd_delivery delivery = {.arguments = arguments, .result = result, .collector_context = context};
   fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &delivery, NULL);
-  if (__builtin_expect(status != FWD_OK, 0)) fwd_function_settle(target, status, result);
+  if (__builtin_expect(status != FWD_OK, 0)) {
+    closure = delivery.collector_context;
+    fwd_function_settle(&closure->target, status, delivery.result);
+  }
 }
 
 static void release_closure(void *context) {
