@@ -189,11 +189,11 @@ import Testing
       try unsafe MessageTrailer.read(message.span.bytes)
     }
     let trailer = MessageTrailer(
-      writer: WriterIdentity(high: 1, low: 2), firstCall: 7, callCount: 3)
+      writer: WriterIdentity(high: 1, low: 2), firstCall: 7, confirmed: 5, callCount: 3)
     var good: [UInt8] = [1, 2, 3]
     trailer.append(to: &good)
     #expect(try read(good) == trailer)
-    #expect(good.suffix(8) == Array("FWDLOG1\n".utf8)[...])
+    #expect(good.suffix(8) == Array("FWDLOG2\n".utf8)[...])
     #expect(trailer.lastCall == 9)
     for change in [(good.count - 1, UInt8(0)), (good.count - 12, 9), (3 + 16 + 7, 0xFF)] {
       var bad = good

@@ -170,7 +170,7 @@ import Testing
     engine.cut()
     let links = Collected<RequestLink.Shared>()
     // Another request makes a link while this one does.
-    engine.next(.connecting) { [engine] in
+    engine.next(.connecting) {
       if let link = try? requests.current() { links.append(link) }
     }
     let link = try requests.current()

@@ -18,6 +18,8 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   /// What is called once and then released: a closure may refer to this engine.
   private var once: [Moment: @Sendable () -> Void] = [:]
   fileprivate var handlingCount = 0
+  /// What the frozen links append.
+  private var held: [@Sendable () -> Void] = []
   /// How many appended messages are stored and not acknowledged, before a link ends.
   fileprivate var silentAppends = 0
 
@@ -73,6 +75,27 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
     setAway(false)
   }
 
+  // MARK: A network that holds messages back
+
+  /// Keeps what the present links append from the logs, and requests from their services.
+  func freeze() { lock.withLock { for link in links { link.isFrozen = true } } }
+
+  fileprivate func hold(_ append: @escaping @Sendable () -> Void) {
+    lock.withLock { held.append(append) }
+  }
+
+  var heldCount: Int { lock.withLock { held.count } }
+
+  /// Delivers some of what was held back, in order, and loses the rest.
+  func thaw(delivering count: Int = .max) {
+    let appends = lock.withLock {
+      for link in links { link.isFrozen = false }
+      defer { held = [] }
+      return held.prefix(count)
+    }
+    for append in appends { append() }
+  }
+
   /// How many links have been made, and how many of them their owners have not closed.
   var linkCount: (made: Int, open: Int) {
     lock.withLock { (madeCount, madeCount - closedCount) }
@@ -97,6 +120,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   private let engine: MemoryEngine
   private let handler: @Sendable (RemoteEvent) -> Void
   fileprivate private(set) var hasEnded = false
+  fileprivate var isFrozen = false
   /// Whether the owner has closed the link.
   private var isClosed = false
   fileprivate var services: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
@@ -149,15 +173,19 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   }
 
   func append(_ messages: [[UInt8]], to log: String, after position: UInt64) throws(RemoteError) {
+    try check()
     for (index, message) in messages.enumerated() {
-      try append(message, to: log, after: position + UInt64(index))
+      let position = position + UInt64(index)
+      if engine.lock.withLock({ isFrozen }) {
+        engine.hold { self.append(message, to: log, after: position) }
+      } else {
+        append(message, to: log, after: position)
+      }
     }
   }
 
-  private func append(
-    _ message: [UInt8], to log: String, after position: UInt64
-  ) throws(RemoteError) {
-    try check()
+  /// Also for a link that has ended: the network has the message.
+  private func append(_ message: [UInt8], to log: String, after position: UInt64) {
     let (event, cuts) = engine.lock.withLock { () -> (RemoteEvent?, Bool) in
       let last = UInt64(engine.logs[log, default: []].count)
       guard last == position else {
@@ -214,7 +242,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   ) throws(RemoteError) {
     try check()
     let responders = engine.lock.withLock {
-      engine.links.filter { !$0.hasEnded }.compactMap { $0.services[address] }
+      engine.links.filter { !$0.hasEnded && !$0.isFrozen }.compactMap { $0.services[address] }
     }
     if responders.isEmpty { throw RemoteError(.noResponders, "nobody responds to \(address)") }
     for respond in responders {

@@ -85,11 +85,11 @@ import Testing
     }
     #expect(every?.code == .noResponders)
     let (responder, token, _) = try await responder(2, delay: 3)
-    let start = ContinuousClock.now
+    // Without the deadline, the response would be in time.
     let late = await remoteError {
       _ = try await link.request("numbers", schema, Self.twice, 1, within: .milliseconds(200))
     }
-    #expect(late?.code == .timedOut && start.duration(to: .now) < .milliseconds(2500))
+    #expect(late?.code == .timedOut)
     responder.close()
     token.cancel()
   }

@@ -4,7 +4,8 @@
 import Foundation
 
 /// Speaks the protocol of NATS over a socket, for messages that no client library sends.
-public final class RawClient {
+public final class RawClient: @unchecked Sendable {
+  // SAFETY: one test at a time uses it.
   private let socket: Int32
   private var received: [UInt8] = []
 

@@ -84,46 +84,56 @@ internal final class ConsumerLoop: @unchecked Sendable {
       throw RemoteError(
         .logLost, "the server has no such log, but the position is message \(position.message)")
     }
-    var position: RemotePosition
-    if let known = self.position {
-      position = known
+    var state: AcceptedCalls
+    if let position {
+      state = try continuation(link, log, position)
     } else {
-      position = try beginning(link, log)
+      state = try beginning(link, log)
       // The next connection must not skip what comes until then.
-      if start == .newest { self.position = position }
-    }
-    guard log.last >= position.message else {
-      throw RemoteError(
-        .logLost,
-        "the log ends at message \(log.last), but the position is message \(position.message)")
+      if start == .newest { position = RemotePosition(state) }
     }
     backoff.logFound()
-    try link.read(name, after: position.message)
+    try link.read(name, after: state.end)
     var group = MessageGroup()
     while !cancellation.isCancelled {
       group.removeAll()
       try link.nextMessages(within: Timing.cancellationCheck) { group.append($1, at: $0) }
       if group.isEmpty { continue }
-      try deliver(group, from: &position)
+      try deliver(group, from: &state)
       backoff.reset()
     }
   }
 
-  /// The position before the first message to consume.
+  /// The state at the position of an earlier connection.
+  private func continuation(
+    _ link: any RemoteLink, _ log: RemoteLog, _ position: RemotePosition
+  ) throws(RemoteError) -> AcceptedCalls {
+    guard log.last >= position.message else {
+      throw RemoteError(
+        .logLost,
+        "the log ends at message \(log.last), but the position is message \(position.message)")
+    }
+    let trailer =
+      position.message > 0 ? try link.trailer(at: position.message, of: name) : nil
+    guard trailer == nil || trailer?.lastCall == position.calls else {
+      throw RemoteError(
+        .logLost,
+        "message \(position.message) ends with call \(trailer?.lastCall ?? 0), but the position is "
+          + "call \(position.calls)")
+    }
+    return AcceptedCalls(
+      position: position.message, calls: position.calls, writer: trailer?.writer)
+  }
+
+  /// The state before the first message to consume.
   private func beginning(
     _ link: any RemoteLink, _ log: RemoteLog
-  ) throws(RemoteError) -> RemotePosition {
-    let message = start == .oldest ? log.first : log.last
+  ) throws(RemoteError) -> AcceptedCalls {
     guard log.last > 0, log.first <= log.last else {
-      return RemotePosition(message: log.last, calls: 0)
+      return AcceptedCalls(position: log.last, calls: 0, writer: nil)
     }
-    guard let bytes = try link.message(at: message, of: name) else {
-      throw RemoteError(.disconnected, "message \(message) has been removed in the meantime")
-    }
-    let trailer = try unsafe MessageTrailer.read(bytes.span.bytes)
     return start == .oldest
-      ? RemotePosition(message: message - 1, calls: trailer.firstCall - 1)
-      : RemotePosition(message: message, calls: trailer.lastCall)
+      ? try link.oldestCalls(of: log, named: name) : try link.acceptedCalls(of: log, named: name)
   }
 
   // MARK: Delivering
@@ -131,14 +141,15 @@ internal final class ConsumerLoop: @unchecked Sendable {
   /// Delivers the calls of some messages and stores the position. If a message is bad, those
   /// before it are delivered.
   private func deliver(
-    _ group: MessageGroup, from position: inout RemotePosition
+    _ group: MessageGroup, from state: inout AcceptedCalls
   ) throws(RemoteError) {
-    let (records, next, fault) = group.decode(after: position, schema)
-    if next != position {
-      try commit(next, records)
-      position = next
-      self.position = next
+    let (records, next, fault) = group.decode(after: state, schema)
+    let position = RemotePosition(next)
+    if position != RemotePosition(state) {
+      try commit(position, records)
+      self.position = position
     }
+    state = next
     if let fault { throw fault }
   }
 
@@ -167,5 +178,11 @@ internal final class ConsumerLoop: @unchecked Sendable {
       // A method with a result needs a subscriber for its result, which nobody wants here.
       if error.forwardingError?.code != .noResponder { throw error }
     }
+  }
+}
+
+extension RemotePosition {
+  fileprivate init(_ state: AcceptedCalls) {
+    self.init(message: state.position, calls: state.calls)
   }
 }

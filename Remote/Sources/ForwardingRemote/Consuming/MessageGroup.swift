@@ -41,21 +41,21 @@ internal struct MessageGroup {
     return bytes.count < Self.limit.bytes && messages.count < Self.limit.messages
   }
 
-  /// Decodes the calls after a position.
+  /// Decodes the accepted calls that follow.
   ///
-  /// - Returns: the calls, the position after them, and the fault of the first bad
-  ///   message. All messages before that one are among the calls.
+  /// - Returns: the calls, the state after them, and the fault of the first bad
+  ///   message. All accepted messages before that one are among the calls.
   internal func decode(
-    after position: RemotePosition, _ schema: WireSchema
-  ) -> (records: [WireRecord], next: RemotePosition, fault: RemoteError?) {
-    var next = position
-    var accepted: [Message] = []
+    after state: AcceptedCalls, _ schema: WireSchema
+  ) -> (records: [WireRecord], next: AcceptedCalls, fault: RemoteError?) {
+    var next = state
+    var accepted: [(message: Message, next: AcceptedCalls)] = []
     var fault: RemoteError?
-    for message in messages where message.position > next.message {
+    for message in messages where message.position > next.end {
       do throws(RemoteError) {
-        next.calls = try Self.check(message, after: next.calls)
-        next.message = message.position
-        accepted.append(message)
+        if try next.take(message.trailer.get(), at: message.position) {
+          accepted.append((message, next))
+        }
       } catch {
         fault = error.at("message \(message.position)")
         break
@@ -63,27 +63,26 @@ internal struct MessageGroup {
     }
     let isWhole = accepted.count == messages.count
     if isWhole, let records = try? Self.records(bytes, schema) { return (records, next, fault) }
-    return decodeEach(accepted, after: position, schema, fault)
+    return decodeEach(accepted, from: state, to: next, schema, fault)
   }
 
   /// Decodes message by message, to find the first one that is bad.
   private func decodeEach(
-    _ accepted: [Message], after position: RemotePosition, _ schema: WireSchema,
-    _ fault: RemoteError?
-  ) -> ([WireRecord], RemotePosition, RemoteError?) {
+    _ accepted: [(message: Message, next: AcceptedCalls)], from first: AcceptedCalls,
+    to last: AcceptedCalls, _ schema: WireSchema, _ fault: RemoteError?
+  ) -> ([WireRecord], AcceptedCalls, RemoteError?) {
     var records: [WireRecord] = []
-    var next = position
-    for message in accepted {
+    var state = first
+    for (message, next) in accepted {
       do throws(WireError) {
         records += try Self.records(Array(bytes[message.records]), schema)
       } catch {
         let place = "message \(message.position)"
-        return (records, next, RemoteError(.undecodable, "\(place): \(error)", wireError: error))
+        return (records, state, RemoteError(.undecodable, "\(place): \(error)", wireError: error))
       }
-      next.message = message.position
-      if case .success(let trailer) = message.trailer { next.calls = trailer.lastCall }
+      state = next
     }
-    return (records, next, fault)
+    return (records, last, fault)
   }
 
   private static func records(
@@ -93,20 +92,5 @@ internal struct MessageGroup {
     var decoder = WireDecoder(bytes, schema: schema)
     while let record = try decoder.next() { records.append(record) }
     return records
-  }
-
-  /// Returns the number of a message's last call.
-  private static func check(
-    _ message: Message, after calls: UInt64
-  ) throws(RemoteError) -> UInt64 {
-    let trailer = try message.trailer.get()
-    guard trailer.firstCall != calls + 1 else { return trailer.lastCall }
-    throw trailer.firstCall > calls
-      ? RemoteError(
-        .missingCalls,
-        "the calls \(calls + 1) to \(trailer.firstCall - 1) are missing: the log goes on with call "
-          + "\(trailer.firstCall)")
-      : RemoteError(
-        .undecodable, "it begins with call \(trailer.firstCall), expected call \(calls + 1)")
   }
 }

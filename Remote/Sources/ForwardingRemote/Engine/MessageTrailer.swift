@@ -8,19 +8,26 @@
 /// |---|---|---|
 /// | 0 | 16 | the publisher: random bytes, other ones for each object |
 /// | 16 | 8 | the number of the message's first call, from 1 |
-/// | 24 | 4 | the number of calls; 0 in the message by which a publisher takes the log |
-/// | 28 | 4 | the number of bytes before the trailer |
-/// | 32 | 8 | "FWDLOG1" and a newline |
+/// | 24 | 8 | the position of a message that the publisher knows to be accepted, the latest one at the time of sending; 0 if the log had none |
+/// | 32 | 4 | the number of calls; 0 in the message by which a publisher takes the log |
+/// | 36 | 4 | the number of bytes before the trailer |
+/// | 40 | 8 | "FWDLOG2" and a newline |
 ///
 /// Numbers are little-endian.
 internal struct MessageTrailer: Equatable {
-  internal static let size = 40
-  /// "FWDLOG1" and a newline.
-  private static let magicNumber: UInt64 = 0x0A31_474F_4C44_5746
+  internal static let size = 48
+  /// "FWDLOG2" and a newline.
+  private static let magicNumber: UInt64 = 0x0A32_474F_4C44_5746
 
   internal var writer: WriterIdentity
   internal var firstCall: UInt64
+  /// The position of the latest message that the publisher knows to be accepted. Which messages
+  /// those are, ``AcceptedCalls`` says.
+  internal var confirmed: UInt64
   internal var callCount: UInt32
+
+  /// Whether a publisher takes the log by this message.
+  internal var takesLog: Bool { callCount == 0 }
 
   /// The number of the message's last call, or of the last call before it.
   internal var lastCall: UInt64 { firstCall &+ UInt64(callCount) &- 1 }
@@ -30,9 +37,18 @@ internal struct MessageTrailer: Equatable {
     message.append(little: writer.high)
     message.append(little: writer.low)
     message.append(little: firstCall)
+    message.append(little: confirmed)
     message.append(little: callCount)
     message.append(little: length)
     message.append(little: Self.magicNumber)
+  }
+
+  /// Changes `confirmed` in a message that has a trailer.
+  internal static func setConfirmed(_ position: UInt64, in message: inout [UInt8]) {
+    let start = message.count - size + 24
+    for byte in 0..<8 {
+      message[start + byte] = UInt8(truncatingIfNeeded: position >> (8 * UInt64(byte)))
+    }
   }
 
   /// Reads the trailer of a message. The records are the bytes before it.
@@ -40,18 +56,19 @@ internal struct MessageTrailer: Equatable {
   /// - Throws: `undecodable`.
   internal static func read(_ message: RawSpan) throws(RemoteError) -> MessageTrailer {
     let start = message.byteCount - size
-    guard start >= 0, load(message, start + 32, UInt64.self) == magicNumber else {
+    guard start >= 0, load(message, start + 40, UInt64.self) == magicNumber else {
       throw RemoteError(
         .undecodable,
         "a message of \(message.byteCount) bytes is not one of a publisher: expected "
-          + "\"FWDLOG1\\n\" at its end")
+          + "\"FWDLOG2\\n\" at its end")
     }
-    let length = load(message, start + 28, UInt32.self)
+    let length = load(message, start + 36, UInt32.self)
     let trailer = MessageTrailer(
       writer: WriterIdentity(
         high: load(message, start, UInt64.self), low: load(message, start + 8, UInt64.self)),
       firstCall: load(message, start + 16, UInt64.self),
-      callCount: load(message, start + 24, UInt32.self))
+      confirmed: load(message, start + 24, UInt64.self),
+      callCount: load(message, start + 32, UInt32.self))
     guard length == start else {
       throw RemoteError(
         .undecodable, "a message has \(start) bytes of records, but its trailer says \(length)")

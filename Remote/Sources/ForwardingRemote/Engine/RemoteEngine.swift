@@ -24,8 +24,8 @@ public protocol RemoteEngine: Sendable {
 
 /// What happens to a link.
 public enum RemoteEvent: Sendable {
-  /// All messages up to this position are stored: a server may be killed without
-  /// losing them.
+  /// All messages that the link has appended up to this position are stored: a server may be killed
+  /// without losing them.
   case stored(UInt64)
   /// An append or the link has failed. With the codes `disconnected`, `timedOut`,
   /// `conflict` and `serverFault` the publisher connects again, reads the end of the log
@@ -76,11 +76,11 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// get another position is refused with the code `conflict`. So if one is refused, all later
   /// ones are, unless somebody else appends meanwhile.
   ///
-  /// The link's handler must get the outcome of the last message, unless the service cannot be
-  /// reached: `stored`, which covers all messages before it, or `failed`. It must also get the
-  /// outcome of the first message that the link appends, with the reason if it is refused: after
-  /// a `conflict` the publisher connects again and begins with the message that was refused. Other
-  /// outcomes may be reported too.
+  /// The link's handler must get `stored` when a message and all before it are stored, or `failed`
+  /// when one is refused, unless the service cannot be reached. One `stored` may stand for several
+  /// messages, but only if the service has acknowledged each of them: after a message that was refused,
+  /// others may be stored. After a `conflict` the publisher connects again and begins with the message
+  /// that was refused.
   ///
   /// Only one thread calls this at a time.
   ///

@@ -77,7 +77,9 @@ internal final class LinkSlot: @unchecked Sendable {
     defer { condition.unlock() }
     guard generation == self.generation else { return }
     switch event {
-    case .stored(let position): stored(position)
+    case .stored(let position):
+      // One of the messages before it was refused.
+      if fault == nil { stored(position) }
     case .failed(let error):
       if fault == nil { fault = error }
       condition.broadcast()

@@ -12,26 +12,31 @@ internal struct NATSAppending {
   var acknowledgements: String
 }
 
+/// The position of the last acknowledged message of a link.
+private final class Acknowledged: @unchecked Sendable {
+  // SAFETY: one thread of the client at a time calls the closure of a subscription, in order.
+  var position: UInt64
+
+  init(_ position: UInt64) { self.position = position }
+}
+
 extension NATSLink {
-  /// Requests an acknowledgement of the last message only. Each message names the position of the one
-  /// before, so the last message stands for all of them: if the server refuses an earlier message, it
-  /// refuses the last one with the code `conflict`, and the publisher connects again. The first message
-  /// of a link is acknowledged too, so the publisher then gets the reason.
+  /// Requests an acknowledgement of each message: the last one does not stand for the others. If the server
+  /// refuses one since somebody else has its position, it may still store the ones that follow.
   internal func append(
     _ messages: [[UInt8]], to log: String, after position: UInt64
   ) throws(RemoteError) {
-    let (connection, appending, isFirst) = unsafe try appending(to: log)
+    let (connection, appending) = unsafe try appending(to: log, after: position)
     for (index, message) in messages.enumerated() {
-      let isAcknowledged = index == messages.count - 1 || (isFirst && index == 0)
       let status = unsafe Self.publish(
-        message, to: appending.subject, isAcknowledged ? appending.acknowledgements : nil,
+        message, to: appending.subject, appending.acknowledgements,
         after: position + UInt64(index), connection)
       if status != NATS_OK { throw error(status, "appending to the log \"\(log)\"") }
     }
   }
 
   @unsafe private static func publish(
-    _ message: [UInt8], to subject: String, _ acknowledgements: String?, after position: UInt64,
+    _ message: [UInt8], to subject: String, _ acknowledgements: String, after position: UInt64,
     _ connection: OpaquePointer
   ) -> natsStatus {
     var outgoing: OpaquePointer?
@@ -49,41 +54,59 @@ extension NATSLink {
     return status
   }
 
-  /// Returns the connection, where to append, and whether nothing has been appended yet.
+  /// Returns the connection, and where to append.
+  ///
+  /// - Parameter position: what the first message of the link follows.
   private func appending(
-    to log: String
-  ) throws(RemoteError) -> (OpaquePointer, NATSAppending, isFirst: Bool) {
+    to log: String, after position: UInt64
+  ) throws(RemoteError) -> (OpaquePointer, NATSAppending) {
     let (fault, connection, known) = unsafe stateForAppending
     if let fault { throw fault }
     guard let connection = unsafe connection else {
       throw RemoteError(.disconnected, "the link has no connection")
     }
-    if let known, known.log == log { return unsafe (connection, known, false) }
+    if let known, known.log == log { return unsafe (connection, known) }
     let appending = NATSAppending(
       log: log, subject: Self.subject(log), acknowledgements: NATSInbox.newSubject())
-    try subscribe(appending.acknowledgements) { [weak self] in self?.appended($0) }
+    let acknowledged = Acknowledged(position)
+    try subscribe(appending.acknowledgements) { [weak self] in self?.appended($0, acknowledged) }
     setAppending(appending)
-    return unsafe (connection, appending, true)
+    return unsafe (connection, appending)
   }
 
   /// Reads the server's acknowledgement of an appended message:
   /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
-  private func appended(_ message: NATSMessage) {
+  private func appended(_ message: NATSMessage, _ acknowledged: Acknowledged) {
     if message.count == 0, message.header(ServerStatus.header) == ServerStatus.noResponders {
       return handler(
         .failed(
           RemoteError(
             .serverFault, "no server responds for the log: it has no leader, or is gone")))
     }
-    if let position = message.withBytes(Self.storedPosition) { return handler(.stored(position)) }
+    if let position = message.withBytes(Self.storedPosition) {
+      return stored(position, acknowledged)
+    }
     let bytes = message.bytes
     let response = try? NATSJSON.decoder.decode(AppendResponse.self, from: Data(bytes))
     if let fault = response?.error { return handler(.failed(fault.error("appending"))) }
     if let position = response?.seq, (1..<UInt64(Int64.max)).contains(position) {
-      return handler(.stored(position))
+      return stored(position, acknowledged)
     }
     let text = String(decoding: bytes.prefix(200), as: UTF8.self)
     handler(.failed(RemoteError(.serverFault, "the server's response is not understood: \(text)")))
+  }
+
+  /// A message counts as stored only if all that the link has appended before it are.
+  private func stored(_ position: UInt64, _ acknowledged: Acknowledged) {
+    guard position == acknowledged.position + 1 else {
+      return handler(
+        .failed(
+          RemoteError(
+            .conflict,
+            "the server acknowledges message \(position) after message \(acknowledged.position)")))
+    }
+    acknowledged.position = position
+    handler(.stored(position))
   }
 
   /// The position in an acknowledgement of the usual form; nil for every other one. They are

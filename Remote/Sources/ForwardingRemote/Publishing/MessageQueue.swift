@@ -21,13 +21,15 @@ internal struct MessageQueue {
 
   internal mutating func append(_ message: Message) { storage.append(message) }
 
-  /// Returns the next message for the link, and counts it as sent.
-  internal mutating func send() -> Message? {
+  /// Returns the next message for the link, and counts it as sent. Its trailer says up to which
+  /// position the messages are known to be accepted.
+  internal mutating func send(confirming position: UInt64) -> [UInt8]? {
     guard sentCount < count else { return nil }
-    let message = storage[head + sentCount]
+    let index = head + sentCount
+    MessageTrailer.setConfirmed(position, in: &storage[index].bytes)
     sentCount += 1
-    sentSize += message.bytes.count
-    return message
+    sentSize += storage[index].bytes.count
+    return storage[index].bytes
   }
 
   /// Counts all messages as unsent.

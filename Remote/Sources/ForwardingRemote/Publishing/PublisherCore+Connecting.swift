@@ -7,26 +7,42 @@ internal import Foundation
 extension PublisherCore {
   private var ownerAddress: String { "owner.\(name)" }
 
-  /// Connects, and takes the log: from then on the log refuses what any earlier publisher
-  /// of the name appends.
+  /// Connects, and takes the log: from then on, what an earlier publisher of the name appends is
+  /// refused, or stored and not accepted.
   internal func open() throws(RemoteError) {
+    var attempts = 0
     do throws(RemoteError) {
-      let link = try connect()
-      let log = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
-      try checkOwner(link)
-      try respondAsOwner(on: link)
-      let calls = try lastTrailer(link, log)?.lastCall ?? 0
-      withLock {
-        storedPosition = log.last
-        storedCalls = calls
-        acceptedCalls = calls
+      while true {
+        attempts += 1
+        do throws(RemoteError) { return try takeLog() } catch {
+          // Late messages of an earlier publisher, or another one that begins. The latter
+          // responds at the next attempt.
+          guard error.code == .conflict, attempts < Self.attempts else { throw error }
+        }
       }
-      try claim(link, after: log.last, calls)
     } catch {
       slot.close()
       let isLate = error.code == .conflict
-      throw (isLate ? taken("another publisher has begun at the same time") : error).at(place)
+      throw (isLate ? taken("another publisher appends at the same time") : error).at(place)
     }
+  }
+
+  /// How often a publisher tries to take a log to which others append.
+  private static let attempts = 5
+
+  private func takeLog() throws(RemoteError) {
+    let link = try connect()
+    let log = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
+    try checkOwner(link)
+    try respondAsOwner(on: link)
+    let end = try link.acceptedCalls(of: log, named: name)
+    withLock {
+      storedPosition = log.last
+      confirmedPosition = end.position
+      storedCalls = end.calls
+      acceptedCalls = end.calls
+    }
+    try takeLog(link, after: end)
   }
 
   private var place: String { "producer \"\(name)\"" }
@@ -84,22 +100,22 @@ extension PublisherCore {
   }
 
   /// Appends a message without calls, and waits until it is stored.
-  private func claim(
-    _ link: any RemoteLink, after position: UInt64, _ calls: UInt64
-  ) throws(RemoteError) {
+  private func takeLog(_ link: any RemoteLink, after end: AcceptedCalls) throws(RemoteError) {
     var message: [UInt8] = []
-    MessageTrailer(writer: identity, firstCall: calls + 1, callCount: 0).append(to: &message)
-    try link.append([message], to: name, after: position)
+    MessageTrailer(
+      writer: identity, firstCall: end.calls + 1, confirmed: end.position, callCount: 0
+    ).append(to: &message)
+    try link.append([message], to: name, after: end.end)
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
     defer { condition.unlock() }
-    while claimedPosition <= position {
+    while takenPosition <= end.end {
       if let fault = slot.fault { throw fault }
       guard condition.wait(until: deadline) else {
         throw RemoteError(.timedOut, "the server stored nothing within \(timeout)")
       }
     }
-    storedPosition = claimedPosition
+    (storedPosition, confirmedPosition) = (takenPosition, takenPosition)
     isOwner = true
     condition.broadcast()
   }
@@ -119,47 +135,48 @@ extension PublisherCore {
         .logLost,
         "the log ends at message \(log.last), but the server had acknowledged message \(known)")
     }
-    guard let trailer = try lastTrailer(link, log) else {
-      throw RemoteError(
-        .logLost, "the log is empty, but the server had acknowledged message \(known)")
+    let (confirmed, calls) = withLock { (confirmedPosition, storedCalls) }
+    var end = AcceptedCalls(position: confirmed, calls: calls, writer: identity)
+    if let trailer = try link.trailer(at: confirmed, of: name) {
+      guard trailer.writer == identity, trailer.lastCall == calls else {
+        throw RemoteError(
+          .logLost,
+          "message \(confirmed) of the log is not the one that the server had acknowledged")
+      }
+      try link.advance(&end, to: log.last, of: name)
+    } else {
+      end = try link.acceptedCalls(of: log, named: name)
     }
-    guard trailer.writer == identity else {
+    guard end.writer == identity else {
       throw taken("another publisher of this name has taken over while this one had no connection")
+    }
+    guard end.calls >= calls else {
+      throw RemoteError(
+        .logLost,
+        "the log ends with call \(end.calls), but the server had acknowledged call \(calls)")
     }
     try respondAsOwner(on: link)
     withLock {
       messages.rewind()
-      stored(upToCall: trailer.lastCall)
+      stored(upToCall: end.calls)
       storedPosition = log.last
+      confirmedPosition = end.position
       lastProgress = .now
       lastFault = nil
       condition.broadcast()
     }
   }
 
-  /// The trailer of the last message; nil if there has never been one.
-  private func lastTrailer(
-    _ link: any RemoteLink, _ log: RemoteLog
-  ) throws(RemoteError) -> MessageTrailer? {
-    if log.last == 0 { return nil }
-    guard let message = try link.message(at: log.last, of: name) else {
-      throw RemoteError(
-        .logLost,
-        "the log has removed all of its \(log.last) messages, so the number of calls is unknown")
-    }
-    return try unsafe MessageTrailer.read(message.span.bytes)
-  }
-
   private func connect() throws(RemoteError) -> any RemoteLink {
     let link = try slot.connect { [weak self] position in
       guard let self else { return }
       if isOwner { return stored(upTo: position) }
-      claimedPosition = position
+      takenPosition = position
       condition.broadcast()
     }
     withLock {
       // A message that is larger than the log could never be stored.
-      messageLimit = min(link.messageLimit, (options.logSize ?? .max) / 2)
+      messageLimit = min(link.messageLimit, (options.logSize ?? .max) / 4)
     }
     return link
   }

@@ -30,8 +30,10 @@ internal final class PublisherCore: @unchecked Sendable {
   private var bufferedSize = 0
   internal private(set) var droppedCalls: UInt64 = 0
 
-  /// The position of the last message of this publisher that is known to be in the log.
+  /// The end of the log, as far as this publisher knows it: the next message follows this position.
   internal var storedPosition: UInt64 = 0
+  /// The position of the last message of this publisher that is known to be accepted.
+  internal var confirmedPosition: UInt64 = 0
   /// The number of the last call that is known to be in the log.
   internal var storedCalls: UInt64 = 0
   internal var lastProgress = ContinuousClock.now
@@ -45,7 +47,7 @@ internal final class PublisherCore: @unchecked Sendable {
   internal var isAbandoned = false
   /// Whether the log has been taken, and the position of the message that took it.
   internal var isOwner = false
-  internal var claimedPosition: UInt64 = 0
+  internal var takenPosition: UInt64 = 0
   /// Whether the publisher's thread must be woken when there is something to send.
   internal var senderWaits = false
   /// How many callers wait for room.
@@ -156,7 +158,7 @@ internal final class PublisherCore: @unchecked Sendable {
   /// Closes the open message, which has a call.
   private func closeMessage() {
     let trailer = MessageTrailer(
-      writer: identity, firstCall: acceptedCalls - UInt64(openCallCount) + 1,
+      writer: identity, firstCall: acceptedCalls - UInt64(openCallCount) + 1, confirmed: 0,
       callCount: UInt32(openCallCount))
     trailer.append(to: &openMessage)
     messages.append(MessageQueue.Message(bytes: openMessage, lastCall: trailer.lastCall))
@@ -166,11 +168,14 @@ internal final class PublisherCore: @unchecked Sendable {
 
   /// So many messages are on their way before calls gather for a larger one.
   private static let promptCount = 8
-  /// So much may be on its way.
-  private static let sentLimit = (count: 4096, size: 8 << 20)
+  /// So much may be on its way. The next publisher of the name reads what was.
+  private static let sentLimit = (count: 1024, size: 8 << 20)
 
-  /// The most messages and bytes that the link gets at once. Only the last message is acknowledged,
-  /// so a slow network must carry all of them within the time-out. The last one may exceed the size.
+  /// The most bytes on their way. A quarter of the log, so that the log never removes a message which
+  /// those on their way name as accepted.
+  private var sentSizeLimit: Int { min(Self.sentLimit.size, (options.logSize ?? .max) / 4) }
+
+  /// The most messages and bytes that the link gets at once. The last one may exceed the size.
   private static let batchLimit = (count: 32, size: 64 << 10)
 
   /// Returns the next messages for the link, with the position that the first one must follow.
@@ -188,14 +193,14 @@ internal final class PublisherCore: @unchecked Sendable {
   }
 
   private func nextMessage() -> [UInt8]? {
-    guard messages.sentCount < Self.sentLimit.count, messages.sentSize < Self.sentLimit.size else {
+    guard messages.sentCount < Self.sentLimit.count, messages.sentSize < sentSizeLimit else {
       return nil
     }
     if messages.sentCount == messages.count {
       guard openCallCount > 0, messages.sentCount < Self.promptCount else { return nil }
       closeMessage()
     }
-    return messages.send()?.bytes
+    return messages.send(confirming: confirmedPosition)
   }
 
   /// Forgets the messages up to a position of the log, which has them.
@@ -203,6 +208,7 @@ internal final class PublisherCore: @unchecked Sendable {
     while storedPosition < position, messages.sentCount > 0 {
       removeStored()
       storedPosition += 1
+      confirmedPosition = storedPosition
     }
     lastProgress = .now
     // Each wake-up costs a thread some microseconds, and acknowledgements are frequent.
@@ -217,7 +223,7 @@ internal final class PublisherCore: @unchecked Sendable {
   private var canSend: Bool {
     messages.sentCount < messages.count
       ? messages.sentCount <= Self.sentLimit.count / 2
-        && messages.sentSize <= Self.sentLimit.size / 2
+        && messages.sentSize <= sentSizeLimit / 2
       : openCallCount > 0 ? messages.sentCount < Self.promptCount : isClosing
   }
 

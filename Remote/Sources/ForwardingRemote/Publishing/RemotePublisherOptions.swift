@@ -17,7 +17,7 @@ public struct RemotePublisherOptions: Sendable {
   public var replicas = 1
   /// How many bytes of messages the log keeps, at least 256 KiB. It then removes its
   /// oldest messages. If nil, it keeps all. It is read when the log is made. A message may have
-  /// half of it.
+  /// a quarter of it.
   public var logSize: Int?
   /// Called when a call cannot be sent since it is too large, and once when the publisher
   /// has failed. It is called under no lock, on the thread of the call or of the
