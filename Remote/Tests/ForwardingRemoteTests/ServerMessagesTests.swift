@@ -42,8 +42,8 @@ import Testing
     ).start()
     let cases: [(String, (NATSLink) throws -> Void)] = [
       ("\"closed\"", { try? $0.request(subject: "closed", [], within: .seconds(1)) { _ in true } }),
-      ("\"closed\"", { try $0.subscribe("closed") { _ in } }),
-      ("\"closed\" using queue \"q\"", { try $0.subscribe("closed", group: "q") { _ in } }),
+      ("\"closed\"", { try $0.subscribe("closed") { _, _ in } }),
+      ("\"closed\" using queue \"q\"", { try $0.subscribe("closed", group: "q") { _, _ in } }),
     ]
     for (words, refuse) in cases {
       let errors = Collected<RemoteError>()
@@ -134,22 +134,23 @@ import Testing
     let large = [UInt8](repeating: 0, count: 500)
     try first.append(small, to: "a", after: 0)
     try first.append(small, to: "a", after: 10)
-    let positions = (1...20).map { "\($0)" }
-    #expect(await eventually { events.all == positions }, "\(events.all)")
+    // One report may stand for several acknowledgements.
+    #expect(await eventually { events.all.last == "20" }, "\(events.all)")
+    #expect(events.all.allSatisfy { UInt64($0) != nil }, "\(events.all)")
     // A message in the middle is refused, and so are those after it.
+    let tooLarge = "\(RemoteError.Code.messageTooLarge)"
+    let conflict = "\(RemoteError.Code.conflict)"
     try first.append([[1], large] + small, to: "a", after: 20)
-    #expect(await eventually { events.all.count == 32 }, "\(events.all)")
-    #expect(events.all[20...21] == ["21", "\(RemoteError.Code.messageTooLarge)"])
-    #expect(events.all.suffix(10).allSatisfy { $0 == "\(RemoteError.Code.conflict)" })
+    let refusals = [tooLarge] + [String](repeating: conflict, count: 10)
+    #expect(await eventually { events.all.suffix(11) == refusals[...] }, "\(events.all)")
     #expect(try first.log("a")?.last == 21)
     first.close()
-    // A refused message whose place another link has taken, and one that follows this one.
+    // A refused message whose position another link has taken, and one that follows this one.
     let (second, third) = (try newLink(), try newLink())
     try third.append([[1]], to: "a", after: 21)
     #expect(await eventually { events.all.last == "22" }, "\(events.all)")
     try second.append([[1], [1]], to: "a", after: 21)
-    let conflicts = [String](repeating: "\(RemoteError.Code.conflict)", count: 2)
-    #expect(await eventually { events.all.suffix(2) == conflicts[...] }, "\(events.all)")
+    #expect(await eventually { events.all.suffix(2) == [conflict, conflict] }, "\(events.all)")
     #expect(try third.log("a")?.last == 23, "the second message is stored, and does not count")
     second.close()
     third.close()

@@ -36,8 +36,8 @@ internal final class NATSHandlers: @unchecked Sendable {
 
 /// An event of a connection that the client reports.
 internal enum NATSSignal: Sendable {
-  /// A message of a subscription.
-  case message(NATSMessage)
+  /// A message of a subscription, and whether others of it wait already.
+  case message(NATSMessage, isFollowed: Bool)
   /// An asynchronous error, such as a subject that is not permitted.
   case error(natsStatus, String)
   case closed(String)
@@ -45,10 +45,13 @@ internal enum NATSSignal: Sendable {
 
 // MARK: - Callbacks
 
-@unsafe internal let natsMessageCallback: natsMsgHandler = { _, _, message, context in
+@unsafe internal let natsMessageCallback: natsMsgHandler = { _, subscription, message, context in
   guard let message = unsafe message else { return }
-  // SAFETY: the callback owns the message.
-  unsafe NATSHandlers.signal(context, .message(NATSMessage(owning: message)))
+  var count: UInt64 = 0
+  // SAFETY: the subscription lives during the callback, which owns the message.
+  unsafe natsSubscription_QueuedMsgs(subscription, &count)
+  unsafe NATSHandlers.signal(
+    context, .message(NATSMessage(owning: message), isFollowed: count > 0))
 }
 
 @unsafe internal let natsErrorCallback: natsErrHandler = { connection, _, status, context in

@@ -69,14 +69,18 @@ extension NATSLink {
     let appending = NATSAppending(
       log: log, subject: Self.subject(log), acknowledgements: NATSInbox.newSubject())
     let acknowledged = Acknowledged(position)
-    try subscribe(appending.acknowledgements) { [weak self] in self?.appended($0, acknowledged) }
+    try subscribe(appending.acknowledgements) { [weak self] message, isFollowed in
+      self?.appended(message, acknowledged, isFollowed)
+    }
     setAppending(appending)
     return unsafe (connection, appending)
   }
 
   /// Reads the server's acknowledgement of an appended message:
   /// `{"stream":"FWD_a", "seq":1}`, or one with an error.
-  private func appended(_ message: NATSMessage, _ acknowledged: Acknowledged) {
+  private func appended(
+    _ message: NATSMessage, _ acknowledged: Acknowledged, _ isFollowed: Bool
+  ) {
     if message.count == 0, message.header(ServerStatus.header) == ServerStatus.noResponders {
       return handler(
         .failed(
@@ -84,20 +88,22 @@ extension NATSLink {
             .serverFault, "no server responds for the log: it has no leader, or is gone")))
     }
     if let position = message.withBytes(Self.storedPosition) {
-      return stored(position, acknowledged)
+      return stored(position, acknowledged, isFollowed)
     }
     let bytes = message.bytes
     let response = try? NATSJSON.decoder.decode(AppendResponse.self, from: Data(bytes))
     if let fault = response?.error { return handler(.failed(fault.error("appending"))) }
     if let position = response?.seq, (1..<UInt64(Int64.max)).contains(position) {
-      return stored(position, acknowledged)
+      return stored(position, acknowledged, isFollowed)
     }
     let text = String(decoding: bytes.prefix(200), as: UTF8.self)
     handler(.failed(RemoteError(.serverFault, "the server's response is not understood: \(text)")))
   }
 
   /// A message counts as stored only if all that the link has appended before it are.
-  private func stored(_ position: UInt64, _ acknowledged: Acknowledged) {
+  ///
+  /// - Parameter isFollowed: whether another acknowledgement waits, which can be reported for this one.
+  private func stored(_ position: UInt64, _ acknowledged: Acknowledged, _ isFollowed: Bool) {
     guard position == acknowledged.position + 1 else {
       return handler(
         .failed(
@@ -106,7 +112,8 @@ extension NATSLink {
             "the server acknowledges message \(position) after message \(acknowledged.position)")))
     }
     acknowledged.position = position
-    handler(.stored(position))
+    // The publisher takes its lock for each report.
+    if !isFollowed || position % 32 == 0 { handler(.stored(position)) }
   }
 
   /// The position in an acknowledgement of the usual form; nil for every other one. They are

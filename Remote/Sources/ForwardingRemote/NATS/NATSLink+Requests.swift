@@ -15,8 +15,10 @@ extension NATSLink {
     }
     // Requests have no flow control, so the client drops those that wait too long.
     let limit = (count: Int32(4096), size: Int32(8 << 20))
-    try subscribe("fwd.\(address).all", limit: limit, reply)
-    try subscribe("fwd.\(address).one", group: "fwd", limit: limit, reply)
+    try subscribe("fwd.\(address).all", limit: limit) { message, _ in reply(message) }
+    try subscribe("fwd.\(address).one", group: "fwd", limit: limit) { message, _ in
+      reply(message)
+    }
     try settle()
   }
 

@@ -152,16 +152,18 @@ internal import Foundation
   // MARK: Subscriptions
 
   /// Calls a closure with each message of a subject, on a thread of the client, until the
-  /// link is closed.
+  /// link is closed. The closure also gets whether another message waits for it.
   ///
   /// - Parameter limit: how many messages, and how many bytes of them, may wait for the
   ///   closure. The client drops others. By default there is no limit.
   internal func subscribe(
     _ subject: String, group: String? = nil, limit: (count: Int32, size: Int32) = (-1, -1),
-    _ body: @escaping @Sendable (NATSMessage) -> Void
+    _ body: @escaping @Sendable (NATSMessage, _ isFollowed: Bool) -> Void
   ) throws(RemoteError) {
     let connection = try unsafe client()
-    let number = NATSHandlers.shared.add { if case .message(let message) = $0 { body(message) } }
+    let number = NATSHandlers.shared.add {
+      if case .message(let message, let isFollowed) = $0 { body(message, isFollowed) }
+    }
     let context = unsafe UnsafeMutableRawPointer(bitPattern: number)
     var subscription: OpaquePointer?
     let status: natsStatus
