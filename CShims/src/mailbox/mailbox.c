@@ -33,7 +33,7 @@ fwd_status fwd_mailbox_create(void (*notify)(void *context), void *context, void
   if (!notify || !mailbox) {
     return fwd_fail(error, FWD_NULL_ARGUMENT, 0, "fwd_mailbox_create: no %s", notify ? "mailbox to fill" : "notifier");
   }
-  fwd_mailbox *made = calloc(1, sizeof *made);
+  fwd_mailbox *made = fwd_calloc_lines(sizeof *made);
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a mailbox");
   atomic_init(&made->references, 1);
   made->notify = notify;

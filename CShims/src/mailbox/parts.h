@@ -28,6 +28,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/lines.h"
 #include "call/signature.h"
 #include "fan_out/implementation.h"
 #include "fwd_lock.h"
@@ -45,7 +46,8 @@ typedef struct fwd_mailed_method {
   fwd_message_layout *layout;
   const fwd_cif *cif;
   const fwd_call_plan *plan;
-  /// Used by the draining thread only: pointers to all arguments, and room for the result, which is discarded.
+  /// Used by the draining thread only: pointers to all arguments, and room for the result, which is discarded. They are one
+  /// allocation.
   void **arguments;
   void *result;
   size_t result_size;
@@ -115,43 +117,50 @@ struct fwd_recipient {
   uint32_t waiters;
   uint32_t room;
   /// Used by the draining thread only: the object that it keeps alive, and the next recipient with one.
-  void *taken;
+  _Alignas(FWD_LINE) void *taken;
   fwd_recipient *next_taken;
-  size_t method_count;
+  /// Those that post read these.
+  _Alignas(FWD_LINE) size_t method_count;
   fwd_mailed_method methods[];
 };
 
 struct fwd_mailbox {
-  _Atomic size_t references;
-  fwd_lock lock;
+  // What a thread that posts uses.
+  _Alignas(FWD_LINE) fwd_lock lock;
   bool is_scheduled;
   bool is_closed;
   /// Whether the last drain has left messages, and the next one has not begun.
   bool is_interrupted;
-  /// Identifies the draining thread; 0 if no thread drains.
-  _Atomic uintptr_t drainer;
+  fwd_mail_half filling;
   /// The number of the filling half.
   uint64_t epoch;
-  fwd_mail_half filling;
   /// Changed under the lock.
   _Atomic uint64_t post_count;
-  /// Callbacks for the moment when a half has been drained, oldest first.
-  fwd_mail_sequel *sequels;
-  fwd_mail_sequel *last_sequel;
-  fwd_mail_block *spare;
-  size_t spare_bytes;
-  /// Used by the draining thread only: the rest of the half that it has taken, and its position in the first block.
-  fwd_mail_block *draining;
+
+  // Used by the draining thread only: the rest of the half that it has taken, and its position in the first block.
+  _Alignas(FWD_LINE) fwd_mail_block *draining;
   size_t cursor;
   fwd_recipient *taken;
   /// The `post_count` of the last swap, and how many messages came between that and the one before.
   uint64_t seen_count;
   uint64_t half_count;
+
+  // The rest, which is rarely changed.
+  /// Identifies the draining thread; 0 if no thread drains.
+  _Alignas(FWD_LINE) _Atomic uintptr_t drainer;
+  /// Callbacks for the moment when a half has been drained, oldest first.
+  fwd_mail_sequel *sequels;
+  fwd_mail_sequel *last_sequel;
+  fwd_mail_block *spare;
+  size_t spare_bytes;
   void (*notify)(void *context);
   bool (*is_current)(void *context);
   void *context;
   void (*destroy)(void *context);
+  _Atomic size_t references;
 };
+
+_Static_assert(offsetof(fwd_mailbox, draining) == FWD_LINE, "a thread that posts uses one cache line of the mailbox");
 
 static inline bool fwd_mail_is_bounded(const fwd_recipient *recipient) {
   return recipient->options.overflow != FWD_OVERFLOW_UNBOUNDED;

@@ -21,7 +21,6 @@ static void free_recipient(fwd_mail_sequel *sequel) {
     fwd_signature_release(method->signature);
     free(method->layout);
     free(method->arguments);
-    free(method->result);
   }
   if (recipient->weak) fwd_weak_destroy(recipient->weak);
   if (options->hold == FWD_HOLD_STRONG) fwd_object_release(options->object);
@@ -31,7 +30,8 @@ static void free_recipient(fwd_mail_sequel *sequel) {
 }
 
 fwd_recipient *fwd_recipient_create(fwd_mailbox *mailbox, const fwd_recipient_options *options) {
-  fwd_recipient *recipient = calloc(1, sizeof *recipient + options->method_count * sizeof recipient->methods[0]);
+  fwd_recipient *recipient =
+      fwd_calloc_lines(sizeof *recipient + options->method_count * sizeof recipient->methods[0]);
   if (!recipient) return NULL;
   if (options->hold == FWD_HOLD_WEAK) {
     recipient->weak = fwd_weak_create(options->object, fwd_weak_kind_in_use());
@@ -59,14 +59,15 @@ fwd_status fwd_recipient_add(fwd_recipient *recipient, fwd_selector selector, fw
   if (!method->layout) return status;
   fwd_layout result;
   fwd_signature_result(signature, &result);
-  method->arguments = calloc(method->layout->argument_count + 1, sizeof *method->arguments);
-  method->result = calloc(1, result.size < 16 ? 16 : result.size);
-  if (!method->arguments || !method->result) {
-    free(method->arguments);
-    free(method->result);
+  // An even number of pointers, so that the result behind them is aligned to 16.
+  size_t pointers = (method->layout->argument_count + 2) & ~(size_t)1;
+  method->arguments =
+      fwd_calloc_lines(pointers * sizeof *method->arguments + (result.size < 16 ? 16 : result.size));
+  if (!method->arguments) {
     free(method->layout);
     return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for the messages of \"%.150s\"", fwd_selector_name(selector));
   }
+  method->result = method->arguments + pointers;
   method->recipient = recipient;
   method->selector = selector;
   method->signature = fwd_signature_retain(signature);
