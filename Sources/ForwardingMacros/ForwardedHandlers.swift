@@ -122,9 +122,9 @@
 
   extension ForwardedProxy {
     /// The object that gets calls which no listener handles; nil if there is
-    /// none, or it has died. If it is a typed proxy, this is the untyped proxy
-    /// that the typed one uses.
-    public var forwardTarget: AnyObject? { _forwarding.proxy.forwardTarget }
+    /// none, or it has died. If it is a typed proxy of a `Sendable` protocol,
+    /// this is the untyped proxy that the typed one uses.
+    public var forwardTarget: AnyObject? { _forwarding.forwardTarget }
 
     /// Sets the object that gets calls which no listener handles. Replaces an
     /// earlier one. See `DynamicProxy.setForwardTarget(_:table:for:lifetime:)`.
@@ -135,20 +135,27 @@
       _ listener: Listener, for scope: DynamicProxy.ForwardScope = .unhandled,
       lifetime: DynamicProxy.Lifetime = .weak
     ) throws(ForwardingError) {
-      let object = Self.subscriber(for: listener)
-      if let other = object as? DynamicProxy {
-        return try _forwarding.proxy.setForwardTarget(other, for: scope, lifetime: lifetime)
+      let subscriber = Self.subscriber(for: listener)
+      let held = _forwarding.lifetimeInList(lifetime)
+      if let other = subscriber as? DynamicProxy {
+        try _forwarding.proxy.setForwardTarget(other, for: scope, lifetime: held)
+      } else {
+        guard let table = try Self._protocol.directTable(for: Self._conformer(listener)) else {
+          preconditionFailure("a typed proxy without an untyped one")
+        }
+        // SAFETY: the typed proxy is used only where its listeners may be used,
+        // or both are Sendable.
+        try unsafe _forwarding.proxy.unsafeSetForwardTarget(
+          subscriber, table: table, for: scope, lifetime: held)
       }
-      guard let table = try Self._protocol.directTable(for: Self._conformer(listener)) else {
-        preconditionFailure("a typed proxy without an untyped one")
-      }
-      // SAFETY: the typed proxy is used only where its listeners may be used,
-      // or both are Sendable.
-      try unsafe _forwarding.proxy.unsafeSetForwardTarget(
-        object, table: table, for: scope, lifetime: lifetime)
+      _forwarding.noteForwardTarget(
+        Self.object(of: listener), subscribedAs: subscriber, lifetime)
     }
 
     /// Removes the object that gets calls which no listener handles.
-    public func removeForwardTarget() { _forwarding.proxy.removeForwardTarget() }
+    public func removeForwardTarget() {
+      _forwarding.proxy.removeForwardTarget()
+      _forwarding.noteForwardTarget(nil, subscribedAs: nil, .weak)
+    }
   }
 #endif

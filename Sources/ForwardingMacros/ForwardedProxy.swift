@@ -79,9 +79,9 @@
     ///     with proxies.
     ///   - lifetime: whether the proxy keeps the listener alive. By default it
     ///     does not. The returned subscription may be cancelled on any thread.
-    ///     If the proxy keeps the listener alive, it then releases the listener
-    ///     when it is next used for subscribing, unsubscribing or a query, or
-    ///     when it is deinitialised.
+    ///     Unless the protocol is `Sendable`, the proxy alone releases the
+    ///     listener: when it is next used for subscribing, unsubscribing or a
+    ///     query, or when it is deinitialised.
     ///   - times: the number of calls, of any methods, after which the
     ///     subscription ends; nil for no limit.
     /// - Returns: the subscription, or nil if the listener is refused. The
@@ -123,8 +123,9 @@
     ///   subscriptions.
     @discardableResult
     public func unsubscribe(_ listener: Listener) -> Bool {
-      defer { _forwarding.parking.release() }
-      return _forwarding.proxy.unsubscribe(Self.subscriber(for: listener))
+      let subscriber = Self.subscriber(for: listener)
+      defer { _forwarding.kept?.releaseEnded(of: subscriber) }
+      return _forwarding.proxy.unsubscribe(subscriber)
     }
 
     /// Ends all subscriptions, those of untyped subscribers too.
@@ -132,12 +133,12 @@
     /// - Complexity: O(*n*) in the number of subscribers.
     public func unsubscribeAll() {
       _forwarding.proxy.unsubscribeAll()
-      _forwarding.parking.release()
+      _forwarding.kept?.releaseAllEnded()
     }
 
     /// Whether the listener is subscribed.
     public func contains(_ listener: Listener) -> Bool {
-      _forwarding.parking.release()
+      _forwarding.kept?.releaseEnded()
       return _forwarding.proxy.contains(Self.subscriber(for: listener))
     }
 
@@ -145,7 +146,7 @@
     ///
     /// - Complexity: O(*n*).
     public var count: Int {
-      _forwarding.parking.release()
+      _forwarding.kept?.releaseAllEnded()
       return _forwarding.proxy.count
     }
   }

@@ -13,6 +13,24 @@
     func rang(_ count: Int)
   }
 
+  @Forwarded
+  private protocol SharedReleaseDelegate: AnyObject, Sendable {
+    func rang()
+  }
+
+  private final class SharedListener: SharedReleaseDelegate {
+    func rang() {}
+  }
+
+  @Forwarded @MainActor
+  private protocol MainReleaseDelegate: AnyObject {
+    func rang()
+  }
+
+  @MainActor private final class MainListener: MainReleaseDelegate {
+    func rang() {}
+  }
+
   /// Notes on which thread it dies. Not `Sendable`.
   private final class LocalListener: ReleaseDelegate {
     final class Deaths: Sendable {
@@ -84,6 +102,87 @@
       #expect(deaths.here == 1 && deaths.elsewhere == 0)
     }
 
+    /// Has another thread cancel a subscription, and stops it inside of that, after the
+    /// end of the subscription. Calls a closure meanwhile, and waits for the thread.
+    private func whileCancelling(
+      _ subscription: DynamicProxy.Subscription, _ stop: Stop, _ body: () -> Void
+    ) {
+      let isDone = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        subscription.cancel()
+        isDone.signal()
+      }
+      stop.reached.wait()
+      body()
+      stop.over.signal()
+      isDone.wait()
+    }
+
+    /// Where a thread stops that cancels a subscription.
+    private final class Stop: Sendable {
+      let reached = DispatchSemaphore(value: 0)
+      let over = DispatchSemaphore(value: 0)
+
+      var configuration: DynamicProxy.Configuration {
+        var configuration = DynamicProxy.Configuration()
+        configuration.onMembershipChange = { [self] _, change in
+          guard change == .left else { return }
+          reached.signal()
+          over.wait()
+        }
+        return configuration
+      }
+    }
+
+    @Test(arguments: [DynamicProxy.Lifetime.weak, .strong])
+    func `they die here if the proxy dies while another thread cancels`(
+      _ lifetime: DynamicProxy.Lifetime
+    ) throws {
+      let stop = Stop()
+      var proxy: ReleaseDelegateProxy? = try ReleaseDelegateProxy(configuration: stop.configuration)
+      proxy?.subscribe(LocalListener(deaths), lifetime: .strong)
+      do {
+        let inner = ReleaseDelegateProxy()
+        inner.subscribe(LocalListener(deaths), lifetime: .strong)
+        proxy?.subscribe(inner, lifetime: .strong)
+      }
+      try proxy?.setForwardTarget(LocalListener(deaths), lifetime: .strong)
+      let listener = LocalListener(deaths)
+      let subscription = try #require(proxy?.subscribe(listener, lifetime: lifetime))
+      whileCancelling(subscription, stop) {
+        proxy = nil
+        #expect(deaths.here == 3)
+      }
+      #expect(deaths.elsewhere == 0)
+      withExtendedLifetime(listener) {}
+    }
+
+    @Test func `they die here if the proxy is asked while another thread cancels`() throws {
+      let proxy = ReleaseDelegateProxy()
+      let subscriptions = Mutex<[DynamicProxy.Subscription]>([])
+      let rounds = 20_000
+      let isDone = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        var cancelled = 0
+        while cancelled < rounds {
+          guard let next = subscriptions.withLock({ $0.popLast() }) else { continue }
+          next.cancel()
+          cancelled += 1
+        }
+        isDone.signal()
+      }
+      for _ in 1...rounds {
+        let subscription = try #require(
+          proxy.subscribe(LocalListener(deaths), lifetime: .strong))
+        subscriptions.withLock { $0.append(subscription) }
+        while proxy.count > 4 {}
+      }
+      isDone.wait()
+      #expect(proxy.count == 0)
+      #expect(deaths.elsewhere == 0)
+      #expect(deaths.here == rounds)
+    }
+
     @Test func `a listener that its proxy unsubscribes is released at once`() {
       let proxy = ReleaseDelegateProxy()
       do {
@@ -92,6 +191,81 @@
         #expect(proxy.unsubscribe(listener))
       }
       #expect(deaths.here == 1 && deaths.elsewhere == 0)
+    }
+
+    @Test func `a listener for one call is released when the call returns`() {
+      let proxy = ReleaseDelegateProxy()
+      proxy.subscribe(LocalListener(deaths), lifetime: .strong, times: 1)
+      proxy.subscribe(LocalListener(deaths), lifetime: .strong, times: 2)
+      proxy.rang(1)
+      #expect(deaths.here == 1)
+      proxy.rang(1)
+      #expect(deaths.here == 2 && deaths.elsewhere == 0)
+    }
+
+    @Test func `a forward target is released when another replaces it`() throws {
+      let proxy = ReleaseDelegateProxy()
+      try proxy.setForwardTarget(LocalListener(deaths), lifetime: .strong)
+      proxy.rang(1)
+      try proxy.setForwardTarget(LocalListener(deaths), for: .everything, lifetime: .strong)
+      #expect(deaths.here == 1)
+      proxy.unsubscribeAll()
+      #expect(deaths.here == 2)
+      try proxy.setForwardTarget(LocalListener(deaths), lifetime: .strong)
+      proxy.removeForwardTarget()
+      #expect(deaths.here == 3 && deaths.elsewhere == 0)
+    }
+
+    @Test func `a forward target that is a typed proxy stays one`() throws {
+      let (proxy, target) = (ReleaseDelegateProxy(), ReleaseDelegateProxy())
+      try proxy.setForwardTarget(target)
+      #expect(proxy.forwardTarget === target)
+    }
+
+    @Test func `a subscription of shared listeners gives the proxy`() {
+      let proxy = SharedReleaseDelegateProxy()
+      let listener = SharedListener()
+      let subscription = proxy.subscribe(listener)
+      #expect(subscription?.proxy === proxy.proxy && subscription?.subscriber === listener)
+    }
+
+    @Test func `shared listeners live as long as the untyped proxy`() {
+      let untyped: DynamicProxy
+      do {
+        let proxy = SharedReleaseDelegateProxy()
+        proxy.subscribe(SharedListener(), lifetime: .strong)
+        untyped = proxy.proxy
+      }
+      #expect(untyped.count == 1)
+    }
+
+    @Test @MainActor func `a subscription gives no other actor the proxy`() {
+      let proxy = MainReleaseDelegateProxy()
+      let listener = MainListener()
+      let subscription = proxy.subscribe(listener)
+      #expect(subscription?.isLive == true)
+      #expect(subscription?.proxy == nil && subscription?.subscriber == nil)
+    }
+
+    @Test func `no subscription gives another thread the proxy or a listener`() throws {
+      let seen = Mutex<[DynamicProxy.Subscription]>([])
+      var configuration = DynamicProxy.Configuration()
+      configuration.onMembershipChange = { subscription, _ in
+        seen.withLock { $0.append(subscription) }
+      }
+      let proxy = try ReleaseDelegateProxy(configuration: configuration)
+      let listener = LocalListener(deaths)
+      proxy.subscribe(listener)
+      let token = try proxy.on(.rang) { (_: Int) in
+        let current = DynamicProxy.Subscription.current
+        seen.withLock { $0 += current.map { [$0] } ?? [] }
+      }
+      seen.withLock { $0 += token.subscription.map { [$0] } ?? [] }
+      proxy.rang(1)
+      let subscriptions = seen.withLock { $0 }
+      #expect(subscriptions.count == 4 && subscriptions.allSatisfy(\.isLive))
+      #expect(subscriptions.allSatisfy { $0.proxy == nil && $0.subscriber == nil })
+      withExtendedLifetime((proxy, listener)) {}
     }
   }
 #endif

@@ -82,7 +82,7 @@ public final class DynamicProxy: Sendable {
     }
   }
 
-  private init(_ protocols: [ProtocolTable], _ settings: ProxySettings) throws(ForwardingError) {
+  internal init(_ protocols: [ProtocolTable], _ settings: ProxySettings) throws(ForwardingError) {
     core = try ProxyCore(protocols, settings)
     self.protocols = protocols
     guard unsafe core.adopt(self) else {

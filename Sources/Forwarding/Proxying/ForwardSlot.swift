@@ -66,6 +66,10 @@ extension DynamicProxy {
     return target?.object
   }
 
+  internal var subscription: DynamicProxy.Subscription? {
+    state.withLock { $0.target?.subscription }
+  }
+
   // MARK: Setting
 
   internal func add(pending annex: DynamicProxy) {

@@ -53,7 +53,6 @@ internal import CForwardingInternal
   /// What must live until the change has taken effect: objects whose subscriptions
   /// end, which must not die before, and function tables.
   internal var owned: [AnyObject] = []
-  internal var listeners: [KeptListener] = []
   /// What is to be done after the change has taken effect.
   internal var completions: [() -> Void] = []
 
@@ -115,13 +114,11 @@ internal import CForwardingInternal
 
   /// How far the change has come.
   internal struct Mark {
-    fileprivate let edits, owned, listeners, completions: Int
+    fileprivate let edits, owned, completions: Int
   }
 
   internal var mark: Mark {
-    Mark(
-      edits: edits.count, owned: owned.count, listeners: listeners.count,
-      completions: completions.count)
+    Mark(edits: edits.count, owned: owned.count, completions: completions.count)
   }
 
   /// What a change has forgotten. It is released under no lock, since it may run
@@ -131,7 +128,6 @@ internal import CForwardingInternal
     fileprivate(set) internal var joins: [Join] = []
     fileprivate var edits: [Edit] = []
     fileprivate var owned: [AnyObject] = []
-    fileprivate var listeners: [KeptListener] = []
     fileprivate var completions: [() -> Void] = []
   }
 
@@ -151,11 +147,9 @@ internal import CForwardingInternal
       }
     }
     forgotten.owned = Array(owned[mark.owned...])
-    forgotten.listeners = Array(listeners[mark.listeners...])
     forgotten.completions = Array(completions[mark.completions...])
     edits.removeLast(forgotten.edits.count)
     owned.removeLast(forgotten.owned.count)
-    listeners.removeLast(forgotten.listeners.count)
     completions.removeLast(forgotten.completions.count)
     return forgotten
   }

@@ -165,9 +165,12 @@ internal final class ProxySettings: Sendable {
   internal let conformance: DynamicProxy.Configuration.Conformance
   internal let duplicates: DynamicProxy.Configuration.Duplicates
   private let adoptsAny: Bool
+  /// Whether the proxy is that of a typed proxy, which only one thread or actor may use.
+  internal let isConfined: Bool
 
-  internal init(_ configuration: DynamicProxy.Configuration) {
+  internal init(_ configuration: DynamicProxy.Configuration, isConfined: Bool = false) {
     self.configuration = configuration
+    self.isConfined = isConfined
     ignoresUnknownSelectors = configuration.unknownSelectors == .ignore
     observesCapabilities = configuration.onCapabilityChange != nil
     observesMembership = configuration.onMembershipChange != nil

@@ -20,7 +20,7 @@ extension SubscriberList {
         rollBack(open, to: mark)
         // Those are a part of the outer change now.
         for identifier in open.finals where !open.leaving.contains(identifier) {
-          _ = leave(identifier, in: open, nil, then: nil)
+          _ = leave(identifier, in: open, then: nil)
         }
         throw error
       }
@@ -118,8 +118,7 @@ extension SubscriberList {
   /// Collects the end of a subscription. False if it has none, or has ended in the
   /// change already.
   internal func leave(
-    _ identifier: UInt64, in open: MembershipChange, _ kept: KeptListener?,
-    then: (() -> Void)?
+    _ identifier: UInt64, in open: MembershipChange, then: (() -> Void)?
   ) -> Bool {
     let (isFound, address) = withLock { state in
       if open.joins[identifier] != nil {
@@ -143,7 +142,6 @@ extension SubscriberList {
       // SAFETY: the shim has retained it.
       open.owned.append(unsafe Unmanaged<AnyObject>.fromOpaque(object).takeRetainedValue())
     }
-    if let kept { open.listeners.append(kept) }
     if let then { open.completions.append(then) }
     return true
   }
@@ -165,7 +163,7 @@ extension SubscriberList {
       return found.reversed().filter(open.keeps) + open.joins(of: address)
     }
     var count = 0
-    for identifier in all where leave(identifier, in: open, nil, then: nil) {
+    for identifier in all where leave(identifier, in: open, then: nil) {
       count += 1
       if removal == .first { break }
     }
@@ -176,7 +174,7 @@ extension SubscriberList {
   internal func leaveAll(in open: MembershipChange) {
     open.owned += proxy.liveSubscribers
     let pending = withLock { _ in open.joins.keys.filter(open.willJoin) }
-    for identifier in pending { _ = leave(identifier, in: open, nil, then: nil) }
+    for identifier in pending { _ = leave(identifier, in: open, then: nil) }
     withLock { _ in
       open.endings += 1
       open.edits.append(.leaveAll)
@@ -206,7 +204,6 @@ extension SubscriberList {
   ///
   /// - Throws: `ForwardingError` if one of them fails. Then none takes effect.
   private func commit(_ open: MembershipChange) throws(ForwardingError) {
-    for listener in open.listeners { listener.park() }
     try change { state, garbage throws(ForwardingError) in
       state.existing?.open.removeAll { $0 === open }
       var joined: Set<UInt64> = []

@@ -447,24 +447,21 @@ extension SubscriberList {
   /// subscriber's death has ended it.
   ///
   /// - Parameters:
-  ///   - kept: the listener to park before the end.
   ///   - isFinal: whether a change that fails ends the subscription all the same,
   ///     since nobody can ask again.
   ///   - then: what is to be done after the end, also if the subscription has
   ///     ended before.
   @discardableResult
   internal func remove(
-    _ identifier: UInt64, _ kept: KeptListener? = nil, isFinal: Bool = false,
-    then: (() -> Void)? = nil
+    _ identifier: UInt64, isFinal: Bool = false, then: (() -> Void)? = nil
   ) -> Bool {
     if let open = MembershipChange.current(of: proxy) {
       if isFinal { open.finals.insert(identifier) }
-      if leave(identifier, in: open, kept, then: then) { return true }
+      if leave(identifier, in: open, then: then) { return true }
       // It may be about to end in this change.
       if let then { open.completions.append(then) }
       return false
     }
-    kept?.park()
     defer { then?() }
     let removed = try? change { state, garbage throws(ForwardingError) in
       guard let record = unsafe fwd_list_find(list, identifier) else {

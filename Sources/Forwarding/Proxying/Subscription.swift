@@ -8,54 +8,38 @@ extension DynamicProxy {
   /// Identifies one subscription of one proxy.
   ///
   /// A subscription is a small value. It keeps neither the proxy nor the subscriber
-  /// alive (a typed proxy's may keep its listener), and any thread may use it. It
-  /// goes on when this value is dropped, until it is cancelled or its subscriber
+  /// alive, and any thread may use it. It goes on when this value is dropped, until it is cancelled or its subscriber
   /// dies. A `Token` ends its subscription when the token dies. After the proxy has
   /// died, ``cancel()`` does nothing and ``proxy`` is nil.
   public struct Subscription: Sendable {
     internal let anchor: ProxyAnchor
     internal let identifier: UInt64
-    private let confinement: Confinement
-
-    /// How the subscriber and the proxy are confined. Any thread may have the
-    /// subscription.
-    // An enum with the listener inside, so that a subscription is four words, which
-    // functions return in registers.
-    private enum Confinement {
-      /// Any thread may use them.
-      case none
-      /// They may belong to one thread or actor. Holds the listener if the typed
-      /// proxy keeps it alive.
-      case typedProxy(KeptListener?)
-    }
+    /// Where the end is noted; nil unless a typed proxy keeps the listener alive.
+    // With it a subscription is four words, which functions return in registers.
+    private let ended: EndedSubscriptions?
 
     internal init(anchor: ProxyAnchor, identifier: UInt64) {
       self.anchor = anchor
       self.identifier = identifier
-      confinement = .none
+      ended = nil
     }
 
-    /// The subscription of a typed proxy's listener.
-    internal init(anchor: ProxyAnchor, identifier: UInt64, confinedKeeping kept: KeptListener?) {
-      self.anchor = anchor
-      self.identifier = identifier
-      confinement = .typedProxy(kept)
-    }
-
-    private var isConfined: Bool {
-      if case .typedProxy = confinement { true } else { false }
-    }
-
-    private var kept: KeptListener? {
-      if case .typedProxy(let listener) = confinement { listener } else { nil }
+    /// The same subscription, whose end is noted.
+    internal init(_ subscription: Subscription, noting ended: EndedSubscriptions) {
+      anchor = subscription.anchor
+      identifier = subscription.identifier
+      self.ended = ended
     }
 
     /// The proxy. It is nil once the proxy's last reference has been released. It is
-    /// also nil for a listener of a typed proxy: any thread may have this value, but
-    /// not use that proxy.
+    /// also nil if it is the untyped proxy of a typed proxy that is not `Sendable`, or
+    /// belongs to an actor: any thread may have this value, but not use that proxy.
     ///
     /// - Complexity: O(1). It waits while another thread changes the list.
-    public var proxy: DynamicProxy? { isConfined ? nil : anchor.proxy }
+    public var proxy: DynamicProxy? {
+      guard let proxy = anchor.proxy, !proxy.core.settings.isConfined else { return nil }
+      return proxy
+    }
 
     /// The subscription whose closure runs on this thread; nil outside of one.
     ///
@@ -87,12 +71,10 @@ extension DynamicProxy {
     }
 
     /// The object that is subscribed; nil if it has died, the subscription has
-    /// ended, or it is a C context.
+    /// ended, it is a C context, or ``proxy`` is nil.
     ///
     /// - Complexity: O(1). It waits while another thread changes the list.
-    public var subscriber: AnyObject? {
-      isConfined ? nil : anchor.proxy?.subscribers.subscriber(of: identifier)
-    }
+    public var subscriber: AnyObject? { proxy?.subscribers.subscriber(of: identifier) }
 
     /// Ends the subscription. A fan-out under way does not call the subscriber any
     /// more, unless another thread is about to at this moment. Nothing happens if
@@ -100,10 +82,10 @@ extension DynamicProxy {
     /// end is part of the change.
     ///
     /// Any thread may call this. It waits while another thread changes the list. A
-    /// subscriber that the subscription kept alive may
-    /// be released here. A listener of a typed proxy is not: the typed proxy
-    /// releases it when it is next changed or asked, since the listener may belong
-    /// to another thread.
+    /// subscriber that the subscription kept alive may be released here. A listener of
+    /// a typed proxy is not, unless both are `Sendable`: the typed proxy releases it
+    /// when it is next changed or asked, since the listener may belong to another
+    /// thread.
     ///
     /// - Returns: whether this call ended the subscription.
     /// - Complexity: amortised O(1). When more than half of the subscriptions have
@@ -116,10 +98,9 @@ extension DynamicProxy {
     /// Ends the subscription, and then calls a closure, also if the subscription has
     /// ended before. In a `change` of the proxy both are done when it takes effect.
     package func cancel(then: (() -> Void)?) -> Bool {
-      if kept == nil && then == nil, let wasLive = anchor.leave(identifier) { return wasLive }
-      if let proxy = anchor.proxy {
-        return proxy.subscribers.remove(identifier, kept, then: then)
-      }
+      defer { ended?.note(identifier) }
+      if then == nil, let wasLive = anchor.leave(identifier) { return wasLive }
+      if let proxy = anchor.proxy { return proxy.subscribers.remove(identifier, then: then) }
       then?()
       return false
     }
@@ -127,8 +108,9 @@ extension DynamicProxy {
     /// Ends the subscription, also if a change that this is a part of fails: nobody
     /// will be able to cancel it later.
     internal func end() {
-      if kept == nil && anchor.leave(identifier) != nil { return }
-      anchor.proxy?.subscribers.remove(identifier, kept, isFinal: true)
+      defer { ended?.note(identifier) }
+      if anchor.leave(identifier) != nil { return }
+      anchor.proxy?.subscribers.remove(identifier, isFinal: true)
     }
 
     /// Whether the proxy and the subscriber live, and the subscription has neither

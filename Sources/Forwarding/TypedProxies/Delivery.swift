@@ -34,7 +34,7 @@ extension DynamicProxy.Subscription {
 
   /// Begins a delivery and counts it.
   package func beginDelivery() -> Delivery {
-    proxy?.subscribers.beginDelivery(identifier) ?? .none
+    anchor.proxy?.subscribers.beginDelivery(identifier) ?? .none
   }
 }
 

@@ -46,37 +46,3 @@ internal import CForwardingInternal
   /// The error of the last fan-out of this thread, which has failed.
   package static func lastError(_ selector: MethodSelector) -> ForwardingError { .last(selector) }
 }
-
-extension DynamicProxy {
-  /// Subscribes an object that need not be `Sendable`, with a table that lives as
-  /// long as the process.
-  ///
-  /// The caller promises that the object is called only where it may be. If the
-  /// object is kept alive, the parking releases it when the subscription is
-  /// cancelled.
-  @unsafe package func unsafeSubscribe(
-    _ object: AnyObject, pinning table: FunctionTable, at position: Position, lifetime: Lifetime,
-    times: Int?, _ parking: ListenerParking
-  ) throws(ForwardingError) -> DynamicProxy.Subscription {
-    let subscription = try unsafe unsafeSubscribe(
-      object, table: table, at: position, lifetime: lifetime, times: times, .generated)
-    return subscription.confined(keeping: lifetime == .weak ? nil : KeptListener(object, parking))
-  }
-
-  /// Subscribes the untyped proxy of another typed proxy.
-  package func subscribe(
-    _ proxy: DynamicProxy, at position: Position, lifetime: Lifetime, times: Int?,
-    _ parking: ListenerParking
-  ) throws(ForwardingError) -> DynamicProxy.Subscription {
-    let subscription = try subscribe(proxy, at: position, lifetime: lifetime, times: times)
-    return subscription.confined(keeping: lifetime == .weak ? nil : KeptListener(proxy, parking))
-  }
-}
-
-extension DynamicProxy.Subscription {
-  /// This subscription, as one of a typed proxy, which may also keep its listener alive.
-  fileprivate func confined(keeping listener: KeptListener?) -> DynamicProxy.Subscription {
-    DynamicProxy.Subscription(
-      anchor: anchor, identifier: identifier, confinedKeeping: listener)
-  }
-}

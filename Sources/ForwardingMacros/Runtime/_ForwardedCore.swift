@@ -3,22 +3,26 @@
 
 #if Macros
   public import Forwarding
+  internal import Synchronization
 
   /// The state of a typed proxy: the untyped proxy, with its methods resolved. For
   /// generated code.
   @_documentation(visibility: internal)
   @safe public final class _ForwardedCore: @unchecked Sendable {
-    // Sendable: immutable after `init`. Listeners need not be Sendable: only
-    // the typed proxy subscribes them, and it is Sendable only if they are.
+    // Sendable: immutable after `init`, or atomic. Listeners need not be Sendable: only
+    // the typed proxy subscribes them, and it is Sendable only if they are, or if it
+    // belongs to their actor.
 
     @usableFromInline internal let proxy: DynamicProxy
     internal let family: _ForwardedFamily
     /// Whether the first error ends the fan-out, for all methods.
     @usableFromInline internal let isFailFast: Bool
     private let targets: UnsafeMutableBufferPointer<MethodTarget>
-    /// Listeners whose subscriptions have been cancelled on other threads,
-    /// until this proxy releases them.
-    internal let parking = ListenerParking()
+    /// The listeners that a confined proxy keeps alive; nil for other proxies, whose
+    /// lists of subscribers keep them.
+    internal let kept: KeptListeners?
+    /// Whether a listener has been kept for a number of deliveries.
+    private let hasKeptLimited = Atomic(false)
 
     /// The untyped proxy. The caller must forward through it only where the
     /// typed proxy may be used.
@@ -51,8 +55,10 @@
           """)
       }
       self.family = family
-      let proxy = try DynamicProxy(adopting: family.table, configuration: configuration)
+      let proxy = try DynamicProxy(
+        adopting: family.table, configuration: configuration, isConfined: family.isConfined)
       self.proxy = proxy
+      kept = family.isConfined ? KeptListeners() : nil
       isFailFast = configuration.errors == .failFast && configuration.errorsByMethod.isEmpty
       let methods = family.allMethods
       unsafe targets = .allocate(capacity: methods.count)
@@ -62,10 +68,7 @@
       }
     }
 
-    deinit {
-      unsafe targets.deallocate()
-      parking.release()
-    }
+    deinit { unsafe targets.deallocate() }
 
     /// The index of the first method of a protocol: the proxy's own, or one
     /// that it inherits from.
@@ -76,19 +79,68 @@
       _ listener: Listener, _ family: _ForwardedProtocol<Listener>,
       at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime, times: Int?
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
-      parking.release()
+      kept?.releaseEnded()
+      let object = _ForwardedProtocol<Listener>.Words(listener).object
+      let held = lifetimeInList(lifetime)
       guard let table = try family.directTable(for: listener) else {
         guard let other = family.subscriber(listener) as? DynamicProxy else {
           preconditionFailure("a typed proxy without an untyped one")
         }
-        return try proxy.subscribe(
-          other, at: position, lifetime: lifetime, times: times, parking)
+        let subscription = try proxy.subscribe(
+          other, at: position, lifetime: held, times: times)
+        return keep(object, subscribedAs: other, by: subscription, lifetime, times)
       }
-      let object = _ForwardedProtocol<Listener>.Words(listener).object
       // SAFETY: the typed proxy is used only where its listeners may be used,
       // or both are Sendable.
-      return try unsafe proxy.unsafeSubscribe(
-        object, pinning: table, at: position, lifetime: lifetime, times: times, parking)
+      let subscription = try unsafe proxy.unsafeSubscribe(
+        object, pinning: table, at: position, lifetime: held, times: times)
+      return keep(object, subscribedAs: object, by: subscription, lifetime, times)
+    }
+
+    /// How the list of subscribers holds a listener.
+    internal func lifetimeInList(_ lifetime: DynamicProxy.Lifetime) -> DynamicProxy.Lifetime {
+      kept == nil ? lifetime : .weak
+    }
+
+    /// Keeps a listener that has been subscribed, if that is asked for and the list does
+    /// not.
+    private func keep(
+      _ listener: AnyObject, subscribedAs subscriber: AnyObject,
+      by subscription: DynamicProxy.Subscription, _ lifetime: DynamicProxy.Lifetime, _ times: Int?
+    ) -> DynamicProxy.Subscription {
+      guard lifetime == .strong, let kept else { return subscription }
+      if times != nil { hasKeptLimited.store(true, ordering: .relaxed) }
+      return kept.keep(
+        listener, subscribedAs: subscriber, by: subscription, isLimited: times != nil)
+    }
+
+    /// Releases the listeners that were kept for a number of deliveries and have had
+    /// them. Must be called after each call.
+    internal func finishCall() {
+      if hasKeptLimited.load(ordering: .relaxed) { kept?.releaseUsedUp() }
+    }
+
+    /// The forward target, as `ForwardedProxy.forwardTarget`.
+    internal var forwardTarget: AnyObject? {
+      let target = proxy.forwardTarget
+      // The untyped proxy is Sendable, though its typed proxy is not.
+      return (target as? DynamicProxy)?.isConfined == true ? kept?.forwardTarget : target
+    }
+
+    /// Must be called after each change of the forward target.
+    ///
+    /// - Parameters:
+    ///   - listener: the target; nil if there is none.
+    ///   - subscriber: the object that is subscribed for it.
+    internal func noteForwardTarget(
+      _ listener: AnyObject?, subscribedAs subscriber: AnyObject?, _ lifetime: DynamicProxy.Lifetime
+    ) {
+      guard let kept else { return }
+      kept.forwardTarget = listener
+      if let listener, let subscriber, let subscription = proxy.forwardSubscription {
+        _ = keep(listener, subscribedAs: subscriber, by: subscription, lifetime, nil)
+      }
+      kept.releaseAllEnded()
     }
   }
 
@@ -104,7 +156,10 @@
       // SAFETY: generated code passes indices of methods, and frames of their
       // types. The proxy lives as long as this object, which the caller keeps
       // alive.
-      unsafe targets[method].forward(frame, result)
+      let isDone = unsafe targets[method].forward(frame, result)
+      // A release runs any code, which could replace the error of this thread.
+      if isDone { finishCall() }
+      return isDone
     }
 
     /// The error of a `forward` that has just failed on this thread.

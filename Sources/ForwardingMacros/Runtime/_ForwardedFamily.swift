@@ -18,10 +18,16 @@
     /// The methods of the protocol, then those of the protocols that it
     /// inherits from.
     internal let allMethods: [ForwardedMethod]
+    /// Whether the listeners may belong to one thread or actor.
+    internal let isConfined: Bool
     private let bases: [(family: _ForwardedFamily, base: Int)]
 
-    internal init(_ name: String, _ methods: [ForwardedMethod], _ parents: [_ForwardedFamily]) {
+    internal init(
+      _ name: String, _ methods: [ForwardedMethod], _ parents: [_ForwardedFamily],
+      isConfined: Bool
+    ) {
       self.methods = methods
+      self.isConfined = isConfined
       do throws(ForwardingError) {
         table = try ProtocolTable(name, inheriting: parents.map(\.table)) { builder in
           for method in methods where !method.isAsync { method.declare(in: &builder) }

@@ -98,6 +98,7 @@
     /// Must be called after the last listener. If none responded, calls the
     /// error handler as the configuration says.
     public func finish() {
+      core.finishCall()
       do throws(ForwardingError) {
         try checkResponder()
       } catch {
@@ -109,6 +110,7 @@
     /// the collected errors, or an error if no listener responded and the
     /// configuration says so.
     public func finishThrowing() throws {
+      core.finishCall()
       try sink?.finish()
       try checkResponder()
     }

@@ -23,7 +23,20 @@
 
     /// Creates the description of the protocol of a proxy's class, which declares the
     /// methods.
-    public init<Proxy: ForwardedProxy>(_ proxy: Proxy.Type) where Proxy._Conformer == Listener {
+    public convenience init<Proxy: ForwardedProxy>(_ proxy: Proxy.Type)
+    where Proxy._Conformer == Listener {
+      // Listeners of such a proxy are `any Listener & Sendable`.
+      self.init(of: proxy, isConfined: !(proxy is any DeliveringProxy.Type))
+    }
+
+    /// Creates the description of a protocol that inherits from `Sendable`.
+    public convenience init<Proxy: ForwardedProxy>(_ proxy: Proxy.Type)
+    where Proxy._Conformer == Listener, Listener: Sendable {
+      self.init(of: proxy, isConfined: false)
+    }
+
+    private init<Proxy: ForwardedProxy>(of proxy: Proxy.Type, isConfined: Bool)
+    where Proxy._Conformer == Listener {
       precondition(
         MemoryLayout<Listener>.size == 2 * MemoryLayout<UInt>.size,
         "\(Listener.self) is not a protocol of classes")
@@ -33,7 +46,8 @@
       parents = declarations.parents
       isSendable = proxy is any DeliveringProxy.Type
       super.init(
-        SwiftTypeName.of(Listener.self), declarations.methods, parents.map(\.family))
+        SwiftTypeName.of(Listener.self), declarations.methods, parents.map(\.family),
+        isConfined: isConfined)
     }
 
     /// Whether a call of a method would reach a listener or, if the listener is a

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// The listeners that a typed proxy keeps alive, if they may belong to one thread or
+/// actor.
+///
+/// Any thread may cancel the subscription of such a listener, and any thread may free
+/// what a subscription has held. So the list of subscribers holds the listener weakly,
+/// and the subscription does not hold it at all. The only strong reference is here.
+/// The typed proxy releases it, where the listener may be used: with its next change or
+/// query after the end of the subscription, or when it dies.
+///
+/// A typed proxy that is not `Sendable` uses this object on one thread at a time. The
+/// functions of one that belongs to a global actor may run on several threads.
+package final class KeptListeners: Sendable {
+  private struct Listener: @unchecked Sendable {
+    // Sendable: only the typed proxy copies and releases it.
+    let object: AnyObject
+    let subscriber: ObjectIdentifier
+    let subscription: DynamicProxy.Subscription
+  }
+
+  private struct Target: @unchecked Sendable {
+    // Sendable: only the typed proxy asks for it.
+    weak let object: AnyObject?
+  }
+
+  private struct State {
+    /// By the identifier of the subscription.
+    var listeners: [UInt64: Listener] = [:]
+    /// The identifiers of the subscriptions of each subscriber.
+    var identifiers: [ObjectIdentifier: [UInt64]] = [:]
+    /// The subscriptions that end after a number of deliveries.
+    var limited: Set<UInt64> = []
+    /// The number of listeners at which all subscriptions are checked. It doubles with
+    /// the number that stays, so a listener costs amortised O(1).
+    var checkAt = 16
+    var target = Target(object: nil)
+
+    mutating func add(_ listener: Listener, isLimited: Bool) {
+      let identifier = listener.subscription.identifier
+      // A proxy without duplicates returns the earlier subscription of the object.
+      if listeners.updateValue(listener, forKey: identifier) == nil {
+        identifiers[listener.subscriber, default: []].append(identifier)
+      }
+      if isLimited { limited.insert(identifier) }
+    }
+
+    mutating func remove(_ identifier: UInt64) {
+      guard let subscriber = listeners.removeValue(forKey: identifier)?.subscriber else { return }
+      limited.remove(identifier)
+      identifiers[subscriber]?.removeAll { $0 == identifier }
+      if identifiers[subscriber]?.isEmpty == true { identifiers[subscriber] = nil }
+    }
+  }
+
+  private let state = Lock(State())
+  private let ended = EndedSubscriptions()
+
+  package init() {}
+
+  /// Keeps a listener alive until its subscription ends.
+  ///
+  /// - Parameters:
+  ///   - listener: the listener.
+  ///   - subscriber: the object that has been subscribed for it.
+  ///   - subscription: its subscription, which must be weak.
+  ///   - isLimited: whether the subscription ends after a number of deliveries.
+  /// - Returns: the subscription for the caller, whose end will be noted.
+  package func keep(
+    _ listener: AnyObject, subscribedAs subscriber: AnyObject,
+    by subscription: DynamicProxy.Subscription, isLimited: Bool
+  ) -> DynamicProxy.Subscription {
+    // The proxy may have refused the listener, or an observer of membership may have
+    // cancelled the subscription.
+    guard subscription.isLive else { return subscription }
+    if state.withLock({ $0.listeners.count >= $0.checkAt }) {
+      releaseAllEnded()
+      state.withLock { $0.checkAt = max(16, 2 * $0.listeners.count) }
+    }
+    let entry = Listener(
+      object: listener, subscriber: ObjectIdentifier(subscriber), subscription: subscription)
+    state.withLock { $0.add(entry, isLimited: isLimited) }
+    return DynamicProxy.Subscription(subscription, noting: ended)
+  }
+
+  /// The forward target as it was set; nil if it has died.
+  package var forwardTarget: AnyObject? {
+    get { state.withLock { $0.target }.object }
+    set {
+      let target = Target(object: newValue)
+      state.withLock { $0.target = target }
+    }
+  }
+
+  /// Releases the listeners whose subscriptions have been cancelled.
+  ///
+  /// - Parameter subscriber: a subscriber whose subscriptions have ended in another way.
+  package func releaseEnded(of subscriber: AnyObject? = nil) {
+    var candidates = ended.identifiers
+    if let subscriber {
+      let key = ObjectIdentifier(subscriber)
+      candidates.formUnion(state.withLock { $0.identifiers[key] ?? [] })
+    }
+    if !candidates.isEmpty { release(candidates) }
+  }
+
+  /// Releases the listeners whose subscriptions have had all their deliveries.
+  package func releaseUsedUp() {
+    let limited = state.withLock { $0.limited }
+    if !limited.isEmpty { release(limited) }
+  }
+
+  /// Releases the listeners whose subscriptions have ended in any way.
+  ///
+  /// - Complexity: O(*n*) in the number of listeners.
+  package func releaseAllEnded() {
+    release(ended.identifiers.union(state.withLock { Set($0.listeners.keys) }))
+  }
+
+  /// Releases listeners if their subscriptions have ended. Those whose subscriptions end
+  /// with a change stay until the change has taken effect.
+  private func release(_ candidates: Set<UInt64>) {
+    let known = state.withLock { state in candidates.map { ($0, state.listeners[$0]) } }
+    let over = known.filter { !($0.1?.subscription.isLive ?? false) }
+    state.withLock { state in for (identifier, _) in over { state.remove(identifier) } }
+    for (identifier, _) in over { ended.forget(identifier) }
+    // Released under no lock: a `deinit` may run any code.
+    withExtendedLifetime(known) {}
+  }
+}
