@@ -515,7 +515,7 @@ import Testing
     listener?.onDeath.value = {
       // SAFETY: the proxy's deinitialiser has begun, and has not returned.
       subscription.value = unsafe DynamicProxy.Subscription(
-        anchor: ProxyAnchor(dying), identifier: 1)
+        reference: ProxyReference(dying), identifier: 1)
       #expect(subscription.value?.proxy == nil && subscription.value?.cancel() == false)
       journal.note("died")
     }

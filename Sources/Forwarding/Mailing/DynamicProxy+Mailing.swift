@@ -78,7 +78,7 @@ extension DynamicProxy {
       : unsafe SubscriberList.Candidate(
         context: nil, at: options.position, limit: limit, destroy: nil)
     let identifier = try subscribers.insert(candidate, dispatch)
-    let subscription = Subscription(anchor: anchor, identifier: identifier)
+    let subscription = Subscription(reference: reference, identifier: identifier)
     ending?.watch(subscription)
     return (subscription, account)
   }
@@ -148,6 +148,6 @@ extension DynamicProxy {
     let identifier = try subscribers.insert(candidate, dispatch)
     // Not with the subscription's end: a delivery may be under way elsewhere.
     unsafe dispatch.adopt(destroy)
-    return Subscription(anchor: anchor, identifier: identifier)
+    return Subscription(reference: reference, identifier: identifier)
   }
 }

@@ -21,7 +21,7 @@ internal import CForwardingInternal
   /// Ends the subscription if the list of subscribers does not know the object.
   let ending: LateEnding?
   /// The proxy that sends the messages. It may die before they are delivered.
-  let anchor: ProxyAnchor
+  let reference: ProxyReference
 
   init(
     _ joined: JoinedTable, _ carried: [CarriedArguments?], _ proxy: DynamicProxy,
@@ -31,7 +31,7 @@ internal import CForwardingInternal
     self.carried = carried
     self.ending = ending
     configuration = proxy.configuration
-    anchor = proxy.anchor
+    reference = proxy.reference
     self.mailbox = mailbox.place == nil ? nil : mailbox
     let count = unsafe joined.implementations.count
     unsafe implementations = .allocate(capacity: max(count, 1))
@@ -110,7 +110,7 @@ extension DynamicProxy.Subscription {
     // SAFETY: the recipient keeps its functions during the delivery.
     let functions = unsafe Unmanaged<MailedFunctions>.fromOpaque(context)
     return unsafe functions._withUnsafeGuaranteedRef {
-      DynamicProxy.Subscription(anchor: $0.anchor, identifier: identifier)
+      DynamicProxy.Subscription(reference: $0.reference, identifier: identifier)
     }
   }
 }

@@ -16,6 +16,6 @@ extension DynamicProxy {
       address, receiver: address, lifetime, at: position, limit: .none, duplicates: duplicates)
     defer { extendLifetime(owner) }
     return Subscription(
-      anchor: anchor, identifier: try subscribers.insert(candidate, dispatch))
+      reference: reference, identifier: try subscribers.insert(candidate, dispatch))
   }
 }

@@ -40,7 +40,7 @@ extension DynamicProxy {
     do throws(ForwardingError) {
       try addLink(to: proxy)
     } catch {
-      return Subscription(anchor: anchor, identifier: try configuration.settle(error))
+      return Subscription(reference: reference, identifier: try configuration.settle(error))
     }
     defer { core.extras.chained.withLock { $0.end(proxy) } }
     // All tables of this kind have one key, so that a proxy which is subscribed

@@ -106,9 +106,9 @@ extension DynamicProxy {
       try unsafe method.forward(delivery)
     }
     report(collector.mismatches, key.selector, method.signature)
-    let anchor = anchor
+    let reference = reference
     return collector.answers.map {
-      Answer(author: $0.author, anchor: anchor, identifier: $0.identifier, value: $0.value)
+      Answer(author: $0.author, reference: reference, identifier: $0.identifier, value: $0.value)
     }
   }
 
@@ -127,20 +127,20 @@ extension DynamicProxy {
   public struct Answer<Value> {
     /// The subscriber; nil for a C context.
     public let author: AnyObject?
-    @usableFromInline internal let anchor: ProxyAnchor
+    @usableFromInline internal let reference: ProxyReference
     @usableFromInline internal let identifier: UInt64
     /// The result.
     public let value: Value
 
     /// Its subscription.
     public var subscription: Subscription {
-      Subscription(anchor: anchor, identifier: identifier)
+      Subscription(reference: reference, identifier: identifier)
     }
 
     @inlinable
-    internal init(author: AnyObject?, anchor: ProxyAnchor, identifier: UInt64, value: Value) {
+    internal init(author: AnyObject?, reference: ProxyReference, identifier: UInt64, value: Value) {
       self.author = author
-      self.anchor = anchor
+      self.reference = reference
       self.identifier = identifier
       self.value = value
     }
@@ -208,14 +208,14 @@ extension Method {
     guard scalarKinds(of: Output.self) != nil else {
       return unsafe decodedAnswers(gathered, of: proxy)
     }
-    let anchor = proxy.anchor
+    let reference = proxy.reference
     let answers = unsafe [DynamicProxy.Answer<Output>](
       unsafeUninitializedCapacity: gathered.count
     ) { answers, count in
       for index in 0..<gathered.count {
         // SAFETY: there are as many; each has a reference to its author for us.
         let answer = unsafe DynamicProxy.Answer(
-          author: gathered.start![index].author?.takeRetainedValue(), anchor: anchor,
+          author: gathered.start![index].author?.takeRetainedValue(), reference: reference,
           identifier: gathered.start![index].identifier,
           value: scalar(in: &gathered.start![index].room))
         unsafe (answers.baseAddress! + index).initialize(to: answer)
@@ -230,7 +230,7 @@ extension Method {
   @unsafe internal func decodedAnswers(
     _ gathered: GatheredResults, of proxy: DynamicProxy
   ) -> [DynamicProxy.Answer<Output>] {
-    let anchor = proxy.anchor
+    let reference = proxy.reference
     var answers: [DynamicProxy.Answer<Output>] = []
     answers.reserveCapacity(gathered.count)
     var mismatches: [ValueMismatch] = []
@@ -240,7 +240,8 @@ extension Method {
       do throws(ValueMismatch) {
         answers.append(
           DynamicProxy.Answer(
-            author: author, anchor: anchor, identifier: unsafe gathered.start![index].identifier,
+            author: author, reference: reference,
+            identifier: unsafe gathered.start![index].identifier,
             value: try unsafe decode(&gathered.start![index].room)))
       } catch {
         mismatches.append(error)

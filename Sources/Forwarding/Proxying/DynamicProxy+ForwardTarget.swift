@@ -129,7 +129,9 @@ extension DynamicProxy {
     annexed.refusals = .fail
     annexed.onMembershipChange = nil
     // Also without an observer: a struct of callbacks may follow the target.
-    annexed.onCapabilityChange = { [anchor] _, _ in anchor.proxy?.subscribers.noteForwarding() }
+    annexed.onCapabilityChange = { [reference] _, _ in
+      reference.proxy?.subscribers.noteForwarding()
+    }
     let annex = try DynamicProxy(adopting: protocols, configuration: annexed)
     unsafe fwd_proxy_core_hide(annex.core.handle)
     return annex

@@ -125,7 +125,7 @@ extension DynamicProxy {
         object: address, hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
         receiver: address, destroy: nil, limit: limit.count, priority: 0)
       let identifier = unsafe join(subscriber, table, nil)
-      if identifier != 0 { return Subscription(anchor: anchor, identifier: identifier) }
+      if identifier != 0 { return Subscription(reference: reference, identifier: identifier) }
     }
     let candidate = unsafe SubscriberList.Candidate(
       address, receiver: address, lifetime, at: position, limit: limit,
@@ -144,13 +144,13 @@ extension DynamicProxy {
       let dispatch = try joined(table, sharing, named: key)
       if sharing != .none, case .last = candidate.position.kind {
         let made = unsafe join(candidate.subscriber, table, dispatch)
-        if made != 0 { return Subscription(anchor: anchor, identifier: made) }
+        if made != 0 { return Subscription(reference: reference, identifier: made) }
       }
       identifier = try subscribers.insert(candidate, dispatch, isShared: sharing != .none)
     } catch {
       identifier = try configuration.settle(error)
     }
-    return Subscription(anchor: anchor, identifier: identifier)
+    return Subscription(reference: reference, identifier: identifier)
   }
 }
 

@@ -103,8 +103,8 @@ public final class DynamicProxy: Sendable {
   /// All methods, those of parents included.
   package var requirements: [ProtocolTable.Requirement] { core.plan.requirements }
 
-  /// The reference that subscriptions keep.
-  @usableFromInline internal var anchor: ProxyAnchor { ProxyAnchor(self) }
+  /// The reference that subscriptions have.
+  @usableFromInline internal var reference: ProxyReference { ProxyReference(self) }
 }
 
 // MARK: - Asking
@@ -143,7 +143,7 @@ extension DynamicProxy {
     of subscriber: AnyObject? = nil, implementing selector: MethodSelector? = nil
   ) -> [Subscription] {
     var found: [Subscription] = []
-    let anchor = anchor
+    let reference = reference
     var index: Int?
     if let selector {
       guard let method = unsafe core.method(selector) else { return [] }
@@ -152,7 +152,7 @@ extension DynamicProxy {
     unsafe core.visit { object, identifier, table in
       let isMeant = subscriber == nil || subscriber === object
       if isMeant, index.map({ unsafe fwd_dispatch_table_implements(table, $0) }) ?? true {
-        found.append(Subscription(anchor: anchor, identifier: identifier))
+        found.append(Subscription(reference: reference, identifier: identifier))
       }
       return true
     }

@@ -131,7 +131,7 @@ extension DynamicProxy.Explanation {
   private static func subscriberSteps(
     _ method: ResolvedMethod, _ stand: Stand
   ) -> (steps: [Step], haveResponder: Bool) {
-    let collector = Collector(anchor: method.proxy.anchor, stand: stand)
+    let collector = Collector(reference: method.proxy.reference, stand: stand)
     // SAFETY: the collector lives during the call, and what is explained is valid
     // during each visit.
     unsafe fwd_proxy_core_explain(
@@ -177,19 +177,19 @@ extension DynamicProxy.Explanation {
 
   /// Makes the steps of subscribers.
   @safe private final class Collector {
-    let anchor: ProxyAnchor
+    let reference: ProxyReference
     let stand: Stand
     var steps: [Step] = []
     private(set) var responders = 0
 
-    init(anchor: ProxyAnchor, stand: Stand) {
-      self.anchor = anchor
+    init(reference: ProxyReference, stand: Stand) {
+      self.reference = reference
       self.stand = stand
     }
 
     func add(_ explained: fwd_explained) {
       let subscription = unsafe DynamicProxy.Subscription(
-        anchor: anchor, identifier: explained.subscription)
+        reference: reference, identifier: explained.subscription)
       let name = unsafe Self.name(explained)
       if let reason = unsafe Self.reason(explained.fate) ?? stand.obstacle {
         steps.append(.skips(name, subscription, reason: reason))

@@ -235,7 +235,7 @@ internal import CForwardingInternal
           configuration.onCapabilityChange?(proxy.core.plan.selectors[method], responds)
         case .membership(let entry):
           configuration.onMembershipChange?(
-            DynamicProxy.Subscription(anchor: proxy.anchor, identifier: entry.identifier),
+            DynamicProxy.Subscription(reference: proxy.reference, identifier: entry.identifier),
             entry.change)
         }
       }

@@ -12,21 +12,21 @@ extension DynamicProxy {
   /// dies. A `Token` ends its subscription when the token dies. After the proxy has
   /// died, ``cancel()`` does nothing and ``proxy`` is nil.
   public struct Subscription: Sendable {
-    internal let anchor: ProxyAnchor
+    internal let reference: ProxyReference
     internal let identifier: UInt64
     /// Where the end is noted; nil unless a typed proxy keeps the listener alive.
     // With it a subscription is four words, which functions return in registers.
     private let ended: EndedSubscriptions?
 
-    internal init(anchor: ProxyAnchor, identifier: UInt64) {
-      self.anchor = anchor
+    internal init(reference: ProxyReference, identifier: UInt64) {
+      self.reference = reference
       self.identifier = identifier
       ended = nil
     }
 
     /// The same subscription, whose end is noted.
     internal init(_ subscription: Subscription, noting ended: EndedSubscriptions) {
-      anchor = subscription.anchor
+      reference = subscription.reference
       identifier = subscription.identifier
       self.ended = ended
     }
@@ -37,7 +37,7 @@ extension DynamicProxy {
     ///
     /// - Complexity: O(1). It waits while another thread changes the list.
     public var proxy: DynamicProxy? {
-      guard let proxy = anchor.proxy, !proxy.core.settings.isConfined else { return nil }
+      guard let proxy = reference.proxy, !proxy.core.settings.isConfined else { return nil }
       return proxy
     }
 
@@ -67,7 +67,7 @@ extension DynamicProxy {
       guard let core = unsafe fwd_current_proxy() else { return currentMailed }
       // SAFETY: the proxy lives during the call of the handler.
       let proxy = unsafe DynamicProxy.of(core: core)
-      return Subscription(anchor: proxy.anchor, identifier: identifier)
+      return Subscription(reference: proxy.reference, identifier: identifier)
     }
 
     /// The object that is subscribed; nil if it has died, the subscription has
@@ -99,8 +99,8 @@ extension DynamicProxy {
     /// ended before. In a `change` of the proxy both are done when it takes effect.
     package func cancel(then: (() -> Void)?) -> Bool {
       defer { ended?.note(identifier) }
-      if then == nil, let wasLive = anchor.leave(identifier) { return wasLive }
-      if let proxy = anchor.proxy { return proxy.subscribers.remove(identifier, then: then) }
+      if then == nil, let wasLive = reference.leave(identifier) { return wasLive }
+      if let proxy = reference.proxy { return proxy.subscribers.remove(identifier, then: then) }
       then?()
       return false
     }
@@ -109,8 +109,8 @@ extension DynamicProxy {
     /// will be able to cancel it later.
     internal func end() {
       defer { ended?.note(identifier) }
-      if anchor.leave(identifier) != nil { return }
-      anchor.proxy?.subscribers.remove(identifier, isFinal: true)
+      if reference.leave(identifier) != nil { return }
+      reference.proxy?.subscribers.remove(identifier, isFinal: true)
     }
 
     /// Whether the proxy and the subscriber live, and the subscription has neither
@@ -118,7 +118,7 @@ extension DynamicProxy {
     ///
     /// - Complexity: O(1). It waits while another thread changes the list.
     public var isLive: Bool {
-      anchor.proxy?.subscribers.isLive(identifier) ?? false
+      reference.proxy?.subscribers.isLive(identifier) ?? false
     }
   }
 }
@@ -147,20 +147,20 @@ extension DynamicProxy.Subscription {
   /// - Complexity: O(1), and O(*m*) in the number of methods for the first and
   ///   the last of those that share a function table.
   public func block() -> DynamicProxy.Token {
-    let isBlocked = (try? anchor.proxy?.subscribers.block(identifier)) ?? false
+    let isBlocked = (try? reference.proxy?.subscribers.block(identifier)) ?? false
     return isBlocked ? DynamicProxy.Token(blocking: self) : DynamicProxy.Token()
   }
 
   /// Undoes ``block()`` once, for its token. False if the subscription has ended.
   internal func unblock() -> Bool {
-    anchor.proxy?.subscribers.unblock(identifier) ?? false
+    reference.proxy?.subscribers.unblock(identifier) ?? false
   }
 
   /// Whether the subscription has not ended and is blocked.
   ///
   /// - Complexity: O(1). It waits while another thread changes the list.
   public var isBlocked: Bool {
-    anchor.proxy?.subscribers.isBlocked(identifier) ?? false
+    reference.proxy?.subscribers.isBlocked(identifier) ?? false
   }
 }
 

@@ -153,20 +153,20 @@ extension DynamicProxy.Token {
 
 /// The interception of one method of one proxy, or of all its methods.
 internal struct Interception: Sendable {
-  private let anchor: ProxyAnchor
+  private let reference: ProxyReference
   private let method: Int?
   private let liveness: Interceptor.Liveness
 
-  internal init(_ anchor: ProxyAnchor, method: Int?, _ interceptor: Interceptor) {
-    self.anchor = anchor
+  internal init(_ reference: ProxyReference, method: Int?, _ interceptor: Interceptor) {
+    self.reference = reference
     self.method = method
     liveness = interceptor.liveness
   }
 
-  fileprivate var isLive: Bool { liveness.isLive && anchor.proxy != nil }
+  fileprivate var isLive: Bool { liveness.isLive && reference.proxy != nil }
 
   fileprivate func cancel() -> Bool {
-    guard liveness.end(), let proxy = anchor.proxy else { return false }
+    guard liveness.end(), let proxy = reference.proxy else { return false }
     proxy.forgetEndedInterceptors(ofMethod: method)
     return true
   }

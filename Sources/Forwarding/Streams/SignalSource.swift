@@ -41,7 +41,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
     var retired: DynamicProxy.Subscription?
   }
 
-  private let anchor: ProxyAnchor
+  private let reference: ProxyReference
   private let dispatch: DispatchTable
   private let position: DynamicProxy.Position
   private let state = Lock(State())
@@ -55,7 +55,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
     _ proxy: DynamicProxy, _ selector: MethodSelector, _ position: DynamicProxy.Position,
     _ function: PackedFunction
   ) throws(ForwardingError) {
-    anchor = proxy.anchor
+    reference = proxy.reference
     self.position = position
     let method = FunctionTable.Method(selector: selector) { _ in .packed(function) }
     dispatch = try DispatchTable(
@@ -64,7 +64,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
   }
 
   /// The proxy, if it is alive.
-  package var proxy: DynamicProxy? { anchor.proxy }
+  package var proxy: DynamicProxy? { reference.proxy }
 
   /// Adds a sink. Its elements are those that are emitted from now on. If the
   /// proxy refuses the subscription, the sink is finished, and the proxy's error
@@ -73,7 +73,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
     do throws(ForwardingError) {
       return try subscribe(sink)
     } catch {
-      anchor.proxy?.configuration.onError(error)
+      reference.proxy?.configuration.onError(error)
       return nil
     }
   }
@@ -82,7 +82,7 @@ package final class SignalSource<Element: Sendable>: Sendable {
   internal func subscribe(
     _ sink: any SignalSink<Element>
   ) throws(ForwardingError) -> SignalMembership<Element>? {
-    guard let proxy = anchor.proxy else {
+    guard let proxy = reference.proxy else {
       sink.finish()
       return nil
     }

@@ -20,7 +20,8 @@ extension DynamicProxy {
     var found: [(object: AnyObject, subscription: DynamicProxy.Subscription)] = []
     unsafe core.visit { object, identifier, _ in
       if let object {
-        found.append((object, DynamicProxy.Subscription(anchor: anchor, identifier: identifier)))
+        found.append(
+          (object, DynamicProxy.Subscription(reference: reference, identifier: identifier)))
       }
       return true
     }
@@ -34,7 +35,7 @@ extension DynamicProxy.Subscription {
 
   /// Begins a delivery and counts it.
   package func beginDelivery() -> Delivery {
-    anchor.proxy?.subscribers.beginDelivery(identifier) ?? .none
+    reference.proxy?.subscribers.beginDelivery(identifier) ?? .none
   }
 }
 

@@ -111,7 +111,7 @@ private final class Model: Sendable {
   @Test func `a feed that is refused leaves the earlier one`() throws {
     let proxy = try dataSource()
     let first = try proxy.feed("numberOfRows:") { Int64(1) }
-    let stranger = DynamicProxy.Subscription(anchor: ProxyAnchor(proxy), identifier: .max)
+    let stranger = DynamicProxy.Subscription(reference: ProxyReference(proxy), identifier: .max)
     #expect(throws: ForwardingError.self) {
       _ = try proxy.feed("numberOfRows:", replacing: true, at: .after(stranger)) { Int64(2) }
     }

@@ -30,7 +30,7 @@ extension DynamicProxy {
   ///   methods O(*m*) in their number.
   public func block(_ selector: MethodSelector? = nil) throws(ForwardingError) -> Token {
     let (blocker, index) = try addBlocker(selector, .block(nil))
-    return Token(Interception(anchor, method: index, blocker))
+    return Token(Interception(reference, method: index, blocker))
   }
 
   /// Blocks a method, or all methods. Gives the interceptor, and the index of the

@@ -13,7 +13,7 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Token {
     let (interceptor, index) = try addInterceptor(
       selector, point, replacing: replacing, times: times, bind: bind)
-    return Token(Interception(anchor, method: index, interceptor))
+    return Token(Interception(reference, method: index, interceptor))
   }
 
   /// Adds an interceptor. Gives it and the index of the method.

@@ -6,7 +6,7 @@ internal import CForwardingInternal
 /// A subscription's reference to its proxy. It keeps neither the proxy nor its memory,
 /// and copying it counts no reference.
 @usableFromInline
-@safe internal struct ProxyAnchor: @unchecked Sendable {
+@safe internal struct ProxyReference: @unchecked Sendable {
   // Sendable: immutable, and any thread may call the shim's functions with it.
 
   private let reference: fwd_proxy_reference
