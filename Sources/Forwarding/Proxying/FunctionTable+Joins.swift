@@ -2,15 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension FunctionTable {
-  /// What has been joined from this table lately; nil if nothing has been.
-  internal var existingJoins: Joins? {
-    // SAFETY: `joins` stores no object of another class.
-    derived.existing.map { unsafe unsafeDowncast($0, to: Joins.self) }
-  }
-
   /// What has been joined from this table lately.
   internal var joins: Joins {
-    // SAFETY: as above.
+    // SAFETY: an object of another class is never stored.
     unsafe unsafeDowncast(derived.object { Joins() }, to: Joins.self)
   }
 
@@ -25,8 +19,6 @@ extension FunctionTable {
       var joined: [(plan: UInt64, table: JoinedTable)] = []
       /// Where the next one goes.
       var next = 0
-
-      func joined(to plan: UInt64) -> JoinedTable? { joined.first { $0.plan == plan }?.table }
     }
 
     /// What a proxy need not make.
@@ -51,7 +43,9 @@ extension FunctionTable {
     ) throws(ForwardingError) -> Found {
       try state.withLock { state throws(ForwardingError) in
         if state.proxy == proxy, let dispatch = state.dispatch { return .dispatch(dispatch) }
-        guard let joined = state.joined(to: plan) else { return .nothing }
+        guard let joined = state.joined.first(where: { $0.plan == plan })?.table else {
+          return .nothing
+        }
         // The count first: with the only reference, nothing else changes the table.
         guard isKnownUniquelyReferenced(&state.dispatch), let dispatch = state.dispatch,
           dispatch.joined === joined, dispatch.isUnused
@@ -60,10 +54,6 @@ extension FunctionTable {
         state.proxy = proxy
         return .dispatch(dispatch)
       }
-    }
-
-    internal func joined(to plan: UInt64) -> JoinedTable? {
-      state.withLock { $0.joined(to: plan) }
     }
 
     internal func remember(_ dispatch: DispatchTable, for proxy: UInt64) {
