@@ -135,7 +135,7 @@
       _ listener: Listener, for scope: DynamicProxy.ForwardScope = .unhandled,
       lifetime: DynamicProxy.Lifetime = .weak
     ) throws(ForwardingError) {
-      let subscriber = Self.subscriber(for: listener)
+      let subscriber = Self.listed(listener)
       let held = _forwarding.lifetimeInList(lifetime)
       if let other = subscriber as? DynamicProxy {
         try _forwarding.proxy.setForwardTarget(other, for: scope, lifetime: held)

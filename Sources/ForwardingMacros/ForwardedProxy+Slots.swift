@@ -34,7 +34,15 @@
 
     /// The object that is subscribed for a listener: the listener itself, or
     /// the untyped proxy of a typed proxy.
-    public static func subscriber(for listener: Listener) -> AnyObject {
+    ///
+    /// The caller promises to use it where the listener may be used: an untyped
+    /// proxy is `Sendable`, though its typed proxy may not be.
+    @unsafe public static func subscriber(for listener: Listener) -> AnyObject {
+      listed(listener)
+    }
+
+    /// The object that is subscribed for a listener.
+    internal static func listed(_ listener: Listener) -> AnyObject {
       Self._protocol.subscriber(_conformer(listener))
     }
   }

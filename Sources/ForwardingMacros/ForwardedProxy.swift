@@ -123,7 +123,7 @@
     ///   subscriptions.
     @discardableResult
     public func unsubscribe(_ listener: Listener) -> Bool {
-      let subscriber = Self.subscriber(for: listener)
+      let subscriber = Self.listed(listener)
       defer { _forwarding.kept?.releaseEnded(of: subscriber) }
       return _forwarding.proxy.unsubscribe(subscriber)
     }
@@ -139,7 +139,7 @@
     /// Whether the listener is subscribed.
     public func contains(_ listener: Listener) -> Bool {
       _forwarding.kept?.releaseEnded()
-      return _forwarding.proxy.contains(Self.subscriber(for: listener))
+      return _forwarding.proxy.contains(Self.listed(listener))
     }
 
     /// The number of live subscribers, untyped ones included.

@@ -250,13 +250,15 @@ extension DelegateHub {
       keeper: options.lifetime == .strong ? Keeper(object: object) : nil)
     if options.original == .adopt {
       do throws(ForwardingError) {
-        if isDeliveringOnce && list.contains(Proxy.subscriber(for: listener)) {
+        // SAFETY: it is only looked for in the list, and its class is asked.
+        let subscriber = unsafe Proxy.subscriber(for: listener)
+        if isDeliveringOnce && list.contains(subscriber) {
           candidate.isSubscriber = true
         } else {
           let subscription = try proxy.subscribeListener(listener, at: .first, lifetime: .weak)
           // The configuration may ignore refusals.
           guard subscription.isLive else {
-            if !(Proxy.subscriber(for: listener) is DynamicProxy) { replace(by: nil) }
+            if !(subscriber is DynamicProxy) { replace(by: nil) }
             return false
           }
           candidate.subscription = subscription

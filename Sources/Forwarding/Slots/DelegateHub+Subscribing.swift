@@ -60,11 +60,13 @@ extension DelegateHub {
     hub.keepListeners()
     hub.noteCapabilities()
     // A subscription that was made before the hubs were merged.
-    return hub !== self && list.unsubscribe(Proxy.subscriber(for: listener)) || isFound
+    // SAFETY: it is only looked for in the list.
+    return unsafe hub !== self && list.unsubscribe(Proxy.subscriber(for: listener)) || isFound
   }
 
   private func unsubscribe(_ listener: Proxy.Listener) -> Bool {
-    let subscriber = Proxy.subscriber(for: listener)
+    // SAFETY: as above.
+    let subscriber = unsafe Proxy.subscriber(for: listener)
     let object = Proxy.object(of: listener)
     guard options.original == .adopt, let adopted = adopted(object) else {
       let isFound = list.unsubscribe(subscriber)

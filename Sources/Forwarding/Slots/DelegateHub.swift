@@ -162,7 +162,8 @@ extension DelegateHub {
 
   /// Whether a listener is subscribed, or is the slot's delegate and is called.
   package func contains(_ listener: Proxy.Listener) -> Bool {
-    let subscriber = Proxy.subscriber(for: listener)
+    // SAFETY: it is only looked for in the list.
+    let subscriber = unsafe Proxy.subscriber(for: listener)
     return list.contains(subscriber) || current.list.contains(subscriber)
   }
 }

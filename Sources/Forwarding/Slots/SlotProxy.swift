@@ -51,7 +51,10 @@ public protocol SlotProxy: AnyObject {
 
   /// The object that is in the list for a listener: for a typed proxy its
   /// untyped one, else the listener itself.
-  static func subscriber(for listener: Listener) -> AnyObject
+  ///
+  /// The caller promises to use it where the listener may be used: an untyped
+  /// proxy is `Sendable`, though its typed proxy may not be.
+  @unsafe static func subscriber(for listener: Listener) -> AnyObject
 }
 
 extension SlotProxy {
