@@ -12,15 +12,17 @@ import Testing
   )
 
   private static func calls(
-    _ range: ClosedRange<UInt64>, by writer: WriterIdentity, confirming confirmed: UInt64 = 0
+    _ range: ClosedRange<UInt64>, by writer: WriterIdentity,
+    confirming confirmed: (message: UInt64, call: UInt64) = (0, 0)
   ) -> MessageTrailer {
     MessageTrailer(
-      writer: writer, firstCall: range.lowerBound, confirmed: confirmed,
-      callCount: UInt32(range.count))
+      writer: writer, firstCall: range.lowerBound, confirmed: confirmed.message,
+      confirmedCalls: confirmed.call, callCount: UInt32(range.count))
   }
 
   private static func takes(_ writer: WriterIdentity, before call: UInt64) -> MessageTrailer {
-    MessageTrailer(writer: writer, firstCall: call, confirmed: 0, callCount: 0)
+    MessageTrailer(
+      writer: writer, firstCall: call, confirmed: 0, confirmedCalls: 0, callCount: 0)
   }
 
   @Test func `The writer that last took the log continues its numbers`() throws {
@@ -39,41 +41,56 @@ import Testing
     ]
     for (index, message) in log.enumerated() {
       let position = UInt64(index) + 1
-      #expect(try state.take(message.0, at: position) == message.isAccepted, "message \(position)")
+      #expect(
+        try state.advance(over: message.0, at: position) == message.isAccepted,
+        "message \(position)")
       #expect(state.end == position)
     }
     #expect(state.position == 9 && state.calls == 6 && state.writer == second)
   }
 
-  @Test func `An unknown writer is that of the first message with the right number`() throws {
-    var state = AcceptedCalls(position: 10, calls: 20, writer: nil)
-    #expect(try !state.take(Self.calls(22...23, by: Self.second, confirming: 9), at: 11))
-    #expect(try state.take(Self.calls(21...21, by: Self.first), at: 12))
-    #expect(state.writer == Self.first)
-  }
-
-  @Test func `Messages that are missing are an error, not calls that do not count`() {
-    func error(_ trailer: MessageTrailer, at position: UInt64) -> RemoteError? {
-      var state = AcceptedCalls(position: 10, calls: 20, writer: Self.first)
-      return #expect(throws: RemoteError.self) { _ = try state.take(trailer, at: position) }
-    }
-    // The positions have a gap.
-    let gap = error(Self.calls(25...26, by: Self.first), at: 15)
-    #expect(gap?.code == .missingCalls)
+  @Test func `An unknown writer is the one who takes the log, or knew its state`() throws {
+    let unknown = AcceptedCalls(position: 10, calls: 20, writer: nil)
+    var state = unknown
     #expect(
-      gap?.description == "the calls 21 to 24 are missing: the log goes on with call 25")
-    #expect(error(Self.calls(21...21, by: Self.second), at: 12)?.code == .missingCalls)
-    // A publisher knows an accepted message after the last one that was seen.
-    let known = error(Self.calls(19...19, by: Self.second, confirming: 11), at: 11)
-    #expect(known?.code == .missingCalls)
-    // Nobody takes the log at another number than the next one.
-    #expect(error(Self.takes(Self.second, before: 20), at: 11)?.code == .undecodable)
-    #expect(error(Self.takes(Self.second, before: 22), at: 11)?.code == .undecodable)
+      try state.advance(over: Self.calls(21...21, by: Self.first, confirming: (10, 20)), at: 11))
+    #expect(state.writer == Self.first)
+    state = unknown
+    #expect(try state.advance(over: Self.takes(Self.second, before: 21), at: 12))
+    #expect(state.writer == Self.second)
+    // It may have lost the log since then.
+    state = unknown
+    let error = #expect(throws: RemoteError.self) {
+      try state.advance(over: Self.calls(21...21, by: Self.first, confirming: (9, 19)), at: 11)
+    }
+    #expect(error?.code == .disconnected)
   }
 
-  @Test func `A message that was removed may be one that did not count`() throws {
+  @Test func `Messages that are missing are an error, not messages that are not accepted`() throws {
+    func error(_ trailer: MessageTrailer) -> RemoteError? {
+      var state = AcceptedCalls(position: 10, calls: 20, writer: Self.first)
+      return #expect(throws: RemoteError.self) { _ = try state.advance(over: trailer, at: 15) }
+    }
+    let known = error(Self.calls(25...26, by: Self.first, confirming: (13, 23)))
+    #expect(known?.code == .missingCalls)
+    #expect(
+      known?.description
+        == "the calls 21 to 23 are missing: the log has removed messages after message 10")
+    #expect(error(Self.takes(Self.second, before: 23))?.code == .missingCalls)
+    #expect(error(Self.takes(Self.second, before: 20))?.code == .undecodable)
+    // Late messages say nothing about those that were removed before them.
     var state = AcceptedCalls(position: 10, calls: 20, writer: Self.first)
-    #expect(try state.take(Self.calls(21...22, by: Self.first, confirming: 10), at: 13))
-    #expect(state.position == 13 && state.calls == 22)
+    #expect(
+      try !state.advance(over: Self.calls(25...26, by: Self.second, confirming: (3, 4)), at: 15))
+    #expect(
+      try state.advance(over: Self.calls(21...22, by: Self.first, confirming: (10, 20)), at: 16))
+    #expect(state.position == 16 && state.calls == 22)
+  }
+
+  @Test func `A message tells an earlier state`() {
+    let take = Self.takes(Self.first, before: 5)
+    #expect(take.base(at: 9) == AcceptedCalls(position: 9, calls: 4, writer: Self.first))
+    let message = Self.calls(7...8, by: Self.second, confirming: (3, 4))
+    #expect(message.base(at: 9) == AcceptedCalls(position: 3, calls: 4, writer: Self.second))
   }
 }

@@ -18,6 +18,10 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
   /// What is called once and then released: a closure may refer to this engine.
   private var once: [Moment: @Sendable () -> Void] = [:]
   fileprivate var handlingCount = 0
+  /// The oldest position that the logs still have, and one that they have not.
+  fileprivate var (first, hole): (UInt64, UInt64) = (1, 0)
+  /// How many single messages have been read.
+  fileprivate(set) var readCount = 0
   /// What the frozen links append.
   private var held: [@Sendable () -> Void] = []
   /// How many appended messages are stored and not acknowledged, before a link ends.
@@ -88,12 +92,17 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
 
   /// Delivers some of what was held back, in order, and loses the rest.
   func thaw(delivering count: Int = .max) {
-    let appends = lock.withLock {
-      for link in links { link.isFrozen = false }
-      defer { held = [] }
-      return held.prefix(count)
-    }
+    let appends = takeHeld().prefix(count)
+    lock.withLock { for link in links { link.isFrozen = false } }
     for append in appends { append() }
+  }
+
+  /// Takes what was held back: the caller may deliver it later.
+  func takeHeld() -> [@Sendable () -> Void] {
+    lock.withLock {
+      defer { held = [] }
+      return held
+    }
   }
 
   /// How many links have been made, and how many of them their owners have not closed.
@@ -108,6 +117,12 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
 
   /// Stores the next messages without acknowledging them, then ends the link.
   func swallow(_ count: Int) { lock.withLock { silentAppends = count } }
+
+  /// Removes the messages of all logs before a position.
+  func remove(before position: UInt64) { lock.withLock { first = position } }
+
+  /// Removes one message.
+  func remove(at position: UInt64) { lock.withLock { hole = position } }
 
   func messages(_ log: String) -> [[UInt8]] { lock.withLock { logs[log] ?? [] } }
   func setMessages(_ log: String, _ messages: some Sequence<[UInt8]>) {
@@ -151,14 +166,14 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
   func log(_ name: String) throws(RemoteError) -> RemoteLog? {
     try check()
     return engine.lock.withLock {
-      engine.logs[name].map { RemoteLog(first: 1, last: UInt64($0.count)) }
+      engine.logs[name].map { RemoteLog(first: engine.first, last: UInt64($0.count)) }
     }
   }
 
   func makeLog(_ name: String, replicas: Int, size: Int?) throws(RemoteError) -> RemoteLog {
     try check()
     return engine.lock.withLock {
-      RemoteLog(first: 1, last: UInt64(engine.logs[name, default: []].count))
+      RemoteLog(first: engine.first, last: UInt64(engine.logs[name, default: []].count))
     }
   }
 
@@ -167,6 +182,8 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
     engine.reach(.fetching)
     return engine.lock.withLock {
       let messages = engine.logs[log] ?? []
+      engine.readCount += 1
+      if position < engine.first || position == engine.hole { return nil }
       return (1...UInt64(max(1, messages.count))).contains(position) && !messages.isEmpty
         ? messages[Int(position) - 1] : nil
     }
@@ -218,7 +235,7 @@ final class MemoryLink: RemoteLink, @unchecked Sendable {
       let messages = (engine.logs[log] ?? []).enumerated().map {
         (UInt64($0.offset) + 1, $0.element)
       }
-      .dropFirst(Int(position))
+      .dropFirst(Int(max(position, engine.first - 1)))
       return Array(messages)
     }
     if messages.isEmpty { usleep(2000) }

@@ -151,7 +151,7 @@ import Testing
     #expect(await eventually { events.all.last == "22" }, "\(events.all)")
     try second.append([[1], [1]], to: "a", after: 21)
     #expect(await eventually { events.all.suffix(2) == [conflict, conflict] }, "\(events.all)")
-    #expect(try third.log("a")?.last == 23, "the second message is stored, and does not count")
+    #expect(try third.log("a")?.last == 23, "the second message is stored, and not accepted")
     second.close()
     third.close()
   }

@@ -121,19 +121,29 @@ internal final class ConsumerLoop: @unchecked Sendable {
         "message \(position.message) ends with call \(trailer?.lastCall ?? 0), but the position is "
           + "call \(position.calls)")
     }
-    return AcceptedCalls(
+    let state = AcceptedCalls(
       position: position.message, calls: position.calls, writer: trailer?.writer)
+    // If the message has been removed, others say who had the log.
+    guard trailer == nil, log.first > 1, log.first <= log.last else { return state }
+    guard let known = try link.firstKnownCalls(of: log, named: name) else {
+      throw RemoteError(.logLost, "the log has removed message \(position.message)")
+    }
+    if known.calls == position.calls { return known }
+    guard position.message + 1 == log.first else { throw state.missing(upTo: known.calls) }
+    return AcceptedCalls(
+      position: position.message, calls: position.calls, writer: known.writer)
   }
 
   /// The state before the first message to consume.
   private func beginning(
     _ link: any RemoteLink, _ log: RemoteLog
   ) throws(RemoteError) -> AcceptedCalls {
-    guard log.last > 0, log.first <= log.last else {
-      return AcceptedCalls(position: log.last, calls: 0, writer: nil)
+    guard log.last == 0 || log.first <= log.last else {
+      throw RemoteError(.disconnected, "the log has removed all of its \(log.last) messages")
     }
-    return start == .oldest
-      ? try link.oldestCalls(of: log, named: name) : try link.acceptedCalls(of: log, named: name)
+    if start == .newest { return try link.acceptedCalls(of: log, named: name) }
+    if let known = try link.firstKnownCalls(of: log, named: name) { return known }
+    throw RemoteError(.logLost, "the log has removed messages that its oldest ones follow")
   }
 
   // MARK: Delivering

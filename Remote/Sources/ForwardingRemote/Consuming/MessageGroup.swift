@@ -53,7 +53,7 @@ internal struct MessageGroup {
     var fault: RemoteError?
     for message in messages where message.position > next.end {
       do throws(RemoteError) {
-        if try next.take(message.trailer.get(), at: message.position) {
+        if try next.advance(over: message.trailer.get(), at: message.position) {
           accepted.append((message, next))
         }
       } catch {

@@ -5,8 +5,8 @@
 /// uses NATS JetStream; conform to this protocol to use another service.
 ///
 /// A *log* is a sequence of messages that the service keeps. The first message has the
-/// position 1, and each further one the next position. Each producer has a log of its
-/// own.
+/// position 1, and each further one the next position. A message never changes, and no position is
+/// used again. A log may remove its oldest messages. Each producer has a log of its own.
 public protocol RemoteEngine: Sendable {
   /// Connects once. Publishers and consumers each have a link of their own, and make
   /// another one when theirs has failed.
@@ -24,8 +24,8 @@ public protocol RemoteEngine: Sendable {
 
 /// What happens to a link.
 public enum RemoteEvent: Sendable {
-  /// All messages that the link has appended up to this position are stored: a server may be killed
-  /// without losing them.
+  /// The message at this position, which the link has appended, and all that it has appended before are
+  /// stored, each at the position for which it was sent. A server may be killed without losing them.
   case stored(UInt64)
   /// An append or the link has failed. With the codes `disconnected`, `timedOut`,
   /// `conflict` and `serverFault` the publisher connects again, reads the end of the log
@@ -33,18 +33,21 @@ public enum RemoteEvent: Sendable {
   case failed(RemoteError)
 }
 
-/// The positions of the messages in a log. `last` is 0 if the log has never had a message, and
+/// The positions of the messages in a log, and its size. `last` is 0 if the log has never had a message, and
 /// `first` is greater than `last` if all messages have been removed.
 public struct RemoteLog: Sendable, Equatable {
   /// The position of the oldest message.
   public var first: UInt64
   /// The position of the newest message.
   public var last: UInt64
+  /// How many bytes the log keeps before it removes its oldest messages; nil if it keeps all.
+  public var size: Int?
 
   /// Creates the description of a log.
-  public init(first: UInt64, last: UInt64) {
+  public init(first: UInt64, last: UInt64, size: Int? = nil) {
     self.first = first
     self.last = last
+    self.size = size
   }
 }
 
@@ -54,7 +57,8 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// The greatest size of a message in bytes.
   var messageLimit: Int { get }
 
-  /// Returns the first and the last position of a log, or nil if the log does not exist.
+  /// Returns the first and the last position of a log, or nil if the log does not exist. A message that
+  /// has been reported as stored must be among them, unless the log has removed it.
   func log(_ name: String) throws(RemoteError) -> RemoteLog?
 
   /// Makes a log, or returns the one that exists.
@@ -73,14 +77,14 @@ public protocol RemoteLink: AnyObject, Sendable {
   ///
   /// Each message is stored only if it gets its position: the first one the position after
   /// `position`, each other one the position after the message before it. A message that would
-  /// get another position is refused with the code `conflict`. So if one is refused, all later
-  /// ones are, unless somebody else appends meanwhile.
+  /// get another position is refused with the code `conflict`; the check and the storing are one step.
+  /// So if one is refused, all later ones are, unless somebody else appends meanwhile. What a link
+  /// has sent may still be stored after the link was closed.
   ///
   /// The link's handler must get `stored` when a message and all before it are stored, or `failed`
   /// when one is refused, unless the service cannot be reached. One `stored` may stand for several
   /// messages, but only if the service has acknowledged each of them: after a message that was refused,
-  /// others may be stored. After a `conflict` the publisher connects again and begins with the message
-  /// that was refused.
+  /// others may be stored. After the first `failed`, no other event of the link counts.
   ///
   /// Only one thread calls this at a time.
   ///

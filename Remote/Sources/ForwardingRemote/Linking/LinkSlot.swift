@@ -78,7 +78,7 @@ internal final class LinkSlot: @unchecked Sendable {
     guard generation == self.generation else { return }
     switch event {
     case .stored(let position):
-      // One of the messages before it was refused.
+      // After a failure, a message before this one may have been refused.
       if fault == nil { stored(position) }
     case .failed(let error):
       if fault == nil { fault = error }

@@ -40,8 +40,12 @@ internal struct StreamResponse: Decodable {
     var firstSeq: UInt64
     var lastSeq: UInt64
   }
+  struct Configuration: Decodable {
+    var maxBytes: Int?
+  }
   var error: JetStreamFault?
   var state: State?
+  var config: Configuration?
 
   internal func log(_ name: String) throws(RemoteError) -> RemoteLog {
     if let error { throw error.error("the log \"\(name)\"") }
@@ -55,7 +59,9 @@ internal struct StreamResponse: Decodable {
         "the log \"\(name)\": the server says that it has the messages \(state.firstSeq) to "
           + "\(state.lastSeq), expected numbers below \(Int64.max)")
     }
-    return RemoteLog(first: max(1, state.firstSeq), last: state.lastSeq)
+    // -1 means that there is no limit.
+    let size = config?.maxBytes.flatMap { $0 > 0 ? $0 : nil }
+    return RemoteLog(first: max(1, state.firstSeq), last: state.lastSeq, size: size)
   }
 }
 

@@ -21,12 +21,12 @@ internal struct MessageQueue {
 
   internal mutating func append(_ message: Message) { storage.append(message) }
 
-  /// Returns the next message for the link, and counts it as sent. Its trailer says up to which
-  /// position the messages are known to be accepted.
-  internal mutating func send(confirming position: UInt64) -> [UInt8]? {
+  /// Returns the next message for the link, and counts it as sent. Its trailer says which message and
+  /// which call are known to be accepted.
+  internal mutating func send(confirming position: UInt64, calls: UInt64) -> [UInt8]? {
     guard sentCount < count else { return nil }
     let index = head + sentCount
-    MessageTrailer.setConfirmed(position, in: &storage[index].bytes)
+    MessageTrailer.setConfirmed(position, calls: calls, in: &storage[index].bytes)
     sentCount += 1
     sentSize += storage[index].bytes.count
     return storage[index].bytes

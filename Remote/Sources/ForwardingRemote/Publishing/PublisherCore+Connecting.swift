@@ -10,39 +10,75 @@ extension PublisherCore {
   /// Connects, and takes the log: from then on, what an earlier publisher of the name appends is
   /// refused, or stored and not accepted.
   internal func open() throws(RemoteError) {
-    var attempts = 0
+    let end = ContinuousClock.now + timeout
+    var backoff = Backoff()
     do throws(RemoteError) {
       while true {
-        attempts += 1
-        do throws(RemoteError) { return try takeLog() } catch {
+        do throws(RemoteError) { return try takeLog(isFirst: true) } catch {
           // Late messages of an earlier publisher, or another one that begins. The latter
           // responds at the next attempt.
-          guard error.code == .conflict, attempts < Self.attempts else { throw error }
+          guard error.code == .conflict, ContinuousClock.now < end else { throw error }
+          Thread.sleep(forTimeInterval: try backoff.pause(after: error).seconds)
         }
       }
     } catch {
       slot.close()
       let isLate = error.code == .conflict
-      throw (isLate ? taken("another publisher appends at the same time") : error).at(place)
+      throw (isLate ? taken("others append to its log for \(timeout)") : error).at(place)
     }
   }
 
-  /// How often a publisher tries to take a log to which others append.
-  private static let attempts = 5
+  /// Connects again. Forgets the messages that the log has, so that the others can be
+  /// appended after them.
+  internal func reconnect() throws(RemoteError) { try takeLog(isFirst: false) }
 
-  private func takeLog() throws(RemoteError) {
+  /// Connects, finds out which calls the log has, and takes it.
+  ///
+  /// A link sends one message, and waits until it is stored, before it sends many at once: if others append too, their
+  /// message makes all of those useless.
+  private func takeLog(isFirst: Bool) throws(RemoteError) {
+    withLock { takenPosition = nil }
     let link = try connect()
-    let log = try link.makeLog(name, replicas: options.replicas, size: options.logSize)
-    try checkOwner(link)
+    let log =
+      try isFirst
+      ? link.makeLog(name, replicas: options.replicas, size: options.logSize) : link.log(name)
+    guard let log else { throw RemoteError(.logLost, "the server has no such log") }
+    if isFirst { try checkOwner(link) } else { try checkLength(log) }
     try respondAsOwner(on: link)
     let end = try link.acceptedCalls(of: log, named: name)
+    if !isFirst { try checkOwn(end) }
     withLock {
-      storedPosition = log.last
-      confirmedPosition = end.position
+      // A message that is larger than the log could never be stored.
+      logSize = log.size
+      messageLimit = min(link.messageLimit, (log.size ?? .max) / 4)
+      messages.rewind()
+      stored(upToCall: end.calls)
       storedCalls = end.calls
-      acceptedCalls = end.calls
+      if isFirst { acceptedCalls = end.calls }
     }
     try takeLog(link, after: end)
+  }
+
+  private func checkLength(_ log: RemoteLog) throws(RemoteError) {
+    let known = withLock { storedPosition }
+    guard log.last >= known else {
+      throw RemoteError(
+        .logLost,
+        "the log ends at message \(log.last), but the server had acknowledged message \(known)")
+    }
+  }
+
+  /// Throws if the log does not continue what this publisher has stored.
+  private func checkOwn(_ end: AcceptedCalls) throws(RemoteError) {
+    guard end.writer == identity else {
+      throw taken("another publisher of this name has taken over while this one had no connection")
+    }
+    let known = withLock { storedCalls }
+    guard end.calls >= known else {
+      throw RemoteError(
+        .logLost,
+        "the log ends with call \(end.calls), but the server had acknowledged call \(known)")
+    }
   }
 
   private var place: String { "producer \"\(name)\"" }
@@ -103,81 +139,33 @@ extension PublisherCore {
   private func takeLog(_ link: any RemoteLink, after end: AcceptedCalls) throws(RemoteError) {
     var message: [UInt8] = []
     MessageTrailer(
-      writer: identity, firstCall: end.calls + 1, confirmed: end.position, callCount: 0
+      writer: identity, firstCall: end.calls + 1, confirmed: end.position,
+      confirmedCalls: end.calls, callCount: 0
     ).append(to: &message)
     try link.append([message], to: name, after: end.end)
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
     defer { condition.unlock() }
-    while takenPosition <= end.end {
+    while takenPosition == nil {
       if let fault = slot.fault { throw fault }
+      if isAbandoned { throw RemoteError(.disconnected, "the publisher has been closed") }
       guard condition.wait(until: deadline) else {
         throw RemoteError(.timedOut, "the server stored nothing within \(timeout)")
       }
     }
-    (storedPosition, confirmedPosition) = (takenPosition, takenPosition)
+    storedPosition = takenPosition ?? 0
     isOwner = true
+    lastProgress = .now
+    lastFault = nil
     condition.broadcast()
   }
 
-  // MARK: Connecting again
-
-  /// Connects again. Forgets the messages that the log has, so that the others can be
-  /// appended after them.
-  internal func reconnect() throws(RemoteError) {
-    let link = try connect()
-    guard let log = try link.log(name) else {
-      throw RemoteError(.logLost, "the server has no such log")
-    }
-    let known = withLock { storedPosition }
-    guard log.last >= known else {
-      throw RemoteError(
-        .logLost,
-        "the log ends at message \(log.last), but the server had acknowledged message \(known)")
-    }
-    let (confirmed, calls) = withLock { (confirmedPosition, storedCalls) }
-    var end = AcceptedCalls(position: confirmed, calls: calls, writer: identity)
-    if let trailer = try link.trailer(at: confirmed, of: name) {
-      guard trailer.writer == identity, trailer.lastCall == calls else {
-        throw RemoteError(
-          .logLost,
-          "message \(confirmed) of the log is not the one that the server had acknowledged")
-      }
-      try link.advance(&end, to: log.last, of: name)
-    } else {
-      end = try link.acceptedCalls(of: log, named: name)
-    }
-    guard end.writer == identity else {
-      throw taken("another publisher of this name has taken over while this one had no connection")
-    }
-    guard end.calls >= calls else {
-      throw RemoteError(
-        .logLost,
-        "the log ends with call \(end.calls), but the server had acknowledged call \(calls)")
-    }
-    try respondAsOwner(on: link)
-    withLock {
-      messages.rewind()
-      stored(upToCall: end.calls)
-      storedPosition = log.last
-      confirmedPosition = end.position
-      lastProgress = .now
-      lastFault = nil
-      condition.broadcast()
-    }
-  }
-
   private func connect() throws(RemoteError) -> any RemoteLink {
-    let link = try slot.connect { [weak self] position in
+    try slot.connect { [weak self] position in
       guard let self else { return }
-      if isOwner { return stored(upTo: position) }
+      if takenPosition != nil { return stored(upTo: position) }
       takenPosition = position
       condition.broadcast()
     }
-    withLock {
-      // A message that is larger than the log could never be stored.
-      messageLimit = min(link.messageLimit, (options.logSize ?? .max) / 4)
-    }
-    return link
   }
 }

@@ -8,15 +8,15 @@ extension PublisherCore {
   /// Sends until the publisher is closed or has failed. The log has been taken.
   internal func run() {
     var isConnected = true
-    var stored = withLock { storedPosition }
+    var stored = withLock { storedCalls }
     do throws(RemoteError) {
       try slot.run(Backoff(lostLogWait: lostLogWait)) {
         (backoff: inout Backoff) throws(RemoteError) in
         // A server that accepts connections, but stores nothing, is tried less and less often.
         defer {
-          let position = withLock { storedPosition }
-          if position > stored { backoff.reset() }
-          stored = position
+          let calls = withLock { storedCalls }
+          if calls > stored { backoff.reset() }
+          stored = calls
           isConnected = false
         }
         if !isConnected { try reconnect() }

@@ -6,8 +6,8 @@ internal import Foundation
 /// The state of a publisher, which its callers, its thread and the link share.
 ///
 /// Callers append records to the open message. The publisher's thread closes it, gives it
-/// to the link, and keeps it until the log has it. Each message names the position that it
-/// must follow, so an acknowledgement of one message covers all before it.
+/// to the link, and keeps it until the log has it and all messages before it. Each message names
+/// the position that it must follow.
 internal final class PublisherCore: @unchecked Sendable {
   internal let name: String
   internal let options: RemotePublisherOptions
@@ -30,10 +30,8 @@ internal final class PublisherCore: @unchecked Sendable {
   private var bufferedSize = 0
   internal private(set) var droppedCalls: UInt64 = 0
 
-  /// The end of the log, as far as this publisher knows it: the next message follows this position.
-  internal var storedPosition: UInt64 = 0
   /// The position of the last message of this publisher that is known to be accepted.
-  internal var confirmedPosition: UInt64 = 0
+  internal var storedPosition: UInt64 = 0
   /// The number of the last call that is known to be in the log.
   internal var storedCalls: UInt64 = 0
   internal var lastProgress = ContinuousClock.now
@@ -45,9 +43,12 @@ internal final class PublisherCore: @unchecked Sendable {
   internal var isClosing = false
   /// Whether the publisher's thread must end at once.
   internal var isAbandoned = false
-  /// Whether the log has been taken, and the position of the message that took it.
+  /// Whether the log has been taken once.
   internal var isOwner = false
-  internal var takenPosition: UInt64 = 0
+  /// The position of the message by which the present link has taken the log.
+  internal var takenPosition: UInt64?
+  /// How many bytes the log keeps; nil if it keeps all.
+  internal var logSize: Int?
   /// Whether the publisher's thread must be woken when there is something to send.
   internal var senderWaits = false
   /// How many callers wait for room.
@@ -159,6 +160,7 @@ internal final class PublisherCore: @unchecked Sendable {
   private func closeMessage() {
     let trailer = MessageTrailer(
       writer: identity, firstCall: acceptedCalls - UInt64(openCallCount) + 1, confirmed: 0,
+      confirmedCalls: 0,
       callCount: UInt32(openCallCount))
     trailer.append(to: &openMessage)
     messages.append(MessageQueue.Message(bytes: openMessage, lastCall: trailer.lastCall))
@@ -166,14 +168,14 @@ internal final class PublisherCore: @unchecked Sendable {
     openCallCount = 0
   }
 
-  /// So many messages are on their way before calls gather for a larger one.
+  /// So many messages are in flight before calls gather for a larger one.
   private static let promptCount = 8
-  /// So much may be on its way. The next publisher of the name reads what was.
+  /// So much may be in flight. The next publisher of the name reads what was.
   private static let sentLimit = (count: 1024, size: 8 << 20)
 
-  /// The most bytes on their way. A quarter of the log, so that the log never removes a message which
-  /// those on their way name as accepted.
-  private var sentSizeLimit: Int { min(Self.sentLimit.size, (options.logSize ?? .max) / 4) }
+  /// The most bytes in flight. A quarter of the log, so that the log still has a message when those in
+  /// flight that name it arrive.
+  private var sentSizeLimit: Int { min(Self.sentLimit.size, (logSize ?? .max) / 4) }
 
   /// The most messages and bytes that the link gets at once. The last one may exceed the size.
   private static let batchLimit = (count: 32, size: 64 << 10)
@@ -200,7 +202,7 @@ internal final class PublisherCore: @unchecked Sendable {
       guard openCallCount > 0, messages.sentCount < Self.promptCount else { return nil }
       closeMessage()
     }
-    return messages.send(confirming: confirmedPosition)
+    return messages.send(confirming: storedPosition, calls: storedCalls)
   }
 
   /// Forgets the messages up to a position of the log, which has them.
@@ -208,7 +210,6 @@ internal final class PublisherCore: @unchecked Sendable {
     while storedPosition < position, messages.sentCount > 0 {
       removeStored()
       storedPosition += 1
-      confirmedPosition = storedPosition
     }
     lastProgress = .now
     // Each wake-up costs a thread some microseconds, and acknowledgements are frequent.
