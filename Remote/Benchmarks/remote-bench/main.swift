@@ -70,7 +70,7 @@ extension [Double] {
 
 do {
   let isQuick = CommandLine.arguments.contains("--quick")
-  let (messages, calls, rounds) = isQuick ? (5000, 100_000, 1) : (100_000, 2_000_000, 5)
+  let (messages, calls, rounds) = isQuick ? (5000, 100_000, 1) : (300_000, 2_000_000, 5)
   let server = try NATSServer().start()
   let link = try await RemoteConnection(to: server.url)
   // Calls a second, by row.

@@ -113,7 +113,7 @@ extension NATSLink {
     }
     acknowledged.position = position
     // The publisher takes its lock for each report.
-    if !isFollowed || position % 32 == 0 { handler(.stored(position)) }
+    if !isFollowed || position % 128 == 0 { handler(.stored(position)) }
   }
 
   /// The position in an acknowledgement of the usual form; nil for every other one. They are

@@ -171,14 +171,14 @@ internal final class PublisherCore: @unchecked Sendable {
   /// So many messages are in flight before calls gather for a larger one.
   private static let promptCount = 8
   /// So much may be in flight. The next publisher of the name reads what was.
-  private static let sentLimit = (count: 1024, size: 8 << 20)
+  private static let sentLimit = (count: 4000, size: 8 << 20)
 
   /// The most bytes in flight. A quarter of the log, so that the log still has a message when those in
   /// flight that name it arrive.
   private var sentSizeLimit: Int { min(Self.sentLimit.size, (logSize ?? .max) / 4) }
 
   /// The most messages and bytes that the link gets at once. The last one may exceed the size.
-  private static let batchLimit = (count: 32, size: 64 << 10)
+  private static let batchLimit = (count: 128, size: 64 << 10)
 
   /// Returns the next messages for the link, with the position that the first one must follow.
   /// Returns nil if no message waits, or if the server has yet to acknowledge too much.
