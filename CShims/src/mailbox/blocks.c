@@ -99,6 +99,10 @@ fwd_mail *fwd_mail_reserve(fwd_mailbox *mailbox, size_t size) {
   fwd_mail *reserved = (fwd_mail *)(last->bytes + last->used);
   last->used += size;
   to->bytes += size;
+  // The thread that drained the block last has its cache lines. Those of the next message are asked for now.
+  for (size_t at = last->used; at < last->capacity && at < last->used + 2 * FWD_LINE; at += FWD_LINE) {
+    __builtin_prefetch(last->bytes + at, 1);
+  }
   return reserved;
 }
 

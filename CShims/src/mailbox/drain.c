@@ -117,10 +117,11 @@ static bool skip_to_message(fwd_mailbox *mailbox) {
 /// Waits for a moment for the next message. Waking a thread takes about as long as delivering a hundred messages, so
 /// when many have come at once, a drain does not end as soon as it has caught up.
 static void linger(const fwd_mailbox *mailbox) {
-  enum { busy = 8, moments = 100 };
+  // A look takes the cache line from the threads that post, so it is not taken often.
+  enum { busy = 8, looks = 12, pauses = 8 };
   if (mailbox->half_count < busy) return;
-  for (int i = 0; i < moments; i++) {
-    if (fwd_mailbox_post_count(mailbox) != mailbox->seen_count) return;
+  for (int i = 0; i < looks * pauses; i++) {
+    if (i % pauses == 0 && fwd_mailbox_post_count(mailbox) != mailbox->seen_count) return;
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
