@@ -424,7 +424,8 @@ typedef struct fwd_call_returned {
   double vector;
 } fwd_call_returned;
 
-/// Loads the registers and jumps to the function, which returns to the caller of the jump.
+/// Loads the registers and jumps to the function, which returns to the caller of the jump. With stack
+  /// words it pushes these and calls the function instead.
 ///
 /// A jump refuses the call if an argument has no address, or if the result is in memory and `result` is NULL: it sets
 /// `*is_refused`, which must be false before, and calls nothing. The returned value then has no meaning. `result` is

@@ -92,6 +92,31 @@ import Testing
     withExtendedLifetime((second, third, front)) {}
   }
 
+  @Test(arguments: [false, true])
+  func `a fan-out that meets a dead responder ends its subscription`(_ isObserved: Bool) throws {
+    let deaths = Box(0)
+    var configuration = DynamicProxy.Configuration()
+    configuration.onMembershipChange = { _, change in
+      if change == .died { deaths.update { $0 += 1 } }
+    }
+    let proxy = try DynamicProxy("Rarely", configuration: configuration) {
+      $0.optional(Self.rare)
+      $0.optional(Self.common)
+    }
+    let crowd = try Self.crowd(proxy, 40)
+    final class Listener: Sendable {}
+    var listener: Listener? = Listener()
+    if let listener { try proxy.subscribe(listener) { $0.on(Self.rare) { _, _ in } } }
+    let staying = try proxy.subscribe { $0.on(Self.rare) { _ in } }
+    let observer = isObserved ? try proxy.before(Self.rare) { _ in } : nil
+    for _ in 0..<40 { try proxy.send(Self.rare, 0) }
+    listener = nil
+    #expect(deaths.value == 0)
+    try proxy.send(Self.rare, 1)
+    #expect(deaths.value == 1)
+    withExtendedLifetime((crowd, staying, observer)) {}
+  }
+
   @Test func `those that die, end, are blocked or used up are left out`() throws {
     let proxy = try Self.makeProxy()
     let log = Log()

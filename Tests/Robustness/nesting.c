@@ -29,9 +29,10 @@ enum {
   small_stack = 512 << 10,
   /// What a level may take of the stack, for methods of up to six arguments, in a release build.
   level_limit = 700,
-  /// The same with a weak subscriber, with the frames of this test: the subscriber, `descend` and the function that forwards
-  /// take 16 bytes each, an interceptor more.
-  weak_level_limit = level_limit + 36,
+  /// What the functions of this test take of it, at least: the subscriber, `descend`, and the function that forwards.
+  test_frames = 36,
+  /// With a weak subscriber the package itself takes nearly all of the limit.
+  weak_level_limit = level_limit + test_frames,
   /// Far more levels than fit into the small stack.
   endless = 1 << 20,
   chain_length = 2000,
@@ -337,7 +338,7 @@ static void on_small_stack(void (*body)(void)) { on_stack(small_stack, body); }
 
 // MARK: Tests
 
-/// An argument by value of more bytes than the largest that straight-line callers take.
+/// An argument by value that is too large for the jumps with stack words: the general caller passes it.
 typedef struct large {
   char bytes[8200];
 } large;

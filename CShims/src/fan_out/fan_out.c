@@ -299,12 +299,16 @@ static inline size_t visited_now(fwd_guard guard, size_t visited) {
   return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : visited_anywhere;
 }
 
-/// Ends a reading that has asked the first `asked` records for the method; 0 if it has visited responders only. Gives how
-/// many of the first records have been visited. The domain is found once more, since what is kept across the deliveries
-/// takes some of the stack.
+/// How many of the list's first records a reading may have visited. `asked` is the result of `replay_reading`.
+static inline size_t visited_by(fwd_guard guard, size_t asked) {
+  return asked > 0 ? visited_now(guard, asked) : visited_anywhere;
+}
+
+/// Ends a reading, and returns `visited_by`. Finds the domain again: a value that is kept across the deliveries takes stack
+/// at each level.
 static inline __attribute__((always_inline)) size_t leave_list(const fwd_emission *state, fwd_guard guard, size_t asked) {
   guard.domain = &fwd_proxy_list(state->proxy)->domain;
-  size_t visited = asked > 0 ? visited_now(guard, asked) : visited_anywhere;
+  size_t visited = visited_by(guard, asked);
   fwd_hazard_leave(guard);
   return visited;
 }
@@ -698,7 +702,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
   size_t asked = replay_reading(&looped, &reading, has_pointers);
-  fwd_status status = end_loop(&looped, asked, visited_now(guard, asked), error);
+  fwd_status status = end_loop(&looped, asked, visited_by(guard, asked), error);
   if (status == FWD_OK && has_later) pass_later_taps(&looped, taps);
   fwd_hazard_leave(guard);
   return status;

@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) fwd_status check_sizes(const fwd_pr
 }
 
 /// Fans out a frame whose size has been checked.
-static inline __attribute__((always_inline)) fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_proxy_method *method,
+static inline __attribute__((always_inline)) fwd_status forward_checked_frame(fwd_proxy *proxy, const fwd_proxy_method *method,
                                                                       fwd_batch *batch, const void *frame,
                                                                       void *result, fwd_error *error) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_frame(fwd_proxy 
 fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,
                               size_t frame_size, void *result, size_t result_size, fwd_error *error) {
   fwd_status status = check_sizes(method, frame, frame_size, result, result_size, error);
-  return status == FWD_OK ? fan_out_frame(proxy, method, batch, frame, result, error) : status;
+  return status == FWD_OK ? forward_checked_frame(proxy, method, batch, frame, result, error) : status;
 }
 
 /// Forwards a frame for a C program, which may release its last reference to the proxy inside the fan-out.
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) fwd_status forward_frame_held(fwd_p
   fwd_status status = check_sizes(method, frame, frame_size, result, result_size, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) return status;
   void *owner = fwd_proxy_hold(proxy);
-  return release_owner(owner, fan_out_frame(proxy, method, NULL, frame, result, NULL));
+  return release_owner(owner, forward_checked_frame(proxy, method, NULL, frame, result, NULL));
 }
 
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
@@ -148,7 +148,7 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
   if (!method) return ignored(status, result, result_size);
   status = check_sizes(method, frame, frame_size, result, result_size, NULL);
   // The batch keeps the proxy.
-  return status == FWD_OK ? fan_out_frame(proxy, method, batch, frame, result, NULL) : status;
+  return status == FWD_OK ? forward_checked_frame(proxy, method, batch, frame, result, NULL) : status;
 }
 
 // MARK: Pointers to arguments

@@ -117,7 +117,7 @@ static bool skip_to_message(fwd_mailbox *mailbox) {
 /// Waits for a moment for the next message. Waking a thread takes about as long as delivering a hundred messages, so
 /// when many have come at once, a drain does not end as soon as it has caught up.
 static void linger(const fwd_mailbox *mailbox) {
-  // A look takes the cache line from the threads that post, so it is not taken often.
+  // A look takes the cache line from the threads that post, so there are pauses between two looks.
   enum { busy = 8, looks = 12, pauses = 8 };
   if (mailbox->half_count < busy) return;
   for (int i = 0; i < looks * pauses; i++) {

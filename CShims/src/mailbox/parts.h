@@ -119,7 +119,7 @@ struct fwd_recipient {
   /// Used by the draining thread only: the object that it keeps alive, and the next recipient with one.
   _Alignas(FWD_LINE) void *taken;
   fwd_recipient *next_taken;
-  /// Those that post read these.
+  /// Read by all, and not changed once the subscription has begun.
   _Alignas(FWD_LINE) size_t method_count;
   fwd_mailed_method methods[];
 };

@@ -59,15 +59,14 @@ fwd_status fwd_recipient_add(fwd_recipient *recipient, fwd_selector selector, fw
   if (!method->layout) return status;
   fwd_layout result;
   fwd_signature_result(signature, &result);
-  // An even number of pointers, so that the result behind them is aligned to 16.
-  size_t pointers = (method->layout->argument_count + 2) & ~(size_t)1;
-  method->arguments =
-      fwd_calloc_lines(pointers * sizeof *method->arguments + (result.size < 16 ? 16 : result.size));
+  // The pointers, then the result, which is aligned to 16.
+  size_t pointer_bytes = ((method->layout->argument_count + 1) * sizeof *method->arguments + 15) & ~(size_t)15;
+  method->arguments = fwd_calloc_lines(pointer_bytes + (result.size < 16 ? 16 : result.size));
   if (!method->arguments) {
     free(method->layout);
     return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for the messages of \"%.150s\"", fwd_selector_name(selector));
   }
-  method->result = method->arguments + pointers;
+  method->result = (char *)method->arguments + pointer_bytes;
   method->recipient = recipient;
   method->selector = selector;
   method->signature = fwd_signature_retain(signature);

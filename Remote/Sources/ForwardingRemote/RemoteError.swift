@@ -46,7 +46,7 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
     case conflict
     /// The buffer is full, and the rule is ``RemoteOverflow/fail``.
     case bufferFull
-    /// A call is larger than the server's greatest message.
+    /// A call is larger than a message may be: than the server permits, or than a quarter of the log.
     case messageTooLarge
 
     // MARK: Consuming

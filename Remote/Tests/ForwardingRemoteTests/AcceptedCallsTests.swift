@@ -27,7 +27,7 @@ import Testing
 
   @Test func `The writer that last took the log continues its numbers`() throws {
     let (first, second) = (Self.first, Self.second)
-    var state = AcceptedCalls(position: 0, calls: 0, writer: nil)
+    var state = AcceptedCalls.beginning
     let log: [(MessageTrailer, isAccepted: Bool)] = [
       (Self.takes(first, before: 1), true),
       (Self.calls(1...3, by: first), true),

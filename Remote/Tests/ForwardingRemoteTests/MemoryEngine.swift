@@ -81,7 +81,7 @@ final class MemoryEngine: RemoteEngine, @unchecked Sendable {
 
   // MARK: A network that holds messages back
 
-  /// Keeps what the present links append from the logs, and requests from their services.
+  /// Holds back the messages that the present links append, and hides their services from requests.
   func freeze() { lock.withLock { for link in links { link.isFrozen = true } } }
 
   fileprivate func hold(_ append: @escaping @Sendable () -> Void) {

@@ -189,7 +189,7 @@ import Testing
       counts[publisher] += 1
     }
     for (count, stored) in zip(counts, stored) { #expect(count >= stored) }
-    #expect(counts.contains { $0 > 0 })
+    #expect(counts.filter { $0 > 0 }.count > 10)
   }
 
   /// A publisher that takes the log while all others are frozen.
@@ -206,14 +206,14 @@ import Testing
     }
   }
 
-  /// Compares what readers find who begin anywhere with what one finds who has read the whole log.
+  /// Compares the states that readers find from any message with those of a reader of the whole log.
   private func checkAgreement() throws {
     let trailers = try engine.messages("sensors").map {
       // SAFETY: the span is used during the call.
       try unsafe MessageTrailer.read($0.span.bytes)
     }
     let last = UInt64(trailers.count)
-    var states = [AcceptedCalls.none]
+    var states = [AcceptedCalls.beginning]
     for (index, trailer) in trailers.enumerated() {
       var state = states[index]
       _ = try state.advance(over: trailer, at: UInt64(index) + 1)
@@ -226,7 +226,7 @@ import Testing
       let log = RemoteLog(first: first, last: last)
       // Those who begin with the end, and with the oldest message.
       do throws(RemoteError) {
-        let end = try raw.acceptedCalls(of: log, named: "sensors")
+        let end = try raw.endState(of: log, named: "sensors")
         #expect(end == states[Int(last)], "the end, from message \(first)")
       } catch {
         #expect(error.code == .logLost, "\(error)")
@@ -238,14 +238,14 @@ import Testing
     }
     engine.remove(before: 1)
     for end in 1...last {
-      let found = try raw.acceptedCalls(of: RemoteLog(first: 1, last: end), named: "sensors")
+      let found = try raw.endState(of: RemoteLog(first: 1, last: end), named: "sensors")
       #expect(found == states[Int(end)], "up to message \(end)")
     }
   }
 
   // MARK: Logs that have removed messages
 
-  /// Makes a log of eight messages: A takes it, 1, B takes it, 3 and 4 of A late, then 5 to 7 of B. B has connected again.
+  /// Makes a log of nine messages: A takes the log, 1, B takes the log, 3 and 4 of A late, B takes the log again, 5 to 7.
   private func lateLog() async throws {
     let first = try await source(link)
     try first.send(1)

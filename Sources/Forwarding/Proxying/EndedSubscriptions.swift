@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The subscriptions of a typed proxy's kept listeners that somebody has cancelled. Any
-/// thread notes them here. The typed proxy then releases the listeners: see
-/// `KeptListeners`.
+/// Notes which subscriptions of a typed proxy's listeners have been cancelled, on any
+/// thread. The typed proxy then releases the listeners: see `KeptListeners`.
 internal final class EndedSubscriptions: Sendable {
   private let noted = Lock<Set<UInt64>>([])
 

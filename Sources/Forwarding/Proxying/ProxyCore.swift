@@ -165,7 +165,7 @@ internal final class ProxySettings: Sendable {
   internal let conformance: DynamicProxy.Configuration.Conformance
   internal let duplicates: DynamicProxy.Configuration.Duplicates
   private let adoptsAny: Bool
-  /// Whether the proxy is that of a typed proxy, which only one thread or actor may use.
+  /// Whether the proxy belongs to a typed proxy that only one thread or actor may use.
   internal let isConfined: Bool
 
   internal init(_ configuration: DynamicProxy.Configuration, isConfined: Bool = false) {

@@ -83,7 +83,7 @@ extension DynamicProxy {
     ///
     /// Any thread may call this. It waits while another thread changes the list. A
     /// subscriber that the subscription kept alive may be released here. A listener of
-    /// a typed proxy is not, unless both are `Sendable`: the typed proxy releases it
+    /// a typed proxy is not, unless the protocol is `Sendable`: the proxy releases it
     /// when it is next changed or asked, since the listener may belong to another
     /// thread.
     ///

@@ -21,7 +21,7 @@ package final class KeptListeners: Sendable {
   }
 
   private struct Target: @unchecked Sendable {
-    // Sendable: only the typed proxy asks for it.
+    // Sendable: only the typed proxy reads it.
     weak let object: AnyObject?
   }
 

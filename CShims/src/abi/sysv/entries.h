@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What the code of entries (entry_pool.c) and their C part (entries.c) share.
+/// What the entries (entry_pool.c) and the code behind them (entries.c) share.
 ///
 /// There are two kinds of entries. Any signature with a placement can use a *full* entry, which stores all registers
 /// that can carry arguments. A *quick* entry is for signatures whose arguments are in the first five integer and two
@@ -28,8 +28,8 @@ typedef struct fwd_entry_slot {
 
 _Static_assert(sizeof(fwd_entry_slot) == 48, "entry_pool.c counts slots by 48 bytes");
 
-/// The registers and the stack of a call through a full entry. entry_pool.c knows the offsets. The members of the union
-/// share their memory because a recursion needs it at each level.
+/// The registers and the stack of a call through a full entry. The assembly in entries.c knows the offsets. The members of the union
+/// share their memory because each level of a recursion needs such a frame.
 typedef struct fwd_entry_state {
   union {
     struct {
@@ -59,7 +59,7 @@ typedef struct fwd_entry_state {
 
 _Static_assert(offsetof(fwd_entry_state, vectors) == 48 && offsetof(fwd_entry_state, frame) == 112 &&
                    offsetof(fwd_entry_state, returned) == 80 && offsetof(fwd_entry_state, stack) == 128,
-               "entry_pool.c stores and loads there");
+               "the assembly in entries.c stores and loads there");
 
 /// Called by full entries. Sets `returned`.
 void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state);

@@ -123,7 +123,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
     }
     let state = AcceptedCalls(
       position: position.message, calls: position.calls, writer: trailer?.writer)
-    // If the message has been removed, others say who had the log.
+    // If the message has been removed, a later message says which publisher had the log.
     guard trailer == nil, log.first > 1, log.first <= log.last else { return state }
     guard let known = try link.firstKnownCalls(of: log, named: name) else {
       throw RemoteError(.logLost, "the log has removed message \(position.message)")
@@ -141,7 +141,7 @@ internal final class ConsumerLoop: @unchecked Sendable {
     guard log.last == 0 || log.first <= log.last else {
       throw RemoteError(.disconnected, "the log has removed all of its \(log.last) messages")
     }
-    if start == .newest { return try link.acceptedCalls(of: log, named: name) }
+    if start == .newest { return try link.endState(of: log, named: name) }
     if let known = try link.firstKnownCalls(of: log, named: name) { return known }
     throw RemoteError(.logLost, "the log has removed messages that its oldest ones follow")
   }

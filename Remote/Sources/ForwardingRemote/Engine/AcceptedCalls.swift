@@ -19,8 +19,8 @@
 /// So a message is accepted if its writer was the last one to take the log, and if its first call is
 /// the one after the last accepted call. A writer that sends a call again sends the same call.
 ///
-/// A reader need not begin with the first message. Each message has its *base*: an earlier state that its
-/// writer knew.
+/// A reader need not begin with the first message. It begins with the *base* of a message: an earlier state, which the
+/// writer of the message knew and put into its trailer.
 internal struct AcceptedCalls: Equatable {
   /// The position of the last accepted message.
   internal private(set) var position: UInt64
@@ -37,7 +37,7 @@ internal struct AcceptedCalls: Equatable {
   }
 
   /// The state before the first message of a log.
-  internal static let none = AcceptedCalls(position: 0, calls: 0, writer: nil)
+  internal static let beginning = AcceptedCalls(position: 0, calls: 0, writer: nil)
 
   /// Continues with the next message of the log.
   ///
@@ -51,7 +51,8 @@ internal struct AcceptedCalls: Equatable {
       (self.position, calls, writer, end) = (position, trailer.lastCall, trailer.writer, position)
       return true
     }
-    // Whoever takes the log, or names an accepted message, has read the log up to there.
+    // A writer that takes the log has read all messages before. A writer that names an accepted message has
+    // read the log up to that message.
     if trailer.takesLog && trailer.firstCall <= calls {
       throw RemoteError(
         .undecodable,
@@ -89,7 +90,8 @@ internal struct AcceptedCalls: Equatable {
 }
 
 extension MessageTrailer {
-  /// The latest state that the writer of this message knew; that after the message if it takes the log.
+  /// The latest state that the writer knew when it sent the message. If the message takes the log, the
+  /// state after it.
   internal func base(at position: UInt64) -> AcceptedCalls {
     takesLog
       ? AcceptedCalls(position: position, calls: lastCall, writer: writer)

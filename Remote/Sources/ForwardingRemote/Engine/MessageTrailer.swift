@@ -17,9 +17,9 @@
 /// Numbers are little-endian.
 internal struct MessageTrailer: Equatable {
   internal static let size = 56
-  /// A message names an accepted message at most this far before it. A publisher has fewer
-  /// messages in flight.
-  internal static let mostInFlight: UInt64 = 4096
+  /// The most messages that a publisher has in flight. So a message names an accepted message at most
+  /// this far before it.
+  internal static let mostInFlight: UInt64 = 4000
 
   /// "FWDLOG2" and a newline.
   private static let magicNumber: UInt64 = 0x0A32_474F_4C44_5746

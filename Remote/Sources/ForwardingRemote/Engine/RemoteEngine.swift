@@ -81,10 +81,11 @@ public protocol RemoteLink: AnyObject, Sendable {
   /// So if one is refused, all later ones are, unless somebody else appends meanwhile. What a link
   /// has sent may still be stored after the link was closed.
   ///
-  /// The link's handler must get `stored` when a message and all before it are stored, or `failed`
-  /// when one is refused, unless the service cannot be reached. One `stored` may stand for several
-  /// messages, but only if the service has acknowledged each of them: after a message that was refused,
-  /// others may be stored. After the first `failed`, no other event of the link counts.
+  /// The link reports `stored` when the service has acknowledged a message and all before it. It
+  /// reports `failed` when a message is refused. Neither is required if the service cannot be
+  /// reached. One `stored` may stand for several messages if the service has acknowledged each of
+  /// them: after a refused message, later ones may be stored. After the first `failed`, no other
+  /// event of the link counts.
   ///
   /// Only one thread calls this at a time.
   ///

@@ -14,10 +14,10 @@ extension RemoteLink {
   ///
   /// - Complexity: reads the messages that the writer of the last one had in flight.
   /// - Throws: `logLost` if messages that decide about it have been removed.
-  internal func acceptedCalls(
+  internal func endState(
     of log: RemoteLog, named name: String
   ) throws(RemoteError) -> AcceptedCalls {
-    if log.last == 0 { return .none }
+    if log.last == 0 { return .beginning }
     guard let last = try trailer(at: log.last, of: name) else {
       throw RemoteError(
         .logLost,
@@ -47,12 +47,12 @@ extension RemoteLink {
     return state
   }
 
-  /// Returns the first state that the messages of a log tell without the ones that it has removed. Nil if none tells
-  /// one, since the writer had all of them in flight.
+  /// Returns the earliest state that the remaining messages of a log prove. Returns nil if none does: each names a
+  /// message that has been removed.
   internal func firstKnownCalls(
     of log: RemoteLog, named name: String
   ) throws(RemoteError) -> AcceptedCalls? {
-    if log.first == 1 { return AcceptedCalls.none }
+    if log.first == 1 { return AcceptedCalls.beginning }
     var position = log.first
     while position <= log.last, position - log.first <= MessageTrailer.mostInFlight {
       let base = try storedTrailer(at: position, of: name).base(at: position)

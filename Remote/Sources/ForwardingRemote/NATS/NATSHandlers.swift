@@ -36,7 +36,7 @@ internal final class NATSHandlers: @unchecked Sendable {
 
 /// An event of a connection that the client reports.
 internal enum NATSSignal: Sendable {
-  /// A message of a subscription, and whether others of it wait already.
+  /// A message of a subscription, and whether more messages of the subscription wait.
   case message(NATSMessage, isFollowed: Bool)
   /// An asynchronous error, such as a subject that is not permitted.
   case error(natsStatus, String)

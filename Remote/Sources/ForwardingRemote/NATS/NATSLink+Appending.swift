@@ -100,6 +100,9 @@ extension NATSLink {
     handler(.failed(RemoteError(.serverFault, "the server's response is not understood: \(text)")))
   }
 
+  /// So many acknowledgements are reported together at most.
+  private static let reportInterval: UInt64 = 128
+
   /// A message counts as stored only if all that the link has appended before it are.
   ///
   /// - Parameter isFollowed: whether another acknowledgement waits, which can be reported for this one.
@@ -112,8 +115,8 @@ extension NATSLink {
             "the server acknowledges message \(position) after message \(acknowledged.position)")))
     }
     acknowledged.position = position
-    // The publisher takes its lock for each report.
-    if !isFollowed || position % 128 == 0 { handler(.stored(position)) }
+    // The publisher takes its lock for each report. Callers that wait for room need some of them.
+    if !isFollowed || position % Self.reportInterval == 0 { handler(.stored(position)) }
   }
 
   /// The position in an acknowledgement of the usual form; nil for every other one. They are

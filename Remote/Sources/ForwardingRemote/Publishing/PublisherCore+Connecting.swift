@@ -23,8 +23,8 @@ extension PublisherCore {
       }
     } catch {
       slot.close()
-      let isLate = error.code == .conflict
-      throw (isLate ? taken("others append to its log for \(timeout)") : error).at(place)
+      let isTaken = error.code == .conflict
+      throw (isTaken ? taken("others append to its log for \(timeout)") : error).at(place)
     }
   }
 
@@ -45,18 +45,18 @@ extension PublisherCore {
     guard let log else { throw RemoteError(.logLost, "the server has no such log") }
     if isFirst { try checkOwner(link) } else { try checkLength(log) }
     try respondAsOwner(on: link)
-    let end = try link.acceptedCalls(of: log, named: name)
+    let end = try link.endState(of: log, named: name)
     if !isFirst { try checkOwn(end) }
     withLock {
-      // A message that is larger than the log could never be stored.
       logSize = log.size
+      // A larger message could remove the one that it names.
       messageLimit = min(link.messageLimit, (log.size ?? .max) / 4)
       messages.rewind()
       stored(upToCall: end.calls)
       storedCalls = end.calls
-      if isFirst { acceptedCalls = end.calls }
+      if isFirst { lastCall = end.calls }
     }
-    try takeLog(link, after: end)
+    try appendTakingMessage(link, after: end)
   }
 
   private func checkLength(_ log: RemoteLog) throws(RemoteError) {
@@ -93,7 +93,7 @@ extension PublisherCore {
     try link.respond(to: ownerAddress) { [weak self] _ in self?.ownerResponse(generation) }
   }
 
-  /// Returns the response to another publisher of the name. Waits while the log is being taken
+  /// Returns the response to another publisher of the name. Waits while the log is being taken for the first time,
   /// with the link that got the request; nil if that fails.
   ///
   /// A publisher reads the end of the log, then asks for others, then begins to respond, then takes
@@ -136,7 +136,9 @@ extension PublisherCore {
   }
 
   /// Appends a message without calls, and waits until it is stored.
-  private func takeLog(_ link: any RemoteLink, after end: AcceptedCalls) throws(RemoteError) {
+  private func appendTakingMessage(_ link: any RemoteLink, after end: AcceptedCalls)
+    throws(RemoteError)
+  {
     var message: [UInt8] = []
     MessageTrailer(
       writer: identity, firstCall: end.calls + 1, confirmed: end.position,

@@ -77,7 +77,7 @@ extension PublisherCore {
       condition.broadcast()
       condition.unlock()
     }
-    let target = acceptedCalls
+    let target = lastCall
     while storedCalls < target {
       awaitedCall = min(awaitedCall, target)
       if let failure { throw failure }

@@ -25,14 +25,15 @@ internal final class PublisherCore: @unchecked Sendable {
   private var openMessage: [UInt8] = []
   private var openCallCount = 0
   internal var messages = MessageQueue()
-  internal var acceptedCalls: UInt64 = 0
+  /// The number of the last call that a caller has made.
+  internal var lastCall: UInt64 = 0
   /// The bytes of all messages, the open one included.
   private var bufferedSize = 0
   internal private(set) var droppedCalls: UInt64 = 0
 
   /// The position of the last message of this publisher that is known to be accepted.
   internal var storedPosition: UInt64 = 0
-  /// The number of the last call that is known to be in the log.
+  /// The number of the last call that is known to be accepted.
   internal var storedCalls: UInt64 = 0
   internal var lastProgress = ContinuousClock.now
 
@@ -97,8 +98,8 @@ internal final class PublisherCore: @unchecked Sendable {
       return options.onError(
         error(
           .messageTooLarge,
-          "a call was not sent: with its schema it has \(overhead + size) bytes, and the server takes "
-            + "messages of at most \(limit)"))
+          "a call was not sent: with its schema it has \(overhead + size) bytes, and a message may "
+            + "have at most \(limit)"))
     }
     guard makeRoom(size) else {
       droppedCalls += 1
@@ -117,7 +118,7 @@ internal final class PublisherCore: @unchecked Sendable {
     unsafe record.withUnsafeBytes { unsafe openMessage.append(contentsOf: $0) }
     openCallCount += 1
     bufferedSize += size
-    acceptedCalls += 1
+    lastCall += 1
     if openCallCount >= options.maxCallsPerMessage { closeMessage() }
     if senderWaits && canSend {
       senderWaits = false
@@ -159,7 +160,7 @@ internal final class PublisherCore: @unchecked Sendable {
   /// Closes the open message, which has a call.
   private func closeMessage() {
     let trailer = MessageTrailer(
-      writer: identity, firstCall: acceptedCalls - UInt64(openCallCount) + 1, confirmed: 0,
+      writer: identity, firstCall: lastCall - UInt64(openCallCount) + 1, confirmed: 0,
       confirmedCalls: 0,
       callCount: UInt32(openCallCount))
     trailer.append(to: &openMessage)
@@ -168,13 +169,14 @@ internal final class PublisherCore: @unchecked Sendable {
     openCallCount = 0
   }
 
-  /// So many messages are in flight before calls gather for a larger one.
+  /// When so many messages are in flight, calls gather for a larger message.
   private static let promptCount = 8
-  /// So much may be in flight. The next publisher of the name reads what was.
-  private static let sentLimit = (count: 4000, size: 8 << 20)
+  /// The most messages and bytes in flight. The next publisher of the name reads these messages one by one, so they
+  /// are not more.
+  private static let sentLimit = (count: Int(MessageTrailer.mostInFlight), size: 8 << 20)
 
-  /// The most bytes in flight. A quarter of the log, so that the log still has a message when those in
-  /// flight that name it arrive.
+  /// The most bytes in flight. A quarter of the log, so that the log has not removed the message that a message in flight
+  /// names.
   private var sentSizeLimit: Int { min(Self.sentLimit.size, (logSize ?? .max) / 4) }
 
   /// The most messages and bytes that the link gets at once. The last one may exceed the size.
@@ -205,7 +207,7 @@ internal final class PublisherCore: @unchecked Sendable {
     return messages.send(confirming: storedPosition, calls: storedCalls)
   }
 
-  /// Forgets the messages up to a position of the log, which has them.
+  /// Forgets the messages up to a position, which are accepted.
   internal func stored(upTo position: UInt64) {
     while storedPosition < position, messages.sentCount > 0 {
       removeStored()
@@ -228,7 +230,7 @@ internal final class PublisherCore: @unchecked Sendable {
       : openCallCount > 0 ? messages.sentCount < Self.promptCount : isClosing
   }
 
-  /// Forgets the messages whose calls are in the log.
+  /// Forgets the messages whose calls are accepted.
   internal func stored(upToCall call: UInt64) {
     while let first = messages.first, first.lastCall <= call { removeStored() }
   }

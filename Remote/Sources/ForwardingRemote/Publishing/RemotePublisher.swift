@@ -17,9 +17,9 @@ internal import Foundation
 /// ``close(within:)`` at the end.
 ///
 /// Calls have the numbers 1, 2, 3 and so on, also across runs of the program. The calls
-/// of one thread are in the order in which they were made. A call that the server has
-/// acknowledged is stored once, and stays so if the publisher or the server is killed.
-/// Calls that have not been acknowledged end with the process. A program that must not
+/// of one thread are in the order in which they were made. A call that is counted in
+/// ``storedCount`` stays in the log if the publisher or the server is killed.
+/// Other calls end with the process. A program that must not
 /// lose them makes its calls from something that lasts, and continues after
 /// ``storedCount`` when it starts again.
 ///
@@ -50,7 +50,7 @@ public final class RemotePublisher: Sendable {
     core.abandon()
   }
 
-  /// How many calls of this producer are stored, those of earlier runs included.
+  /// How many calls of this producer are stored and accepted, those of earlier runs included.
   public var storedCount: UInt64 { core.withLock { core.storedCalls } }
 
   /// How many calls of this object have not been sent, since the buffer was full, since
