@@ -58,6 +58,11 @@ import Testing
     state = unknown
     #expect(try state.advance(over: Self.takes(Self.second, before: 21), at: 12))
     #expect(state.writer == Self.second)
+    // A message without calls, by which it took the log, has been removed.
+    state = AcceptedCalls(position: 10, calls: 20, writer: Self.second)
+    #expect(
+      try state.advance(over: Self.calls(21...22, by: Self.first, confirming: (12, 20)), at: 13))
+    #expect(state.writer == Self.first && state.position == 13)
     // It may have lost the log since then.
     state = unknown
     let error = #expect(throws: RemoteError.self) {

@@ -318,6 +318,40 @@ import Testing
       others.error?.description.contains("the calls 2 to 2 are missing") == true, "\(others)")
   }
 
+  @Test func `Messages in flight before a publisher was replaced tell who had the log`() throws {
+    func trailer(_ writer: UInt64, _ call: UInt64, _ count: UInt32, _ confirmed: (UInt64, UInt64))
+      -> MessageTrailer
+    {
+      MessageTrailer(
+        writer: WriterIdentity(high: writer, low: 0), firstCall: call, confirmed: confirmed.0,
+        confirmedCalls: confirmed.1, callCount: count)
+    }
+    let trailers = [
+      trailer(1, 1, 0, (0, 0)), trailer(1, 1, 1, (1, 0)), trailer(1, 2, 1, (1, 0)),
+      trailer(1, 3, 1, (1, 0)), trailer(2, 4, 0, (4, 3)), trailer(2, 4, 1, (5, 3)),
+    ]
+    engine.setMessages(
+      "sensors",
+      trailers.map {
+        var message: [UInt8] = []
+        $0.append(to: &message)
+        return message
+      })
+    engine.remove(before: 3)
+    let raw = try engine.connect(promptly: true) { _ in }
+    defer { raw.close() }
+    let log = RemoteLog(first: 3, last: 6)
+    let known = try #require(try raw.firstKnownCalls(of: log, named: "sensors"))
+    #expect(known.position == 5 && known.calls == 3)
+    let holder = try raw.holder(of: log, named: "sensors", before: known)
+    var state = AcceptedCalls(position: 2, calls: 1, writer: holder)
+    for position in 3...6 {
+      #expect(try state.advance(over: trailers[position - 1], at: UInt64(position)))
+    }
+    #expect(state.calls == 4)
+    #expect(try outcome(RemotePosition(message: 2, calls: 1)).error == nil)
+  }
+
   @Test func `A publisher that begins after messages were removed counts right, or is refused`()
     async throws
   {

@@ -130,8 +130,8 @@ internal final class ConsumerLoop: @unchecked Sendable {
     }
     if known.calls == position.calls { return known }
     guard position.message + 1 == log.first else { throw state.missing(upTo: known.calls) }
-    return AcceptedCalls(
-      position: position.message, calls: position.calls, writer: known.writer)
+    let writer = try link.holder(of: log, named: name, before: known)
+    return AcceptedCalls(position: position.message, calls: position.calls, writer: writer)
   }
 
   /// The state before the first message to consume.

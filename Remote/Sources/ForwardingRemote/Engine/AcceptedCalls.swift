@@ -47,6 +47,7 @@ internal struct AcceptedCalls: Equatable {
   internal mutating func advance(
     over trailer: MessageTrailer, at position: UInt64
   ) throws(RemoteError) -> Bool {
+    adoptMissed(trailer)
     if accepts(trailer) {
       (self.position, calls, writer, end) = (position, trailer.lastCall, trailer.writer, position)
       return true
@@ -72,12 +73,16 @@ internal struct AcceptedCalls: Equatable {
   }
 
   private func accepts(_ trailer: MessageTrailer) -> Bool {
-    guard trailer.firstCall == calls + 1 else { return false }
-    if trailer.takesLog { return true }
-    guard let writer else {
-      return trailer.confirmed == position && trailer.confirmedCalls == calls
-    }
-    return trailer.writer == writer
+    trailer.firstCall == calls + 1 && (trailer.takesLog || trailer.writer == writer)
+  }
+
+  /// Catches up with accepted messages without calls, which have been removed: by them, the writer of this
+  /// message had taken the log.
+  private mutating func adoptMissed(_ trailer: MessageTrailer) {
+    let isLater = trailer.confirmed > position || (trailer.confirmed == position && writer == nil)
+    guard isLater, !trailer.takesLog, trailer.confirmedCalls == calls else { return }
+    (position, writer) = (trailer.confirmed, trailer.writer)
+    end = max(end, position)
   }
 
   /// The error if calls after these up to a number are missing.

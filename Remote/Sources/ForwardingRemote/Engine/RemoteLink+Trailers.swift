@@ -62,6 +62,26 @@ extension RemoteLink {
     return nil
   }
 
+  /// Returns which publisher had a log at its oldest message, if a later state is known.
+  ///
+  /// Its messages name an accepted message after it had taken the log. Late messages of others name earlier ones.
+  internal func holder(
+    of log: RemoteLog, named name: String, before known: AcceptedCalls
+  ) throws(RemoteError) -> WriterIdentity? {
+    var (holder, confirmed) = (known.writer, UInt64(0))
+    var position = log.first
+    while position <= known.position {
+      let trailer = try storedTrailer(at: position, of: name)
+      // Another publisher has the log from here on.
+      if trailer.takesLog { break }
+      if trailer.confirmed >= confirmed {
+        (holder, confirmed) = (trailer.writer, trailer.confirmed)
+      }
+      position += 1
+    }
+    return holder
+  }
+
   /// The trailer of a message that the log has had a moment ago.
   private func storedTrailer(
     at position: UInt64, of name: String

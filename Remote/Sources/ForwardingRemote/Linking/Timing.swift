@@ -25,7 +25,7 @@ internal enum Timing {
   // MARK: Publishing
 
   /// How long a starting publisher waits for the response of another one of its name. A running
-  /// publisher responds at once, unless it is taking the log for the first time.
+  /// publisher responds at once, unless it is taking the log.
   static let ownerResponse = Duration.seconds(2)
 
   /// How often a publisher with unacknowledged messages checks for its time-out.

@@ -37,8 +37,12 @@ extension PublisherCore {
   /// A link sends one message, and waits until it is stored, before it sends many at once: if others append too, their
   /// message makes all of those useless.
   private func takeLog(isFirst: Bool) throws(RemoteError) {
+    // First, so that no acknowledgement of the former link counts from here on.
+    slot.close()
     withLock { takenPosition = nil }
     let link = try connect()
+    // Also if the publisher was closed before the link was made.
+    if withLock({ isAbandoned }) { throw closed }
     let log =
       try isFirst
       ? link.makeLog(name, replicas: options.replicas, size: options.logSize) : link.log(name)
@@ -55,6 +59,7 @@ extension PublisherCore {
       stored(upToCall: end.calls)
       storedCalls = end.calls
       if isFirst { lastCall = end.calls }
+      condition.broadcast()
     }
     try appendTakingMessage(link, after: end)
   }
@@ -83,6 +88,8 @@ extension PublisherCore {
 
   private var place: String { "producer \"\(name)\"" }
 
+  private var closed: RemoteError { RemoteError(.disconnected, "the publisher has been closed") }
+
   private func taken(_ reason: String) -> RemoteError {
     RemoteError(.producerTaken, reason)
   }
@@ -93,7 +100,7 @@ extension PublisherCore {
     try link.respond(to: ownerAddress) { [weak self] _ in self?.ownerResponse(generation) }
   }
 
-  /// Returns the response to another publisher of the name. Waits while the log is being taken for the first time,
+  /// Returns the response to another publisher of the name. Waits while the log is being taken
   /// with the link that got the request; nil if that fails.
   ///
   /// A publisher reads the end of the log, then asks for others, then begins to respond, then takes
@@ -102,10 +109,11 @@ extension PublisherCore {
   private func ownerResponse(_ generation: Int) -> [UInt8]? {
     let deadline = Date(timeIntervalSinceNow: timeout.seconds)
     condition.lock()
-    while !isOwner && !isClosing && slot.fault == nil && slot.generation == generation {
+    while takenPosition == nil && !isClosing && slot.fault == nil && slot.generation == generation {
       if !condition.wait(until: deadline) { break }
     }
-    let owns = isOwner && !isAbandoned && failure == nil
+    let owns =
+      takenPosition != nil && slot.generation == generation && !isAbandoned && failure == nil
     condition.unlock()
     guard owns else { return nil }
     return Array("process \(ProcessInfo.processInfo.processIdentifier) on \(Self.host)".utf8)
@@ -150,13 +158,17 @@ extension PublisherCore {
     defer { condition.unlock() }
     while takenPosition == nil {
       if let fault = slot.fault { throw fault }
-      if isAbandoned { throw RemoteError(.disconnected, "the publisher has been closed") }
-      guard condition.wait(until: deadline) else {
+      if isAbandoned { throw closed }
+      guard condition.wait(until: deadline) || takenPosition != nil else {
         throw RemoteError(.timedOut, "the server stored nothing within \(timeout)")
       }
     }
-    storedPosition = takenPosition ?? 0
-    isOwner = true
+    guard takenPosition == end.end + 1 else {
+      throw RemoteError(
+        .conflict,
+        "message \(end.end + 1) takes the log, but message \(takenPosition ?? 0) is stored")
+    }
+    storedPosition = end.end + 1
     lastProgress = .now
     lastFault = nil
     condition.broadcast()

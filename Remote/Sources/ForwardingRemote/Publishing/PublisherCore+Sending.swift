@@ -82,7 +82,8 @@ extension PublisherCore {
       awaitedCall = min(awaitedCall, target)
       if let failure { throw failure }
       if isAbandoned { throw error(.closed, "the publisher has been closed") }
-      guard condition.wait(until: end) else {
+      // Another thread may store them between the time-out and the lock.
+      guard condition.wait(until: end) || storedCalls >= target else {
         throw error(
           .timedOut, "\(target - storedCalls) calls are not stored after \(time)\(reason)")
       }

@@ -44,8 +44,6 @@ internal final class PublisherCore: @unchecked Sendable {
   internal var isClosing = false
   /// Whether the publisher's thread must end at once.
   internal var isAbandoned = false
-  /// Whether the log has been taken once.
-  internal var isOwner = false
   /// The position of the message by which the present link has taken the log.
   internal var takenPosition: UInt64?
   /// How many bytes the log keeps; nil if it keeps all.
