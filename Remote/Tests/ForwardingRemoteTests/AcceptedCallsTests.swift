@@ -63,6 +63,13 @@ import Testing
     #expect(
       try state.advance(over: Self.calls(21...22, by: Self.first, confirming: (12, 20)), at: 13))
     #expect(state.writer == Self.first && state.position == 13)
+    // A message that names one behind it proves nothing.
+    for confirmed: UInt64 in [13, 14, 1 << 62] {
+      state = AcceptedCalls(position: 10, calls: 20, writer: Self.second)
+      let forged = Self.calls(21...22, by: Self.first, confirming: (confirmed, 20))
+      #expect(try !state.advance(over: forged, at: 13))
+      #expect(state.position == 10 && state.end == 13)
+    }
     // It may have lost the log since then.
     state = unknown
     let error = #expect(throws: RemoteError.self) {

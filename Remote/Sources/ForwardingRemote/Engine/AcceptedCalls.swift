@@ -47,7 +47,7 @@ internal struct AcceptedCalls: Equatable {
   internal mutating func advance(
     over trailer: MessageTrailer, at position: UInt64
   ) throws(RemoteError) -> Bool {
-    adoptMissed(trailer)
+    if trailer.confirmed < position { adoptMissed(trailer) }
     if accepts(trailer) {
       (self.position, calls, writer, end) = (position, trailer.lastCall, trailer.writer, position)
       return true
