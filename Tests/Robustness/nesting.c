@@ -397,7 +397,9 @@ static void exhaust(void) {
   size_t depth_before = now.depth;
   now.depth = 0;
   now.way->forward();
-  EXPECT(now.depth == depth_before);
+  // The first call of a thread goes through the full entry of a closure, whose frame is another one, so there may be
+  // room for one level more or less.
+  EXPECT(now.depth + 1 >= depth_before && now.depth <= depth_before + 1);
 }
 
 int main(int argc, char **argv) {
