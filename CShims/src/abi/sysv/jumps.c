@@ -427,7 +427,10 @@ static size_t find_jump(const fwd_call_plan *plan) {
   return SHAPE_INDEX(in_memory, integers, wide_integers, vectors, wide_vectors);
 }
 
+/// The arguments in the order in which a jump loads their registers, a byte each. 0 for the jumps with stack words, which
+/// read the plan.
 static uint64_t order_of(const fwd_call_plan *plan) {
+  if (plan->stack_size > 0) return 0;
   uint64_t order = 0;
   size_t place = 0;
   for (size_t i = 0; i < plan->vector_count; i++) order |= (uint64_t)plan->vectors[i].argument << 8 * place++;
