@@ -46,9 +46,8 @@ import Testing
     return receiver.numbers.all
   }
 
-  @Test func `Late messages of a replaced publisher are not accepted, though the log has them`()
-    async throws
-  {
+  /// Replaces a publisher that has one call in the log and three in flight, which then arrive.
+  private func replace() async throws -> (first: Source, second: Source) {
     let first = try await source(link)
     try first.send(1)
     try await first.publisher.flush()
@@ -60,6 +59,13 @@ import Testing
     // Call 2 is refused, and the others find their positions free.
     engine.thaw()
     #expect(engine.messages("sensors").count == 5)
+    return (first, second)
+  }
+
+  @Test func `Late messages of a replaced publisher are not accepted, though the log has them`()
+    async throws
+  {
+    let (first, second) = try await replace()
     try second.send(5, 6, 7)
     try await second.publisher.flush()
     #expect(second.publisher.storedCount == 4)
@@ -247,14 +253,7 @@ import Testing
 
   /// Makes a log of nine messages: A takes the log, 1, B takes the log, 3 and 4 of A late, B takes the log again, 5 to 7.
   private func lateLog() async throws {
-    let first = try await source(link)
-    try first.send(1)
-    try await first.publisher.flush()
-    engine.freeze()
-    try first.send(2, 3, 4)
-    try #require(await eventually { engine.heldCount == 3 })
-    let second = try await source(link)
-    engine.thaw()
+    let (_, second) = try await replace()
     for number: Int64 in 5...7 {
       try second.send(number)
       try await second.publisher.flush()
@@ -263,17 +262,19 @@ import Testing
     #expect(second.publisher.storedCount == 4 && engine.messages("sensors").count == 9)
   }
 
-  /// What a consumer gets within a moment, and the error that ends it.
-  private func outcome(_ position: RemotePosition? = nil) throws -> (
-    numbers: [Int64], error: RemoteError?
-  ) {
+  /// What a consumer gets until it has so many calls and waited a moment for more, and the error that ends it.
+  private func outcome(
+    _ position: RemotePosition? = nil, after count: Int
+  ) throws -> (numbers: [Int64], error: RemoteError?) {
     let receiver = try Receiver()
     let positions = RemoteMemoryPositions(position.map { ["sensors": $0] } ?? [:])
     let loop = ConsumerLoop(
       "sensors", engine, receiver.proxy, receiver.schema, positions, .oldest, lostLogWait: .zero)
     let cancellation = Cancellation()
     let end = Thread {
-      usleep(300_000)
+      let end = ContinuousClock.now + .seconds(20)
+      while receiver.numbers.all.count < count, .now < end { usleep(5000) }
+      usleep(50_000)
       cancellation.cancel()
     }
     end.start()
@@ -292,7 +293,7 @@ import Testing
       (8, [6, 7]),
     ] {
       engine.remove(before: first)
-      let outcome = try outcome()
+      let outcome = try outcome(after: numbers.count)
       #expect(outcome.numbers == numbers && outcome.error == nil, "from message \(first)")
     }
   }
@@ -302,17 +303,17 @@ import Testing
     for first: UInt64 in 3...6 {
       engine.remove(before: first)
       for position in [RemotePosition(message: 2, calls: 1), .init(message: 3, calls: 1)] {
-        let outcome = try outcome(position)
+        let outcome = try outcome(position, after: 3)
         #expect(
           outcome.numbers == [5, 6, 7] && outcome.error == nil,
           "\(position), from message \(first): \(outcome)")
       }
     }
     // Nobody can know that the call of message 2 is the only one that is missing.
-    let missing = try outcome(RemotePosition(message: 1, calls: 0))
+    let missing = try outcome(RemotePosition(message: 1, calls: 0), after: 1)
     #expect(missing.numbers.isEmpty && missing.error?.code == .missingCalls)
     engine.remove(before: 8)
-    let others = try outcome(RemotePosition(message: 3, calls: 1))
+    let others = try outcome(RemotePosition(message: 3, calls: 1), after: 1)
     #expect(others.numbers.isEmpty && others.error?.code == .missingCalls)
     #expect(
       others.error?.description.contains("the calls 2 to 2 are missing") == true, "\(others)")
@@ -349,7 +350,7 @@ import Testing
       #expect(try state.advance(over: trailers[position - 1], at: UInt64(position)))
     }
     #expect(state.calls == 4)
-    #expect(try outcome(RemotePosition(message: 2, calls: 1)).error == nil)
+    #expect(try outcome(RemotePosition(message: 2, calls: 1), after: 0).error == nil)
   }
 
   @Test func `A publisher that begins after messages were removed counts right, or is refused`()
