@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Memory in cache lines of its own.
+/// Allocates whole cache lines.
 ///
 /// If one thread writes to a cache line and another one uses it, the line goes from processor to processor, also if they
 /// use different bytes of it. This takes longer than most of what is done with the bytes.

@@ -26,12 +26,13 @@
 
 #include <stdatomic.h>
 
+#include "base/lines.h"
 #include "fwd_lock.h"
 #include "fwd_proxy.h"
 
 struct fwd_anchor {
   // Two proxies share no cache line here: threads that use one each would slow each other down.
-  _Alignas(64) fwd_lock lock;
+  _Alignas(FWD_LINE) fwd_lock lock;
   /// Whether there are references of this generation.
   _Atomic bool is_known;
   /// Changed under the lock.

@@ -94,9 +94,9 @@ static inline __attribute__((always_inline)) fwd_status check_sizes(const fwd_pr
 }
 
 /// Fans out a frame whose size has been checked.
-static inline __attribute__((always_inline)) fwd_status forward_checked_frame(fwd_proxy *proxy, const fwd_proxy_method *method,
-                                                                      fwd_batch *batch, const void *frame,
-                                                                      void *result, fwd_error *error) {
+static inline __attribute__((always_inline)) fwd_status forward_checked_frame(
+    fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame, void *result,
+    fwd_error *error) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
   // Deliveries read the arguments in place, as values of their types.

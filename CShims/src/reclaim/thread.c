@@ -41,7 +41,7 @@ static fwd_thread_block *take_free_block(void) {
 }
 
 static fwd_thread_block *make_block(void) {
-  fwd_thread_block *made = aligned_alloc(64, sizeof *made);
+  fwd_thread_block *made = aligned_alloc(FWD_LINE, sizeof *made);
   if (!made) return NULL;
   memset(made, 0, sizeof *made);
   atomic_init(&made->is_owned, true);

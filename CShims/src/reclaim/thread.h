@@ -17,6 +17,7 @@
 // Defines __GLIBC__ too.
 #include <stdint.h>
 
+#include "base/lines.h"
 #include "reclaim/fence.h"
 
 /// One hazard pointer: the announcement that a thread reads what a domain protects; see hazard.h.
@@ -33,7 +34,7 @@ typedef struct fwd_hazard {
 enum { FWD_HAZARDS_PER_BLOCK = 6 };
 
 typedef struct fwd_thread_block {
-  _Alignas(64) fwd_hazard hazards[FWD_HAZARDS_PER_BLOCK];
+  _Alignas(FWD_LINE) fwd_hazard hazards[FWD_HAZARDS_PER_BLOCK];
   /// The thread's next block.
   struct fwd_thread_block *more;
   /// The next of all blocks.

@@ -118,7 +118,7 @@ import Testing
     try first.send(1)
     try await first.publisher.close()
     let second = try await source(link)
-    // It has the right number; the message at the position tells who has the log.
+    // It has the right number. The consumer learns from the message at its position which publisher has the log.
     try appendLate(2)
     try second.send(2)
     try await second.publisher.close()
@@ -230,7 +230,7 @@ import Testing
     for first in 1...last {
       engine.remove(before: first)
       let log = RemoteLog(first: first, last: last)
-      // Those who begin with the end, and with the oldest message.
+      // One reader begins with the end, another one with the oldest message.
       do throws(RemoteError) {
         let end = try raw.endState(of: log, named: "sensors")
         #expect(end == states[Int(last)], "the end, from message \(first)")

@@ -118,8 +118,8 @@ package final class KeptListeners: Sendable {
     release(ended.identifiers.union(state.withLock { Set($0.listeners.keys) }))
   }
 
-  /// Releases listeners if their subscriptions have ended. Those whose subscriptions end
-  /// with a change stay until the change has taken effect.
+  /// Releases the listeners whose subscriptions have ended. If a change ends a
+  /// subscription, this object keeps the listener until the change has taken effect.
   private func release(_ candidates: Set<UInt64>) {
     let known = state.withLock { state in candidates.map { ($0, state.listeners[$0]) } }
     let over = known.filter { !($0.1?.subscription.isLive ?? false) }

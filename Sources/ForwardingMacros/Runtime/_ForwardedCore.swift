@@ -130,7 +130,7 @@
     /// Must be called after each change of the forward target.
     ///
     /// - Parameters:
-    ///   - listener: the target; nil if there is none.
+    ///   - listener: the new target, or nil if it was removed.
     ///   - subscriber: the object that is subscribed for it.
     internal func noteForwardTarget(
       _ listener: AnyObject?, subscribedAs subscriber: AnyObject?, _ lifetime: DynamicProxy.Lifetime

@@ -72,7 +72,8 @@ struct fwd_entry_layout {
   bool is_simple;
   /// The indices of these words, for calls that are simple.
   uint8_t pointers, room;
-  /// Whether a simple call's result is left where the entry loads it: there is none, or it fills integer registers.
+  /// Whether the handler of a simple call writes the result where the entry loads it. It does so for void methods, and for
+  /// results that fill integer registers.
   bool is_in_place;
   quick_layout quick;
   /// Links the layouts that tombstones share.

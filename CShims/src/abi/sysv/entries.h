@@ -28,8 +28,8 @@ typedef struct fwd_entry_slot {
 
 _Static_assert(sizeof(fwd_entry_slot) == 48, "entry_pool.c counts slots by 48 bytes");
 
-/// The registers and the stack of a call through a full entry. The assembly in entries.c knows the offsets. The members of the union
-/// share their memory because each level of a recursion needs such a frame.
+/// The registers and the stack of a call through a full entry. The assembly in entries.c knows the offsets. The members of
+/// the union share their memory because each level of a recursion needs such a frame.
 typedef struct fwd_entry_state {
   union {
     struct {

@@ -395,7 +395,7 @@ static bool fit_words(const fwd_move *moves, size_t count, bool *is_wide) {
   return true;
 }
 
-/// Gives the index of the jump for a plan with stack words, or SIZE_MAX if there is none.
+/// Returns the index of the jump that makes calls of a plan with stack words, or SIZE_MAX if no jump does.
 static size_t find_jump_with_stack(const fwd_call_plan *plan) {
   bool is_wide = true;
   if (plan->result == FWD_RESULT_MEMORY || !plan->words || !fit_words(plan->words, FWD_PLAN_WORDS, &is_wide) ||

@@ -43,7 +43,7 @@ internal struct AcceptedCalls: Equatable {
   ///
   /// - Returns: whether the message is accepted.
   /// - Throws: `missingCalls`; `undecodable` if the numbers contradict each other; `disconnected`
-  ///   if other messages must tell who has the log.
+  ///   if the caller must find out from other messages which publisher has the log.
   internal mutating func advance(
     over trailer: MessageTrailer, at position: UInt64
   ) throws(RemoteError) -> Bool {

@@ -5,8 +5,8 @@
 /// uses NATS JetStream; conform to this protocol to use another service.
 ///
 /// A *log* is a sequence of messages that the service keeps. The first message has the
-/// position 1, and each further one the next position. A message never changes, and no position is
-/// used again. A log may remove its oldest messages. Each producer has a log of its own.
+/// position 1, and each further one the next position. A message never changes, and the service
+/// uses no position again. It may remove the oldest messages of a log. Each producer has its own log.
 public protocol RemoteEngine: Sendable {
   /// Connects once. Publishers and consumers each have a link of their own, and make
   /// another one when theirs has failed.
