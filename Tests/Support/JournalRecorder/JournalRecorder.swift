@@ -24,8 +24,8 @@
       var configuration = DynamicProxy.Configuration()
       configuration.onError = { error in
         report("error: \(error)")
-        // The other threads' errors are the same.
-        exit(3)
+        // The other threads' errors are the same. `exit` must not be called by two threads at once.
+        _exit(3)
       }
       let table = try ProtocolTable("Numbers") { $0.optional(number) }
       let proxy = try DynamicProxy(adopting: table, configuration: configuration)
