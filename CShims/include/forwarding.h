@@ -1253,7 +1253,8 @@ FWD_API fwd_status fwd_invocation_set_result(fwd_invocation *FWD_NULLABLE invoca
 // MARK: Batches
 
 /// The subscribers of one moment, retained for many invocations. Each fan-out retains and releases every weakly held
-/// object; a batch does so once. Use it when an event loop finds many events at once.
+/// object; a batch does so once. Use it when an event loop finds many events at once, or around a call of a library that
+/// calls back often.
 typedef struct fwd_batch fwd_batch;
 
 /// Begins a batch.
@@ -1271,6 +1272,15 @@ FWD_API fwd_status fwd_batch_begin(fwd_proxy *FWD_NULLABLE proxy, fwd_batch *FWD
 FWD_API fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector FWD_NULLABLE selector,
                                      const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                      size_t result_size);
+
+/// Calls `body` with `context`. Until it returns, all that this thread forwards through the batch's proxy goes to the
+/// batch's subscribers: by `fwd_forward` and its like, by the proxy's function pointers, and inside of deliveries. Other
+/// threads are not affected. May be nested; the innermost batch of a proxy counts.
+///
+/// The batch must not end meanwhile, and `body` must return: a `longjmp` past it leaves the thread in the batch. Returns
+/// `FWD_NULL_ARGUMENT`.
+FWD_API fwd_status fwd_batch_run(fwd_batch *FWD_NULLABLE batch, void (*FWD_NULLABLE body)(void *FWD_NULLABLE context),
+                                 void *FWD_NULLABLE context);
 
 /// Ends a batch, on any thread. NULL is ignored. Objects that only the batch retains deinitialise here, and notifiers
 /// of subscriptions that have ended may run here. In a forked child, a batch that another thread began must be neither

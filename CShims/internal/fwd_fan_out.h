@@ -22,6 +22,20 @@ fwd_batch *FWD_NULLABLE fwd_batch_create(fwd_proxy *FWD_NONNULL proxy);
 /// Ends a batch, on any thread. Subscribers may deinitialise here. NULL is ignored.
 void fwd_batch_destroy(fwd_batch *FWD_NULLABLE batch);
 
+/// That a thread forwards to a batch, on the thread's stack.
+typedef struct fwd_batch_use {
+  fwd_batch *FWD_NONNULL batch;
+  /// The use that it is inside of. Set by `fwd_batch_enter`.
+  const struct fwd_batch_use *FWD_NULLABLE outer;
+} fwd_batch_use;
+
+/// From now on, what the calling thread forwards through the batch's proxy goes to the batch's subscribers. Must be followed
+/// by `fwd_batch_leave` on this thread, in the reverse order of several such calls, before the batch ends. `use` must not
+/// move meanwhile.
+void fwd_batch_enter(fwd_batch_use *FWD_NONNULL use);
+/// Undoes `fwd_batch_enter`.
+void fwd_batch_leave(const fwd_batch_use *FWD_NONNULL use);
+
 // MARK: Fanning out
 
 /// Receives each result of a fan-out that collects results.
@@ -40,7 +54,7 @@ typedef struct fwd_delivery {
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
   /// Memory for the result, or NULL if the result is not wanted. It needs no alignment.
   void *FWD_NULLABLE result;
-  /// The subscribers to deliver to; NULL for the proxy's current ones.
+  /// The subscribers to deliver to. NULL for those of the batch that the thread has entered, or the proxy's current ones.
   fwd_batch *FWD_NULLABLE batch;
   /// If it is not NULL, it receives each result, and the method's policy is not applied.
   fwd_collector FWD_NULLABLE collector;
@@ -69,9 +83,10 @@ typedef struct fwd_unpinned_delivery {
 
 /// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
 /// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no
-/// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack.
+/// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. If the delivery has no batch, and the
+/// thread has entered one of the proxy, `batch` is set to it.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
-                       const fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
+                       fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 
 /// A result of a fan-out that gathers results.
 typedef struct fwd_gathered {
@@ -102,13 +117,10 @@ fwd_status fwd_gather(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_
 /// Frees the memory that the results have been given. Does not release them.
 void fwd_gathering_free(fwd_gathering *FWD_NONNULL gathering);
 
-/// Checks the sizes of a frame and of the memory for the result, then fans out: to the subscribers of the batch, or, if
-/// that is NULL, to the proxy's current ones.
-fwd_status fwd_forward_method(fwd_proxy *FWD_NONNULL proxy,
-                              const fwd_proxy_method *FWD_NONNULL method,
-                              fwd_batch *FWD_NULLABLE batch, const void *FWD_NULLABLE frame,
-                              size_t frame_size, void *FWD_NULLABLE result, size_t result_size,
-                              fwd_error *FWD_NULLABLE error);
+/// Checks the sizes of a frame and of the memory for the result, then fans out.
+fwd_status fwd_forward_method(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
+                              const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
+                              size_t result_size, fwd_error *FWD_NULLABLE error);
 
 /// The packed function of a subscriber that is itself a proxy: forwards to the subscribers of `receiver`, that proxy.
 /// `context` is the `fwd_proxy_method` of that proxy, which has the signature of the arguments.

@@ -62,7 +62,8 @@ actor Hosted<Executor: SerialExecutor> {
     executor.queue.resume()
     await subscription.drained()
     let sign: Int64 = actorFirst ? 1 : -1
-    #expect(log.numbers == (1...500).flatMap { [sign * Int64($0), -sign * Int64($0)] })
+    let expected = (1...Int64(500)).flatMap { number in [sign * number, -sign * number] }
+    #expect(log.numbers == expected)
   }
 
   @Test func `Subscriptions that nobody has kept share the mailbox`() async throws {
@@ -79,7 +80,8 @@ actor Hosted<Executor: SerialExecutor> {
     queue.resume()
     let last = try proxy.subscribe(log, on: queue, to: Feed.number) { _, _ in }
     await last.drained()
-    #expect(log.numbers == (1...100).flatMap { [$0, -$0] })
+    let expected = (1...Int64(100)).flatMap { number in [number, -number] }
+    #expect(log.numbers == expected)
   }
 
   @Test func `An executor outlives its actors`() async throws {

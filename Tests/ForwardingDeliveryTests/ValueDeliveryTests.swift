@@ -52,7 +52,8 @@ struct Big: Sendable {
     await subscription.drained()
     let texts = (0..<100).map { String(repeating: "w", count: $0) as String? }
     #expect(log.texts == texts)
-    #expect(log.numbers == (0..<100).flatMap { [Int64($0), Int64($0)] })
+    let numbers = (0..<Int64(100)).flatMap { number in [number, number] }
+    #expect(log.numbers == numbers)
   }
 
   @Test(arguments: [DynamicProxy.Overflow.unbounded, .dropOldest(limit: 2), .latest])

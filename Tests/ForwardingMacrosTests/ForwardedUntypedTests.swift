@@ -100,13 +100,9 @@
       let observers = Space.ObserverProxy()
       let counter = Counter()
       observers.subscribe(counter)
-      let moved = try observers.proxy.method(for: "moved::")
-      let invocation = try Invocation(moved.selector, moved.signature)
-      try invocation.setArgument(2.0, at: 1)
-      try invocation.setArgument(true, at: 2)
-      try observers.proxy.withBatch { batch in
-        try batch.forward(moved, invocation)
-        try batch.forward(moved, invocation)
+      try observers.proxy.withBatch {
+        observers.moved(2, true)
+        try observers.proxy.send("moved::", 2.0, true)
       }
       #expect(counter.count.load(ordering: .relaxed) == 2)
     }

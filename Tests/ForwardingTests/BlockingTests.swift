@@ -148,7 +148,7 @@ import Testing
     let pointer = try proxy.functionPointer(for: Self.tick)
     let call = unsafe pointer.unsafeCast(to: (@convention(c) (Int64) -> Void).self)
     try proxy.block().during {
-      try proxy.withBatch { batch in try batch.forward(method, invocation) }
+      try proxy.withBatch { try proxy.forward(invocation) }
       try proxy.forward(invocation)
       call(2)
     }

@@ -100,9 +100,9 @@ import Testing
         try invocation.setArgument(value, at: first)
         try invocation.setArgument(-7 as Int32, at: first + 1)
         try invocation.setArgument(value, at: first + 2)
-        try proxy.withBatch { batch in
-          try batch.forward(method, invocation)
-          try batch.forward(method, invocation)
+        try proxy.withBatch {
+          try proxy.forward(invocation)
+          try proxy.forward(invocation)
         }
         // The third owner has used its deliveries up.
         #expect(seen.value == 18)

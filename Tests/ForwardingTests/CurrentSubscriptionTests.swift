@@ -92,10 +92,7 @@ import Testing
     _ = try proxy.send(Self.found, 1)
     #expect(asked.value == expected)
     asked.value = []
-    let method = try proxy.method(for: Self.tick)
-    let invocation = try Invocation(method.selector, method.signature)
-    try invocation.setArgument(Int64(1), at: method.signature.firstArgumentIndex)
-    try proxy.withBatch { try $0.forward(method, invocation) }
+    try proxy.withBatch { try proxy.send(Self.tick, 1) }
     #expect(asked.value == expected)
     #expect(Subscription.current == nil)
     withExtendedLifetime((owners, tokens)) {}

@@ -244,14 +244,11 @@ import Testing
     let limited = Plain()
     let last = try proxy.subscribe(limited, times: 2)
     let pauses = Box([subscriptions[0].block()])
-    let ping = try proxy.method(for: "ping:")
-    let invocation = try Invocation(ping.selector, ping.signature)
-    try invocation.setArgument(Int32(1), at: 2)
-    try proxy.withBatch { batch in
-      try batch.forward(ping, invocation)
+    try proxy.withBatch {
+      try proxy.send("ping:", Int32(1))
       pauses.value = [subscriptions[1].block()]
-      try batch.forward(ping, invocation)
-      try batch.forward(ping, invocation)
+      try proxy.send("ping:", Int32(1))
+      try proxy.send("ping:", Int32(1))
       #expect(!last.isLive)
     }
     #expect(plains.map(\.count) == [2, 1, 3] && limited.count == 2)

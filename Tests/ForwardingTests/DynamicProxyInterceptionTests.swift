@@ -514,14 +514,7 @@ import Testing
     try proxy.forward(invocation)
     #expect(try invocation.result(as: Int32.self) == 46)
     #expect(try invocation.argument(at: 2, as: Int32.self) == 0)
-    try proxy.withBatch { batch in
-      frame.1 = 7
-      try unsafe withUnsafeMutableBytes(of: &result) { result in
-        try unsafe withUnsafeBytes(of: &frame) {
-          try unsafe batch.forward(add, frame: $0, result: result)
-        }
-      }
-    }
+    result = try proxy.withBatch { try proxy.send("add:to:", Int32(0), Int32(7)) }
     #expect(result == 47)
     let outer = try self.proxy()
     try outer.subscribe(proxy)
@@ -558,15 +551,12 @@ import Testing
   @Test func `a batch goes on with its own subscribers`() throws {
     let (proxy, token) = try answering()
     let tap = try proxy.before("ping:") { [journal] in journal.note("before") }
-    let ping = try proxy.method(for: "ping:")
-    let invocation = try Invocation(ping.selector, ping.signature)
-    try invocation.setArgument(Int32(3), at: 2)
     var late: DynamicProxy.Token?
-    try proxy.withBatch { batch in
+    try proxy.withBatch {
       late = try proxy.subscribe { [journal] in
         $0.on("ping:") { (_: Int32) in journal.note("late") }
       }
-      try batch.forward(ping, invocation)
+      try proxy.send("ping:", Int32(3))
     }
     #expect(journal.take() == ["before", "ping3"])
     withExtendedLifetime((token, tap, late)) {}

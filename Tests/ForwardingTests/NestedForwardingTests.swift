@@ -183,12 +183,7 @@ import Testing
       }
     }
     onSmallStack {
-      let method = try? proxy.method(for: "nest:")
-      try? proxy.withBatch { batch in
-        var number: Int64 = 0
-        guard let method else { return }
-        try unsafe withUnsafeBytes(of: &number) { try unsafe batch.forward(method, frame: $0) }
-      }
+      try? proxy.withBatch { try proxy.send("nest:", Int64(0)) }
     }
     expectFailure("nest:")
     withExtendedLifetime(token) {}

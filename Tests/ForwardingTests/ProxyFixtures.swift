@@ -154,17 +154,6 @@ extension DynamicProxy {
   }
 }
 
-extension DynamicProxy.Batch {
-  /// Forwards an argument frame of the method's own signature.
-  borrowing func forward(_ method: ResolvedMethod, _ frame: borrowing ArgumentFrame) throws {
-    precondition(frame.signature == method.signature)
-    // SAFETY: the frame is of the method's types, and is borrowed.
-    try unsafe forward(
-      method,
-      frame: UnsafeRawBufferPointer(start: frame.base, count: method.signature.frameSize))
-  }
-}
-
 /// Runs `body` on as many new threads at a time, with the number of each, and
 /// waits for them.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {

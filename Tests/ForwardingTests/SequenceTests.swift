@@ -100,7 +100,7 @@ import Testing
         note { () throws(ForwardingError) in _ = try proxy.functionPointer(for: "ping:") }
         note { () throws(ForwardingError) in
           do {
-            try proxy.withBatch { _ in }
+            try proxy.withBatch {}
           } catch {
             throw error as? ForwardingError ?? ForwardingError(.outOfMemory, "\(error)")
           }

@@ -687,6 +687,7 @@ static void subscribe_at_limits(void) {
   EXPECT(fwd_batch_forward(batch, method.selector, NULL, 1, NULL, 0) == FWD_WRONG_SIZE);
   EXPECT(fwd_batch_forward(batch, fwd_selector_register("not of it"), NULL, 0, NULL, 0) == FWD_UNKNOWN_SELECTOR);
   EXPECT(fwd_batch_forward(NULL, method.selector, NULL, 0, NULL, 0) == FWD_NULL_ARGUMENT);
+  EXPECT(fwd_batch_run(batch, NULL, NULL) == FWD_NULL_ARGUMENT);
   fwd_batch_end(batch);
   fwd_proxy_core_release(proxy);
   fwd_signature_release(signature);

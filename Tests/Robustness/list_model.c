@@ -222,14 +222,17 @@ static fwd_status call(fwd_batch *batch, size_t method) {
   double length = 0.5;
   const void *frame = method == method_ask ? (void *)&value : (void *)&length;
   size_t size = method == method_ask ? sizeof value : method == method_measure ? sizeof length : 0;
-  fwd_status status = fwd_forward_method(
-      proxy, fwd_proxy_core_method(proxy, selectors[method]), batch, size ? frame : NULL, size,
-      method == method_ask ? &result : NULL, method == method_ask ? sizeof result : 0, NULL);
+  void *room = method == method_ask ? &result : NULL;
+  size_t room_size = room ? sizeof result : 0;
+  if (!size) frame = NULL;
+  fwd_status status =
+      batch ? fwd_batch_forward(batch, selectors[method], frame, size, room, room_size)
+            : fwd_forward_method(proxy, fwd_proxy_core_method(proxy, selectors[method]), frame, size, room, room_size, NULL);
   EXPECT(status != FWD_OK || method != method_ask || result == 8 || result == 0);
   return status;
 }
 
-static void fan_out(void) {
+static void fan_out_to_list(void) {
   size_t method = below(method_count);
   member *expected[order_limit];
   expectation self = {.members = expected, .method = method, .drafts = drafts, .outer = innermost};
@@ -256,6 +259,8 @@ typedef struct batch {
 } batch;
 static batch batches[batch_limit];
 static size_t open_batches, batches_begun;
+/// The batch that the thread has entered.
+static batch *entered;
 
 static void begin_batch(void) {
   batch *self = NULL;
@@ -273,9 +278,8 @@ static void begin_batch(void) {
   batches_begun++;
 }
 
-static void forward_batch(void) {
-  batch *self = &batches[below(batch_limit)];
-  if (!self->handle) return;
+/// Forwards to a batch: to `handle`, or, if that is NULL, to the one that the thread has entered.
+static void forward_to(const batch *self, fwd_batch *handle) {
   size_t method = below(method_count);
   member *expected[order_limit];
   expectation run = {
@@ -286,8 +290,32 @@ static void forward_batch(void) {
   }
   innermost = &run;
   depth++;
-  call(self->handle, method);
+  call(handle, method);
   end_expectation(&run);
+}
+
+static void forward_batch(void) {
+  batch *self = &batches[below(batch_limit)];
+  if (!self->handle) return;
+  if (chance(50)) {
+    forward_to(self, self->handle);
+    return;
+  }
+  batch *outer = entered;
+  entered = self;
+  fwd_batch_use use = {.batch = self->handle};
+  fwd_batch_enter(&use);
+  forward_to(self, NULL);
+  fwd_batch_leave(&use);
+  entered = outer;
+}
+
+static void fan_out(void) {
+  if (entered) {
+    forward_to(entered, NULL);
+  } else {
+    fan_out_to_list();
+  }
 }
 
 /// Ends a batch. Not inside of a fan-out, which may be one of the batch.

@@ -67,6 +67,8 @@ typedef struct way {
   bool is_intercepted;
   /// Whether a closure sees the invocation pass.
   bool is_observed;
+  /// Whether the thread has entered a batch of the proxy.
+  bool is_in_batch;
   fwd_result_policy policy;
   int64_t seen;
 } way;
@@ -247,6 +249,10 @@ static const way ways[] = {
      .forward = forward_six_by_name, .seen = 123456},
     {.name = "a batch", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six_in_batch, .seen = 123456},
+    {.name = "fwd_forward in a batch, six arguments", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
+     .forward = forward_six, .is_in_batch = true, .seen = 123456},
+    {.name = "a function pointer in a batch, four arguments", .encoding = "v@:qqdd",
+     .implementation = FUNCTION(take_four), .forward = call_four, .is_in_batch = true, .seen = 1234},
     {.name = "a function pointer, four arguments", .encoding = "v@:qqdd",
      .implementation = FUNCTION(take_four), .forward = call_four, .seen = 1234},
     {.name = "a function pointer, six arguments", .encoding = "v@:qqqqqq",
@@ -363,9 +369,19 @@ static void pass_large(void) {
 static bool prints_figures;
 static const char weakly[] = ", to a weak subscriber";
 
+/// Forwards once more, from outside.
+static fwd_status begin(void) {
+  if (!now.way->is_in_batch) return now.way->forward();
+  fwd_batch_use use = {.batch = now.batch};
+  fwd_batch_enter(&use);
+  fwd_status status = now.way->forward();
+  fwd_batch_leave(&use);
+  return status;
+}
+
 static void measure(void) {
   now.limit = 8;
-  now.way->forward();
+  begin();
   size_t level = now.outer - now.here;
   if (prints_figures) printf("%5zu bytes a level: %s%s\n", level, now.way->name, now.object ? weakly : "");
 #if defined(__OPTIMIZE__)
@@ -381,7 +397,7 @@ static void exhaust(void) {
   now.depth = 0;
   now.limit = endless;
   now.status = FWD_OK;
-  fwd_status status = now.way->forward();
+  fwd_status status = begin();
   if (now.status == FWD_OK) now.status = status;
   EXPECT(now.status == FWD_NESTING_STATUS);
   // It names the selector, and how deep it was.
@@ -396,7 +412,7 @@ static void exhaust(void) {
   // As often as one likes.
   size_t depth_before = now.depth;
   now.depth = 0;
-  now.way->forward();
+  begin();
   // The first call of a thread goes through the full entry of a closure, whose frame is another one, so there may be
   // room for one level more or less.
   EXPECT(now.depth + 1 >= depth_before && now.depth <= depth_before + 1);

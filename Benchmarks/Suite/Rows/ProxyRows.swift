@@ -179,9 +179,9 @@ enum ProxyRows {
       let method = try proxy.method(for: MethodSelector(validating: message.rawValue))
       let arguments = Arguments(message)
       return { iterations in
-        try proxy.withBatch { batch in
+        try proxy.withBatch {
           // SAFETY: the frame is that of the message.
-          for _ in 0..<iterations { try unsafe batch.forward(method, frame: arguments.frame) }
+          for _ in 0..<iterations { try unsafe method.forward(frame: arguments.frame) }
         }
         return 0
       }

@@ -20,7 +20,8 @@ static void free_batch(fwd_batch *batch) {
 }
 
 fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
-  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
+  // By the thread's last hazard pointer, since calls and deliveries look at the first ones.
+  fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), FWD_HAZARDS_PER_BLOCK - 1);
   size_t count = 0;
   fwd_span span;
   for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found; found = fwd_span_next(&span)) count += span.count;
@@ -66,6 +67,13 @@ void fwd_batch_destroy(fwd_batch *batch) {
   free_batch(batch);
 }
 
+void fwd_batch_enter(fwd_batch_use *use) {
+  use->outer = fwd_nesting_of_thread.batches;
+  fwd_nesting_of_thread.batches = use;
+}
+
+void fwd_batch_leave(const fwd_batch_use *use) { fwd_nesting_of_thread.batches = use->outer; }
+
 // MARK: For C programs
 
 fwd_status fwd_batch_begin(fwd_proxy *proxy, fwd_batch **batch, fwd_error *error) {
@@ -78,6 +86,17 @@ fwd_status fwd_batch_begin(fwd_proxy *proxy, fwd_batch **batch, fwd_error *error
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a batch");
   fwd_object_retain(proxy->owner);
   *batch = made;
+  return FWD_OK;
+}
+
+fwd_status fwd_batch_run(fwd_batch *batch, void (*body)(void *context), void *context) {
+  if (!batch || !body) {
+    return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_batch_run: no %s", batch ? "function to run" : "batch");
+  }
+  fwd_batch_use use = {.batch = batch};
+  fwd_batch_enter(&use);
+  body(context);
+  fwd_batch_leave(&use);
   return FWD_OK;
 }
 

@@ -4,6 +4,7 @@
 #ifndef FWD_SRC_BATCH_H
 #define FWD_SRC_BATCH_H
 
+#include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
 
 struct fwd_batch {
@@ -19,5 +20,13 @@ struct fwd_batch {
   /// Which of the objects are the batch's to release.
   bool *is_owned;
 };
+
+/// The innermost batch of a proxy that the calling thread has entered; NULL for none.
+static inline fwd_batch *fwd_batch_of_thread(const fwd_proxy *proxy) {
+  for (const fwd_batch_use *use = fwd_nesting_of_thread.batches; use; use = use->outer) {
+    if (use->batch->proxy == proxy) return use->batch;
+  }
+  return NULL;
+}
 
 #endif

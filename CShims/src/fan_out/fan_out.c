@@ -410,7 +410,7 @@ static inline __attribute__((always_inline)) void load_words(const fwd_emission 
   }
 }
 
-/// Loads the words of the registers after closures have been called, since their argument pointers may have overwritten the
+/// Loads the words of the registers, also after closures have been called, whose argument pointers may have overwritten the
 /// words. A call of its own takes less of the stack.
 __attribute__((noinline)) static void load_words_again(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
@@ -471,8 +471,7 @@ __attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped
 /// Returns false if the stack is nearly used up.
 static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                              const fwd_compiled_method *method,
-                                                             const fwd_delivery *delivery, fwd_replay_word *words,
-                                                             bool has_pointers) {
+                                                             const fwd_delivery *delivery, fwd_replay_word *words) {
   fwd_emission *state = &looped->emission;
   fwd_replay *replay = &looped->replay;
   fwd_emission_begin(state, proxy, method, delivery);
@@ -481,7 +480,7 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   replay->words = words;
   replay->met_dead = false;
   replay->context_index = method->loads.context_index;
-  replay->arguments = has_pointers ? delivery->arguments : NULL;
+  replay->arguments = delivery->arguments;
   replay->operations = &operations_of_loops;
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
@@ -528,8 +527,8 @@ static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emis
   return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish(state, error);
 }
 
-/// Delivers to the subscribers of the moment or of a batch by a loop. `has_pointers` says that the delivery has pointers to
-/// its arguments, and no batch. It is a constant for narrow methods, since to ask would cost a frame's emission some percent.
+/// Delivers to the subscribers of the moment by a loop. `has_pointers` says that the delivery has pointers to its arguments.
+/// It is a constant for narrow methods, since to ask would cost a frame's emission some percent.
 static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_proxy *proxy,
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
@@ -537,35 +536,51 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
                                                                         bool has_pointers) {
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  fwd_replay *replay = &looped.replay;
-  if (!begin_loop(&looped, proxy, method, delivery, words, has_pointers)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   if (!has_pointers) load_words(state, words);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
-  const fwd_batch *batch = has_pointers ? NULL : delivery->batch;
-  size_t visited = 0, asked = 0;
-  if (batch) {
-    replay->records = batch->records;
-    replay->count = batch->count;
-    state->responses += method->replayers.held(replay);
-    visited = visited_now(batch->guard, batch->walked);
-  } else {
-    const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
-    asked = replay_reading(&looped, &reading, has_pointers);
-    visited = leave_list(state, reading.guard, asked);
-  }
+  const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
+  size_t asked = replay_reading(&looped, &reading, has_pointers);
+  size_t visited = leave_list(state, reading.guard, asked);
   return end_loop(&looped, asked, visited, error);
 }
 
-/// For narrow methods with a frame, or with a batch.
+/// Delivers to the subscribers of a batch by a loop.
+static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fwd_proxy *proxy,
+                                                                              const fwd_compiled_method *method,
+                                                                              const fwd_delivery *delivery,
+                                                                              fwd_error *error, fwd_replay_word *words) {
+  fwd_looped_emission looped;
+  fwd_emission *state = &looped.emission;
+  fwd_replay *replay = &looped.replay;
+  if (!begin_loop(&looped, proxy, method, delivery, words)) {
+    return fwd_nesting_fail(method->method.selector, error);
+  }
+  fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
+  replay->records = delivery->batch->records;
+  replay->count = delivery->batch->count;
+  if (begins_with_closure(replay, method->index)) state->responses += fwd_replay_held_closures(replay);
+  if (replay->count > 0) {
+    load_words_again(&looped);
+    state->responses += state->method->replayers.held(replay);
+  }
+  state->met_dead |= replay->met_dead;
+  // Read again, since what is kept across the deliveries takes stack at each level.
+  const fwd_batch *batch = state->delivery->batch;
+  size_t visited = __builtin_expect(state->met_dead, 0) ? visited_now(batch->guard, batch->walked) : 0;
+  return end_loop(&looped, 0, visited, error);
+}
+
+/// For narrow methods with a frame.
 __attribute__((noinline)) static fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                           const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
   return fan_out_by_loop(proxy, method, delivery, error, words, false);
 }
 
-/// For narrow methods with pointers to the arguments, and no batch.
+/// For narrow methods with pointers to the arguments.
 __attribute__((noinline)) static fwd_status fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
@@ -576,7 +591,21 @@ __attribute__((noinline)) static fwd_status fan_out_pointers(fwd_proxy *proxy, c
 __attribute__((noinline)) static fwd_status fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                          const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_by_loop(proxy, method, delivery, error, words, delivery->arguments && !delivery->batch);
+  return fan_out_by_loop(proxy, method, delivery, error, words, delivery->arguments);
+}
+
+/// For narrow methods and a batch.
+__attribute__((noinline)) static fwd_status fan_out_batch(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                          const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_NARROW];
+  return fan_out_batch_by_loop(proxy, method, delivery, error, words);
+}
+
+/// For methods that are not narrow, and a batch.
+__attribute__((noinline)) static fwd_status fan_out_batch_wide(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                               const fwd_delivery *delivery, fwd_error *error) {
+  fwd_replay_word words[FWD_REPLAY_WORDS];
+  return fan_out_batch_by_loop(proxy, method, delivery, error, words);
 }
 
 /// For methods that no subscriber implements.
@@ -610,9 +639,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                                                                         const fwd_delivery *delivery,
                                                                         fwd_error *error) {
   if (__builtin_expect(!is_by_loop(method, delivery), 0)) return fan_out_deciding(proxy, method, delivery, error);
-  if (__builtin_expect(!method->is_narrow, 0)) return fan_out_wide(proxy, method, delivery, error);
-  return delivery->arguments && !delivery->batch ? fan_out_pointers(proxy, method, delivery, error)
-                                                 : fan_out_frame(proxy, method, delivery, error);
+  if (__builtin_expect(!method->is_narrow, 0)) {
+    return delivery->batch ? fan_out_batch_wide(proxy, method, delivery, error)
+                           : fan_out_wide(proxy, method, delivery, error);
+  }
+  if (delivery->batch) return fan_out_batch(proxy, method, delivery, error);
+  return delivery->arguments ? fan_out_pointers(proxy, method, delivery, error)
+                             : fan_out_frame(proxy, method, delivery, error);
 }
 
 /// Whether some subscriber may implement the method. The subscribers of a batch may have left the list.
@@ -676,7 +709,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   fwd_replay_word words[FWD_REPLAY_NARROW];
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words, has_pointers)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0);
@@ -735,8 +768,9 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
 
 // MARK: Entries
 
-static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                const fwd_delivery *delivery, fwd_error *error) {
+/// Fans out to the subscribers of the delivery's batch, or to the proxy's current ones.
+static inline __attribute__((always_inline)) fwd_status fan_out_now(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                    const fwd_delivery *delivery, fwd_error *error) {
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
   // Interception is the highest bit, so one comparison finds out about both.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
@@ -752,8 +786,25 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
   return fan_out_to_some(proxy, method, delivery, error);
 }
 
-fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery,
-                       fwd_error *error) {
+/// Fans out on a thread that has entered some batch. Tells the delivery rather than a copy of it, which would take stack at
+/// each level of a recursion.
+__attribute__((noinline)) static fwd_status fan_out_inside(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                           fwd_delivery *delivery, fwd_error *error) {
+  if (!delivery->batch) {
+    delivery->batch = fwd_batch_of_thread(proxy);
+    // Whoever has entered a batch keeps its proxy.
+    if (delivery->batch) delivery->is_unpinned = false;
+  }
+  return fan_out_now(proxy, method, delivery, error);
+}
+
+static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                fwd_delivery *delivery, fwd_error *error) {
+  if (__builtin_expect(fwd_nesting_of_thread.batches != NULL, 0)) return fan_out_inside(proxy, method, delivery, error);
+  return fan_out_now(proxy, method, delivery, error);
+}
+
+fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_delivery *delivery, fwd_error *error) {
   return fan_out(proxy, fwd_compiled_method_of(method), delivery, error);
 }
 

@@ -62,7 +62,7 @@ static inline fwd_status release_owner(void *owner, fwd_status status) {
 }
 
 /// Fans out for a C program, which may release its last reference to the proxy inside the fan-out.
-static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method, const fwd_delivery *delivery) {
+static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_delivery *delivery) {
   void *owner = fwd_proxy_hold(proxy);
   return release_owner(owner, fwd_fan_out(proxy, method, delivery, NULL));
 }
@@ -106,10 +106,10 @@ static inline __attribute__((always_inline)) fwd_status forward_checked_frame(
   return fwd_fan_out(proxy, method, &delivery, error);
 }
 
-fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,
-                              size_t frame_size, void *result, size_t result_size, fwd_error *error) {
+fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame, size_t frame_size,
+                              void *result, size_t result_size, fwd_error *error) {
   fwd_status status = check_sizes(method, frame, frame_size, result, result_size, error);
-  return status == FWD_OK ? forward_checked_frame(proxy, method, batch, frame, result, error) : status;
+  return status == FWD_OK ? forward_checked_frame(proxy, method, NULL, frame, result, error) : status;
 }
 
 /// Forwards a frame for a C program, which may release its last reference to the proxy inside the fan-out.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The fan-outs under way on a thread, one inside the other, and the stack that is left for further ones.
+/// The fan-outs under way on a thread, one inside the other, the stack that is left for further ones, and the batches that
+/// the thread forwards to.
 ///
 /// A subscriber may forward, so fan-outs nest. A recursion without an end is stopped by an error while the stack
 /// still has room for the error's handling. The stack pointer is compared with the thread's limits, rather than the
@@ -10,7 +11,7 @@
 #ifndef FWD_SRC_NESTING_H
 #define FWD_SRC_NESTING_H
 
-#include "forwarding.h"
+#include "fwd_fan_out.h"
 
 /// What runs in a frame.
 typedef enum fwd_nesting_kind {
@@ -54,6 +55,8 @@ typedef enum fwd_stack_state {
 
 typedef struct fwd_nesting {
   fwd_nesting_frame *innermost;
+  /// The innermost batch that the thread has entered; NULL for none.
+  const fwd_batch_use *batches;
   /// A fan-out may begin while the stack pointer is at most `stack_room` bytes above `stack_floor`. Both are 0
   /// until the thread's first fan-out.
   uintptr_t stack_floor;

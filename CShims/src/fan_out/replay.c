@@ -137,13 +137,19 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
   return deliver_by_closures(replay, first, false);
 }
 
-size_t fwd_replay_closures(fwd_replay *replay) {
-  // Without a batch, a record that can be weak is.
-  loop_progress progress = deliver_by_closures(replay, 0, true);
+/// Takes the records that have been visited out of the replay.
+static inline size_t go_on_behind(fwd_replay *replay, loop_progress progress) {
   replay->records += progress.next;
   replay->count -= progress.next;
   return progress.delivered;
 }
+
+size_t fwd_replay_closures(fwd_replay *replay) {
+  // Without a batch, a record that can be weak is.
+  return go_on_behind(replay, deliver_by_closures(replay, 0, true));
+}
+
+size_t fwd_replay_held_closures(fwd_replay *replay) { return go_on_behind(replay, held_closures(replay, 0)); }
 
 // The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
 // table may have been freed once the subscription has ended.
@@ -325,6 +331,11 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
 #else
 
 size_t fwd_replay_closures(fwd_replay *replay) {
+  (void)replay;
+  return 0;
+}
+
+size_t fwd_replay_held_closures(fwd_replay *replay) {
   (void)replay;
   return 0;
 }

@@ -82,9 +82,10 @@ typedef struct fwd_replayers {
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 
 /// Delivers to the first records of a list, as far as they have closures or lack the method, without the words of
-/// registers. The arguments must have been found, and there must be no batch. Leaves the other records in the replay, and
-/// returns how many deliveries it has made.
+/// registers. There must be no batch. Leaves the other records in the replay, and returns how many deliveries it has made.
 size_t fwd_replay_closures(fwd_replay *replay);
+/// The same for the records of a batch.
+size_t fwd_replay_held_closures(fwd_replay *replay);
 
 /// Where the word of a register comes from.
 typedef struct fwd_register_load {

@@ -136,8 +136,8 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
   return guard;
 }
 
-/// Enters a domain, before its pointers are followed. `depth` (0 or 1) is how many visits of the thread have probably not
-/// ended yet, so that the first hazard pointer tried is a free one. A wrong depth costs time only.
+/// Enters a domain, before its pointers are followed. `depth` is the index of the hazard pointer that is tried first: 0, or 1
+/// inside of another visit of the thread, so that it is mostly a free one. A wrong depth costs time only.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t depth) {
   fwd_hazard *hazard = fwd_hazard_at(depth);
   if (FWD_RARELY(!hazard)) hazard = fwd_hazard_find(domain);

@@ -118,6 +118,10 @@ static void give_up(fwd_lock *lock) {
 /// How many threads are about to fork.
 static atomic_uint forks;
 static FWD_FAST_THREAD_LOCAL bool is_forking;
+/// The number of the last fork, and of the one that the thread has waited for in vain, so that it does so once and not at
+/// each lock.
+static atomic_uint last_fork;
+static FWD_FAST_THREAD_LOCAL unsigned fork_given_up;
 /// The same as `locks` of a thread's block, for all threads that have no block because memory was short.
 static atomic_uint locks_without_block;
 static FWD_FAST_THREAD_LOCAL unsigned my_locks_without_block;
@@ -151,7 +155,15 @@ static uint32_t locks_of(const fwd_thread_block *block) {
   return atomic_load_explicit(&block->locks, memory_order_relaxed);
 }
 
-static bool is_closed(void) { return atomic_load_explicit(&forks, memory_order_acquire) > 0 && !is_forking; }
+static bool is_closed(void) {
+  return atomic_load_explicit(&forks, memory_order_acquire) > 0 && !is_forking &&
+         fork_given_up != atomic_load_explicit(&last_fork, memory_order_relaxed);
+}
+
+/// Notes that the thread has waited long enough if the gate is still closed.
+static void stop_waiting(void) {
+  if (is_closed()) fork_given_up = atomic_load_explicit(&last_fork, memory_order_relaxed);
+}
 
 /// Waits while another thread forks. The thread holds no lock.
 __attribute__((cold, noinline)) static void wait_at_gate(fwd_thread_block *block) {
@@ -163,6 +175,7 @@ __attribute__((cold, noinline)) static void wait_at_gate(fwd_thread_block *block
     set_locks(block, 1);
     fwd_fence_light();
   } while (is_closed() && now_ns() < deadline);
+  stop_waiting();
 }
 
 __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
@@ -178,6 +191,7 @@ __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
     atomic_fetch_add(&locks_without_block, 1);
     atomic_thread_fence(memory_order_seq_cst);
   }
+  stop_waiting();
 }
 
 /// Passes the gate while it may be closed. The thread has said that it holds a lock.
@@ -246,6 +260,7 @@ static bool is_any_held(void) {
 static void before_fork(void) {
   fwd_thread_set_up();
   is_forking = true;
+  atomic_fetch_add(&last_fork, 1);
   atomic_fetch_add(&forks, 1);
   if (!fwd_fence_heavy()) {
     // Without the fence a thread that has just begun to lock may not be seen yet. A store takes far less than this.

@@ -17,6 +17,7 @@
     private static let functions = "hook: a proxy with three C functions"
     private static let strong = "hook: a proxy with two closures, held strongly, and a C function"
     private static let weak = "hook: a proxy with two weak closures and a C function"
+    private static let batched = "hook: a proxy with two weak closures and a C function, in a batch"
     private static let rowCount = 256
 
     static var group: RowGroup {
@@ -53,6 +54,7 @@
             },
             row(strong) { _ in try closures(.strong) },
             row(weak) { _ in try closures(.weak) },
+            row(batched) { _ in try closures(.weak, inBatch: true) },
           ]
         },
         goals: {
@@ -63,6 +65,7 @@
               bounds: [(multiplexer, "three called by hand"), (byHand, "one C function")].flatMap {
                 base, unit in
                 [
+                  (batched, "two weak closures and a C function, in a batch", 15),
                   (weak, "two weak closures and a C function", 15),
                   (functions, "three C functions", 6),
                 ]
@@ -80,7 +83,13 @@
     private struct Hook {
       let hook: example_hook
       let context: UnsafeMutableRawPointer?
+      /// Whose batch the calls run in.
+      var batch: DynamicProxy? = nil
       let sums: (UnsafeMutablePointer<Int64>) -> [Int64]
+
+      func callRows(_ count: Int, _ iterations: Int) {
+        example_call_hook(hook, context, count, iterations)
+      }
     }
 
     private static func row(
@@ -96,7 +105,11 @@
         made = hook
         let before = hook.sums(numbers)
         let start = bench_start()
-        example_call_hook(hook.hook, hook.context, rowCount, iterations)
+        if let proxy = hook.batch {
+          try? proxy.withBatch { hook.callRows(rowCount, iterations) }
+        } else {
+          hook.callRows(rowCount, iterations)
+        }
         let sample = bench_finish(start, 0, 0)
         let each = Int64(rowCount * (rowCount + 1) / 2 * iterations)
         return Sample(
@@ -127,7 +140,9 @@
       }
     }
 
-    private static func closures(_ lifetime: DynamicProxy.Lifetime) throws -> Hook {
+    private static func closures(
+      _ lifetime: DynamicProxy.Lifetime, inBatch: Bool = false
+    ) throws -> Hook {
       let proxy = try DynamicProxy("Updates") { $0.optional(SQLiteKey.updated) }
       let watches = [Watch(), Watch()]
       let observer = Observer()
@@ -136,7 +151,7 @@
       let pointer = try proxy.functionPointer(for: SQLiteKey.updated, context: .first, owner: proxy)
       // The closure keeps all of them, and the row keeps the closure.
       return Hook(
-        hook: pointer.unsafeCast(), context: nil,
+        hook: pointer.unsafeCast(), context: nil, batch: inBatch ? proxy : nil,
         sums: { [proxy, observer] _ in
           withExtendedLifetime((proxy, observer)) {
             [watches[0].sum, watches[1].sum, example_observed_sum()]

@@ -27,6 +27,9 @@
       "\(load.rawValue): six hooks of a proxy, three observers of each row"
         + (traces ? "" : ", none of statements")
     }
+    private static func batched(_ load: Load, traces: Bool = true) -> String {
+      "\(hooked(load, traces: traces)), in a batch"
+    }
 
     static var group: RowGroup {
       RowGroup(
@@ -39,6 +42,10 @@
               row(byHand(load), load) { HooksByHand($0, $1) },
               row(hooked(load), load) { try share($0, $1, traces: true) },
               row(hooked(load, traces: false), load) { try share($0, $1, traces: false) },
+              row(batched(load), load, inBatch: true) { try share($0, $1, traces: true) },
+              row(batched(load, traces: false), load, inBatch: true) {
+                try share($0, $1, traces: false)
+              },
             ]
           }
         },
@@ -47,12 +54,16 @@
             Goal(
               group: name, title: "a load of 1,000,000 rows with hooks",
               bounds: Load.allCases.flatMap { load in
-                [true, false].map { traces in
-                  Bound(
-                    quantity: .ratio(of: hooked(load, traces: traces), to: without(load)),
-                    limit: 1.25, unit: "without hooks",
-                    detail: load.rawValue
-                      + (traces ? ", each hook observed" : ", statements not observed"))
+                [true, false].flatMap { traces in
+                  [true, false].map { inBatch in
+                    let way = inBatch ? batched(load, traces: traces) : hooked(load, traces: traces)
+                    return Bound(
+                      quantity: .ratio(of: way, to: without(load)), limit: 1.25,
+                      unit: "without hooks",
+                      detail: load.rawValue
+                        + (traces ? ", each hook observed" : ", statements not observed")
+                        + (inBatch ? ", in a batch" : ""))
+                  }
                 }
               })
           ]
@@ -88,7 +99,7 @@
 
     /// A row of one load. `hook` returns an object that keeps the connection's hooks, or nil without any.
     private static func row(
-      _ way: String, _ load: Load,
+      _ way: String, _ load: Load, inBatch: Bool = false,
       _ hook: @escaping (SQLiteConnection, Observers) throws -> AnyObject?
     ) -> Row {
       Row(group: name, way: way, deliveries: rowCount) { iterations in
@@ -102,7 +113,12 @@
             return Sample(total, isRight: false)
           }
           connection.run("CREATE TABLE points (x INTEGER, y INTEGER)")
-          total.nanoseconds += run(load, connection).nanoseconds
+          let sample =
+            inBatch
+            ? try? (hooks as? SQLiteHooks)?.proxy.withBatch { run(load, connection) }
+            : run(load, connection)
+          guard let sample else { return Sample(total, isRight: false) }
+          total.nanoseconds += sample.nanoseconds
           let seen = hooks == nil ? 0 : rowCount
           isRight = isRight && observers.rows.allSatisfy { $0 == seen }
           isRight = isRight && connection.text("SELECT count(*) FROM points") == "\(rowCount)"

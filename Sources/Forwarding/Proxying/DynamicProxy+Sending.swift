@@ -116,7 +116,7 @@ extension DynamicProxy {
     var delivery = unsafe fwd_delivery()
     unsafe delivery.frame = frame
     unsafe delivery.result = result
-    let status = unsafe withUnsafePointer(to: delivery) {
+    let status = unsafe withUnsafeMutablePointer(to: &delivery) {
       unsafe fwd_fan_out(core.handle, entry, $0, nil)
     }
     return status == FWD_OK ? .done : .failed

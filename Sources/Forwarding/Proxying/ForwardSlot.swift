@@ -127,8 +127,11 @@ extension DynamicProxy {
     var asked: DynamicProxy?
     // One that another takes the place of meanwhile has not answered for it.
     while let annex, annex !== asked, let method = unsafe annex.core.method(selector) {
+      var own = unsafe delivery.pointee
       // SAFETY: the annex has the same methods, and is kept during the call.
-      let status = unsafe fwd_fan_out(annex.core.handle, method, delivery, error)
+      let status = unsafe withUnsafeMutablePointer(to: &own) {
+        unsafe fwd_fan_out(annex.core.handle, method, $0, error)
+      }
       if status != FWD_NO_RESPONDER { return status }
       asked = annex
     }

@@ -83,7 +83,7 @@ extension DynamicProxy {
     // are valid during the call; the shim checks their sizes.
     let entry = unsafe method.entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
     let status = unsafe fwd_forward_method(
-      core.handle, entry, nil, frame.baseAddress, frame.count, result?.baseAddress,
+      core.handle, entry, frame.baseAddress, frame.count, result?.baseAddress,
       result?.count ?? 0, nil)
     if status != FWD_OK {
       throw unsafe ForwardingError.last(MethodSelector(handle: entry.pointee.selector))
@@ -144,7 +144,7 @@ extension ResolvedMethod {
     // SAFETY: the buffers are valid during the call; the shim checks their
     // sizes.
     let status = unsafe fwd_forward_method(
-      proxy.core.handle, entry, nil, frame.baseAddress, frame.count, result?.baseAddress,
+      proxy.core.handle, entry, frame.baseAddress, frame.count, result?.baseAddress,
       result?.count ?? 0, nil)
     if status != FWD_OK { throw ForwardingError.last(selector) }
   }
@@ -186,7 +186,8 @@ extension ResolvedMethod {
   /// Replays a delivery.
   @unsafe internal func forward(_ delivery: fwd_delivery) throws(ForwardingError) {
     // SAFETY: the caller has checked the delivery; it is valid during the call.
-    let status = unsafe withUnsafePointer(to: delivery) {
+    var delivery = unsafe delivery
+    let status = unsafe withUnsafeMutablePointer(to: &delivery) {
       unsafe fwd_fan_out(proxy.core.handle, entry, $0, nil)
     }
     if status != FWD_OK { throw ForwardingError.last(selector) }

@@ -38,7 +38,7 @@ internal import CForwardingInternal
     var delivery = unsafe fwd_delivery()
     unsafe delivery.frame = frame
     unsafe delivery.result = result
-    return unsafe withUnsafePointer(to: delivery) {
+    return unsafe withUnsafeMutablePointer(to: &delivery) {
       unsafe fwd_fan_out(core, entry, $0, nil) == FWD_OK
     }
   }

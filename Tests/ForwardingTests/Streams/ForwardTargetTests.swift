@@ -162,10 +162,9 @@ import Testing
       $0.on("finish") { (_: Half) in journal.note("finish") } as Void
       $0.on("ping:") { (_: Half, number: Int32) in journal.note("no") } as Void
     }
-    let (ping, finish) = (try proxy.method(for: "ping:"), try proxy.method(for: "finish"))
-    try proxy.withBatch { batch in
-      try batch.forward(finish, Invocation("finish", finish.signature))
-      try batch.forward(ping, Invocation("ping:", ping.signature))
+    try proxy.withBatch {
+      try proxy.send("finish")
+      try proxy.send("ping:", Int32(0))
     }
     #expect(journal.take() == ["finish", "a0"])
   }

@@ -446,6 +446,7 @@ int c_interface_check_null_references(void) {
   FAILS(FWD_NULL_ARGUMENT, fwd_signature_create("v", 1, NULL, NULL));
   FAILS(FWD_NULL_ARGUMENT, fwd_batch_begin(NULL, NULL, NULL));
   FAILS(FWD_NULL_ARGUMENT, fwd_batch_forward(NULL, fwd_selector_register("ping:"), NULL, 0, NULL, 0));
+  FAILS(FWD_NULL_ARGUMENT, fwd_batch_run(NULL, NULL, NULL));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_unsubscribe(NULL, 1));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_move(NULL, 1, &(fwd_position){.kind = FWD_POSITION_FIRST}, NULL));
   return failures;

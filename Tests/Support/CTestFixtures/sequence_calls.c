@@ -765,6 +765,27 @@ static fwd_status call_batch(scene *self) {
   return status;
 }
 
+typedef struct run_in_batch {
+  scene *scene;
+  fwd_status status;
+} run_in_batch;
+
+static void forward_in_batch(void *context) {
+  run_in_batch *self = context;
+  int number = 1;
+  self->status = fwd_forward(self->scene->proxy, self->scene->ping, &number, sizeof number, NULL, 0);
+}
+
+static fwd_status call_batch_run(scene *self) {
+  fwd_batch *batch = NULL;
+  fwd_status status = fwd_batch_begin(self->proxy, &batch, NULL);
+  if (status != FWD_OK) return expect_untouched(self, status, batch);
+  run_in_batch run = {.scene = self, .status = FWD_NOT_ALLOWED};
+  status = fwd_batch_run(batch, forward_in_batch, &run);
+  fwd_batch_end(batch);
+  return status == FWD_OK ? run.status : status;
+}
+
 static fwd_status call_batch_and_unsubscribe(scene *self) {
   fwd_subscription made = 0;
   fwd_status status = scene_subscribe(self, false, NULL, &made);
@@ -938,6 +959,7 @@ const call sequence_calls[] = {
     {"fwd_invocation_proceed and the like of NULL", call_null_invocation, 0, 0, 0, false},
     {"fwd_proxy_create with on_error", call_on_error, 0, 0, 0, false},
     {"fwd_batch_begin, fwd_batch_forward, fwd_batch_end", call_batch, FWD_DEAD, 0, 0, false},
+    {"fwd_batch_run", call_batch_run, FWD_DEAD, 0, 0, false},
     {"fwd_batch_begin, then fwd_proxy_unsubscribe", call_batch_and_unsubscribe, FWD_DEAD, 0, 0, false},
     {"fwd_proxy_function", call_function, FWD_DEAD, 0, 0, false},
     {"fwd_callback_table_create, fwd_callback_table_struct, fwd_callback_table_destroy", call_callback_table, FWD_DEAD, 0,

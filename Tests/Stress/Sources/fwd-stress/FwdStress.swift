@@ -111,7 +111,7 @@ internal import Synchronization
     func line(_ count: Int, _ what: String) {
       say("\(count) \(what), \(Int(Double(count) / seconds)) a second")
     }
-    line(tally.fans, "fan-outs (\(tally.nested) inside of others, \(tally.batches) batches of 4)")
+    line(tally.fans, "fan-outs (\(tally.nested) inside of others, \(tally.batches) batches)")
     line(tally.deliveries, "deliveries")
     line(tally.joined, "subscriptions")
     line(tally.cancelled, "cancelled")

@@ -71,7 +71,7 @@ extension Worker {
     }
   }
 
-  private func forward(_ name: Fan.Method, _ method: ResolvedMethod) {
+  func forward(_ name: Fan.Method, _ method: ResolvedMethod) {
     fan(name) { fan in
       try unsafe fan.withFrame { try unsafe method.forward(frame: $0) }
     }
@@ -135,22 +135,12 @@ extension Worker {
   }
 
   func forwardBatch() {
-    let joinedBy = clock.load(ordering: .sequentiallyConsistent)
-    let present = stage.presentMembers()
-    tally.batches += 1
-    violations.unfailing("a batch") {
-      try stage.main.withBatch { batch in
-        for turn in 0..<4 {
-          let name = turn == 2 ? Fan.Method.shade : .strike
-          let method = turn == 2 ? stage.shade : stage.strike
-          fan(name, joinedBy: joinedBy, present: present) { fan in
-            try unsafe fan.withFrame { try unsafe batch.forward(method, frame: $0) }
-          }
-          if turn == 1 && depth == 0 && random.isOneOf(4) && !isChild.load(ordering: .relaxed) {
-            change()
-          }
-        }
-      }
+    inBatch {
+      forward(.strike, stage.strike)
+      if depth == 0 && random.isOneOf(4) && !isChild.load(ordering: .relaxed) { change() }
+      forward(.shade, stage.shade)
+      forwardByFunction()
+      forwardForResult()
     }
   }
 
@@ -174,7 +164,11 @@ extension Worker {
       let member = membership.member
       fan(.strike, present: [member]) { fan in
         try stage.main.send("strike:fan:", fan.ticket, fan.address)
-        violations.check(member.hasSeen(fan), "a new member was not called (\(kind))")
+        violations.check(
+          member.hasSeen(fan) == callsNewMembers,
+          callsNewMembers
+            ? "a new member was not called (\(kind))"
+            : "a batch called a new member (\(kind))")
       }
       membership.cancel(byObject: random.isOneOf(3))
       tally.cancelled += 1

@@ -23,6 +23,9 @@ internal import Synchronization
   let isPassing: Bool
   var random: Random
   private(set) var depth = 0
+  /// The batch of the main proxy that the thread is in: the moment by which its
+  /// members had joined, and those of them that are held.
+  private var batch: (joinedBy: Int, present: [Member])?
   /// How many destroy notifiers are running inside of one another.
   var notifierDepth = 0
   private let serial: Int64
@@ -70,8 +73,9 @@ internal import Synchronization
   ) {
     // Those that are held are there throughout, unless their end begins. To hold
     // them all each time would let nobody die in a fan-out.
-    let members = present ?? (random.isOneOf(4) ? stage.presentMembers() : [])
-    let fan = run(Fan(self, method, joinedBy: joinedBy), body)
+    let members =
+      present ?? batch?.present ?? (random.isOneOf(4) ? stage.presentMembers() : [])
+    let fan = run(Fan(self, method, joinedBy: joinedBy ?? batch?.joinedBy), body)
     if stage.isEnding.load(ordering: .sequentiallyConsistent) { return }
     if method == .claim {
       violations.check(fan.deliveries == 1, "\(fan.deliveries) members answered for the first")
@@ -80,6 +84,25 @@ internal import Synchronization
     fan.checkSteady()
     for member in members where member.implements(method) && !member.hasSeen(fan) {
       violations.check(!member.wasThere(fan), "a member missed a fan-out (\(method))")
+    }
+  }
+
+  /// Whether the thread's next fan-out of the main proxy calls members that join
+  /// now.
+  var callsNewMembers: Bool { batch == nil }
+
+  /// Runs the body in a batch of the main proxy.
+  func inBatch(_ body: () -> Void) {
+    let joinedBy = clock.load(ordering: .sequentiallyConsistent)
+    let present = stage.presentMembers()
+    let outer = batch
+    tally.batches += 1
+    violations.unfailing("a batch") {
+      try stage.main.withBatch {
+        batch = (joinedBy, present)
+        body()
+        batch = outer
+      }
     }
   }
 
