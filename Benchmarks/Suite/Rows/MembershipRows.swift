@@ -97,34 +97,47 @@ enum MembershipRows {
     }
   }
 
-  private final class Members {
+  /// Members in memory of its own, since the peers' programs in C++ do not check accesses to theirs either.
+  @safe private final class Members {
     let proxy: DynamicProxy
-    private let subscribers: [any DynamicProxy.Subscriber]
-    /// One for each subscriber.
-    private var subscriptions: [DynamicProxy.Subscription]
+    private let members: UnsafeMutableBufferPointer<Member>
     private var next = 0
+
+    private struct Member {
+      let subscriber: any DynamicProxy.Subscriber
+      var subscription: DynamicProxy.Subscription
+    }
 
     init(
       _ proxy: DynamicProxy, _ subscribers: [any DynamicProxy.Subscriber],
       _ subscriptions: [DynamicProxy.Subscription]
     ) {
       self.proxy = proxy
-      self.subscribers = subscribers
-      self.subscriptions = subscriptions
+      unsafe members = .allocate(capacity: subscribers.count)
+      _ = unsafe members.initialize(
+        fromContentsOf: zip(subscribers, subscriptions).map(Member.init))
+    }
+
+    deinit {
+      unsafe members.deinitialize()
+      unsafe members.deallocate()
     }
 
     /// Anywhere: not always the first, which may be easy to find.
     func replaceNext() throws {
-      next = (next + 7919) % subscribers.count
-      subscriptions[next].cancel()
-      let subscriber = subscribers[next]
-      subscriptions[next] = try proxy.subscribe(subscriber)
+      next = unsafe (next + 7919) % members.count
+      // SAFETY: the index is that of a member.
+      let member = unsafe members.baseAddress! + next
+      unsafe member.pointee.subscription.cancel()
+      let subscriber = unsafe member.pointee.subscriber
+      unsafe member.pointee.subscription = try proxy.subscribe(subscriber)
     }
 
     func replaceAll() throws {
-      for subscription in subscriptions { subscription.cancel() }
-      for (index, subscriber) in subscribers.enumerated() {
-        subscriptions[index] = try proxy.subscribe(subscriber)
+      for index in unsafe members.indices { unsafe members[index].subscription.cancel() }
+      for index in unsafe members.indices {
+        let subscriber = unsafe members[index].subscriber
+        unsafe members[index].subscription = try proxy.subscribe(subscriber)
       }
     }
   }

@@ -74,6 +74,7 @@ static bool is_before(uint64_t time, uint64_t other) { return (int64_t)(time - o
 static bool find_earliest(const fwd_domain *domain, uint64_t *earliest) {
   bool found = false;
   for (fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks); block; block = block->next) {
+    if (fwd_thread_block_use(block) == FWD_BLOCK_FREE) continue;
     for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
       fwd_hazard *hazard = &block->hazards[i];
       if (atomic_load(&hazard->domain) != domain) continue;

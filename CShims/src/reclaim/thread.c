@@ -31,9 +31,9 @@ void fwd_thread_set_up(void) { pthread_once(&once, set_up); }
 static fwd_thread_block *take_free_block(void) {
   fwd_thread_block *block = atomic_load_explicit(&fwd_all_thread_blocks, memory_order_acquire);
   for (; block; block = block->next) {
-    bool is_owned = false;
-    if (atomic_compare_exchange_strong_explicit(&block->is_owned, &is_owned, true, memory_order_acquire,
-                                                memory_order_relaxed)) {
+    uint8_t use = atomic_load_explicit(&block->use, memory_order_relaxed);
+    if (use != FWD_BLOCK_OWNED && atomic_compare_exchange_strong_explicit(&block->use, &use, FWD_BLOCK_OWNED,
+                                                                          memory_order_acquire, memory_order_relaxed)) {
       return block;
     }
   }
@@ -44,13 +44,23 @@ static fwd_thread_block *make_block(void) {
   fwd_thread_block *made = aligned_alloc(FWD_LINE, sizeof *made);
   if (!made) return NULL;
   memset(made, 0, sizeof *made);
-  atomic_init(&made->is_owned, true);
+  atomic_init(&made->use, FWD_BLOCK_OWNED);
   made->next = atomic_load_explicit(&fwd_all_thread_blocks, memory_order_relaxed);
   // A thread that walks the blocks after a heavy fence finds this one, or this thread's light fence is after that
   // heavy fence: the store below is before this thread's first announcement.
   while (!atomic_compare_exchange_weak(&fwd_all_thread_blocks, &made->next, made)) {
   }
   return made;
+}
+
+/// Gives a block up, whose hazard pointers are those of batches.
+static void release_block(fwd_thread_block *block) {
+  bool is_free = true;
+  for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
+    is_free = is_free && !atomic_load_explicit(&block->hazards[i].domain, memory_order_relaxed);
+  }
+  // Release: the next thread finds the block as this one leaves it.
+  atomic_store_explicit(&block->use, is_free ? FWD_BLOCK_FREE : FWD_BLOCK_LEFT, memory_order_release);
 }
 
 fwd_thread_block *fwd_thread_add_block(void) {
@@ -64,7 +74,7 @@ fwd_thread_block *fwd_thread_add_block(void) {
   while (*link) link = &(*link)->more;
   // The exit handler gets the first block, and the others with it.
   if (link == &fwd_thread_blocks && pthread_setspecific(exit_key, block) != 0) {
-    atomic_store_explicit(&block->is_owned, false, memory_order_release);
+    release_block(block);
     return NULL;
   }
   *link = block;
@@ -94,7 +104,7 @@ bool fwd_thread_fence_heavy(void) {
   atomic_thread_fence(memory_order_seq_cst);
   const fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
   for (; block; block = block->next) {
-    if (atomic_load(&block->is_owned) && !is_mine(block)) return fwd_fence_heavy();
+    if (fwd_thread_block_use(block) == FWD_BLOCK_OWNED && !is_mine(block)) return fwd_fence_heavy();
   }
   return true;
 }
@@ -104,8 +114,7 @@ bool fwd_thread_fence_heavy(void) {
 static void give_back(fwd_thread_block *block) {
   block->more = NULL;
   atomic_store_explicit(&block->locks, 0, memory_order_relaxed);
-  // Release: the next thread finds the block as this one leaves it.
-  atomic_store_explicit(&block->is_owned, false, memory_order_release);
+  release_block(block);
 }
 
 /// Clears the hazard pointers of fan-outs, whose stack frames are gone. Those of batches stay, since any

@@ -33,6 +33,16 @@ typedef struct fwd_hazard {
 
 enum { FWD_HAZARDS_PER_BLOCK = 6 };
 
+/// Who uses a block.
+typedef enum fwd_block_use {
+  /// Nobody. It has no hazard pointer, so those who look for readers pass it over.
+  FWD_BLOCK_FREE = 0,
+  /// Batches of a thread that has ended. Another thread may take the block.
+  FWD_BLOCK_LEFT,
+  /// A thread. It says so before its first announcement, so whoever sees one of these sees this, too.
+  FWD_BLOCK_OWNED,
+} fwd_block_use;
+
 typedef struct fwd_thread_block {
   _Alignas(FWD_LINE) fwd_hazard hazards[FWD_HAZARDS_PER_BLOCK];
   /// The thread's next block.
@@ -41,8 +51,8 @@ typedef struct fwd_thread_block {
   struct fwd_thread_block *next;
   /// How many locks the thread holds or waits for, in its first block.
   _Atomic uint32_t locks;
-  /// Whether a thread has the block.
-  _Atomic bool is_owned;
+  /// A `fwd_block_use`.
+  _Atomic uint8_t use;
   /// A thread that ends a proxy keeps the anchor here, and uses it for its next proxy (fan_out/anchor.h). Only the thread
   /// reads and writes this, and only in its first block. NULL: no anchor.
   struct fwd_anchor *spare_anchor;
@@ -65,6 +75,11 @@ extern FWD_HIDDEN FWD_FAST_THREAD_LOCAL fwd_thread_block *fwd_thread_blocks;
 
 /// All blocks of the process, linked by `next`.
 extern FWD_HIDDEN _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
+
+/// Who uses a block at the moment.
+static inline fwd_block_use fwd_thread_block_use(const fwd_thread_block *block) {
+  return (fwd_block_use)atomic_load(&block->use);
+}
 
 /// Prepares the process, once: threads wait for the one that does it.
 void fwd_thread_set_up(void);
