@@ -67,8 +67,8 @@
 /// - **Lifetime.** An object that a `..._create` function makes is released by `..._release` if there is a
 ///   `..._retain`, and otherwise destroyed by `..._destroy`. Strings and arrays that a program passes are copied,
 ///   unless the comment says otherwise.
-/// - **Calls that must return.** Subscribers, handlers, visitors and notifiers must return normally, on the thread
-///   that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit` is not allowed.
+/// - **Calls that must return.** Subscribers, handlers, visitors, notifiers, and the functions that a batch or a change runs
+///   must return normally, on the thread that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit` is not allowed.
 /// - **Signal handlers.** No function is async-signal-safe.
 ///
 /// # Versions
@@ -915,8 +915,8 @@ typedef struct fwd_subscribe_options {
 
 /// Subscribes `count` functions to a proxy.
 ///
-/// The functions get `context` as their first argument. One context may have several subscriptions. A fan-out under way
-/// does not call the new subscription. `*subscription` receives the subscription; `subscription` may be NULL, and so
+/// The functions get `context` as their first argument. One context may have several subscriptions. Neither a
+/// fan-out under way nor a batch calls the new subscription. `*subscription` receives the subscription; `subscription` may be NULL, and so
 /// may `options`.
 ///
 /// `context` must stay valid until `destroy` is called with it. That happens once, when the subscription has ended and
@@ -1035,7 +1035,8 @@ FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
 
 /// Returns whether an invocation of the method would get a response: a live subscriber implements the method and is not
 /// blocked, an interceptor responds, or the forward target that Swift code has set responds. An interceptor responds if
-/// it is around or instead of the delivery, or if the method is void. Returns false for NULL. O(1) if no subscription
+/// it is around or instead of the delivery, or if the method is void. Subscriptions that began after a batch count, although
+/// the batch does not call them. Returns false for NULL. O(1) if no subscription
 /// has the method, else O(n) until the first live one.
 FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
 
@@ -1083,7 +1084,8 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 /// result is retained for the caller.
 ///
 /// The proxy lives until the call returns, even if a subscriber releases it. Subscribers that join during the fan-out
-/// are not called; subscribers that leave are not called any more. Forwarding inside a fan-out is allowed.
+/// are not called; subscribers that leave are not called any more. Forwarding inside a fan-out is allowed. Inside of
+/// `fwd_batch_run`, the batch's subscribers are called, and not the current ones.
 ///
 /// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, and `FWD_NESTED_TOO_DEEP`. For a method that has no default
 /// result: `FWD_NO_RESPONDER` if nobody responds and the method has a result, and the first failure, mostly
@@ -1260,25 +1262,28 @@ typedef struct fwd_batch fwd_batch;
 /// Begins a batch.
 ///
 /// The batch has the subscribers that are alive now, and retains the proxy. Subscribers that are objects stay alive
-/// until it ends. `*batch` receives it, to be ended with `fwd_batch_end`. End it soon: until then the memory of
+/// until it ends. `*batch` receives it, to be ended with `fwd_batch_end`. Until then the memory of
 /// subscriptions that end is not freed. Returns `FWD_NO_MEMORY`. O(n) in the number of subscribers.
 FWD_API fwd_status fwd_batch_begin(fwd_proxy *FWD_NULLABLE proxy, fwd_batch *FWD_NULLABLE *FWD_NULLABLE batch,
                                    fwd_error *FWD_NULLABLE error);
 
 /// Forwards an invocation to the subscribers of a batch, on any thread.
 ///
-/// Works as `fwd_forward`. Subscriptions that end or are blocked are not called any more. Subscriptions that begin
-/// after the batch are not called. The batch must not end meanwhile.
+/// Works as `fwd_forward`. Subscriptions that end or are blocked are not called any more, except for those that end by
+/// `fwd_proxy_change`: these are called until the batch ends. Subscriptions that begin after the batch are not called. The batch must not end meanwhile. What is forwarded inside of the deliveries goes to the
+/// current subscribers; with `fwd_batch_run` it stays in the batch.
 FWD_API fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector FWD_NULLABLE selector,
                                      const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                      size_t result_size);
 
-/// Calls `body` with `context`. Until it returns, all that this thread forwards through the batch's proxy goes to the
-/// batch's subscribers: by `fwd_forward` and its like, by the proxy's function pointers, and inside of deliveries. Other
-/// threads are not affected. May be nested; the innermost batch of a proxy counts.
+/// Calls a function, and sends what it forwards through the batch's proxy to the batch's subscribers.
 ///
-/// The batch must not end meanwhile, and `body` must return: a `longjmp` past it leaves the thread in the batch. Returns
-/// `FWD_NULL_ARGUMENT`.
+/// Calls `body` once with `context`, on this thread. Until it returns, every forward of this thread through the proxy goes to
+/// the batch: by the functions of this header, by the proxy's function pointers and callback tables, by another proxy that it
+/// is subscribed to, and inside of deliveries. Which subscriptions are called is as for `fwd_batch_forward`. Other threads are not affected, and may run the same batch. Runs may be nested: the
+/// innermost batch of a proxy counts.
+///
+/// The batch must not end before `body` has returned. Returns `FWD_NULL_ARGUMENT`; failures inside of `body` are its own.
 FWD_API fwd_status fwd_batch_run(fwd_batch *FWD_NULLABLE batch, void (*FWD_NULLABLE body)(void *FWD_NULLABLE context),
                                  void *FWD_NULLABLE context);
 

@@ -22,10 +22,10 @@ fwd_batch *FWD_NULLABLE fwd_batch_create(fwd_proxy *FWD_NONNULL proxy);
 /// Ends a batch, on any thread. Subscribers may deinitialise here. NULL is ignored.
 void fwd_batch_destroy(fwd_batch *FWD_NULLABLE batch);
 
-/// That a thread forwards to a batch, on the thread's stack.
+/// Notes on a thread's stack that the thread has entered a batch.
 typedef struct fwd_batch_use {
   fwd_batch *FWD_NONNULL batch;
-  /// The use that it is inside of. Set by `fwd_batch_enter`.
+  /// The thread's innermost use before it. Set by `fwd_batch_enter`.
   const struct fwd_batch_use *FWD_NULLABLE outer;
 } fwd_batch_use;
 
@@ -54,7 +54,8 @@ typedef struct fwd_delivery {
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
   /// Memory for the result, or NULL if the result is not wanted. It needs no alignment.
   void *FWD_NULLABLE result;
-  /// The subscribers to deliver to. NULL for those of the batch that the thread has entered, or the proxy's current ones.
+  /// The subscribers to deliver to. NULL: those of the innermost batch of the proxy that the thread has entered, otherwise
+  /// the current ones. `fwd_fan_out` replaces NULL by the batch that it finds, so each fan-out needs a delivery of its own.
   fwd_batch *FWD_NULLABLE batch;
   /// If it is not NULL, it receives each result, and the method's policy is not applied.
   fwd_collector FWD_NULLABLE collector;
@@ -83,8 +84,8 @@ typedef struct fwd_unpinned_delivery {
 
 /// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
 /// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no
-/// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. If the delivery has no batch, and the
-/// thread has entered one of the proxy, `batch` is set to it.
+/// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. May set
+/// the delivery's `batch`.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 

@@ -60,16 +60,36 @@ import Testing
     withExtendedLifetime((a, b, late)) {}
   }
 
-  /// Weak subscribers of each kind: a closure, and a C function.
-  @Test(arguments: Way.allCases)
-  func `weak subscribers live until the end`(_ way: Way) throws {
+  /// How the subscribers implement the method, in order.
+  enum Kinds: CaseIterable {
+    case closures, functions, closureFirst, functionFirst
+
+    var areClosures: [Bool] {
+      switch self {
+      case .closures: [true, true]
+      case .functions: [false, false]
+      case .closureFirst: [true, false]
+      case .functionFirst: [false, true]
+      }
+    }
+  }
+
+  @Test(arguments: Way.allCases, Kinds.allCases)
+  func `weak subscribers live until the end`(_ way: Way, _ kinds: Kinds) throws {
     let proxy = try DynamicProxy.pinging()
     let population = Population()
-    var owners = [population.make(), population.make()]
-    for owner in owners {
-      try proxy.subscribe(owner) {
-        $0.on("ping:") { (_: Population.Tracked, number: Int32) in
-          journal.note("\(number)")
+    var owners = kinds.areClosures.map { _ in population.make() }
+    for (owner, isClosure) in zip(owners, kinds.areClosures) {
+      try proxy.subscribe(owner) { table in
+        if isClosure {
+          table.on("ping:") { (owner: Population.Tracked, number: Int32) in owner.note(number) }
+        } else {
+          let ping: @convention(c) (UnsafeRawPointer, OpaquePointer, Int32) -> Void = {
+            receiver, _, number in
+            unsafe Unmanaged<Population.Tracked>.fromOpaque(receiver).takeUnretainedValue()
+              .note(number)
+          }
+          unsafe table.function("ping:", "v@:i", calling: ping)
         }
       }
     }
@@ -78,9 +98,73 @@ import Testing
       #expect(population.living == 2)
       try way.forward(1, through: proxy)
     }
-    #expect(population.living == 0 && journal.take() == ["1", "1"])
+    #expect(population.living == 0 && population.takeNotes() == [1, 1])
     try way.forward(2, through: proxy)
-    #expect(journal.take() == [] && proxy.count == 0)
+    #expect(population.takeNotes() == [] && proxy.count == 0)
+  }
+
+  @Test func `methods of many arguments, blocked subscribers, and those for some deliveries`()
+    throws
+  {
+    typealias Many = (Int64, Int64, Int64, Double, Double, Double, Double, Double, Double) -> Void
+    let many = Method("many:", Many.self)
+    let proxy = try DynamicProxy("Many") { $0.optional(many) }
+    let owners = [Bystander(), Bystander(), Bystander(), Bystander()]
+    var subscriptions: [DynamicProxy.Subscription] = []
+    for (index, owner) in owners.enumerated() {
+      let subscription = try proxy.subscribe(owner, times: index == 3 ? 1 : nil) { [journal] in
+        $0.on(many) { _, a, b, c, d, e, f, g, h, i in
+          journal.note("\(index): \(a + b + c) \(d + e + f + g + h + i)")
+        }
+      }
+      subscriptions.append(subscription)
+    }
+    try proxy.withBatch {
+      let pause = subscriptions[1].block()
+      try proxy.send(many, 1, 2, 3, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+      #expect(journal.take() == ["0: 6 3.0", "2: 6 3.0", "3: 6 3.0"])
+      pause.cancel()
+      subscriptions[2].cancel()
+      try proxy.send(many, 2, 2, 3, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+      #expect(journal.take() == ["0: 7 3.0", "1: 7 3.0"])
+    }
+    withExtendedLifetime(owners) {}
+  }
+
+  @Test func `functions of an owner, and of a callback struct, are in the batch`() throws {
+    let proxy = try DynamicProxy.pinging()
+    let (a, late) = (Listener("a", journal), Listener("late", journal))
+    try proxy.subscribe(a)
+    typealias Ping = @convention(c) (Int32) -> Void
+    struct Callbacks { var ping: Ping? }
+    let owned = try proxy.functionPointer(for: "ping:", owner: a)
+    let table = try unsafe proxy.callbackTable(Callbacks.self, owner: a) {
+      $0.set(\.ping, to: "ping:")
+    }
+    try proxy.withBatch {
+      try proxy.subscribe(late)
+      unsafe owned.unsafeCast(to: Ping.self)(1)
+      unsafe table.pointee.ping?(2)
+    }
+    #expect(journal.take() == ["a1", "a2"])
+    unsafe owned.unsafeCast(to: Ping.self)(3)
+    #expect(journal.take() == ["a3", "late3"])
+    withExtendedLifetime((a, late)) {}
+  }
+
+  @Test func `nobody in the batch, and a method with a result, is an error`() throws {
+    let proxy = try DynamicProxy.pinging()
+    let a = Listener("a", journal, score: 4)
+    try proxy.withBatch {
+      try proxy.subscribe(a)
+      #expect(proxy.responds(to: "score:"))
+      let error = #expect(throws: ForwardingError.self) {
+        let _: Int32 = try proxy.send("score:", Int32(1))
+      }
+      #expect(error?.code == .noResponder)
+    }
+    #expect(try proxy.send("score:", Int32(1)) as Int32 == 4)
+    withExtendedLifetime(a) {}
   }
 
   /// A delivery of its own retains the listener. In a batch, the batch has done so.

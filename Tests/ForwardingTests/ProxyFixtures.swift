@@ -55,8 +55,17 @@ final class Box<Value: Sendable>: Sendable {
 /// Counts how many of its objects live: what a closure captures, for example.
 final class Population: Sendable {
   private let count = Box(0)
+  private let notes = Box<[Int32]>([])
 
   var living: Int { count.value }
+
+  /// Gives the numbers that objects have noted since the last time.
+  func takeNotes() -> [Int32] {
+    notes.update { notes in
+      defer { notes = [] }
+      return notes
+    }
+  }
 
   func make() -> Tracked { Tracked(self) }
 
@@ -69,6 +78,8 @@ final class Population: Sendable {
     }
 
     deinit { population.count.update { $0 -= 1 } }
+
+    func note(_ number: Int32) { population.notes.update { $0.append(number) } }
   }
 }
 

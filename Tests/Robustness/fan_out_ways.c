@@ -419,13 +419,22 @@ static void forward(void) {
   } else {
     delivery.frame = called->frame;
   }
-  if (one_in(8)) NEED(delivery.batch = fwd_batch_create(proxy));
-  note(FORWARDED, index, delivery.arguments != NULL, delivery.batch != NULL);
+  fwd_batch *batch = NULL;
+  if (one_in(8)) NEED(batch = fwd_batch_create(proxy));
+  bool enters = batch && one_in(2);
+  fwd_batch_use use = {.batch = batch};
+  if (enters) {
+    fwd_batch_enter(&use);
+  } else {
+    delivery.batch = batch;
+  }
+  note(FORWARDED, index, delivery.arguments != NULL, batch != NULL);
   depth++;
   fwd_status status = fwd_fan_out(proxy, fwd_proxy_core_method(proxy, called->selector), &delivery, NULL);
   depth--;
+  if (enters) fwd_batch_leave(&use);
   note(RETURNED, index, status, 0);
-  fwd_batch_destroy(delivery.batch);
+  fwd_batch_destroy(batch);
 }
 
 static void change(size_t choice) {

@@ -148,8 +148,8 @@ static void *use_under_foreign_lock(void *context) {
     pthread_mutex_lock(&foreign_lock);
     use_stage(context);
     pthread_mutex_unlock(&foreign_lock);
-    // Gives the forking thread the time to get the lock.
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    // The forking thread has the foreign lock now, or soon: these must wait until it has forked.
+    for (int i = 0; i < 100; i++) use_stage(context);
   }
   return NULL;
 }
@@ -193,7 +193,7 @@ int main(int count, char **values) {
   fork_children("a fork handler that uses the package", children / 10, thread_count, work);
   atomic_store(&is_handling, false);
   atomic_store(&takes_lock, true);
-  // In each of these forks the thread waits for as long, once and not at each of its locks.
+  // In each of these forks the thread waits for as long once, and not at each of its locks.
   fwd_fork_patience_ns = 1000000000;
   time_t before = time(NULL);
   fork_children("a fork handler that waits for a thread which uses the package", 5, 1, use_under_foreign_lock);

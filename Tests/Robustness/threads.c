@@ -666,13 +666,17 @@ static void forward_batch_on(stage *on, worker *self, void (*between)(worker *se
   fwd_batch *batch;
   fan current = {.ended_count = 0};
   NEED(fwd_batch_begin(on->proxy, &batch, NULL) == FWD_OK);
+  bool enters = next_random(self) % 2 == 0;
+  fwd_batch_use use = {.batch = batch};
+  if (enters) fwd_batch_enter(&use);
   for (unsigned i = 0; i < 4; i++) {
     begin_fan(&current, next_random(self) % method_count);
-    call(on, batch, current.method, (int)i);
+    call(on, enters ? NULL : batch, current.method, (int)i);
     // A subscription that ends here must not be called by the rest of the batch.
     if (between) between(self);
     end_fan(&current);
   }
+  if (enters) fwd_batch_leave(&use);
   fwd_batch_end(batch);
 }
 static void forward_batch(worker *self) { forward_batch_on(&shared_stage, self, change_list); }

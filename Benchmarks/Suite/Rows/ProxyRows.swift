@@ -170,7 +170,26 @@ enum ProxyRows {
   /// Rows called `Way.batch`: many invocations while the subscribers are held
   /// once. An iteration is one invocation.
   private static func batches(_ stage: Stage) -> [Row] {
-    [batch(Way.batch, stage, .notify), batch("\(Way.batch), 24-byte struct", stage, .large)]
+    [
+      batch(Way.batch, stage, .notify), batch("\(Way.batch), 24-byte struct", stage, .large),
+      batchOfOne(stage),
+    ]
+  }
+
+  /// A row in which each invocation has a batch of its own: what beginning and ending one costs.
+  private static func batchOfOne(_ stage: Stage) -> Row {
+    .fanOut("\(Way.batch) for each invocation", stage.size, stage.plain) {
+      let proxy = try stage.weak.get()
+      let method = try proxy.method(for: MethodSelector(validating: Message.notify.rawValue))
+      let arguments = Arguments(.notify)
+      return { iterations in
+        for _ in 0..<iterations {
+          // SAFETY: the frame is that of the message.
+          try proxy.withBatch { try unsafe method.forward(frame: arguments.frame) }
+        }
+        return 0
+      }
+    }
   }
 
   private static func batch(_ way: String, _ stage: Stage, _ message: Message) -> Row {

@@ -6,6 +6,7 @@
 
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
+#include "fwd_fan_out.h"
 
 struct fwd_batch {
   fwd_proxy *proxy;

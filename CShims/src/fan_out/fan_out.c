@@ -8,6 +8,7 @@
 ///               \                            |                               /
 ///                `------------------>   fwd_fan_out   <---------------------'
 ///                                            |
+///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds that of the proxy, and goes on here
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
 ///        Is the method intercepted?          | yes  -> `fan_out_past_interceptors`: a loop that calls the closures before
 ///                                            |         and after it, or `fwd_intercept` (interception.c)
@@ -16,7 +17,8 @@
 ///        Is there nothing to decide after each delivery?  (a void method that goes to all responders)
 ///                   | yes                                        | no
 ///                   v                                            v
-///              `fan_out_by_loop`                         `fan_out_deciding`
+///   `fan_out_by_loop` or, for a batch,                   `fan_out_deciding`
+///        `fan_out_batch_by_loop`
 ///        loads the registers once, then one of        one record after another: `deliver_to`
 ///        replay.c's loops goes through the records.   calls the implementation, then
 ///        Records that are not plain C functions       `apply_policy` (policy.h) keeps or drops the
@@ -274,8 +276,11 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
   unsigned char nothing;
   state->result = state->kept = &nothing;
   find_arguments_of_loop(looped);
-  replay->record = replay->records[index];
-  deliver_to(state, replay->records[index], index);
+  const fwd_record *record = replay->records[index];
+  // The replay may have left the first records of the batch behind.
+  if (state->delivery->batch) index += (size_t)(replay->records - state->delivery->batch->records);
+  replay->record = record;
+  deliver_to(state, record, index);
   replay->record = NULL;
 }
 
@@ -410,8 +415,8 @@ static inline __attribute__((always_inline)) void load_words(const fwd_emission 
   }
 }
 
-/// Loads the words of the registers, also after closures have been called, whose argument pointers may have overwritten the
-/// words. A call of its own takes less of the stack.
+/// Loads the words of the registers. Also needed after closures, since the pointers to their arguments may have overwritten
+/// the words. A call of its own takes less of the stack.
 __attribute__((noinline)) static void load_words_again(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
   state->arguments = NULL;
@@ -561,6 +566,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fw
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   replay->records = delivery->batch->records;
   replay->count = delivery->batch->count;
+  // Not by `replay_some`, which calls closures by the loop that retains.
   if (begins_with_closure(replay, method->index)) state->responses += fwd_replay_held_closures(replay);
   if (replay->count > 0) {
     load_words_again(&looped);
@@ -786,13 +792,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_now(fwd_proxy *p
   return fan_out_to_some(proxy, method, delivery, error);
 }
 
-/// Fans out on a thread that has entered some batch. Tells the delivery rather than a copy of it, which would take stack at
-/// each level of a recursion.
+/// Fans out on a thread that has entered a batch. Sets the caller's delivery instead of copying it, since a copy takes stack
+/// at each level of a recursion.
 __attribute__((noinline)) static fwd_status fan_out_inside(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                            fwd_delivery *delivery, fwd_error *error) {
   if (!delivery->batch) {
     delivery->batch = fwd_batch_of_thread(proxy);
-    // Whoever has entered a batch keeps its proxy.
+    // A batch is entered only while its proxy is kept, so no reference to the owner is needed.
     if (delivery->batch) delivery->is_unpinned = false;
   }
   return fan_out_now(proxy, method, delivery, error);

@@ -11,7 +11,7 @@
 #ifndef FWD_SRC_NESTING_H
 #define FWD_SRC_NESTING_H
 
-#include "fwd_fan_out.h"
+#include "forwarding.h"
 
 /// What runs in a frame.
 typedef enum fwd_nesting_kind {
@@ -56,7 +56,7 @@ typedef enum fwd_stack_state {
 typedef struct fwd_nesting {
   fwd_nesting_frame *innermost;
   /// The innermost batch that the thread has entered; NULL for none.
-  const fwd_batch_use *batches;
+  const struct fwd_batch_use *batches;
   /// A fan-out may begin while the stack pointer is at most `stack_room` bytes above `stack_floor`. Both are 0
   /// until the thread's first fan-out.
   uintptr_t stack_floor;

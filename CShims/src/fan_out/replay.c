@@ -138,7 +138,7 @@ __attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay,
 }
 
 /// Takes the records that have been visited out of the replay.
-static inline size_t go_on_behind(fwd_replay *replay, loop_progress progress) {
+static inline size_t skip_visited(fwd_replay *replay, loop_progress progress) {
   replay->records += progress.next;
   replay->count -= progress.next;
   return progress.delivered;
@@ -146,10 +146,10 @@ static inline size_t go_on_behind(fwd_replay *replay, loop_progress progress) {
 
 size_t fwd_replay_closures(fwd_replay *replay) {
   // Without a batch, a record that can be weak is.
-  return go_on_behind(replay, deliver_by_closures(replay, 0, true));
+  return skip_visited(replay, deliver_by_closures(replay, 0, true));
 }
 
-size_t fwd_replay_held_closures(fwd_replay *replay) { return go_on_behind(replay, held_closures(replay, 0)); }
+size_t fwd_replay_held_closures(fwd_replay *replay) { return skip_visited(replay, held_closures(replay, 0)); }
 
 // The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
 // table may have been freed once the subscription has ended.

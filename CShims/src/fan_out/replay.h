@@ -82,9 +82,9 @@ typedef struct fwd_replayers {
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 
 /// Delivers to the first records of a list, as far as they have closures or lack the method, without the words of
-/// registers. There must be no batch. Leaves the other records in the replay, and returns how many deliveries it has made.
+/// registers. Retains weak subscribers. Leaves the other records in the replay, and returns how many deliveries it has made.
 size_t fwd_replay_closures(fwd_replay *replay);
-/// The same for the records of a batch.
+/// The same for records that a batch holds: counts no reference.
 size_t fwd_replay_held_closures(fwd_replay *replay);
 
 /// Where the word of a register comes from.

@@ -112,12 +112,12 @@ void fwd_hazard_reclaim(fwd_domain *domain);
 
 // MARK: Reading
 
-/// Returns one of the thread's first hazard pointers, or NULL if it is taken or the thread has none yet.
-static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t depth) {
+/// Returns a hazard pointer of the thread's first block, or NULL if it is taken or the thread has none yet.
+static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t index) {
   fwd_thread_block *block = fwd_thread_blocks;
   // Acquire: a batch that had the hazard pointer may have been ended on another thread.
-  if (FWD_RARELY(!block || atomic_load_explicit(&block->hazards[depth].domain, memory_order_acquire))) return NULL;
-  return &block->hazards[depth];
+  if (FWD_RARELY(!block || atomic_load_explicit(&block->hazards[index].domain, memory_order_acquire))) return NULL;
+  return &block->hazards[index];
 }
 
 /// Enters a domain by a free hazard pointer, or by none if `fwd_hazard_find` has counted the reader.
@@ -136,10 +136,11 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
   return guard;
 }
 
-/// Enters a domain, before its pointers are followed. `depth` is the index of the hazard pointer that is tried first: 0, or 1
-/// inside of another visit of the thread, so that it is mostly a free one. A wrong depth costs time only.
-static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t depth) {
-  fwd_hazard *hazard = fwd_hazard_at(depth);
+/// Enters a domain, before its pointers are followed. `first` is the index of the hazard pointer to try first. Fan-outs pass
+/// 0, or 1 inside of another visit of the thread; batches pass the last index. Where it is taken, finding another one costs
+/// time.
+static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t first) {
+  fwd_hazard *hazard = fwd_hazard_at(first);
   if (FWD_RARELY(!hazard)) hazard = fwd_hazard_find(domain);
   return fwd_hazard_enter_by(domain, hazard);
 }

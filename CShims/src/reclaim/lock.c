@@ -118,9 +118,9 @@ static void give_up(fwd_lock *lock) {
 /// How many threads are about to fork.
 static atomic_uint forks;
 static FWD_FAST_THREAD_LOCAL bool is_forking;
-/// The number of the last fork, and of the one that the thread has waited for in vain, so that it does so once and not at
-/// each lock.
+/// The number of the last fork.
 static atomic_uint last_fork;
+/// The number of the last fork that this thread has waited for in vain.
 static FWD_FAST_THREAD_LOCAL unsigned fork_given_up;
 /// The same as `locks` of a thread's block, for all threads that have no block because memory was short.
 static atomic_uint locks_without_block;
@@ -156,26 +156,41 @@ static uint32_t locks_of(const fwd_thread_block *block) {
 }
 
 static bool is_closed(void) {
-  return atomic_load_explicit(&forks, memory_order_acquire) > 0 && !is_forking &&
-         fork_given_up != atomic_load_explicit(&last_fork, memory_order_relaxed);
+  return atomic_load_explicit(&forks, memory_order_acquire) > 0 && !is_forking;
 }
 
-/// Notes that the thread has waited long enough if the gate is still closed.
-static void stop_waiting(void) {
-  if (is_closed()) fork_given_up = atomic_load_explicit(&last_fork, memory_order_relaxed);
+/// How long a thread waits at the gate.
+typedef struct gate_wait {
+  /// The number of the fork that it waits for.
+  unsigned fork;
+  int64_t deadline;
+} gate_wait;
+
+/// Begins to wait. A thread that has waited for this fork in vain waits a hundredth as long at its next locks. They would
+/// otherwise wait for minutes in all. Once it has released what the fork waits for, that still is time enough to fork.
+static gate_wait begin_waiting(void) {
+  unsigned fork = atomic_load_explicit(&last_fork, memory_order_relaxed);
+  int64_t time = fork == fork_given_up ? fwd_fork_patience_ns / 100 : fwd_fork_patience_ns;
+  return (gate_wait){fork, now_ns() + time};
+}
+
+static bool still_waits(gate_wait self) { return is_closed() && now_ns() < self.deadline; }
+
+static void end_waiting(gate_wait self) {
+  if (is_closed()) fork_given_up = self.fork;
 }
 
 /// Waits while another thread forks. The thread holds no lock.
 __attribute__((cold, noinline)) static void wait_at_gate(fwd_thread_block *block) {
-  int64_t deadline = now_ns() + fwd_fork_patience_ns;
+  gate_wait waiting = begin_waiting();
   unsigned count = 0;
   do {
     set_locks(block, 0);
-    while (is_closed() && now_ns() < deadline) pause_briefly(count++);
+    while (still_waits(waiting)) pause_briefly(count++);
     set_locks(block, 1);
     fwd_fence_light();
-  } while (is_closed() && now_ns() < deadline);
-  stop_waiting();
+  } while (still_waits(waiting));
+  end_waiting(waiting);
 }
 
 __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
@@ -184,14 +199,14 @@ __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
   atomic_thread_fence(memory_order_seq_cst);
   // A thread that holds a lock goes on, since the fork waits for it.
   if (my_locks_without_block > 1 || !is_closed()) return;
-  int64_t deadline = now_ns() + fwd_fork_patience_ns;
-  for (unsigned count = 0; is_closed() && now_ns() < deadline;) {
+  gate_wait waiting = begin_waiting();
+  for (unsigned count = 0; still_waits(waiting);) {
     atomic_fetch_sub(&locks_without_block, 1);
-    while (is_closed() && now_ns() < deadline) pause_briefly(count++);
+    while (still_waits(waiting)) pause_briefly(count++);
     atomic_fetch_add(&locks_without_block, 1);
     atomic_thread_fence(memory_order_seq_cst);
   }
-  stop_waiting();
+  end_waiting(waiting);
 }
 
 /// Passes the gate while it may be closed. The thread has said that it holds a lock.

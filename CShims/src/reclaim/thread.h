@@ -33,13 +33,14 @@ typedef struct fwd_hazard {
 
 enum { FWD_HAZARDS_PER_BLOCK = 6 };
 
-/// Who uses a block.
+/// The state of a block.
 typedef enum fwd_block_use {
-  /// Nobody. It has no hazard pointer, so those who look for readers pass it over.
+  /// No thread and no batch uses it. Its hazard pointers are free, so a writer that looks for readers skips it.
   FWD_BLOCK_FREE = 0,
-  /// Batches of a thread that has ended. Another thread may take the block.
+  /// Its thread has ended, but batches still had hazard pointers of it then. It stays so until another thread takes it.
   FWD_BLOCK_LEFT,
-  /// A thread. It says so before its first announcement, so whoever sees one of these sees this, too.
+  /// A thread owns it. The thread stores this before its first announcement. So a heavy fence that makes the announcement
+  /// visible to a writer makes this visible, too.
   FWD_BLOCK_OWNED,
 } fwd_block_use;
 
@@ -76,7 +77,7 @@ extern FWD_HIDDEN FWD_FAST_THREAD_LOCAL fwd_thread_block *fwd_thread_blocks;
 /// All blocks of the process, linked by `next`.
 extern FWD_HIDDEN _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
 
-/// Who uses a block at the moment.
+/// The state of a block at the moment.
 static inline fwd_block_use fwd_thread_block_use(const fwd_thread_block *block) {
   return (fwd_block_use)atomic_load(&block->use);
 }

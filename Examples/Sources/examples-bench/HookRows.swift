@@ -83,7 +83,7 @@
     private struct Hook {
       let hook: example_hook
       let context: UnsafeMutableRawPointer?
-      /// Whose batch the calls run in.
+      /// The proxy in whose batch the calls run; nil for calls without a batch.
       var batch: DynamicProxy? = nil
       let sums: (UnsafeMutablePointer<Int64>) -> [Int64]
 

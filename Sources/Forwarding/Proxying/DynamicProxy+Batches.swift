@@ -4,30 +4,43 @@
 internal import CForwardingInternal
 
 extension DynamicProxy {
-  /// Holds the subscribers while `body` runs, so that no delivery has to: for an
-  /// event loop that finds many events at a time, or around a call of a library
-  /// that calls back often.
+  /// Retains the subscribers once, and forwards everything that `body` sends
+  /// through the proxy to them. Use it when an event loop finds many events at a
+  /// time, or around a call of a library that calls back often.
   ///
   /// ```swift
   /// let status = try hooks.withBatch { sqlite3_exec(connection, load, nil, nil, nil) }
   /// ```
   ///
-  /// What this thread forwards through the proxy meanwhile goes to the
-  /// subscribers that live when the batch begins: sends, frames, invocations,
-  /// and calls of the proxy's function pointers. These subscribers live until it
-  /// ends. One that leaves is not called any more. One that joins is called once
-  /// the batch has ended. Other threads are not affected. Batches may be nested.
+  /// Until `body` returns, every call that this thread makes through the proxy
+  /// goes to the subscribers that live when the batch begins: sends, frames,
+  /// invocations, `collect`, typed proxies, the proxy's function pointers, and
+  /// other proxies that it is subscribed to. Calls inside of deliveries are
+  /// included. Other threads are not affected. The batch keeps the proxy.
+  ///
+  /// - A subscriber that is cancelled, dies or is blocked is not called any more.
+  ///   One that leaves in a ``change(_:)`` is called until the batch ends.
+  /// - A subscriber that joins is called after the batch. So do not replace a
+  ///   subscriber inside of it: neither the old nor the new one would be called,
+  ///   and a caller would get the default result. Use ``change(_:)``, which keeps the
+  ///   old one until then.
+  /// - Interceptors and blocks take effect at once.
+  /// - Batches may be nested. The innermost one of this proxy at the beginning of a
+  ///   call counts, and has the subscribers that live when it begins. Other proxies have batches of their
+  ///   own, also those that are subscribed to this one.
   ///
   /// A delivery to a weak subscriber retains and releases it, by two atomic
   /// operations. In a batch it does not, and costs little more than a call of a C
-  /// function pointer. Beginning a batch retains each subscriber and allocates room
-  /// for them; ending it releases them. The memory of changes to the list is kept
-  /// until the batch ends.
+  /// function pointer. The subscribers live until the batch ends. Those that only
+  /// the batch retains deinitialise then, on this thread. The memory of changes to
+  /// the list is kept until the batch ends.
   ///
+  /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, or `ForwardingError` with the code
   ///   `outOfMemory`, or `dead` if the proxy is being deinitialised.
   /// - Complexity: O(*n*) in the number of subscribers, for the beginning and
   ///   the end.
+  @discardableResult
   public func withBatch<Output>(_ body: () throws -> Output) throws -> Output {
     try subscribers.failIfClosing()
     guard let batch = unsafe fwd_batch_create(core.handle) else {

@@ -56,6 +56,7 @@ extension DynamicProxy {
   ///   deinitialised.
   /// - Complexity: O(*n*) in the number of subscribers, to copy pointers to them,
   ///   plus that of each change. Calls of the proxy do not become slower.
+  @discardableResult
   public func change<Output>(_ body: (DynamicProxy) throws -> Output) throws -> Output {
     try subscribers.changing(self, body)
   }

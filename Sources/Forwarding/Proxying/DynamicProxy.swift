@@ -19,7 +19,8 @@ internal import CForwardingInternal
 ///   duplicates.
 /// - By default the proxy does not keep a subscriber alive. A subscriber that has
 ///   died is not called. Each is kept alive during its own call.
-/// - A subscriber that joins during a call is called from the next call on. A
+/// - A subscriber that joins during a call is called from the next call on, or on
+///   a thread that is in a batch (``withBatch(_:)``) from the end of the batch on. A
 ///   subscriber that leaves is not called again. A subscriber may send through the
 ///   proxy.
 /// - A proxy may be used on any thread, and holds no lock while a subscriber runs.
@@ -167,7 +168,9 @@ extension DynamicProxy {
   public func contains(_ object: AnyObject) -> Bool { subscribers.contains(object) }
 
   /// Whether a call of the method would reach a subscriber: by default, whether
-  /// some live subscriber or the forward target implements the method.
+  /// some live subscriber or the forward target implements the method. Inside of
+  /// a batch, subscribers that have joined since its beginning count, although it
+  /// does not call them.
   ///
   /// - Complexity: O(1) if no subscription has the method. Otherwise it looks
   ///   for the first one that lives: O(*n*) in the number of subscribers, but

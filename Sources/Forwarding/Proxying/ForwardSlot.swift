@@ -127,6 +127,7 @@ extension DynamicProxy {
     var asked: DynamicProxy?
     // One that another takes the place of meanwhile has not answered for it.
     while let annex, annex !== asked, let method = unsafe annex.core.method(selector) {
+      // A copy, since the fan-out may set its batch, and the next annex is another proxy.
       var own = unsafe delivery.pointee
       // SAFETY: the annex has the same methods, and is kept during the call.
       let status = unsafe withUnsafeMutablePointer(to: &own) {

@@ -701,6 +701,68 @@ static void check_blocking(fwd_proxy *proxy, listener *a, listener *b, journal *
   fwd_batch_end(batch);
 }
 
+/// What `forward_in_batch` forwards, and to which batch inside of its own.
+typedef struct batch_run {
+  fwd_proxy *proxy;
+  fwd_closure *function;
+  fwd_batch *inner;
+} batch_run;
+
+static void forward_in_batch(void *context) {
+  const batch_run *run = context;
+  int number = 2;
+  CHECK(fwd_forward(run->proxy, fwd_selector_register("ping:"), &number, 4, NULL, 0) == FWD_OK);
+  ((void (*)(int))fwd_closure_function(run->function))(3);
+  if (!run->inner) return;
+  batch_run inner = {.proxy = run->proxy, .function = run->function};
+  CHECK(fwd_batch_run(run->inner, forward_in_batch, &inner) == FWD_OK);
+  number = 4;
+  CHECK(fwd_forward(run->proxy, fwd_selector_register("ping:"), &number, 4, NULL, 0) == FWD_OK);
+}
+
+static void *run_batch_on_thread(void *context) {
+  batch_run run = *(const batch_run *)context;
+  fwd_batch *batch = run.inner;
+  run.inner = NULL;
+  CHECK(fwd_batch_run(batch, forward_in_batch, &run) == FWD_OK);
+  return NULL;
+}
+
+/// Runs a batch of `b` and `a`, and one of the same and `c`, inside of one another and on a thread that has not begun it.
+static void check_batch_run(fwd_proxy *proxy, journal *journal, const listener *a) {
+  listener c = {.name = "c", .journal = journal};
+  fwd_batch *two = NULL, *three = NULL;
+  fwd_closure *function = NULL;
+  fwd_selector ping = fwd_selector_register("ping:");
+  CHECK(fwd_proxy_function(proxy, ping, FWD_FUNCTION_ARGUMENTS, &function, NULL) == FWD_OK);
+  CHECK(fwd_batch_begin(proxy, &two, NULL) == FWD_OK);
+  CHECK(subscribe(proxy, &c) == FWD_OK);
+  CHECK(fwd_batch_begin(proxy, &three, NULL) == FWD_OK);
+  batch_run run = {.proxy = proxy, .function = function, .inner = three};
+  CHECK(fwd_batch_run(two, forward_in_batch, &run) == FWD_OK);
+  CHECK(noted(journal, "b2 a2 b3 a3 b2 a2 c2 b3 a3 c3 b4 a4 "));
+  run.inner = two;
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, run_batch_on_thread, &run) == 0);
+  pthread_join(thread, NULL);
+  CHECK(noted(journal, "b2 a2 b3 a3 "));
+  CHECK(fwd_proxy_block(proxy, a->subscription) == FWD_OK);
+  CHECK(fwd_proxy_unsubscribe(proxy, c.subscription) == FWD_OK);
+  run.inner = NULL;
+  CHECK(fwd_batch_run(three, forward_in_batch, &run) == FWD_OK);
+  CHECK(noted(journal, "b2 b3 "));
+  CHECK(fwd_proxy_unblock(proxy, a->subscription) == FWD_OK);
+  int32_t number = 5;
+  CHECK(fwd_forward(proxy, ping, &number, 4, NULL, 0) == FWD_OK);
+  CHECK(noted(journal, "b5 a5 "));
+  // The batches keep what its readers use.
+  CHECK(c.destroyed == 0);
+  fwd_closure_destroy(function);
+  fwd_batch_end(two);
+  fwd_batch_end(three);
+  CHECK(c.destroyed == 1);
+}
+
 /// Subscribes for a limited number of deliveries, after `b` and `a`.
 static void check_times(fwd_proxy *proxy, journal *journal) {
   fwd_selector ping = fwd_selector_register("ping:");
@@ -779,6 +841,7 @@ int c_interface_check_subscribers(void) {
   CHECK(a.destroyed == 1);
 
   check_blocking(proxy, &a, &b, &journal);
+  check_batch_run(proxy, &journal, &a);
   check_times(proxy, &journal);
 
   // A failure changes nothing, and does not destroy the context.

@@ -104,7 +104,7 @@ extension Worker {
       let subscription = try stage.main.subscribe(
         member, at: somePosition(), lifetime: random.isOneOf(2) ? .weak : .strong, times: times)
       inBatch { for _ in 0...(times / 2) { forward(.strike, stage.strike) } }
-      // Those of the batch that it is in, if it is in one, do not include the member.
+      // A batch that the thread was in before does not call the member.
       if callsNewMembers { for _ in 0...times { forward(.strike, stage.strike) } }
       violations.check(
         !callsNewMembers || !subscription.isLive,
