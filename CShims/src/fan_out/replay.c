@@ -110,7 +110,8 @@ static inline __attribute__((always_inline)) loop_progress deliver_by_closures(f
       }
       closure = method->closure;
     }
-    fwd_take_turn(closure->function, progress.delivered == 0, &first_function);
+    // As in the loops for C functions, only where a reference is counted.
+    if (weak) fwd_take_turn(closure->function, progress.delivered == 0, &first_function);
     void *object = NULL;
     if (counts) {
       object = fwd_take_weak(held);

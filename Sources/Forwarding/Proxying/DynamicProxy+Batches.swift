@@ -25,9 +25,9 @@ extension DynamicProxy {
   ///   and a caller would get the default result. Use ``change(_:)``, which keeps the
   ///   old one until then.
   /// - Interceptors and blocks take effect at once.
-  /// - Batches may be nested. The innermost one of this proxy at the beginning of a
-  ///   call counts, and has the subscribers that live when it begins. Other proxies have batches of their
-  ///   own, also those that are subscribed to this one.
+  /// - Batches may be nested. A call goes to the innermost one of this proxy, which
+  ///   has the subscribers that live when it begins. Other proxies have batches of
+  ///   their own, also those that are subscribed to this one.
   ///
   /// A delivery to a weak subscriber retains and releases it, by two atomic
   /// operations. In a batch it does not, and costs little more than a call of a C
