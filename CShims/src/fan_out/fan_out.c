@@ -184,7 +184,7 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
   const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
   if (fwd_implementation_is_empty(implementation)) return WAY_NONE;
   const fwd_delivery *delivery = state->delivery;
-  return implementation->closure && !delivery->batch && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
+  return implementation->closure && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
 }
 
 /// Delivers to the records from `*index` on. Stops before the first record that is not held weakly or steadily, or has no
@@ -204,6 +204,7 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
     uintptr_t held = fwd_record_held(record);
     bool is_weak = !(held & FWD_HELD_BITS);
     if (!is_weak && !fwd_held_is_steady(held)) break;
+    bool counts = is_weak && !state->delivery->batch;
     const fwd_swift_closure *own = fwd_record_implementation(record, method->index)->closure;
     if (own != closure) {
       if (!own || !fwd_swift_closure_takes(own, arguments)) break;
@@ -211,7 +212,7 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
     }
     fwd_take_turn(closure->function, state->responses == 0, &state->first);
     void *object = NULL;
-    if (is_weak && !(object = fwd_take_weak(held))) {
+    if (counts && !(object = fwd_take_weak(held))) {
       state->met_dead = true;
       continue;
     }
@@ -220,7 +221,7 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
     fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
     state->record = NULL;
     goes_on = fwd_policy_apply(method, state);
-    if (is_weak) fwd_release_counted(object);
+    if (counts) fwd_release_counted(object);
   }
   *index = i;
   return goes_on;
