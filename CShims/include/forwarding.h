@@ -1269,21 +1269,23 @@ FWD_API fwd_status fwd_batch_begin(fwd_proxy *FWD_NULLABLE proxy, fwd_batch *FWD
 
 /// Forwards an invocation to the subscribers of a batch, on any thread.
 ///
-/// Works as `fwd_forward`. Subscriptions that end or are blocked are not called any more, except for those that end by
-/// `fwd_proxy_change`: these are called until the batch ends. Subscriptions that begin after the batch are not called. The batch must not end meanwhile. What is forwarded inside of the deliveries goes to the
-/// current subscribers; with `fwd_batch_run` it stays in the batch.
+/// Works as `fwd_forward`. A subscription that ends or is blocked is not called any more. A subscription that
+/// `fwd_proxy_change` ends is called until the batch ends. A subscription that begins after the batch is not called. The
+/// batch must not end during the call. If a subscriber forwards inside of its delivery, the proxy's current subscribers are
+/// called. Use `fwd_batch_run` to keep such calls in the batch.
 FWD_API fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector FWD_NULLABLE selector,
                                      const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                      size_t result_size);
 
 /// Calls a function, and sends what it forwards through the batch's proxy to the batch's subscribers.
 ///
-/// Calls `body` once with `context`, on this thread. Until it returns, every forward of this thread through the proxy goes to
-/// the batch: by the functions of this header, by the proxy's function pointers and callback tables, by another proxy that it
-/// is subscribed to, and inside of deliveries. Which subscriptions are called is as for `fwd_batch_forward`. Other threads are not affected, and may run the same batch. Runs may be nested: the
-/// innermost batch of a proxy counts.
+/// Calls `body` once with `context`, on this thread. Until `body` returns, every forward of this thread through the proxy
+/// goes to the batch: by the functions of this header, by the proxy's function pointers and callback tables, by another
+/// proxy that it is subscribed to, and inside of deliveries. The same subscriptions are called as by `fwd_batch_forward`.
+/// Other threads are not affected, and may run the same batch. Runs may be nested: the innermost batch of a proxy counts.
 ///
-/// The batch must not end before `body` has returned. Returns `FWD_NULL_ARGUMENT`; failures inside of `body` are its own.
+/// The batch must not end before `body` has returned. Returns `FWD_NULL_ARGUMENT` if `batch` or `body` is NULL, else
+/// `FWD_OK`.
 FWD_API fwd_status fwd_batch_run(fwd_batch *FWD_NULLABLE batch, void (*FWD_NULLABLE body)(void *FWD_NULLABLE context),
                                  void *FWD_NULLABLE context);
 

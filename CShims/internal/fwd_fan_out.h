@@ -55,7 +55,8 @@ typedef struct fwd_delivery {
   /// Memory for the result, or NULL if the result is not wanted. It needs no alignment.
   void *FWD_NULLABLE result;
   /// The subscribers to deliver to. NULL: those of the innermost batch of the proxy that the thread has entered, otherwise
-  /// the current ones. `fwd_fan_out` replaces NULL by the batch that it finds, so each fan-out needs a delivery of its own.
+  /// the current ones. `fwd_fan_out` replaces NULL by the batch that it finds, so a delivery must not be used for two
+  /// fan-outs.
   fwd_batch *FWD_NULLABLE batch;
   /// If it is not NULL, it receives each result, and the method's policy is not applied.
   fwd_collector FWD_NULLABLE collector;
@@ -85,7 +86,7 @@ typedef struct fwd_unpinned_delivery {
 /// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
 /// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no
 /// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. May set
-/// the delivery's `batch`.
+/// `delivery->batch`.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 

@@ -167,7 +167,7 @@ import Testing
     withExtendedLifetime(a) {}
   }
 
-  /// A delivery of its own retains the listener. In a batch, the batch has done so.
+  /// Outside of a batch, each delivery retains the listener. A batch retains it once.
   @Test func `no delivery of a batch counts a reference`() throws {
     let proxy = try DynamicProxy.pinging()
     let counts = Box<[UInt]>([])

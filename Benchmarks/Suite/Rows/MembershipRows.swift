@@ -97,7 +97,8 @@ enum MembershipRows {
     }
   }
 
-  /// Members in memory of its own, since the peers' programs in C++ do not check accesses to theirs either.
+  /// Keeps the members in a raw buffer. An array of a class would add exclusivity checks, which the
+  /// peers' programs in C++ do not have.
   @safe private final class Members {
     let proxy: DynamicProxy
     private let members: UnsafeMutableBufferPointer<Member>

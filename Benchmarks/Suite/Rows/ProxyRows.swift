@@ -172,35 +172,25 @@ enum ProxyRows {
   private static func batches(_ stage: Stage) -> [Row] {
     [
       batch(Way.batch, stage, .notify), batch("\(Way.batch), 24-byte struct", stage, .large),
-      batchOfOne(stage),
+      batch("\(Way.batch) for each invocation", stage, .notify, isForEach: true),
     ]
   }
 
-  /// A row in which each invocation has a batch of its own: what beginning and ending one costs.
-  private static func batchOfOne(_ stage: Stage) -> Row {
-    .fanOut("\(Way.batch) for each invocation", stage.size, stage.plain) {
-      let proxy = try stage.weak.get()
-      let method = try proxy.method(for: MethodSelector(validating: Message.notify.rawValue))
-      let arguments = Arguments(.notify)
-      return { iterations in
-        for _ in 0..<iterations {
-          // SAFETY: the frame is that of the message.
-          try proxy.withBatch { try unsafe method.forward(frame: arguments.frame) }
-        }
-        return 0
-      }
-    }
-  }
-
-  private static func batch(_ way: String, _ stage: Stage, _ message: Message) -> Row {
+  /// A row of one batch of many invocations, or of one batch for each invocation.
+  private static func batch(
+    _ way: String, _ stage: Stage, _ message: Message, isForEach: Bool = false
+  ) -> Row {
     .fanOut(way, stage.size, stage.plain) {
       let proxy = try stage.weak.get()
       let method = try proxy.method(for: MethodSelector(validating: message.rawValue))
       let arguments = Arguments(message)
       return { iterations in
-        try proxy.withBatch {
-          // SAFETY: the frame is that of the message.
-          for _ in 0..<iterations { try unsafe method.forward(frame: arguments.frame) }
+        let (batches, invocations) = isForEach ? (iterations, 1) : (1, iterations)
+        for _ in 0..<batches {
+          try proxy.withBatch {
+            // SAFETY: the frame is that of the message.
+            for _ in 0..<invocations { try unsafe method.forward(frame: arguments.frame) }
+          }
         }
         return 0
       }

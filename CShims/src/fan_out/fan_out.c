@@ -417,8 +417,8 @@ static inline __attribute__((always_inline)) void load_words(const fwd_emission 
 }
 
 /// Loads the words of the registers. Also needed after closures, since the pointers to their arguments may have overwritten
-/// the words. A call of its own takes less of the stack.
-__attribute__((noinline)) static void load_words_again(fwd_looped_emission *looped) {
+/// the words. Not inlined, so that callers need less stack.
+__attribute__((noinline)) static void load_words_apart(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
   state->arguments = NULL;
   looped->replay.arguments = state->delivery->arguments;
@@ -450,7 +450,7 @@ static inline __attribute__((always_inline)) void replay_some(fwd_looped_emissio
     looped->emission.responses += fwd_replay_closures(replay);
     if (__builtin_expect(replay->count == 0, 1)) return;
   }
-  if (has_pointers || has_closures) load_words_again(looped);
+  if (has_pointers || has_closures) load_words_apart(looped);
   looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
 }
 
@@ -570,7 +570,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fw
   // Not by `replay_some`, which calls closures by the loop that retains.
   if (begins_with_closure(replay, method->index)) state->responses += fwd_replay_held_closures(replay);
   if (replay->count > 0) {
-    load_words_again(&looped);
+    load_words_apart(&looped);
     state->responses += state->method->replayers.held(replay);
   }
   state->met_dead |= replay->met_dead;

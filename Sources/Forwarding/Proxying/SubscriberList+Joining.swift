@@ -4,8 +4,8 @@
 internal import CForwardingInternal
 
 extension SubscriberList {
-  /// What a new subscription is made of. It counts no references: whoever makes
-  /// it keeps the object alive meanwhile.
+  /// The parts of a new subscription. A candidate counts no references: its
+  /// creator must keep the object alive while the candidate exists.
   @safe internal struct Candidate {
     internal let subscriber: fwd_subscriber
     internal let position: DynamicProxy.Position

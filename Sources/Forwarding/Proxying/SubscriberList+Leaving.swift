@@ -4,8 +4,8 @@
 internal import CForwardingInternal
 
 extension SubscriberList {
-  /// Ends a subscription. False if there is none of the identifier, or its
-  /// subscriber's death has ended it.
+  /// Ends a subscription. Returns false if no subscription has the identifier, or
+  /// if the subscriber's death has ended it.
   ///
   /// - Parameters:
   ///   - isFinal: whether a change that fails ends the subscription all the same,

@@ -701,7 +701,7 @@ static void check_blocking(fwd_proxy *proxy, listener *a, listener *b, journal *
   fwd_batch_end(batch);
 }
 
-/// What `forward_in_batch` forwards, and to which batch inside of its own.
+/// The context of `forward_in_batch`: the proxy and its function pointer, and a batch to run inside of the first (or NULL).
 typedef struct batch_run {
   fwd_proxy *proxy;
   fwd_closure *function;
