@@ -87,7 +87,7 @@ extension DynamicProxy {
     /// The number of links at which those without a subscription are removed
     /// again. It doubles with the number that stays, so a link costs amortised
     /// O(1).
-    private var pruneAt = 16
+    internal private(set) var pruneAt = 16
 
     internal var count: Int { links.count }
 
