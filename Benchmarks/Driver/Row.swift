@@ -60,6 +60,9 @@ public struct Row {
   /// The share that it gets of the time that a row runs in a round, for those
   /// that have to prepare each iteration.
   public let share: Double
+  /// Whether it runs in each round. By default, rows of which an iteration takes
+  /// long run in some rounds.
+  public let isInEachRound: Bool
   /// Does it a number of times, as fast as it can, and looks at nothing.
   public let run: (Int) -> Sample
   /// Does it a number of times, and looks at everything. The time means nothing.
@@ -68,7 +71,8 @@ public struct Row {
   /// Makes a row; verified by running it, if nothing else is given.
   public init(
     group: String, way: String, size: Int? = nil, deliveries: Int = 1, threads: Int = 1,
-    onOneThread: String? = nil, share: Double = 1, run: @escaping (Int) -> Sample,
+    onOneThread: String? = nil, share: Double = 1, isInEachRound: Bool = false,
+    run: @escaping (Int) -> Sample,
     verify: ((Int) -> Sample)? = nil
   ) {
     self.group = group
@@ -78,6 +82,7 @@ public struct Row {
     self.threads = threads
     self.onOneThread = onOneThread
     self.share = share
+    self.isInEachRound = isInEachRound
     self.run = run
     self.verify = verify ?? run
   }

@@ -46,7 +46,9 @@ struct Runner {
       if spent >= nanoseconds / 4 || iterations >= iterationLimit {
         let scaled = Double(iterations) * nanoseconds / spent
         measurement.iterations = min(max(Int(scaled), 1), iterationLimit)
-        measurement.stride = stride(spent / Double(iterations))
+        if !measurement.row.isInEachRound {
+          measurement.stride = stride(spent / Double(iterations))
+        }
         return
       }
       iterations *= 2

@@ -556,9 +556,9 @@ typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNUL
 /// Returns `FWD_NO_MEMORY`, `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable, or
 /// `FWD_UNSUPPORTED` for the signature of a variadic function.
 ///
-/// On x86-64 the library contains function pointers that need no such memory: 640 for most signatures, up to 512 more
-/// for those with few arguments, and 64 to 128 for results in memory and for `long double`. Later closures need it, and
-/// so do all closures on other processors.
+/// On x86-64 the library contains function pointers that need no such memory: 640 for most signatures; for few
+/// arguments 256 more that return void, and 384 more that return a value; and 64 to 128 for results in memory and for
+/// `long double`. Later closures need it, and so do all closures on other processors.
 FWD_API fwd_status fwd_closure_create(const fwd_signature *FWD_NULLABLE signature,
                                       fwd_closure_handler FWD_NULLABLE handler, void *FWD_NULLABLE context,
                                       fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,

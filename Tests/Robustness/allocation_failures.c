@@ -36,7 +36,7 @@ static void settle(void) {
     NEED(fwd_signature_create(text, (size_t)length, &signature, NULL) == FWD_OK);
     fwd_signature_release(signature);
   }
-  // All at once: more than the 1,152 compiled entries for such a signature (512 quick and 640 full ones), so that
+  // All at once: more than the 896 compiled entries for such a signature (256 quick and 640 full ones), so that
   // enough of the closures are libffi's to fill the quarantine for libffi's closures.
   enum { closure_count = 1536 };
   static fwd_closure *closures[closure_count];
@@ -866,10 +866,10 @@ static void try_batches(void) {
                   .finish = finish_list, .unchanged = batch_unchanged};
   self.subject = "fwd_batch_begin";
   self.count = 40;
-  EXPECT(try_each(self) == 4);
+  EXPECT(try_each(self) == 1);
   self.dead = self.ended = 2;
   self.subject = "fwd_batch_begin, some dead";
-  EXPECT(try_each(self) == 4);
+  EXPECT(try_each(self) == 1);
 }
 
 // MARK: Ending
@@ -1107,7 +1107,10 @@ static void try_forwarding(void) {
     EXPECT(try_each(self) == 1 + self.count);
     self.subject = "fwd_batch_forward";
     self.run = run_forward_batch;
-    EXPECT(try_each(self) == 1 + self.count);
+    // One more for the members that implement the method. Without it the batch asks all of them.
+    self.absorbs = true;
+    EXPECT(try_each(self) == 2 + self.count);
+    self.absorbs = false;
     self.subject = "fwd_forward_arguments";
     self.run = run_forward_arguments;
     EXPECT(try_each(self) == 1 + self.count);

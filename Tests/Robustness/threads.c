@@ -859,6 +859,37 @@ static void read_list(void) {
   atomic_fetch_add_explicit(&alone_finished, 1, memory_order_relaxed);
 }
 
+/// Batches that have not been used. The first use of each finds the members of a method, on all threads at once.
+static fwd_batch *batches[alone_count];
+
+static void make_batches(void) {
+  for (size_t i = 0; i < alone_count; i++) {
+    NEED(fwd_batch_begin(alone_stage.proxy, &batches[i], NULL) == FWD_OK);
+  }
+}
+
+static void use_batches(void) {
+  static atomic_uint joined;
+  worker self = {.number = atomic_fetch_add_explicit(&joined, 1, memory_order_relaxed)};
+  me = &self;
+  // Guests remember the numbers of the threads before, which have made fewer fan-outs.
+  fans_of_thread = UINT64_C(1) << 32;
+  // No subscriber changes the list.
+  depth = 3;
+  for (size_t i = 0; i < alone_count; i++) {
+    for (size_t method = 0; method < method_count; method++) {
+      fan current = {.ended_count = 0};
+      begin_fan(&current, method);
+      call(&alone_stage, batches[i], method, 7);
+      end_fan(&current);
+    }
+  }
+}
+
+static void end_batches(void) {
+  for (size_t i = 0; i < alone_count; i++) fwd_batch_end(batches[i]);
+}
+
 static void (*alone)(void);
 static void *work_alone(void *context) {
   check_current = context;
@@ -972,6 +1003,9 @@ int main(int count, char **values) {
   run_alone("encodings that the last of several threads frees", drop_encodings);
   run_alone("dispatch tables that the last of several threads frees", drop_tables);
   run_alone("a list that one thread writes and others read", read_list);
+  make_batches();
+  run_alone("batches whose first use is on several threads", use_batches);
+  end_batches();
   run_alone("finding what another thread registers", register_new);
   check_begin("what is left at the end");
   tear_down();

@@ -10,13 +10,24 @@
 #include "base/error.h"
 #include "fwd_fan_out.h"
 
-/// Frees a batch that holds nobody; some of its parts may be missing.
-static void free_batch(fwd_batch *batch) {
-  if (!batch) return;
-  free(batch->records);
-  free(batch->objects);
-  free(batch->is_owned);
-  free(batch);
+/// The methods of a batch's proxy.
+static size_t method_count(const fwd_proxy *proxy) { return proxy->methods->count; }
+
+/// A batch of nobody, with room for some records. NULL if memory is short.
+static fwd_batch *make_batch(fwd_proxy *proxy, size_t count) {
+  size_t methods = method_count(proxy);
+  fwd_batch *batch = malloc(sizeof *batch + methods * sizeof batch->by_method[0] +
+                            count * (sizeof *batch->all.records + sizeof *batch->all.objects + sizeof *batch->is_owned));
+  if (!batch) return NULL;
+  batch->proxy = proxy;
+  batch->walked = count;
+  for (size_t i = 0; i < methods; i++) atomic_init(&batch->by_method[i], NULL);
+  batch->all.count = 0;
+  batch->all.begin_with_closure = false;
+  batch->all.records = (fwd_record **)(batch->by_method + methods);
+  batch->all.objects = (void **)(batch->all.records + count);
+  batch->is_owned = (bool *)(batch->all.objects + count);
+  return batch;
 }
 
 fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
@@ -25,22 +36,14 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
   size_t count = 0;
   fwd_span span;
   for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found; found = fwd_span_next(&span)) count += span.count;
-  fwd_batch *batch = calloc(1, sizeof *batch);
-  if (batch) {
-    // One more than needed, so that malloc(0), which may give NULL, is no failure.
-    batch->records = malloc((count + 1) * sizeof *batch->records);
-    batch->objects = malloc((count + 1) * sizeof *batch->objects);
-    batch->is_owned = malloc((count + 1) * sizeof *batch->is_owned);
-  }
-  if (!batch || !batch->records || !batch->objects || !batch->is_owned) {
-    free_batch(batch);
+  fwd_batch *batch = make_batch(proxy, count);
+  if (!batch) {
     fwd_list_leave(&reading);
     return NULL;
   }
-  batch->proxy = proxy;
-  batch->walked = count;
   batch->guard = reading.guard;
   fwd_hazard_detach(batch->guard);
+  fwd_batch_members *all = &batch->all;
   // The same version again, so that there are no more records than were counted.
   size_t left = count;
   for (bool found = fwd_span_again(fwd_proxy_list(proxy), &span); found && left > 0; found = fwd_span_next(&span)) {
@@ -49,10 +52,10 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
       if (prefetches) fwd_prefetch(span.records, i, span.count);
       fwd_taken taken;
       if (!fwd_record_take(span.records[i], &taken)) continue;
-      batch->records[batch->count] = span.records[i];
-      batch->objects[batch->count] = taken.object;
-      batch->is_owned[batch->count] = taken.is_owned;
-      batch->count++;
+      all->records[all->count] = span.records[i];
+      all->objects[all->count] = taken.object;
+      batch->is_owned[all->count] = taken.is_owned;
+      all->count++;
     }
   }
   return batch;
@@ -60,12 +63,62 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
 
 void fwd_batch_destroy(fwd_batch *batch) {
   if (!batch) return;
-  for (size_t i = 0; i < batch->count; i++) {
-    fwd_record_drop((fwd_taken){batch->objects[i], batch->is_owned[i]});
+  const fwd_batch_members *all = &batch->all;
+  for (size_t i = 0; i < all->count; i++) fwd_record_drop((fwd_taken){all->objects[i], batch->is_owned[i]});
+  for (size_t i = 0; i < method_count(batch->proxy); i++) {
+    const fwd_batch_members *members = atomic_load_explicit(&batch->by_method[i], memory_order_relaxed);
+    if (members != all) free((void *)(uintptr_t)members);
   }
   fwd_hazard_leave_anywhere(batch->guard);
-  free_batch(batch);
+  free(batch);
 }
+
+// MARK: Members of a method
+
+/// Whether the table of a record implements a method. The batch's guard keeps the table.
+static bool implements(const fwd_record *record, size_t method) {
+  return !fwd_implementation_is_empty(fwd_record_implementation(record, method));
+}
+
+/// The records that implement a method, `count` of them. NULL if memory is short.
+static fwd_batch_members *make_members(const fwd_batch_members *all, size_t method, size_t count) {
+  // Without a record that lacks the method, the arrays of all are theirs.
+  bool are_all = count == all->count;
+  size_t size = are_all ? 0 : count * (sizeof *all->records + sizeof *all->objects);
+  fwd_batch_members *made = malloc(sizeof *made + size);
+  if (!made) return NULL;
+  *made = *all;
+  if (!are_all) {
+    made->count = 0;
+    made->records = (fwd_record **)(made + 1);
+    made->objects = (void **)(made->records + count);
+    for (size_t i = 0; i < all->count; i++) {
+      if (!implements(all->records[i], method)) continue;
+      made->records[made->count] = all->records[i];
+      made->objects[made->count++] = all->objects[i];
+    }
+  }
+  made->begin_with_closure = count > 0 && fwd_record_implementation(made->records[0], method)->closure;
+  return made;
+}
+
+const fwd_batch_members *fwd_batch_find_members(fwd_batch *batch, size_t method) {
+  const fwd_batch_members *all = &batch->all, *found = all, *before = NULL;
+  size_t count = 0;
+  for (size_t i = 0; i < all->count; i++) count += implements(all->records[i], method);
+  fwd_batch_members *made = make_members(all, method, count);
+  // Without memory all records are visited each time.
+  if (made) found = made;
+  // Another thread may have been faster. What is set once stays, since fan-outs keep indices into it.
+  if (atomic_compare_exchange_strong_explicit(&batch->by_method[method], &before, found, memory_order_acq_rel,
+                                              memory_order_acquire)) {
+    return found;
+  }
+  free(made);
+  return before;
+}
+
+// MARK: Entering
 
 void fwd_batch_enter(fwd_batch_use *use) {
   use->outer = fwd_nesting_of_thread.batches;

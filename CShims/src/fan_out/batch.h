@@ -4,23 +4,45 @@
 #ifndef FWD_SRC_BATCH_H
 #define FWD_SRC_BATCH_H
 
+#include <stdatomic.h>
+
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 
+/// Some records of a batch, in the order of delivery.
+typedef struct fwd_batch_members {
+  size_t count;
+  /// Whether the first of them has a closure for the method. If it is false, loops ask.
+  bool begin_with_closure;
+  fwd_record **records;
+  /// What is held of each record; NULL for what needs no reference.
+  void **objects;
+} fwd_batch_members;
+
+/// Its arrays follow in the same allocation.
 struct fwd_batch {
   fwd_proxy *proxy;
   /// Keeps the records where they are.
   fwd_guard guard;
   /// How many records the list had, with those that are not in the batch.
   size_t walked;
-  size_t count;
-  fwd_record **records;
-  /// What is held of each record; NULL for what needs no reference.
-  void **objects;
+  fwd_batch_members all;
   /// Which of the objects are the batch's to release.
   bool *is_owned;
+  /// Per method, those whose tables implement it, so that other records cost its invocations nothing. NULL before the first
+  /// invocation of the method. Several threads may set it, and it is set once.
+  _Atomic(const fwd_batch_members *) by_method[];
 };
+
+/// Finds the members of a method, for its first invocation.
+const fwd_batch_members *fwd_batch_find_members(fwd_batch *batch, size_t method);
+
+/// The members to which an invocation of a method is delivered. Always the same for a batch and a method.
+static inline const fwd_batch_members *fwd_batch_members_of(fwd_batch *batch, size_t method) {
+  const fwd_batch_members *members = atomic_load_explicit(&batch->by_method[method], memory_order_acquire);
+  return __builtin_expect(members != NULL, 1) ? members : fwd_batch_find_members(batch, method);
+}
 
 /// The innermost batch of a proxy that the calling thread has entered; NULL for none.
 static inline fwd_batch *fwd_batch_of_thread(const fwd_proxy *proxy) {

@@ -106,12 +106,12 @@ static const fwd_taken nobody = {NULL, true};
 /// the record's word, which had not ended: read again, it could have lost the gate that counts this delivery.
 __attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, const fwd_record *record, uintptr_t held,
                                                         size_t index) {
-  const fwd_batch *batch = state->delivery->batch;
+  fwd_batch *batch = state->delivery->batch;
   if (fwd_held_is_blocked(held)) return nobody;
   fwd_taken taken;
   if (batch) {
     // The batch holds it.
-    taken = (fwd_taken){batch->objects[index], false};
+    taken = (fwd_taken){fwd_batch_members_of(batch, state->method->index)->objects[index], false};
   } else if (!fwd_record_take(record, &taken)) {
     state->met_dead = true;
     return nobody;
@@ -121,7 +121,8 @@ __attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, con
   return nobody;
 }
 
-/// Delivers to the subscriber of the record at `index` if it is there and implements the method. Returns whether to go on.
+/// Delivers to the subscriber of a record if it is there and implements the method. In a batch, `index` is that of the
+/// record among the method's members. Returns whether to go on.
 static bool deliver_to(fwd_emission *state, const fwd_record *record, size_t index) {
   const fwd_compiled_method *method = state->method;
   uintptr_t held = fwd_record_held(record);
@@ -279,7 +280,8 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
   find_arguments_of_loop(looped);
   const fwd_record *record = replay->records[index];
   // The replay may have left the first records of the batch behind.
-  if (state->delivery->batch) index += (size_t)(replay->records - state->delivery->batch->records);
+  fwd_batch *batch = state->delivery->batch;
+  if (batch) index += (size_t)(replay->records - fwd_batch_members_of(batch, state->method->index)->records);
   replay->record = record;
   deliver_to(state, record, index);
   replay->record = NULL;
@@ -374,10 +376,11 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     arguments[0] = NULL;
   }
   fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
-  const fwd_batch *batch = delivery->batch;
+  fwd_batch *batch = delivery->batch;
   size_t visited = 0, asked = 0;
   if (batch) {
-    deliver_to_all(&state, batch->records, batch->count, &visited);
+    const fwd_batch_members *members = fwd_batch_members_of(batch, method->index);
+    deliver_to_all(&state, members->records, members->count, &visited);
     visited = visited_now(batch->guard, batch->walked);
   } else {
     fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), fwd_depth_of(delivery));
@@ -404,25 +407,46 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   return status;
 }
 
-/// Fills the words of the registers that a loop loads.
-static inline __attribute__((always_inline)) void load_words(const fwd_emission *state, fwd_replay_word *words) {
-  // Loaded by methods that take the selector; otherwise an argument takes its word.
+/// Puts the selector where methods that take it load it. Otherwise an argument takes its word.
+static inline void load_selector(const fwd_emission *state, fwd_replay_word *words) {
   words[1].bits = (uint64_t)(uintptr_t)state->method->method.selector;
-  const fwd_delivery *delivery = state->delivery;
-  if (delivery->arguments) {
-    fwd_replay_load_pointed(words, &state->method->loads, delivery->arguments);
+}
+
+/// Fills the words of the registers that a loop loads, from the delivery's frame.
+static inline __attribute__((always_inline)) void load_frame(const fwd_emission *state, fwd_replay_word *words) {
+  load_selector(state, words);
+  fwd_replay_load_frame(words, &state->method->loads, state->delivery->frame);
+}
+
+__attribute__((noinline)) static void load_frame_apart(fwd_looped_emission *looped) {
+  load_frame(&looped->emission, looped->replay.words);
+}
+
+__attribute__((noinline)) static void load_pointed_any(const fwd_emission *state, fwd_replay_word *words) {
+  fwd_replay_load_pointed_any(words, &state->method->loads, state->delivery->arguments);
+}
+
+/// Fills them from the delivery's pointers. The usual sizes need no further call, which would have to save registers.
+__attribute__((noinline)) static void load_pointed_apart(const fwd_emission *state, fwd_replay_word *words) {
+  load_selector(state, words);
+  if (__builtin_expect(state->method->loads.sizes == FWD_LOADS_OF_ANY_SIZE, 0)) {
+    load_pointed_any(state, words);
   } else {
-    fwd_replay_load_frame(words, &state->method->loads, delivery->frame);
+    fwd_replay_load_pointed_usual(words, &state->method->loads, state->delivery->arguments);
   }
 }
 
 /// Loads the words of the registers. Also needed after closures, since the pointers to their arguments may have overwritten
-/// the words. Not inlined, so that callers need less stack.
-__attribute__((noinline)) static void load_words_apart(fwd_looped_emission *looped) {
+/// the words. By functions that are not inlined, so that callers need less stack.
+static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   state->arguments = NULL;
   looped->replay.arguments = state->delivery->arguments;
-  load_words(state, looped->replay.words);
+  if (has_pointers) {
+    load_pointed_apart(state, looped->replay.words);
+  } else {
+    load_frame_apart(looped);
+  }
 }
 
 /// Whether the first record of the replay that implements the method has a closure. Skips the records before it. The answer
@@ -450,7 +474,7 @@ static inline __attribute__((always_inline)) void replay_some(fwd_looped_emissio
     looped->emission.responses += fwd_replay_closures(replay);
     if (__builtin_expect(replay->count == 0, 1)) return;
   }
-  if (has_pointers || has_closures) load_words_apart(looped);
+  if (has_pointers || has_closures) load_words_apart(looped, has_pointers);
   looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
 }
 
@@ -462,7 +486,7 @@ __attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped
   fwd_span span;
   for (bool found = fwd_span_first(fwd_proxy_list(state->proxy), &span); found; found = fwd_span_next(&span)) {
     // A delivery in the span before has put its arguments where the words of the registers were.
-    if (state->arguments && !state->delivery->arguments) load_words(state, replay->words);
+    if (state->arguments && !state->delivery->arguments) load_frame(state, replay->words);
     state->arguments = NULL;
     replay->arguments = state->delivery->arguments;
     replay->records = span.records;
@@ -545,7 +569,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
-  if (!has_pointers) load_words(state, words);
+  if (!has_pointers) load_frame(state, words);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
   size_t asked = replay_reading(&looped, &reading, has_pointers);
@@ -565,12 +589,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fw
     return fwd_nesting_fail(method->method.selector, error);
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
-  replay->records = delivery->batch->records;
-  replay->count = delivery->batch->count;
+  const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
+  replay->records = members->records;
+  replay->count = members->count;
   // Not by `replay_some`, which calls closures by the loop that retains.
-  if (begins_with_closure(replay, method->index)) state->responses += fwd_replay_held_closures(replay);
+  if (members->begin_with_closure) state->responses += fwd_replay_held_closures(replay);
   if (replay->count > 0) {
-    load_words_apart(&looped);
+    load_words_apart(&looped, state->delivery->arguments);
     state->responses += state->method->replayers.held(replay);
   }
   state->met_dead |= replay->met_dead;
@@ -737,7 +762,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
       guard = fwd_hazard_enter_within(guard.domain, has_pointers ? 1 : 0);
     }
   }
-  if (!has_pointers) load_words(state, words);
+  if (!has_pointers) load_frame(state, words);
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);

@@ -150,7 +150,9 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   return skip_visited(replay, deliver_by_closures(replay, 0, true));
 }
 
-size_t fwd_replay_held_closures(fwd_replay *replay) { return skip_visited(replay, held_closures(replay, 0)); }
+size_t fwd_replay_held_closures(fwd_replay *replay) {
+  return skip_visited(replay, deliver_by_closures(replay, 0, false));
+}
 
 // The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
 // table may have been freed once the subscription has ended.
@@ -303,7 +305,7 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count) {
   uint32_t integer_count = plan->integer_count, vector_count = plan->vector_count;
-  fwd_register_loads loads = {.first = hidden_count, .are_words = true, .context_index = (uint8_t)integer_count};
+  fwd_register_loads loads = {.first = hidden_count, .sizes = FWD_LOADS_OF_WORDS, .context_index = (uint8_t)integer_count};
   // Hidden arguments are pointers, and come first: each has the integer register of its number.
   const fwd_move *integers = plan->integers + hidden_count, *vectors = plan->vectors;
   uint32_t before_vectors = has_own_loops(plan) ? integer_count : FWD_REPLAY_BEFORE_VECTORS;
@@ -324,7 +326,8 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
         .size = move->size,
         .is_signed = move->is_signed,
     };
-    loads.are_words = loads.are_words && move->size == 8;
+    uint8_t sizes = move->size == 8 ? FWD_LOADS_OF_WORDS : move->size == 4 ? FWD_LOADS_OF_HALVES : FWD_LOADS_OF_ANY_SIZE;
+    if (sizes > loads.sizes) loads.sizes = sizes;
   }
   return loads;
 }

@@ -98,13 +98,22 @@ typedef struct fwd_register_load {
   bool is_signed;
 } fwd_register_load;
 
+/// Which sizes the loads of a method have.
+typedef enum fwd_load_sizes {
+  /// Eight bytes each.
+  FWD_LOADS_OF_WORDS,
+  /// Four or eight bytes each.
+  FWD_LOADS_OF_HALVES,
+  FWD_LOADS_OF_ANY_SIZE,
+} fwd_load_sizes;
+
 /// How a plan's registers are loaded, except the hidden arguments' registers.
 typedef struct fwd_register_loads {
   /// The index of the first register loaded: the number of hidden arguments.
   uint32_t first;
   uint32_t count;
-  /// Whether every load is of eight bytes.
-  bool are_words;
+  /// A `fwd_load_sizes`.
+  uint8_t sizes;
   /// The integer register that a function's context is passed in: the first behind the method's own.
   uint8_t context_index;
   fwd_register_load loads[FWD_REPLAY_WORDS];
@@ -114,12 +123,13 @@ typedef struct fwd_register_loads {
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count);
 
-/// Gives the word of a register. A float is the low half of a double: the callee does not look at the rest.
-static inline uint64_t fwd_replay_word_at(const fwd_register_load *load, const char *bytes) {
-  if (__builtin_expect(load->size == 8, 1)) return fwd_load_word_of(bytes);
-  // The other usual size, without the jump through a table that all sizes together become.
-  if (__builtin_expect(load->size == 4, 1)) return fwd_extend(bytes, 4, load->is_signed);
-  return fwd_extend(bytes, load->size, load->is_signed);
+/// Loads a register's word of four or eight bytes. Callees do not look at the upper half of a register that has four: so
+/// their sign does not matter, and a float is the low half of a double.
+static inline uint64_t fwd_replay_usual_word(const fwd_register_load *load, const char *bytes) {
+  if (load->size == 8) return fwd_load_word_of(bytes);
+  uint32_t half;
+  memcpy(&half, bytes, sizeof half);
+  return half;
 }
 
 /// Loads the registers' words from a frame.
@@ -128,22 +138,37 @@ static inline __attribute__((always_inline)) void fwd_replay_load_frame(fwd_repl
                                                                         const char *frame) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
-  if (__builtin_expect(loads->are_words, 1)) {
+  if (__builtin_expect(loads->sizes == FWD_LOADS_OF_WORDS, 1)) {
     for (; load < end; load++, word++) memcpy(&word->bits, frame + load->offset, sizeof word->bits);
+  } else if (loads->sizes == FWD_LOADS_OF_HALVES) {
+    for (; load < end; load++, word++) word->bits = fwd_replay_usual_word(load, frame + load->offset);
   } else {
-    for (; load < end; load++, word++) word->bits = fwd_replay_word_at(load, frame + load->offset);
+    for (; load < end; load++, word++) word->bits = fwd_extend(frame + load->offset, load->size, load->is_signed);
   }
 }
 
-/// Loads the registers' words from pointers to the arguments.
-static inline __attribute__((always_inline)) void fwd_replay_load_pointed(fwd_replay_word *words,
-                                                                          const fwd_register_loads *loads,
-                                                                          void *const *arguments) {
+/// Where a load finds its bytes.
+static inline const char *fwd_replay_pointed(const fwd_register_load *load, void *const *arguments) {
+  return (const char *)arguments[load->argument] + load->part;
+}
+
+/// Loads the registers' words from pointers to the arguments, where `sizes` is FWD_LOADS_OF_ANY_SIZE.
+static inline void fwd_replay_load_pointed_any(fwd_replay_word *words, const fwd_register_loads *loads,
+                                               void *const *arguments) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
   for (; load < end; load++, word++) {
-    word->bits = fwd_replay_word_at(load, (const char *)arguments[load->argument] + load->part);
+    word->bits = fwd_extend(fwd_replay_pointed(load, arguments), load->size, load->is_signed);
   }
+}
+
+/// The same for the other sizes.
+static inline __attribute__((always_inline)) void fwd_replay_load_pointed_usual(fwd_replay_word *words,
+                                                                                const fwd_register_loads *loads,
+                                                                                void *const *arguments) {
+  fwd_replay_word *word = words + loads->first;
+  const fwd_register_load *load = loads->loads, *end = load + loads->count;
+  for (; load < end; load++, word++) word->bits = fwd_replay_usual_word(load, fwd_replay_pointed(load, arguments));
 }
 
 /// Lists of at least this many records do not fit into the nearer caches, so they are prefetched.

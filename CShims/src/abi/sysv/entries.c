@@ -545,6 +545,20 @@ static inline __attribute__((always_inline)) void run_quick(const fwd_target *ta
   target->handler(target->context, arguments, result);
 }
 
+void fwd_quick_enter_void(FWD_QUICK_PARAMETERS) {
+  fwd_hazard *hazard = fwd_hazard_at(0);
+  if (FWD_RARELY(!hazard)) {
+    fwd_full_enter_void(QUICK_ARGUMENTS);
+    return;
+  }
+  fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
+  if (FWD_USUALLY(entering.target)) {
+    _Alignas(16) unsigned char bytes[16];
+    run_quick(entering.target, QUICK_REGISTERS, bytes, 0);
+  }
+  fwd_leave(entering);
+}
+
 fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS) {
   fwd_hazard *hazard = fwd_hazard_at(0);
   if (FWD_RARELY(!hazard)) return fwd_full_enter_mixed(QUICK_ARGUMENTS);

@@ -10,7 +10,7 @@
 ///                  jmp fwd_entry_registers        stores the registers, calls fwd_entry_enter, loads the result
 ///
 ///     entry n:     lea slot n, %r9                quick: r9 is the sixth parameter
-///                  jmp fwd_quick_enter_mixed      a C function
+///                  jmp fwd_quick_enter_void       a C function
 ///
 /// entries.c has the code that they share.
 ///
@@ -35,15 +35,16 @@
 #define FULL_MEMORY 64
 #define FULL_X87 64
 #define FULL_COMPLEX_X87 64
-#define QUICK_MIXED 512
+#define QUICK_VOID 256
+#define QUICK_MIXED 384
 #define QUICK_MEMORY 64
 #define QUICK_INTEGERS 64
 #define QUICK_VECTORS 64
 
 enum {
   entry_size = 16,
-  entry_count = FULL_REGISTERS + FULL_MEMORY + FULL_X87 + FULL_COMPLEX_X87 + QUICK_MIXED + QUICK_MEMORY +
-                QUICK_INTEGERS + QUICK_VECTORS
+  entry_count = FULL_REGISTERS + FULL_MEMORY + FULL_X87 + FULL_COMPLEX_X87 + QUICK_VOID + QUICK_MIXED +
+                QUICK_MEMORY + QUICK_INTEGERS + QUICK_VECTORS
 };
 
 /// The code, in the order of the pools below.
@@ -73,7 +74,9 @@ static pool full_memory = {.begin = FULL_MEMORY_BEGIN, .count = FULL_MEMORY};
 static pool full_x87 = {.begin = FULL_X87_BEGIN, .count = FULL_X87};
 #define FULL_COMPLEX_X87_BEGIN (FULL_X87_BEGIN + FULL_X87)
 static pool full_complex_x87 = {.begin = FULL_COMPLEX_X87_BEGIN, .count = FULL_COMPLEX_X87};
-#define QUICK_MIXED_BEGIN (FULL_COMPLEX_X87_BEGIN + FULL_COMPLEX_X87)
+#define QUICK_VOID_BEGIN (FULL_COMPLEX_X87_BEGIN + FULL_COMPLEX_X87)
+static pool quick_void = {.begin = QUICK_VOID_BEGIN, .count = QUICK_VOID};
+#define QUICK_MIXED_BEGIN (QUICK_VOID_BEGIN + QUICK_VOID)
 static pool quick_mixed = {.begin = QUICK_MIXED_BEGIN, .count = QUICK_MIXED};
 #define QUICK_MEMORY_BEGIN (QUICK_MIXED_BEGIN + QUICK_MIXED)
 static pool quick_memory = {.begin = QUICK_MEMORY_BEGIN, .count = QUICK_MEMORY};
@@ -82,7 +85,7 @@ static pool quick_integers = {.begin = QUICK_INTEGERS_BEGIN, .count = QUICK_INTE
 #define QUICK_VECTORS_BEGIN (QUICK_INTEGERS_BEGIN + QUICK_INTEGERS)
 static pool quick_vectors = {.begin = QUICK_VECTORS_BEGIN, .count = QUICK_VECTORS};
 
-static pool *const pools[] = {&full_registers, &full_memory,  &full_x87,       &full_complex_x87,
+static pool *const pools[] = {&full_registers, &full_memory,  &full_x87,       &full_complex_x87, &quick_void,
                               &quick_mixed,    &quick_memory, &quick_integers, &quick_vectors};
 static fwd_lock pools_lock = FWD_LOCK_INITIALIZER;
 
@@ -113,6 +116,7 @@ __asm__(
     ENTRIES(FULL_MEMORY_BEGIN, FULL_MEMORY, r11, fwd_entry_registers)
     ENTRIES(FULL_X87_BEGIN, FULL_X87, r11, fwd_entry_x87)
     ENTRIES(FULL_COMPLEX_X87_BEGIN, FULL_COMPLEX_X87, r11, fwd_entry_complex_x87)
+    ENTRIES(QUICK_VOID_BEGIN, QUICK_VOID, r9, fwd_quick_enter_void)
     ENTRIES(QUICK_MIXED_BEGIN, QUICK_MIXED, r9, fwd_quick_enter_mixed)
     ENTRIES(QUICK_MEMORY_BEGIN, QUICK_MEMORY, r9, fwd_quick_enter_memory)
     ENTRIES(QUICK_INTEGERS_BEGIN, QUICK_INTEGERS, r9, fwd_quick_enter_integers)
@@ -134,6 +138,7 @@ static pool *full_pool_for(const fwd_placement *placement) {
 
 static pool *quick_pool_for(const fwd_placement *placement) {
   switch (placement->result) {
+    case FWD_RESULT_VOID: return &quick_void;
     case FWD_RESULT_INTEGER_INTEGER: return &quick_integers;
     case FWD_RESULT_VECTOR_VECTOR: return &quick_vectors;
     case FWD_RESULT_MEMORY: return &quick_memory;
