@@ -60,8 +60,7 @@ public struct Row {
   /// The share that it gets of the time that a row runs in a round, for those
   /// that have to prepare each iteration.
   public let share: Double
-  /// Whether it runs in each round. By default, rows of which an iteration takes
-  /// long run in some rounds.
+  /// Whether it runs in every round, even if an iteration takes more than 3 ms.
   public let isInEachRound: Bool
   /// Does it a number of times, as fast as it can, and looks at nothing.
   public let run: (Int) -> Sample

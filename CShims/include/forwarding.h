@@ -556,9 +556,9 @@ typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNUL
 /// Returns `FWD_NO_MEMORY`, `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable, or
 /// `FWD_UNSUPPORTED` for the signature of a variadic function.
 ///
-/// On x86-64 the library contains function pointers that need no such memory: 640 for most signatures; for few
-/// arguments 256 more that return void, and 384 more that return a value; and 64 to 128 for results in memory and for
-/// `long double`. Later closures need it, and so do all closures on other processors.
+/// On x86-64 the library contains function pointers that need no such memory. Most signatures have 640. Signatures with few
+/// arguments have more: 256 without a result, and 64 to 384 with one. Results in memory and `long double` have 64 to 128.
+/// Later closures need it, and so do all closures on other processors.
 FWD_API fwd_status fwd_closure_create(const fwd_signature *FWD_NULLABLE signature,
                                       fwd_closure_handler FWD_NULLABLE handler, void *FWD_NULLABLE context,
                                       fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
@@ -1283,6 +1283,9 @@ FWD_API fwd_status fwd_batch_forward(fwd_batch *FWD_NULLABLE batch, fwd_selector
 /// goes to the batch: by the functions of this header, by the proxy's function pointers and callback tables, by another
 /// proxy that it is subscribed to, and inside of deliveries. The same subscriptions are called as by `fwd_batch_forward`.
 /// Other threads are not affected, and may run the same batch. Runs may be nested: the innermost batch of a proxy counts.
+///
+/// The first invocation of a method in a batch takes O(n) in the number of the batch's subscribers. Later ones take O(n) in
+/// the number of those that implement the method.
 ///
 /// The batch must not end before `body` has returned. Returns `FWD_NULL_ARGUMENT` if `batch` or `body` is NULL, else
 /// `FWD_OK`.

@@ -611,18 +611,25 @@ static void add_doubles(void *context, void *const *arguments, void *result) {
   memcpy(result, &sum, sizeof sum);
 }
 
+/// Adds the argument to the number that the context points to.
+static void count_integer(void *context, void *const *arguments, void *result) {
+  (void)result;
+  *(int64_t *)context += *(int64_t *)arguments[0];
+}
+
 /// Makes so many closures that the quick entries, the full entries and then some of libffi's closures are used. Bytes
 /// of the result that a handler does not write must be 0 with each kind.
 static void pools_run_out(void) {
-  enum { kinds = 4, count = 1100 };
-  static const char *const encodings[kinds] = {"qq", "{p=qq}q", "{p=dd}d", "{large=[5q]}q"};
+  enum { kinds = 5, count = 1100 };
+  static const char *const encodings[kinds] = {"qq", "{p=qq}q", "{p=dd}d", "{large=[5q]}q", "vq"};
+  static const fwd_closure_handler handlers[kinds] = {add_integers, add_integers, add_doubles, add_integers, count_integer};
   static fwd_closure *closures[kinds][count];
   static int64_t numbers[count];
   size_t wrong = 0;
   for (int i = 0; i < count; i++) {
     numbers[i] = 1000 * i;
     for (int k = 0; k < kinds; k++) {
-      closures[k][i] = closure_of(encodings[k], k == 2 ? add_doubles : add_integers, &numbers[i]);
+      closures[k][i] = closure_of(encodings[k], handlers[k], &numbers[i]);
     }
   }
   for (int i = 0; i < count; i++) {
@@ -636,6 +643,9 @@ static void pools_run_out(void) {
     if (integers.first != sum || integers.second != 0) wrong++;
     if (doubles.first != (double)sum || doubles.second != 0) wrong++;
     if (memcmp(&memory, &expected, sizeof memory) != 0) wrong++;
+    // Last, since it changes the number.
+    ((void (*)(int64_t))functions[4])(7);
+    if (numbers[i] != sum) wrong++;
   }
   EXPECT(wrong == 0);
   for (int k = 0; k < kinds; k++) {

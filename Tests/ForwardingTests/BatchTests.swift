@@ -264,6 +264,22 @@ import Testing
     withExtendedLifetime((a, b)) {}
   }
 
+  @Test func `a batch passes over subscribers without the method`() throws {
+    let proxy = try DynamicProxy.pinging()
+    let (a, b) = (Listener("a", journal, score: 1), Listener("b", journal, score: 2))
+    let bystander = Bystander()
+    try proxy.subscribe(bystander) { $0.on("ping:") { (_: Bystander, _: Int32) in } }
+    try proxy.subscribe(a)
+    try proxy.subscribe(b)
+    try proxy.withBatch {
+      let answers = try proxy.collect("score:", as: Int32.self, Int32(1))
+      #expect(answers.map(\.value) == [1, 2])
+      #expect(answers.map { $0.author === a } == [true, false])
+      #expect(answers.map { $0.author === b } == [false, true])
+    }
+    withExtendedLifetime((a, b, bystander)) {}
+  }
+
   @Test func `a batch of nobody reaches nobody`() throws {
     let proxy = try DynamicProxy.pinging()
     let a = Listener("a", journal)

@@ -1083,6 +1083,8 @@ static fwd_status run_forward_batch(attempt *self) {
   fwd_status status = fwd_batch_forward(batch, selectors[method_large], skewed.frame + self->count, 32, &answer,
                                         sizeof answer);
   end();
+  // The allocation of the members comes after those of the aligned frame and of the result.
+  if (injected) EXPECT((status == FWD_OK) == (next_failure == self->count + 1));
   fwd_batch_destroy(batch);
   return forwarded(self, status);
 }
@@ -1107,7 +1109,7 @@ static void try_forwarding(void) {
     EXPECT(try_each(self) == 1 + self.count);
     self.subject = "fwd_batch_forward";
     self.run = run_forward_batch;
-    // One more for the members that implement the method. Without it the batch asks all of them.
+    // One more for the members. If it fails, the batch visits all records.
     self.absorbs = true;
     EXPECT(try_each(self) == 2 + self.count);
     self.absorbs = false;

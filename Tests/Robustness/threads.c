@@ -872,7 +872,8 @@ static void use_batches(void) {
   static atomic_uint joined;
   worker self = {.number = atomic_fetch_add_explicit(&joined, 1, memory_order_relaxed)};
   me = &self;
-  // Guests remember the numbers of the threads before, which have made fewer fan-outs.
+  // A guest stores the number of its last fan-out for each thread. These numbers begin above all earlier ones, so that none
+  // repeats.
   fans_of_thread = UINT64_C(1) << 32;
   // No subscriber changes the list.
   depth = 3;

@@ -6,27 +6,27 @@
 #include "fan_out/batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "fwd_fan_out.h"
 
-/// The methods of a batch's proxy.
-static size_t method_count(const fwd_proxy *proxy) { return proxy->methods->count; }
-
-/// A batch of nobody, with room for some records. NULL if memory is short.
+/// Allocates an empty batch with room for `count` records. Returns NULL if memory is short.
 static fwd_batch *make_batch(fwd_proxy *proxy, size_t count) {
-  size_t methods = method_count(proxy);
+  size_t methods = proxy->methods->count;
   fwd_batch *batch = malloc(sizeof *batch + methods * sizeof batch->by_method[0] +
-                            count * (sizeof *batch->all.records + sizeof *batch->all.objects + sizeof *batch->is_owned));
+                            count * (sizeof *batch->all.records + sizeof *batch->owned));
   if (!batch) return NULL;
   batch->proxy = proxy;
   batch->walked = count;
-  for (size_t i = 0; i < methods; i++) atomic_init(&batch->by_method[i], NULL);
+  atomic_init(&batch->found, NULL);
+  // Null pointers, which no thread can see yet. A loop of atomic stores takes several times as long.
+  memset((void *)batch->by_method, 0, methods * sizeof batch->by_method[0]);
   batch->all.count = 0;
-  batch->all.begin_with_closure = false;
+  batch->all.begins_with_closure = false;
   batch->all.records = (fwd_record **)(batch->by_method + methods);
-  batch->all.objects = (void **)(batch->all.records + count);
-  batch->is_owned = (bool *)(batch->all.objects + count);
+  batch->owned = (void **)(batch->all.records + count);
+  batch->owned_count = 0;
   return batch;
 }
 
@@ -52,10 +52,8 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
       if (prefetches) fwd_prefetch(span.records, i, span.count);
       fwd_taken taken;
       if (!fwd_record_take(span.records[i], &taken)) continue;
-      all->records[all->count] = span.records[i];
-      all->objects[all->count] = taken.object;
-      batch->is_owned[all->count] = taken.is_owned;
-      all->count++;
+      all->records[all->count++] = span.records[i];
+      if (taken.is_owned) batch->owned[batch->owned_count++] = taken.object;
     }
   }
   return batch;
@@ -63,11 +61,12 @@ fwd_batch *fwd_batch_create(fwd_proxy *proxy) {
 
 void fwd_batch_destroy(fwd_batch *batch) {
   if (!batch) return;
-  const fwd_batch_members *all = &batch->all;
-  for (size_t i = 0; i < all->count; i++) fwd_record_drop((fwd_taken){all->objects[i], batch->is_owned[i]});
-  for (size_t i = 0; i < method_count(batch->proxy); i++) {
-    const fwd_batch_members *members = atomic_load_explicit(&batch->by_method[i], memory_order_relaxed);
-    if (members != all) free((void *)(uintptr_t)members);
+  for (size_t i = 0; i < batch->owned_count; i++) fwd_object_release(batch->owned[i]);
+  fwd_batch_members *members = atomic_load_explicit(&batch->found, memory_order_acquire);
+  while (members) {
+    fwd_batch_members *next = members->next;
+    free(members);
+    members = next;
   }
   fwd_hazard_leave_anywhere(batch->guard);
   free(batch);
@@ -75,47 +74,52 @@ void fwd_batch_destroy(fwd_batch *batch) {
 
 // MARK: Members of a method
 
-/// Whether the table of a record implements a method. The batch's guard keeps the table.
+/// Whether the table of a record implements a method. The subscription may have ended since: the batch's guard, which is
+/// older than the end, keeps the table.
 static bool implements(const fwd_record *record, size_t method) {
   return !fwd_implementation_is_empty(fwd_record_implementation(record, method));
 }
 
-/// The records that implement a method, `count` of them. NULL if memory is short.
-static fwd_batch_members *make_members(const fwd_batch_members *all, size_t method, size_t count) {
-  // Without a record that lacks the method, the arrays of all are theirs.
-  bool are_all = count == all->count;
-  size_t size = are_all ? 0 : count * (sizeof *all->records + sizeof *all->objects);
-  fwd_batch_members *made = malloc(sizeof *made + size);
+/// Makes the members of a method. Returns NULL if memory is short.
+static fwd_batch_members *make_members(const fwd_batch_members *all, size_t method) {
+  size_t count = 0;
+  for (size_t i = 0; i < all->count; i++) count += implements(all->records[i], method);
+  // If all records implement the method, the members share the batch's array.
+  bool shares = count == all->count;
+  fwd_batch_members *made = malloc(sizeof *made + (shares ? 0 : count * sizeof *made->records));
   if (!made) return NULL;
   *made = *all;
-  if (!are_all) {
-    made->count = 0;
+  if (!shares) {
     made->records = (fwd_record **)(made + 1);
-    made->objects = (void **)(made->records + count);
+    made->count = 0;
     for (size_t i = 0; i < all->count; i++) {
-      if (!implements(all->records[i], method)) continue;
-      made->records[made->count] = all->records[i];
-      made->objects[made->count++] = all->objects[i];
+      if (implements(all->records[i], method)) made->records[made->count++] = all->records[i];
     }
   }
-  made->begin_with_closure = count > 0 && fwd_record_implementation(made->records[0], method)->closure;
+  made->begins_with_closure = count > 0 && fwd_record_implementation(made->records[0], method)->closure;
   return made;
 }
 
+/// Notes members, to be freed with the batch. Other threads may do so at the same time.
+static void keep(fwd_batch *batch, fwd_batch_members *made) {
+  made->next = atomic_load_explicit(&batch->found, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&batch->found, &made->next, made, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
+}
+
 const fwd_batch_members *fwd_batch_find_members(fwd_batch *batch, size_t method) {
-  const fwd_batch_members *all = &batch->all, *found = all, *before = NULL;
-  size_t count = 0;
-  for (size_t i = 0; i < all->count; i++) count += implements(all->records[i], method);
-  fwd_batch_members *made = make_members(all, method, count);
-  // Without memory all records are visited each time.
-  if (made) found = made;
-  // Another thread may have been faster. What is set once stays, since fan-outs keep indices into it.
-  if (atomic_compare_exchange_strong_explicit(&batch->by_method[method], &before, found, memory_order_acq_rel,
+  fwd_batch_members *made = make_members(&batch->all, method), *published = NULL;
+  // If memory is short, the fan-outs visit all records and skip those that lack the method.
+  fwd_batch_members *found = made ? made : &batch->all;
+  if (atomic_compare_exchange_strong_explicit(&batch->by_method[method], &published, found, memory_order_acq_rel,
                                               memory_order_acquire)) {
+    if (made) keep(batch, made);
     return found;
   }
+  // Another thread has published its members first. They stay: fan-outs may be reading them.
   free(made);
-  return before;
+  return published;
 }
 
 // MARK: Entering

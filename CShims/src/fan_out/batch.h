@@ -13,14 +13,15 @@
 /// Some records of a batch, in the order of delivery.
 typedef struct fwd_batch_members {
   size_t count;
-  /// Whether the first of them has a closure for the method. If it is false, loops ask.
-  bool begin_with_closure;
+  /// Whether the first record has a closure for the method. False in `all`, which belongs to no method: the loop then finds
+  /// the closures itself.
+  bool begins_with_closure;
   fwd_record **records;
-  /// What is held of each record; NULL for what needs no reference.
-  void **objects;
+  /// The members that the batch has found before; NULL for none.
+  struct fwd_batch_members *next;
 } fwd_batch_members;
 
-/// Its arrays follow in the same allocation.
+/// A batch. The arrays of `all` and of the retained objects are in the batch's allocation, behind `by_method`.
 struct fwd_batch {
   fwd_proxy *proxy;
   /// Keeps the records where they are.
@@ -28,11 +29,14 @@ struct fwd_batch {
   /// How many records the list had, with those that are not in the batch.
   size_t walked;
   fwd_batch_members all;
-  /// Which of the objects are the batch's to release.
-  bool *is_owned;
-  /// Per method, those whose tables implement it, so that other records cost its invocations nothing. NULL before the first
-  /// invocation of the method. Several threads may set it, and it is set once.
-  _Atomic(const fwd_batch_members *) by_method[];
+  /// The objects that the batch retains.
+  void **owned;
+  size_t owned_count;
+  /// All members that have been found, so that the end of a batch does not look at each method.
+  _Atomic(fwd_batch_members *) found;
+  /// The members of each method, so that an invocation does not visit records that lack it. NULL before the method's first
+  /// invocation. Set once, by any thread.
+  _Atomic(fwd_batch_members *) by_method[];
 };
 
 /// Finds the members of a method, for its first invocation.

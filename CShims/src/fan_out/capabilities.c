@@ -89,8 +89,7 @@ static fwd_explained explain(const fwd_record *record, size_t index) {
   uintptr_t held = fwd_record_held(record);
   // The table and the object of a subscription that has ended may be gone.
   if (fwd_held_has_ended(held)) return explained;
-  uintptr_t behind = fwd_held_behind_gate(held);
-  const void *object = fwd_held_is_weak(behind) ? fwd_weak_address(behind) : fwd_record_end(behind)->object;
+  const void *object = fwd_held_object(fwd_held_behind_gate(held));
   // The first word of a Swift object is its metadata, also after its death: the record keeps the memory.
   if (object) memcpy(&explained.object_type, object, sizeof explained.object_type);
   fwd_taken taken;

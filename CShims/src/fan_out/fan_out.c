@@ -104,14 +104,12 @@ static const fwd_taken nobody = {NULL, true};
 
 /// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`. `held` is
 /// the record's word, which had not ended: read again, it could have lost the gate that counts this delivery.
-__attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, const fwd_record *record, uintptr_t held,
-                                                        size_t index) {
-  fwd_batch *batch = state->delivery->batch;
+__attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, const fwd_record *record, uintptr_t held) {
   if (fwd_held_is_blocked(held)) return nobody;
   fwd_taken taken;
-  if (batch) {
-    // The batch holds it.
-    taken = (fwd_taken){fwd_batch_members_of(batch, state->method->index)->objects[index], false};
+  if (state->delivery->batch) {
+    // The batch keeps the object alive.
+    taken = (fwd_taken){fwd_held_object(fwd_held_behind_gate(held)), false};
   } else if (!fwd_record_take(record, &taken)) {
     state->met_dead = true;
     return nobody;
@@ -121,9 +119,8 @@ __attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, con
   return nobody;
 }
 
-/// Delivers to the subscriber of a record if it is there and implements the method. In a batch, `index` is that of the
-/// record among the method's members. Returns whether to go on.
-static bool deliver_to(fwd_emission *state, const fwd_record *record, size_t index) {
+/// Delivers to the subscriber of a record if it is there and implements the method. Returns whether to go on.
+static bool deliver_to(fwd_emission *state, const fwd_record *record) {
   const fwd_compiled_method *method = state->method;
   uintptr_t held = fwd_record_held(record);
   // First, since the table of a subscription that has ended may be gone.
@@ -143,7 +140,7 @@ static bool deliver_to(fwd_emission *state, const fwd_record *record, size_t ind
       return true;
     }
   } else {
-    taken = take_unusual(state, record, held, index);
+    taken = take_unusual(state, record, held);
     if (taken.is_owned && !taken.object) return true;
   }
   bool goes_on = true;
@@ -243,7 +240,7 @@ static inline __attribute__((always_inline)) bool deliver_to_all(fwd_emission *s
       next++;
     } else if (next == i) {
       if (prefetches) fwd_prefetch(records, i, count);
-      goes_on = deliver_to(state, records[i], i);
+      goes_on = deliver_to(state, records[i]);
       next++;
     }
     i = next;
@@ -279,11 +276,8 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
   state->result = state->kept = &nothing;
   find_arguments_of_loop(looped);
   const fwd_record *record = replay->records[index];
-  // The replay may have left the first records of the batch behind.
-  fwd_batch *batch = state->delivery->batch;
-  if (batch) index += (size_t)(replay->records - fwd_batch_members_of(batch, state->method->index)->records);
   replay->record = record;
-  deliver_to(state, record, index);
+  deliver_to(state, record);
   replay->record = NULL;
 }
 
@@ -418,26 +412,23 @@ static inline __attribute__((always_inline)) void load_frame(const fwd_emission 
   fwd_replay_load_frame(words, &state->method->loads, state->delivery->frame);
 }
 
-__attribute__((noinline)) static void load_frame_apart(fwd_looped_emission *looped) {
-  load_frame(&looped->emission, looped->replay.words);
+__attribute__((noinline)) static void load_frame_apart(const fwd_emission *state, fwd_replay_word *words) {
+  load_frame(state, words);
 }
 
-__attribute__((noinline)) static void load_pointed_any(const fwd_emission *state, fwd_replay_word *words) {
-  fwd_replay_load_pointed_any(words, &state->method->loads, state->delivery->arguments);
-}
-
-/// Fills them from the delivery's pointers. The usual sizes need no further call, which would have to save registers.
+/// Fills them from the delivery's pointers. Loads of other sizes than four and eight bytes are a function of their own, so
+/// that this one saves no registers.
 __attribute__((noinline)) static void load_pointed_apart(const fwd_emission *state, fwd_replay_word *words) {
   load_selector(state, words);
   if (__builtin_expect(state->method->loads.sizes == FWD_LOADS_OF_ANY_SIZE, 0)) {
-    load_pointed_any(state, words);
+    fwd_replay_load_pointed(words, &state->method->loads, state->delivery->arguments);
   } else {
-    fwd_replay_load_pointed_usual(words, &state->method->loads, state->delivery->arguments);
+    fwd_replay_load_pointed_4_or_8(words, &state->method->loads, state->delivery->arguments);
   }
 }
 
 /// Loads the words of the registers. Also needed after closures, since the pointers to their arguments may have overwritten
-/// the words. By functions that are not inlined, so that callers need less stack.
+/// the words. Calls functions that are not inlined, so that its callers need less stack.
 static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   state->arguments = NULL;
@@ -445,7 +436,7 @@ static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointe
   if (has_pointers) {
     load_pointed_apart(state, looped->replay.words);
   } else {
-    load_frame_apart(looped);
+    load_frame_apart(state, looped->replay.words);
   }
 }
 
@@ -593,7 +584,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fw
   replay->records = members->records;
   replay->count = members->count;
   // Not by `replay_some`, which calls closures by the loop that retains.
-  if (members->begin_with_closure) state->responses += fwd_replay_held_closures(replay);
+  if (members->begins_with_closure) state->responses += fwd_replay_held_closures(replay);
   if (replay->count > 0) {
     load_words_apart(&looped, state->delivery->arguments);
     state->responses += state->method->replayers.held(replay);

@@ -305,7 +305,7 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count) {
   uint32_t integer_count = plan->integer_count, vector_count = plan->vector_count;
-  fwd_register_loads loads = {.first = hidden_count, .sizes = FWD_LOADS_OF_WORDS, .context_index = (uint8_t)integer_count};
+  fwd_register_loads loads = {.first = hidden_count, .context_index = (uint8_t)integer_count};
   // Hidden arguments are pointers, and come first: each has the integer register of its number.
   const fwd_move *integers = plan->integers + hidden_count, *vectors = plan->vectors;
   uint32_t before_vectors = has_own_loops(plan) ? integer_count : FWD_REPLAY_BEFORE_VECTORS;
@@ -326,13 +326,27 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
         .size = move->size,
         .is_signed = move->is_signed,
     };
-    uint8_t sizes = move->size == 8 ? FWD_LOADS_OF_WORDS : move->size == 4 ? FWD_LOADS_OF_HALVES : FWD_LOADS_OF_ANY_SIZE;
+    fwd_load_sizes sizes = move->size == 8   ? FWD_LOADS_OF_8_BYTES
+                           : move->size == 4 ? FWD_LOADS_OF_4_OR_8_BYTES
+                                             : FWD_LOADS_OF_ANY_SIZE;
     if (sizes > loads.sizes) loads.sizes = sizes;
   }
   return loads;
 }
 
+void fwd_replay_load_pointed(fwd_replay_word *words, const fwd_register_loads *loads, void *const *arguments) {
+  fwd_replay_word *word = words + loads->first;
+  const fwd_register_load *load = loads->loads, *end = load + loads->count;
+  for (; load < end; load++, word++) {
+    word->bits = fwd_extend((const char *)arguments[load->argument] + load->part, load->size, load->is_signed);
+  }
+}
+
 #else
+
+void fwd_replay_load_pointed(fwd_replay_word *words, const fwd_register_loads *loads, void *const *arguments) {
+  (void)words, (void)loads, (void)arguments;
+}
 
 size_t fwd_replay_closures(fwd_replay *replay) {
   (void)replay;

@@ -98,12 +98,10 @@ typedef struct fwd_register_load {
   bool is_signed;
 } fwd_register_load;
 
-/// Which sizes the loads of a method have.
+/// The sizes of a method's loads, from the fastest to load to the slowest.
 typedef enum fwd_load_sizes {
-  /// Eight bytes each.
-  FWD_LOADS_OF_WORDS,
-  /// Four or eight bytes each.
-  FWD_LOADS_OF_HALVES,
+  FWD_LOADS_OF_8_BYTES,
+  FWD_LOADS_OF_4_OR_8_BYTES,
   FWD_LOADS_OF_ANY_SIZE,
 } fwd_load_sizes;
 
@@ -112,8 +110,7 @@ typedef struct fwd_register_loads {
   /// The index of the first register loaded: the number of hidden arguments.
   uint32_t first;
   uint32_t count;
-  /// A `fwd_load_sizes`.
-  uint8_t sizes;
+  fwd_load_sizes sizes;
   /// The integer register that a function's context is passed in: the first behind the method's own.
   uint8_t context_index;
   fwd_register_load loads[FWD_REPLAY_WORDS];
@@ -123,9 +120,9 @@ typedef struct fwd_register_loads {
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count);
 
-/// Loads a register's word of four or eight bytes. Callees do not look at the upper half of a register that has four: so
-/// their sign does not matter, and a float is the low half of a double.
-static inline uint64_t fwd_replay_usual_word(const fwd_register_load *load, const char *bytes) {
+/// Loads a register's word of four or eight bytes. The callee ignores the upper half of a register that carries four. So
+/// integers are not sign-extended, and a float is the low half of a double.
+static inline uint64_t fwd_replay_word_of_4_or_8(const fwd_register_load *load, const char *bytes) {
   if (load->size == 8) return fwd_load_word_of(bytes);
   uint32_t half;
   memcpy(&half, bytes, sizeof half);
@@ -138,10 +135,10 @@ static inline __attribute__((always_inline)) void fwd_replay_load_frame(fwd_repl
                                                                         const char *frame) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
-  if (__builtin_expect(loads->sizes == FWD_LOADS_OF_WORDS, 1)) {
+  if (__builtin_expect(loads->sizes == FWD_LOADS_OF_8_BYTES, 1)) {
     for (; load < end; load++, word++) memcpy(&word->bits, frame + load->offset, sizeof word->bits);
-  } else if (loads->sizes == FWD_LOADS_OF_HALVES) {
-    for (; load < end; load++, word++) word->bits = fwd_replay_usual_word(load, frame + load->offset);
+  } else if (loads->sizes == FWD_LOADS_OF_4_OR_8_BYTES) {
+    for (; load < end; load++, word++) word->bits = fwd_replay_word_of_4_or_8(load, frame + load->offset);
   } else {
     for (; load < end; load++, word++) word->bits = fwd_extend(frame + load->offset, load->size, load->is_signed);
   }
@@ -152,23 +149,18 @@ static inline const char *fwd_replay_pointed(const fwd_register_load *load, void
   return (const char *)arguments[load->argument] + load->part;
 }
 
-/// Loads the registers' words from pointers to the arguments, where `sizes` is FWD_LOADS_OF_ANY_SIZE.
-static inline void fwd_replay_load_pointed_any(fwd_replay_word *words, const fwd_register_loads *loads,
-                                               void *const *arguments) {
+/// Loads the registers' words from pointers to the arguments.
+void fwd_replay_load_pointed(fwd_replay_word *words, const fwd_register_loads *loads, void *const *arguments);
+
+/// The same where `sizes` is not FWD_LOADS_OF_ANY_SIZE.
+static inline __attribute__((always_inline)) void fwd_replay_load_pointed_4_or_8(fwd_replay_word *words,
+                                                                                 const fwd_register_loads *loads,
+                                                                                 void *const *arguments) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
   for (; load < end; load++, word++) {
-    word->bits = fwd_extend(fwd_replay_pointed(load, arguments), load->size, load->is_signed);
+    word->bits = fwd_replay_word_of_4_or_8(load, (const char *)arguments[load->argument] + load->part);
   }
-}
-
-/// The same for the other sizes.
-static inline __attribute__((always_inline)) void fwd_replay_load_pointed_usual(fwd_replay_word *words,
-                                                                                const fwd_register_loads *loads,
-                                                                                void *const *arguments) {
-  fwd_replay_word *word = words + loads->first;
-  const fwd_register_load *load = loads->loads, *end = load + loads->count;
-  for (; load < end; load++, word++) word->bits = fwd_replay_usual_word(load, fwd_replay_pointed(load, arguments));
 }
 
 /// Lists of at least this many records do not fit into the nearer caches, so they are prefetched.

@@ -68,11 +68,15 @@ static inline uintptr_t fwd_record_held(const fwd_record *record) {
   return atomic_load_explicit(&record->held, memory_order_acquire);
 }
 
+/// The object, dead or alive, that a `held` word without a gate and without the mark of the end points to. NULL for none.
+static inline void *fwd_held_object(uintptr_t held) {
+  return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
+}
+
 /// The address of the object, dead or alive, of a subscription that has not ended. NULL if it has no object. For the
 /// writer.
 static inline const void *fwd_record_object(const fwd_record *record) {
-  uintptr_t held = fwd_held_behind_gate(atomic_load_explicit(&record->held, memory_order_relaxed));
-  return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
+  return fwd_held_object(fwd_held_behind_gate(atomic_load_explicit(&record->held, memory_order_relaxed)));
 }
 
 /// Whether the subscription is live: it has not ended, its limit is not used up, and its object is not known to have

@@ -37,8 +37,8 @@ public final class CRowCounter: DynamicProxy.Subscriber {
     @convention(c) (
       UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, Int64
     ) -> Void = { context, _, _, _, _ in
-      // Without a reference, as a function in C: the proxy keeps the subscriber during the delivery.
-      Unmanaged<CRowCounter>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.changed.addOne() }
+      let counter = Unmanaged<CRowCounter>.fromOpaque(context!).takeUnretainedValue()
+      counter.changed.addOne()
     }
 
   public static let functionTable = FunctionTable(for: CRowCounter.self) {

@@ -38,8 +38,8 @@ extension DynamicProxy {
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, or `ForwardingError` with the code
   ///   `outOfMemory`, or `dead` if the proxy is being deinitialised.
-  /// - Complexity: O(*n*) in the number of subscribers, for the beginning and
-  ///   the end.
+  /// - Complexity: O(*n*) in the number of subscribers, for the beginning, the
+  ///   end, and the first call of each method.
   @discardableResult
   public func withBatch<Output>(_ body: () throws -> Output) throws -> Output {
     try subscribers.failIfClosing()

@@ -93,12 +93,18 @@
       }
     }
 
+    /// The error for a file that no `Journal` has made.
+    internal var isNoJournal: JournalError {
+      JournalError(
+        .notAJournal, path, "the file is not a journal: expected one that Journal has made")
+    }
+
     /// The error for a status.
     internal func error(_ status: Int32) -> JournalError {
       let reason = unsafe Self.reason(connection, status)
       switch status & 0xFF {
       case SQLITE_NOTADB:
-        return JournalError(.notAJournal, path, "the file is not a journal: \(reason)")
+        return isNoJournal
       case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY:
         return JournalError(.cannotOpen, path, "the file cannot be opened: \(reason)")
       // The file may be whole.

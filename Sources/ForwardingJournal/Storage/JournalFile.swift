@@ -60,8 +60,7 @@
     private static func check(_ database: Database) throws(JournalError) {
       let path = database.path
       guard try database.number("PRAGMA application_id") == JournalTables.application else {
-        throw JournalError(
-          .notAJournal, path, "the file is not a journal: expected one that Journal has made")
+        throw database.isNoJournal
       }
       let version = try database.number("PRAGMA user_version") ?? 0
       guard version == JournalTables.version else {

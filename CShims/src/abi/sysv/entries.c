@@ -553,8 +553,9 @@ void fwd_quick_enter_void(FWD_QUICK_PARAMETERS) {
   }
   fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
+    // Handlers of void functions have room too, so that all handlers may write a result.
     _Alignas(16) unsigned char bytes[16];
-    run_quick(entering.target, QUICK_REGISTERS, bytes, 0);
+    run_quick(entering.target, QUICK_REGISTERS, bytes, sizeof bytes);
   }
   fwd_leave(entering);
 }
