@@ -82,6 +82,18 @@ import Testing
     #expect(try positions("--since", "2001-01-01 00:00", "--until", "2201-12-31T23:59").count == 4)
   }
 
+  @Test func `a method without calls is answered with those that have some`() throws {
+    let sample = try Sample()
+    let run = try ToolRun.fwd("journal", "show", sample.path, "--method", "tick")
+    #expect(run.status == 0 && run.output == "")
+    #expect(
+      run.errorText
+        == "fwd: \(sample.path): no calls of \"tick\"; there are some of \"done:\", \"tick:symbol:\"\n"
+    )
+    let late = try ToolRun.fwd("journal", "show", sample.path, "--method", "done:", "--to", "1")
+    #expect(late.errorText == "fwd: \(sample.path): no calls\n")
+  }
+
   @Test func `export writes JSON lines`() throws {
     let sample = try Sample()
     let run = try ToolRun.fwd("journal", "export", sample.path, "--from", "2")

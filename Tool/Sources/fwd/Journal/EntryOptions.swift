@@ -2,7 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 import ArgumentParser
+import Forwarding
 import ForwardingJournal
+import ForwardingWire
 
 /// The journal and the calls that a command is about.
 struct EntryOptions: ParsableArguments {
@@ -55,6 +57,24 @@ struct EntryOptions: ParsableArguments {
     } catch {
       throw Failure(error)
     }
+  }
+
+  /// Where --method names a method of which there is no call: the names of those that there are.
+  func recordedMethods() throws -> String {
+    guard !methods.isEmpty else { return "" }
+    var names: Set<String> = []
+    do {
+      var entries = try open().entries(nil)
+      while let entry = try entries.next() { names.insert(entry.record.selector.name) }
+    } catch {
+      throw Failure(error)
+    }
+    guard let unknown = methods.first(where: { !names.contains($0) }) else { return "" }
+    let note = " of \"\(DisplayText.escaped(unknown))\""
+    if names.isEmpty { return note }
+    let recorded = names.sorted().prefix(8).map { "\"\(DisplayText.escaped($0))\"" }
+    return note + "; there are some of " + recorded.joined(separator: ", ")
+      + (names.count > 8 ? ", …" : "")
   }
 
   /// Prints the text of each call.

@@ -26,7 +26,10 @@ struct JournalCommand: AsyncParsableCommand {
     func run() throws {
       try reporting {
         let count = try entries.printAll { EntryText.line($0) }
-        if count == 0 { StandardStream.error.put("fwd: \(entries.file): no calls\n") }
+        if count == 0 {
+          StandardStream.error.put(
+            "fwd: \(entries.file): no calls\(try entries.recordedMethods())\n")
+        }
       }
     }
   }
