@@ -37,7 +37,9 @@ enum { thread_count = 3, text_size = 64 };
 
 typedef struct listener {
   fwd_subscription subscription;
-  int wakes, deliveries, destroyed;
+  int deliveries, destroyed;
+  /// Senders and the thread that drains call `wake`.
+  atomic_int wakes;
   atomic_int attempts;
   bool is_delivering;
   int64_t last;
