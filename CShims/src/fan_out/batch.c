@@ -22,9 +22,7 @@ static fwd_batch *make_batch(fwd_proxy *proxy, size_t count) {
   atomic_init(&batch->found, NULL);
   // Null pointers, which no thread can see yet. A loop of atomic stores takes several times as long.
   memset((void *)batch->by_method, 0, methods * sizeof batch->by_method[0]);
-  batch->all.count = 0;
-  batch->all.begins_with_closure = false;
-  batch->all.records = (fwd_record **)(batch->by_method + methods);
+  batch->all = (fwd_batch_members){.records = (fwd_record **)(batch->by_method + methods)};
   batch->owned = (void **)(batch->all.records + count);
   batch->owned_count = 0;
   return batch;

@@ -416,8 +416,8 @@ __attribute__((noinline)) static void load_frame_apart(const fwd_emission *state
   load_frame(state, words);
 }
 
-/// Fills them from the delivery's pointers. Loads of other sizes than four and eight bytes are a function of their own, so
-/// that this one saves no registers.
+/// Fills the words from the delivery's pointers. This function calls another one for sizes other than four and eight bytes,
+/// and so need not save registers itself.
 __attribute__((noinline)) static void load_pointed_apart(const fwd_emission *state, fwd_replay_word *words) {
   load_selector(state, words);
   if (__builtin_expect(state->method->loads.sizes == FWD_LOADS_OF_ANY_SIZE, 0)) {

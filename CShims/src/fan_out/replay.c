@@ -338,7 +338,7 @@ void fwd_replay_load_pointed(fwd_replay_word *words, const fwd_register_loads *l
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
   for (; load < end; load++, word++) {
-    word->bits = fwd_extend((const char *)arguments[load->argument] + load->part, load->size, load->is_signed);
+    word->bits = fwd_extend(fwd_replay_pointed(load, arguments), load->size, load->is_signed);
   }
 }
 

@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void fwd_replay_load_pointed_4_or_8
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
   for (; load < end; load++, word++) {
-    word->bits = fwd_replay_word_of_4_or_8(load, (const char *)arguments[load->argument] + load->part);
+    word->bits = fwd_replay_word_of_4_or_8(load, fwd_replay_pointed(load, arguments));
   }
 }
 

@@ -30,8 +30,8 @@
 
 // Function pointers of each pool differ in what their callers do with the result. A stale call may enter another closure
 // of the same pool, so results in memory, which entries write to, have a pool of their own, as have results on the x87
-// stack, which callers pop. Quick entries of void functions have a pool of their own for speed: their code
-// loads no result.
+// stack, which callers pop. Void functions have a separate pool of quick entries, whose shared code
+// returns sooner because it loads no result.
 #define FULL_REGISTERS 640
 #define FULL_MEMORY 64
 #define FULL_X87 64
