@@ -31,18 +31,29 @@ struct TextTable {
   /// The lines, indented, without blanks at their ends.
   func lines(indent: Int = 2) -> String {
     let widths = widths
-    return rows.map { cells in
-      var line = String(repeating: " ", count: indent)
-      for (column, cell) in cells.enumerated() {
-        let padding = String(repeating: " ", count: widths[column] - DisplayText.columns(cell))
-        switch alignments[column] {
-        case .left: line += column == cells.count - 1 ? cell : cell + padding
-        case .right: line += padding + cell
-        }
-        if column < cells.count - 1 { line += "  " }
+    let indentation = Self.blanks(indent)
+    return rows.map { indentation + line($0, widths) + "\n" }.joined()
+  }
+
+  private func line(_ cells: [String], _ widths: [Int]) -> String {
+    var line = ""
+    // The blanks before the next cell that is not empty. None are made after the last one: beside a cell of 4,000 columns
+    // they would cost more than all else.
+    var blanks = 0
+    for (cell, (alignment, width)) in zip(cells, zip(alignments, widths)) {
+      let padding = width - DisplayText.columns(cell)
+      if alignment == .right { blanks += padding }
+      if !cell.isEmpty {
+        line += Self.blanks(blanks) + cell
+        blanks = 0
       }
-      while line.last == " " { line.removeLast() }
-      return line + "\n"
-    }.joined()
+      if alignment == .left { blanks += padding }
+      blanks += 2
+    }
+    return line
+  }
+
+  private static func blanks(_ count: Int) -> String {
+    String(decoding: repeatElement(UInt8(ascii: " "), count: count), as: UTF8.self)
   }
 }
