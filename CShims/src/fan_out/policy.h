@@ -12,6 +12,8 @@
 /// Keeps the result of the current delivery. The next delivery overwrites the result that was kept before.
 static inline void keep(fwd_emission *state) {
   void *result = state->result;
+  // Two loads: one for both words would wait for the two stores that wrote them.
+  __asm__("" : "+r"(result));
   state->result = state->kept;
   state->kept = result;
 }
