@@ -306,7 +306,9 @@
       let folder = try Folder()
       #expect(journalError { _ = try Journal(reading: folder.path) }?.code == .cannotOpen)
       #expect(journalError { _ = try Journal(reading: "") }?.code == .invalidArgument)
-      #expect(journalError { _ = try Journal(folder.directory + "/no/such") }?.code == .cannotOpen)
+      let missing = journalError { _ = try Journal(folder.directory + "/no/such") }
+      #expect(missing?.code == .cannotOpen)
+      #expect(missing?.description.hasSuffix("cannot be made: there is no such directory") == true)
       #expect(journalError { _ = try Journal(folder.directory) }?.code == .cannotOpen)
       let text = Data("just some text, and more of it\n".utf8) + Data(repeating: 32, count: 2000)
       try text.write(to: URL(filePath: folder.path))
@@ -316,6 +318,8 @@
         #expect(error?.description.hasPrefix(folder.path) == true)
       }
       #expect(try Data(contentsOf: URL(filePath: folder.path)) == text)
+      let found = try FileManager.default.contentsOfDirectory(atPath: folder.directory)
+      #expect(found == [URL(filePath: folder.path).lastPathComponent])
       // Another program's database.
       try FileManager.default.removeItem(atPath: folder.path)
       try folder.run("CREATE TABLE notes(text)")

@@ -24,9 +24,7 @@
       _ path: String, isSynced: Bool
     ) throws(JournalError) -> JournalTables {
       let database = try Database(checked(path), .writing)
-      let application = try database.number("PRAGMA application_id")
-      let count = try database.number("SELECT count(*) FROM sqlite_schema")
-      let isNew = application == 0 && count == 0
+      let isNew = try isEmpty(database)
       if !isNew { try check(database) }
       try database.useWriteAheadLog()
       if isNew { try make(database) }
@@ -34,6 +32,14 @@
       let tables = JournalTables(database)
       try tables.setSynchronous(isSynced)
       return tables
+    }
+
+    /// Refuses a file that is there and is no journal. It changes nothing on the disk.
+    internal static func refuseOthers(_ path: String) throws(JournalError) {
+      let path = try checked(path)
+      guard realPath(path) != nil else { return }
+      let database = try Database(path, .reading)
+      if try !isEmpty(database) { try check(database) }
     }
 
     /// Returns a path that SQLite takes for that of a file, since it takes some names for
@@ -44,6 +50,11 @@
           .invalidArgument, String(reflecting: path), "expected the path of a file")
       }
       return path.hasPrefix(":") ? "./" + path : path
+    }
+
+    private static func isEmpty(_ database: Database) throws(JournalError) -> Bool {
+      let application = try database.number("PRAGMA application_id")
+      return try application == 0 && database.number("SELECT count(*) FROM sqlite_schema") == 0
     }
 
     private static func make(_ database: Database) throws(JournalError) {

@@ -55,8 +55,12 @@
       // SAFETY: the path ends with a NUL.
       descriptor = unsafe open("\(path)-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else {
+        let number = errno
         throw JournalError(
-          .cannotOpen, path, "the file \(path)-lock cannot be made: \(systemReason(errno))")
+          .cannotOpen, path,
+          number == ENOENT
+            ? "the file cannot be made: there is no such directory"
+            : "the file \(path)-lock cannot be made: \(systemReason(number))")
       }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         // An initialiser that throws here runs `deinit`, which closes the descriptor.

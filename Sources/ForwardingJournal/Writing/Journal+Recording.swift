@@ -14,7 +14,8 @@
     /// ```
     ///
     /// Recording observes. It changes neither arguments nor results nor the order of
-    /// deliveries. Several proxies may be recorded into one journal.
+    /// deliveries. Several proxies may be recorded into one journal. Two recordings of one
+    /// proxy store each call twice.
     ///
     /// A call that is not recorded is delivered as usual, and reported to the proxy's
     /// `Configuration.onError` with the code `deliveryFailed`. If the journal cannot be
