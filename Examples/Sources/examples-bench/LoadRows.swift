@@ -15,7 +15,7 @@
   enum LoadRows {
     private static let name = "load"
     private static let rowCount = 1_000_000
-    private static let partCount = 40
+    private static let partSize = 25_000
 
     /// How the rows come in.
     private enum Load: String, CaseIterable {
@@ -107,7 +107,7 @@
       _ hook: @escaping (SQLiteConnection, Observers) throws -> AnyObject?
     ) -> Row {
       var table: Table?
-      return Row(group: name, way: way, deliveries: rowCount / partCount, isInEachRound: true) {
+      return Row(group: name, way: way, deliveries: partSize, isInEachRound: true) {
         iterations in
         var total = bench_start()
         total.nanoseconds = 0
@@ -149,7 +149,7 @@
 
       /// Loads the next part; the last one commits.
       func loadPart() -> bench_sample {
-        let (first, last) = (count + 1, count + rowCount / partCount)
+        let (first, last) = (count + 1, count + partSize)
         let start = bench_start()
         switch load {
         case .statements:
