@@ -132,14 +132,33 @@ static void *forward_once(void *context) {
   return NULL;
 }
 
-/// A writer that is the only thread with a block spares the system call of a heavy fence. The first fan-out of a new
-/// thread must see what it has unlinked all the same.
-static void begin_beside_a_writer(void) {
-  check_begin("a thread's first fan-out beside a writer that was alone");
+/// A list notes whether several threads have read it, or one, and which.
+static void note_readers(void) {
+  check_begin("a list knows whether one thread has read it, or several");
   stage *self = stage_create();
-  fwd_dispatch_table_entry(self->table, 0)->function = (void (*)(void))take_token;
+  fwd_domain *domain = &self->list->domain;
+  atomic_size_t deliveries = 0;
+  fwd_subscription made = stage_join(self, FWD_HOLD_NONE, NULL, &deliveries, NULL, FWD_LIST_END);
+  EXPECT(made && atomic_load(&domain->readers) == FWD_READERS_NONE);
+  EXPECT(stage_forward(self) == FWD_OK && stage_forward(self) == FWD_OK);
+  EXPECT(atomic_load(&domain->readers) == fwd_thread_blocks->number);
+  pthread_t thread;
+  NEED(pthread_create(&thread, NULL, forward_once, self) == 0);
+  pthread_join(thread, NULL);
+  EXPECT(atomic_load(&domain->readers) == FWD_READERS_ANY);
+  EXPECT(stage_forward(self) == FWD_OK && atomic_load(&domain->readers) == FWD_READERS_ANY);
+  stage_destroy(self);
+}
+
+/// A writer of a list that no other thread has read spares the system call of a heavy fence. The first fan-out of a new thread
+/// must see what it has unlinked all the same. With `reads` the writer's thread reads, too.
+static void begin_beside_a_writer(bool reads) {
+  check_begin(reads ? "a thread's first fan-out beside a writer that was the only reader"
+                    : "a thread's first fan-out beside a writer of a list without readers");
   enum { thread_count = 500 };
   for (int i = 0; i < thread_count; i++) {
+    stage *self = stage_create();
+    fwd_dispatch_table_entry(self->table, 0)->function = (void (*)(void))take_token;
     atomic_store(&forwards_once, 0);
     pthread_t thread;
     NEED(pthread_create(&thread, NULL, forward_once, self) == 0);
@@ -148,12 +167,13 @@ static void begin_beside_a_writer(void) {
       NEED(made);
       made->alive = 1;
       fwd_subscription subscription = stage_join(self, FWD_HOLD_NONE, NULL, made, free_token, FWD_LIST_END);
+      EXPECT(!reads || stage_forward(self) == FWD_OK);
       EXPECT(subscription && stage_leave(self, subscription));
     }
     pthread_join(thread, NULL);
+    EXPECT(fwd_domain_waiting(&self->list->domain) == 0);
+    stage_destroy(self);
   }
-  EXPECT(fwd_domain_waiting(&self->list->domain) == 0);
-  stage_destroy(self);
 }
 
 // MARK: Thread exit
@@ -357,7 +377,9 @@ int main(void) {
   read_many_times();
   use_up_in_batch();
   use_up_and_insert();
-  begin_beside_a_writer();
+  note_readers();
+  begin_beside_a_writer(false);
+  begin_beside_a_writer(true);
   shared = stage_create();
   end_batch_in_handler();
   fork_in_handler();

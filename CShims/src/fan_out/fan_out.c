@@ -381,18 +381,13 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
     if (responders) {
       deliver_to_all(&state, responders->records, responders->count, &visited);
-      visited = visited_anywhere;
+    } else if (reading.is_long) {
+      asked = deliver_to_spans(&state);
     } else {
-      if (reading.is_long) {
-        visited = deliver_to_spans(&state);
-      } else {
-        deliver_to_all(&state, reading.records, reading.count, &visited);
-      }
-      asked = visited;
-      visited = visited_now(reading.guard, visited);
+      deliver_to_all(&state, reading.records, reading.count, &asked);
     }
     state.frame.kind = FWD_NESTING_OTHER;
-    fwd_list_leave(&reading);
+    visited = leave_list(&state, reading.guard, asked);
   }
   leave(&state, visited);
   if (fwd_asked_in_vain(asked, state.responses)) note_vain(&state, asked);

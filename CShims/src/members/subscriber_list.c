@@ -582,6 +582,7 @@ size_t fwd_list_size(size_t method_count) {
 }
 
 void fwd_list_init(fwd_subscriber_list *list, size_t method_count, void *allocation) {
+  atomic_init(&list->domain.readers, FWD_READERS_NONE);
   atomic_init(&list->references, 1);
   list->method_count = method_count;
   list->allocation = allocation;

@@ -12,6 +12,12 @@
 /// A reader that leaves also checks the hazard pointers, but without a heavy fence. It needs none: it takes only
 /// objects whose writer has already executed one, and the domain's lock makes visible to it what that writer saw.
 ///
+/// The heavy fence is spared if no other thread has entered the domain. A thread that enters for the first time stores
+/// that in `readers`, executes a full fence, and goes on as above. The writer executes a full fence after it has unlinked
+/// the object, and then reads `readers`. So either the writer sees that another thread reads, and executes the heavy
+/// fence, or that thread finds the object unlinked, now and whenever it enters. The announcements of the writer's own
+/// thread are in its own order.
+///
 /// *Every object is freed.* The writer appends the object to the domain's queue, executes the heavy fence, and then
 /// reads the hazard pointers. A reader clears its hazard pointer, executes the light fence, and then reads the queue.
 /// So either the writer sees that the reader has left, or the reader finds the object and frees it. If other readers
@@ -65,7 +71,33 @@ void fwd_hazard_leave_anywhere(fwd_guard guard) {
   }
 }
 
+fwd_hazard *fwd_hazard_find_noting(fwd_domain *domain, size_t first) {
+  fwd_hazard *hazard = fwd_hazard_at(first);
+  if (!hazard) hazard = fwd_hazard_find(domain);
+  // A reader without a hazard pointer has been counted instead.
+  if (!hazard || fwd_hazard_is_noted(domain)) return hazard;
+  uint16_t none = FWD_READERS_NONE;
+  if (!atomic_compare_exchange_strong(&domain->readers, &none, fwd_thread_blocks->number)) {
+    atomic_store(&domain->readers, FWD_READERS_ANY);
+  }
+  // Against the fence in `fence_readers`.
+  atomic_thread_fence(memory_order_seq_cst);
+  return hazard;
+}
+
 // MARK: The readers of a domain
+
+/// Orders the calling thread's earlier stores before its later loads, against the light fences of all readers of a domain.
+/// False if the system refuses.
+static bool fence_readers(const fwd_domain *domain) {
+  // Against the fence in `fwd_hazard_find_noting`.
+  atomic_thread_fence(memory_order_seq_cst);
+  uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_relaxed);
+  if (readers == FWD_READERS_NONE) return true;
+  const fwd_thread_block *mine = fwd_thread_blocks;
+  if (readers != FWD_READERS_ANY && mine && mine->number == readers) return true;
+  return fwd_thread_fence_heavy();
+}
 
 /// Whether a time is before another. The clock may go round, and two times that are compared are near.
 static bool is_before(uint64_t time, uint64_t other) { return (int64_t)(time - other) < 0; }
@@ -90,7 +122,7 @@ static bool find_earliest(const fwd_domain *domain, uint64_t *earliest) {
 bool fwd_domain_is_read(const fwd_domain *domain) {
   fwd_thread_set_up();
   uint64_t earliest;
-  return !fwd_thread_fence_heavy() || atomic_load(&domain->unannounced) > 0 || find_earliest(domain, &earliest);
+  return !fence_readers(domain) || atomic_load(&domain->unannounced) > 0 || find_earliest(domain, &earliest);
 }
 
 // MARK: Reclaiming
@@ -148,7 +180,7 @@ void fwd_retire_all(fwd_domain *domain, fwd_retired *first) {
     put(domain, first);
     first = next;
   }
-  fwd_retired *unused = take_unused(domain, fwd_thread_fence_heavy());
+  fwd_retired *unused = take_unused(domain, fence_readers(domain));
   fwd_lock_unlock(&domain->lock);
   free_all(unused);
 }
@@ -156,7 +188,7 @@ void fwd_retire_all(fwd_domain *domain, fwd_retired *first) {
 void fwd_hazard_reclaim(fwd_domain *domain) {
   if (!atomic_load(&domain->retired)) return;
   fwd_lock_lock(&domain->lock);
-  fwd_retired *unused = take_unused(domain, !domain->is_unsure || fwd_thread_fence_heavy());
+  fwd_retired *unused = take_unused(domain, !domain->is_unsure || fence_readers(domain));
   fwd_lock_unlock(&domain->lock);
   free_all(unused);
 }

@@ -28,6 +28,9 @@
 ///
 /// An announcement must be visible before the reader follows a pointer, which takes a fence between a store and a load:
 /// more than the rest of a delivery costs. The fence is asymmetric (fence.h): the reader's is free, and the writer pays.
+///
+/// The writer pays only where other threads read. Most lists are read and changed by one thread. A domain notes which
+/// thread that is (`readers`), and a thread that enters for the first time runs a full fence when it has noted that.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -44,7 +47,14 @@ typedef struct fwd_retired {
   uint64_t ended;
 } fwd_retired;
 
-/// What readers enter. All zeroes is an empty one.
+/// Which threads have entered a domain. Other values are the number of a thread's first block: only that thread has.
+typedef enum fwd_readers {
+  /// Several, or nobody has counted.
+  FWD_READERS_ANY = 0,
+  FWD_READERS_NONE = 1,
+} fwd_readers;
+
+/// What readers enter. All zeroes is an empty one, which does not note its readers.
 typedef struct fwd_domain {
   /// Moved by `fwd_domain_end`, by one writer at a time. It may go round.
   _Atomic uint64_t clock;
@@ -56,6 +66,8 @@ typedef struct fwd_domain {
   fwd_lock lock;
   /// Whether a writer's heavy fence has failed, so that some reader's announcement may not be visible yet.
   bool is_unsure;
+  /// A `fwd_readers`. It changes from NONE to a number or to ANY, and from a number to ANY.
+  _Atomic uint16_t readers;
 } fwd_domain;
 
 /// What the clock moves by: the bit below is a flag in a hazard pointer.
@@ -107,6 +119,8 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 /// memory is short: then the reader has been counted in the domain.
 fwd_hazard *fwd_hazard_find(fwd_domain *domain);
 void fwd_hazard_leave_unannounced(fwd_domain *domain);
+/// Notes that the calling thread reads a domain. Finds a free hazard pointer, the one at an index if that is free.
+fwd_hazard *fwd_hazard_find_noting(fwd_domain *domain, size_t first);
 /// Frees the retired objects that no reader uses any more.
 void fwd_hazard_reclaim(fwd_domain *domain);
 
@@ -120,7 +134,8 @@ static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t in
   return &block->hazards[index];
 }
 
-/// Enters a domain by a free hazard pointer, or by none if `fwd_hazard_find` has counted the reader.
+/// Enters a domain by a free hazard pointer, or by none if `fwd_hazard_find` has counted the reader. For domains that do not
+/// note their readers, or have noted this one.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_domain *domain, fwd_hazard *hazard) {
@@ -136,12 +151,18 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
   return guard;
 }
 
+/// Whether a domain has noted that the calling thread, which has a block, reads it.
+static inline bool fwd_hazard_is_noted(const fwd_domain *domain) {
+  uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_relaxed);
+  return readers == FWD_READERS_ANY || readers == fwd_thread_blocks->number;
+}
+
 /// Enters a domain, before its pointers are followed. `first` is the index of the hazard pointer to try first. Fan-outs pass
 /// 0, or 1 inside of another visit of the thread; batches pass the last index. Where it is taken, finding another one costs
 /// time.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t first) {
   fwd_hazard *hazard = fwd_hazard_at(first);
-  if (FWD_RARELY(!hazard)) hazard = fwd_hazard_find(domain);
+  if (FWD_RARELY(!hazard || !fwd_hazard_is_noted(domain))) hazard = fwd_hazard_find_noting(domain, first);
   return fwd_hazard_enter_by(domain, hazard);
 }
 

@@ -40,11 +40,21 @@ static fwd_thread_block *take_free_block(void) {
   return NULL;
 }
 
+/// Returns a number that no other block has, or 0 if all were given.
+static uint16_t take_number(void) {
+  static _Atomic uint32_t next = FWD_FIRST_BLOCK_NUMBER;
+  uint32_t number = atomic_load_explicit(&next, memory_order_relaxed);
+  while (number <= UINT16_MAX && !atomic_compare_exchange_weak(&next, &number, number + 1)) {
+  }
+  return number <= UINT16_MAX ? (uint16_t)number : 0;
+}
+
 static fwd_thread_block *make_block(void) {
   fwd_thread_block *made = aligned_alloc(FWD_LINE, sizeof *made);
   if (!made) return NULL;
   memset(made, 0, sizeof *made);
   atomic_init(&made->use, FWD_BLOCK_OWNED);
+  made->number = take_number();
   made->next = atomic_load_explicit(&fwd_all_thread_blocks, memory_order_relaxed);
   // A thread that walks the blocks after a heavy fence finds this one, or this thread's light fence is after that
   // heavy fence: the store below is before this thread's first announcement.

@@ -33,6 +33,9 @@ typedef struct fwd_hazard {
 
 enum { FWD_HAZARDS_PER_BLOCK = 6 };
 
+/// The number of the first block. Those below have another meaning in `fwd_readers` (hazard.h).
+enum { FWD_FIRST_BLOCK_NUMBER = 2 };
+
 /// The state of a block.
 typedef enum fwd_block_use {
   /// No thread and no batch uses it. Its hazard pointers are free, so a writer that looks for readers skips it.
@@ -54,6 +57,8 @@ typedef struct fwd_thread_block {
   _Atomic uint32_t locks;
   /// A `fwd_block_use`.
   _Atomic uint8_t use;
+  /// Tells the block from others. 0 if all numbers were given.
+  uint16_t number;
   /// A thread that ends a proxy keeps the anchor here, and uses it for its next proxy (fan_out/anchor.h). Only the thread
   /// reads and writes this, and only in its first block. NULL: no anchor.
   struct fwd_anchor *spare_anchor;
