@@ -302,13 +302,20 @@
       }
     }
 
+    /// The files beside that of a journal.
+    private func files(beside folder: Folder) throws -> [String] {
+      let name = URL(filePath: folder.path).lastPathComponent
+      return try FileManager.default.contentsOfDirectory(atPath: folder.directory)
+        .filter { $0 != name }
+    }
+
     @Test func `A file that is no journal is refused and left as it is`() throws {
       let folder = try Folder()
       #expect(journalError { _ = try Journal(reading: folder.path) }?.code == .cannotOpen)
       #expect(journalError { _ = try Journal(reading: "") }?.code == .invalidArgument)
       let missing = journalError { _ = try Journal(folder.directory + "/no/such") }
       #expect(missing?.code == .cannotOpen)
-      #expect(missing?.description.hasSuffix("cannot be made: there is no such directory") == true)
+      #expect(missing?.description.hasSuffix(": its directory does not exist") == true)
       #expect(journalError { _ = try Journal(folder.directory) }?.code == .cannotOpen)
       let text = Data("just some text, and more of it\n".utf8) + Data(repeating: 32, count: 2000)
       try text.write(to: URL(filePath: folder.path))
@@ -318,12 +325,12 @@
         #expect(error?.description.hasPrefix(folder.path) == true)
       }
       #expect(try Data(contentsOf: URL(filePath: folder.path)) == text)
-      let found = try FileManager.default.contentsOfDirectory(atPath: folder.directory)
-      #expect(found == [URL(filePath: folder.path).lastPathComponent])
+      #expect(try files(beside: folder) == [])
       // Another program's database.
       try FileManager.default.removeItem(atPath: folder.path)
-      try folder.run("CREATE TABLE notes(text)")
+      try folder.run("PRAGMA journal_mode = WAL; CREATE TABLE notes(text)")
       #expect(journalError { _ = try Journal(folder.path) }?.code == .notAJournal)
+      #expect(try files(beside: folder) == [])
       #expect(journalError { _ = try Journal(reading: folder.path) }?.code == .notAJournal)
     }
   }

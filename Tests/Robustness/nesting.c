@@ -29,10 +29,6 @@ enum {
   small_stack = 512 << 10,
   /// What a level may take of the stack, for methods of up to six arguments, in a release build.
   level_limit = 700,
-  /// What the functions of this test take of it, at least: the subscriber, `descend`, and the function that forwards.
-  test_frames = 36,
-  /// With a weak subscriber the package itself takes nearly all of the limit.
-  weak_level_limit = level_limit + test_frames,
   /// Far more levels than fit into the small stack.
   endless = 1 << 20,
   chain_length = 2000,
@@ -385,7 +381,7 @@ static void measure(void) {
   size_t level = now.outer - now.here;
   if (prints_figures) printf("%5zu bytes a level: %s%s\n", level, now.way->name, now.object ? weakly : "");
 #if defined(__OPTIMIZE__)
-  if (!FWD_IS_SANITIZED) EXPECT(level <= (now.object ? weak_level_limit : level_limit));
+  if (!FWD_IS_SANITIZED) EXPECT(level <= level_limit);
 #endif
   EXPECT(now.depth == 8 && now.status == FWD_OK);
   // Before and after each of the levels.

@@ -48,9 +48,11 @@ fwd_subscription fwd_current_subscription(void) {
     const fwd_mailed_frame *mail = current_mail();
     return mail ? mail->subscription : 0;
   }
-  const fwd_record *record = state->record;
+  const fwd_record *record;
   if (state->frame.kind == FWD_NESTING_LOOPS) {
     record = ((fwd_looped_emission *)((char *)state - offsetof(fwd_looped_emission, emission)))->replay.record;
+  } else {
+    record = ((fwd_deciding_emission *)state)->at_hand.record;
   }
   if (!record) return 0;
   // Loops do not know it of C functions, so it is not given for them elsewhere either.

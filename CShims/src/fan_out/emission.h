@@ -29,19 +29,29 @@ typedef struct fwd_emission {
   /// Whether a record was met that can be removed: its subscription has ended, or ends with this delivery, or its object
   /// has died.
   bool met_dead;
-  /// What the delivery at hand writes its result to, and the result that is kept so far.
-  void *result;
-  void *kept;
   /// The first failure of a delivery, on the heap; NULL if there was none.
   const fwd_error *failure;
   /// A pointer to each argument of the signature. NULL until a loop needs them.
   void **arguments;
-  /// The record of the delivery at hand, which has the hidden first argument. A loop has its own. NULL before the first
-  /// delivery.
-  const fwd_record *record;
-  /// The function that was called first, for `fwd_take_turn`. A loop has its own.
-  fwd_function first;
 } fwd_emission;
+
+/// The delivery at hand, where deliveries are made one after another.
+typedef struct fwd_at_hand {
+  /// NULL between two deliveries.
+  const fwd_record *record;
+  /// What the delivery writes its result to, and the result that is kept so far.
+  void *result;
+  void *kept;
+  /// The function that was called first, for `fwd_take_turn`.
+  fwd_function first;
+} fwd_at_hand;
+
+/// A fan-out with something to decide after each delivery.
+typedef struct fwd_deciding_emission {
+  /// First, so that a pointer to it is one to the whole.
+  fwd_emission emission;
+  fwd_at_hand at_hand;
+} fwd_deciding_emission;
 
 /// Bytes that are aligned as malloc's memory is, which is what any type of an encoding needs.
 typedef struct fwd_aligned_bytes {
@@ -65,8 +75,6 @@ static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, con
   state->withdrawn = 0;
   state->met_dead = false;
   state->failure = NULL;
-  state->record = NULL;
-  state->first = NULL;
 }
 
 // MARK: The caller's part

@@ -79,8 +79,6 @@ static inline void clear_room(const fwd_compiled_method *method, void *room) {
   }
 }
 
-static inline void clear_result(fwd_emission *state) { clear_room(state->method, state->result); }
-
 /// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so `fan_out_deciding` leaves
 /// this to the first delivery that is no closure.
 __attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
@@ -88,15 +86,15 @@ __attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
 }
 
 /// The same as a call, which takes less of the stack.
-__attribute__((noinline)) static bool apply_policy(const fwd_compiled_method *method, fwd_emission *state) {
-  return fwd_policy_apply(method, state);
+__attribute__((noinline)) static bool apply_policy(fwd_emission *state, fwd_at_hand *at_hand) {
+  return fwd_policy_apply(state->method, state, at_hand);
 }
 
 /// Calls one implementation. If the status is not FWD_OK, the thread's last error says why.
-static fwd_status call(fwd_emission *state, const fwd_implementation *implementation) {
+static fwd_status call(fwd_emission *state, const fwd_at_hand *at_hand, const fwd_implementation *implementation) {
   const fwd_compiled_method *method = state->method;
-  return fwd_implementation_call(implementation, method->plan, method->cif, state->record->receiver, state->arguments,
-                                 state->result);
+  return fwd_implementation_call(implementation, method->plan, method->cif, at_hand->record->receiver, state->arguments,
+                                 at_hand->result);
 }
 
 /// Nothing is to be delivered to a record: no subscriber is *owned*.
@@ -120,7 +118,7 @@ __attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, con
 }
 
 /// Delivers to the subscriber of a record if it is there and implements the method. Returns whether to go on.
-static bool deliver_to(fwd_emission *state, const fwd_record *record) {
+static bool deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record *record) {
   const fwd_compiled_method *method = state->method;
   uintptr_t held = fwd_record_held(record);
   // First, since the table of a subscription that has ended may be gone.
@@ -130,7 +128,7 @@ static bool deliver_to(fwd_emission *state, const fwd_record *record) {
   }
   const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
   if (fwd_implementation_is_empty(implementation)) return true;
-  fwd_take_turn(implementation->function, state->responses == 0, &state->first);
+  fwd_take_turn(implementation->function, state->responses == 0, &at_hand->first);
   fwd_taken taken;
   if (__builtin_expect(!(held & FWD_HELD_BITS) && !state->delivery->batch, 1)) {
     // By a function, since its code here would take more of the stack at each level of a recursion.
@@ -144,22 +142,22 @@ static bool deliver_to(fwd_emission *state, const fwd_record *record) {
     if (taken.is_owned && !taken.object) return true;
   }
   bool goes_on = true;
-  state->record = record;
+  at_hand->record = record;
   if (method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
   if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
-  clear_result(state);
-  fwd_status status = call(state, implementation);
+  clear_room(method, at_hand->result);
+  fwd_status status = call(state, at_hand, implementation);
   // What runs from here on is not the subscriber.
-  state->record = NULL;
-  if (__builtin_expect(status != FWD_OK, 0)) status = fwd_outcome_settle(state, status);
+  at_hand->record = NULL;
+  if (__builtin_expect(status != FWD_OK, 0)) status = fwd_outcome_settle(state, at_hand->result, status);
   if (__builtin_expect(status != FWD_OK, 0)) {
     // The next subscriber may respond.
   } else if (__builtin_expect(state->delivery->collector != NULL, 0)) {
     state->responses++;
     goes_on = state->delivery->collector(state->delivery->collector_context, record->identifier, taken.object,
-                                         state->result);
+                                         at_hand->result);
   } else {
-    goes_on = apply_policy(method, state);
+    goes_on = apply_policy(state, at_hand);
   }
   fwd_record_drop(taken);
   return goes_on;
@@ -188,8 +186,10 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
 /// Delivers to the records from `*index` on. Stops before the first record that is not held weakly or steadily, or has no
 /// closure that takes the arguments, and sets `*index` to its index. All records get the same arguments, so a closure is
 /// asked once, until a record has another one. Returns false if the policy ends the fan-out.
-__attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fwd_record *const *records, size_t count,
-                                                         size_t *index) {
+__attribute__((noinline)) static bool deliver_by_closure(fwd_deciding_emission *deciding, fwd_record *const *records,
+                                                         size_t count, size_t *index) {
+  fwd_emission *state = &deciding->emission;
+  fwd_at_hand *at_hand = &deciding->at_hand;
   const fwd_compiled_method *method = state->method;
   void *const *arguments = state->delivery->arguments;
   if (!arguments) arguments = state->arguments + method->hidden_count;
@@ -208,17 +208,17 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
       if (!own || !fwd_swift_closure_takes(own, arguments)) break;
       closure = own;
     }
-    fwd_take_turn(closure->function, state->responses == 0, &state->first);
+    fwd_take_turn(closure->function, state->responses == 0, &at_hand->first);
     void *object = NULL;
     if (counts && !(object = fwd_take_weak(held))) {
       state->met_dead = true;
       continue;
     }
-    clear_result(state);
-    state->record = record;
-    fwd_swift_closure_call(closure, record->receiver, arguments, state->result);
-    state->record = NULL;
-    goes_on = fwd_policy_apply(method, state);
+    clear_room(method, at_hand->result);
+    at_hand->record = record;
+    fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
+    at_hand->record = NULL;
+    goes_on = fwd_policy_apply(method, state, at_hand);
     if (counts) fwd_release_counted(object);
   }
   *index = i;
@@ -227,20 +227,21 @@ __attribute__((noinline)) static bool deliver_by_closure(fwd_emission *state, fw
 
 /// Delivers to some records, one after another, until the policy says to stop. Adds to `*visited` how many it has
 /// visited. Gives whether to go on.
-static inline __attribute__((always_inline)) bool deliver_to_all(fwd_emission *state, fwd_record *const *records,
-                                                                 size_t count, size_t *visited) {
+static inline __attribute__((always_inline)) bool deliver_to_all(fwd_deciding_emission *deciding,
+                                                                 fwd_record *const *records, size_t count,
+                                                                 size_t *visited) {
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
   size_t i = 0;
   while (i < count && goes_on) {
     size_t next = i;
-    way chosen = way_to(state, records[i]);
-    if (chosen == WAY_CLOSURE) goes_on = deliver_by_closure(state, records, count, &next);
+    way chosen = way_to(&deciding->emission, records[i]);
+    if (chosen == WAY_CLOSURE) goes_on = deliver_by_closure(deciding, records, count, &next);
     if (chosen == WAY_NONE) {
       if (prefetches) fwd_prefetch(records, i, count);
       next++;
     } else if (next == i) {
       if (prefetches) fwd_prefetch(records, i, count);
-      goes_on = deliver_to(state, records[i]);
+      goes_on = deliver_to(&deciding->emission, &deciding->at_hand, records[i]);
       next++;
     }
     i = next;
@@ -250,12 +251,12 @@ static inline __attribute__((always_inline)) bool deliver_to_all(fwd_emission *s
 }
 
 /// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
-__attribute__((noinline)) static size_t deliver_to_spans(fwd_emission *state) {
+__attribute__((noinline)) static size_t deliver_to_spans(fwd_deciding_emission *deciding) {
   size_t visited = 0;
   fwd_span span;
-  bool goes_on = fwd_span_first(fwd_proxy_list(state->proxy), &span);
+  bool goes_on = fwd_span_first(fwd_proxy_list(deciding->emission.proxy), &span);
   while (goes_on) {
-    goes_on = deliver_to_all(state, span.records, span.count, &visited) && fwd_span_next(&span);
+    goes_on = deliver_to_all(deciding, span.records, span.count, &visited) && fwd_span_next(&span);
   }
   return visited;
 }
@@ -270,14 +271,13 @@ static void find_arguments_of_loop(fwd_looped_emission *looped) {
 
 static void deliver_slowly(fwd_replay *replay, size_t index) {
   fwd_looped_emission *looped = (fwd_looped_emission *)replay;
-  fwd_emission *state = &looped->emission;
   // A result of no bytes has an address all the same.
   unsigned char nothing;
-  state->result = state->kept = &nothing;
+  fwd_at_hand at_hand = {.result = &nothing, .kept = &nothing};
   find_arguments_of_loop(looped);
   const fwd_record *record = replay->records[index];
   replay->record = record;
-  deliver_to(state, record);
+  deliver_to(&looped->emission, &at_hand, record);
   replay->record = NULL;
 }
 
@@ -301,7 +301,8 @@ static inline size_t visited_now(fwd_guard guard, size_t visited) {
   return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : visited_anywhere;
 }
 
-/// How many of the list's first records a reading may have visited. `asked` is the result of `replay_reading`.
+/// How many of the list's first records a reading may have visited. `asked` is how many of them have been asked for the
+/// method, 0 if only those that implement it have.
 static inline size_t visited_by(fwd_guard guard, size_t asked) {
   return asked > 0 ? visited_now(guard, asked) : visited_anywhere;
 }
@@ -341,16 +342,17 @@ enum { inline_result_size = 64 };
 /// Delivers to the subscribers of the moment or of a batch, with something to decide after each delivery.
 __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_delivery *delivery, fwd_error *error) {
-  fwd_emission state;
-  fwd_emission_begin(&state, proxy, method, delivery);
+  fwd_deciding_emission deciding;
+  fwd_emission *state = &deciding.emission;
+  fwd_emission_begin(state, proxy, method, delivery);
   // The words of the stack are collected before they are put there.
   size_t needed = method->plan ? 2 * (size_t)method->plan->stack_size : 0;
-  if (__builtin_expect(!fwd_nesting_has_room(&state, needed), 0)) {
+  if (__builtin_expect(!fwd_nesting_has_room(&deciding, needed), 0)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   // As much of the stack as this method needs.
   void *arguments[method->argument_count];
-  state.arguments = arguments;
+  state->arguments = arguments;
   size_t size = method->result.size;
   // A result of no bytes has an address all the same, and needs no second one.
   size_t units = size > 0 ? size / sizeof(fwd_aligned_bytes) + 1 : 0;
@@ -360,39 +362,39 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
     results = malloc(2 * units * sizeof *results);
     if (!results) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a result of %zu bytes", size);
   }
-  state.result = results;
-  state.kept = results + units;
-  clear_room(method, state.kept);
+  deciding.at_hand = (fwd_at_hand){.result = results, .kept = results + units};
+  clear_room(method, deciding.at_hand.kept);
   if (!delivery->arguments) {
     fwd_find_arguments(method, delivery, arguments);
   } else if (method->argument_count > 0) {
     // NULL tells `deliver_to` that they have not been found yet.
     arguments[0] = NULL;
   }
-  fwd_nesting_enter(&state.frame, FWD_NESTING_DECIDES);
+  fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
   fwd_batch *batch = delivery->batch;
-  size_t visited = 0, asked = 0;
+  size_t visited, asked = 0, responders_asked = 0;
   if (batch) {
     const fwd_batch_members *members = fwd_batch_members_of(batch, method->index);
-    deliver_to_all(&state, members->records, members->count, &visited);
+    deliver_to_all(&deciding, members->records, members->count, &responders_asked);
     visited = visited_now(batch->guard, batch->walked);
   } else {
     fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), fwd_depth_of(delivery));
     const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
     if (responders) {
-      deliver_to_all(&state, responders->records, responders->count, &visited);
+      deliver_to_all(&deciding, responders->records, responders->count, &responders_asked);
     } else if (reading.is_long) {
-      asked = deliver_to_spans(&state);
+      asked = deliver_to_spans(&deciding);
     } else {
-      deliver_to_all(&state, reading.records, reading.count, &asked);
+      deliver_to_all(&deciding, reading.records, reading.count, &asked);
     }
-    state.frame.kind = FWD_NESTING_OTHER;
-    visited = leave_list(&state, reading.guard, asked);
+    state->frame.kind = FWD_NESTING_OTHER;
+    visited = leave_list(state, reading.guard, asked);
   }
-  leave(&state, visited);
-  if (fwd_asked_in_vain(asked, state.responses)) note_vain(&state, asked);
-  fwd_status status = fwd_outcome_finish(&state, error);
-  if (!is_inline) free(results);
+  leave(state, visited);
+  if (fwd_asked_in_vain(asked, state->responses)) note_vain(state, asked);
+  fwd_status status = fwd_outcome_finish(state, deciding.at_hand.kept, error);
+  // Read again, since what is kept across the deliveries takes stack at each level.
+  if (state->method->result.size > inline_result_size) free(results);
   return status;
 }
 
@@ -540,7 +542,7 @@ static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emis
   leave(state, visited);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
   state->responses -= state->withdrawn;
-  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish(state, error);
+  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish(state, NULL, error);
 }
 
 /// Delivers to the subscribers of the moment by a loop. `has_pointers` says that the delivery has pointers to its arguments.

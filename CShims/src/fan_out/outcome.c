@@ -35,13 +35,13 @@ void fwd_fail_delivery(const fwd_error *error) {
   note_failure(state, error->status);
 }
 
-__attribute__((cold)) fwd_status fwd_outcome_settle(fwd_emission *state, fwd_status status) {
+__attribute__((cold)) fwd_status fwd_outcome_settle(fwd_emission *state, void *result, fwd_status status) {
   // The subscriber is itself a proxy, and none of its subscribers responds.
   if (status == FWD_NO_RESPONDER) return status;
   note_failure(state, status);
   const void *stored = state->method->method.failure_result;
   if (!stored) return status;
-  fwd_emission_copy_result(state->method, stored, state->result);
+  fwd_emission_copy_result(state->method, stored, result);
   return FWD_OK;
 }
 

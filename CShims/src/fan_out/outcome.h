@@ -8,9 +8,9 @@
 
 #include "fan_out/emission.h"
 
-/// Reports a delivery that has failed. If the method has a result for failed deliveries, copies it to `state->result` as
-/// if the subscriber had returned it, and returns FWD_OK. Otherwise returns `status`.
-fwd_status fwd_outcome_settle(fwd_emission *state, fwd_status status);
+/// Reports a delivery that has failed. If the method has a result for failed deliveries, copies it to `result` as if the
+/// subscriber had returned it, and returns FWD_OK. Otherwise returns `status`.
+fwd_status fwd_outcome_settle(fwd_emission *state, void *result, fwd_status status);
 /// Gives the caller the result of a fan-out to which no subscriber has responded.
 fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *error);
 /// Ends a fan-out to which no subscriber has responded: forwards it to the forward target, or gives the caller a result
@@ -30,17 +30,17 @@ static inline void fwd_outcome_copy(void *to, const void *from, size_t size) {
   }
 }
 
-/// Ends a fan-out, and gives the caller the result.
-static inline fwd_status fwd_outcome_finish(fwd_emission *state, fwd_error *error) {
+/// Ends a fan-out, and gives the caller the result that was kept. `kept` is not read for void methods.
+static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kept, fwd_error *error) {
   fwd_status status = FWD_OK;
   size_t size = state->method->result.size;
   if (state->responses == 0) {
     status = fwd_outcome_unhandled(state, error);
   } else if (size > 0 && !state->delivery->collector) {
     if (state->delivery->result) {
-      fwd_outcome_copy(state->delivery->result, state->kept, size);
+      fwd_outcome_copy(state->delivery->result, kept, size);
     } else {
-      fwd_emission_discard(state->method, state->kept);
+      fwd_emission_discard(state->method, kept);
     }
   }
   if (__builtin_expect(state->failure != NULL, 0)) fwd_outcome_free_failure(state);

@@ -10,12 +10,13 @@
 #include "members/swift_closure.h"
 
 /// Keeps the result of the current delivery. The next delivery overwrites the result that was kept before.
-static inline void keep(fwd_emission *state) {
-  void *result = state->result;
-  // Two loads: one for both words would wait for the two stores that wrote them.
+static inline void keep(fwd_at_hand *at_hand) {
+  void *result = at_hand->result;
+  // Keeps the compiler from merging the loads of `result` and `kept`: a load of 16 bytes cannot be forwarded from the two
+  // stores of 8 bytes that wrote them.
   __asm__("" : "+r"(result));
-  state->result = state->kept;
-  state->kept = result;
+  at_hand->result = at_hand->kept;
+  at_hand->kept = result;
 }
 
 static inline bool is_zero(const unsigned char *bytes, size_t size) {
@@ -25,65 +26,65 @@ static inline bool is_zero(const unsigned char *bytes, size_t size) {
   return true;
 }
 
-/// Combines the response in `state->result`, which has been counted, with the earlier responses. Returns whether to call
+/// Combines the response in `at_hand->result`, which has been counted, with the earlier responses. Returns whether to call
 /// the next subscriber.
-static inline bool fold(const fwd_compiled_method *method, fwd_emission *state) {
+static inline bool fold(const fwd_compiled_method *method, size_t responses, fwd_at_hand *at_hand) {
   const fwd_fold *fold = &method->method.fold;
   if (fold->predicate) {
-    keep(state);
-    return !fwd_swift_predicate_call(fold->predicate, fold->closure_context, state->kept);
+    keep(at_hand);
+    return !fwd_swift_predicate_call(fold->predicate, fold->closure_context, at_hand->kept);
   }
   if (fold->combine) {
     // Zeroes for the bytes between the members of a struct.
     fwd_aligned_bytes sum = {{0}};
     _Static_assert(sizeof sum >= FWD_FOLDED_SIZE, "a result that is folded has room");
-    fwd_swift_combine_call(fold->combine, fold->closure_context, state->responses == 1 ? fold->initial : state->kept,
-                           state->result, &sum);
-    memcpy(state->kept, &sum, method->value_size);
+    fwd_swift_combine_call(fold->combine, fold->closure_context, responses == 1 ? fold->initial : at_hand->kept,
+                           at_hand->result, &sum);
+    memcpy(at_hand->kept, &sum, method->value_size);
     return true;
   }
-  return fold->step(fold->context, state->kept, state->result, state->responses - 1);
+  return fold->step(fold->context, at_hand->kept, at_hand->result, responses - 1);
 }
 
-/// Counts the response in `state->result` and applies the method's policy to it. Returns whether to call the next
+/// Counts the response in `at_hand->result` and applies the method's policy to it. Returns whether to call the next
 /// subscriber.
 static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_compiled_method *method,
-                                                                      fwd_emission *state) {
+                                                                      fwd_emission *state, fwd_at_hand *at_hand) {
   size_t size = method->result.size;
   bool first = state->responses++ == 0;
-  if (method->method.fold.step) return fold(method, state);
+  if (method->method.fold.step) return fold(method, state->responses, at_hand);
   switch (method->method.policy) {
     case FWD_RESULT_FIRST:
-      keep(state);
+      keep(at_hand);
       return false;
     case FWD_RESULT_ALL_FIRST:
       if (first) {
-        keep(state);
+        keep(at_hand);
       } else {
-        fwd_emission_discard(method, state->result);
+        fwd_emission_discard(method, at_hand->result);
       }
       return true;
     case FWD_RESULT_ALL_LAST:
-      if (!first) fwd_emission_discard(method, state->kept);
-      keep(state);
+      if (!first) fwd_emission_discard(method, at_hand->kept);
+      keep(at_hand);
       return true;
     case FWD_RESULT_UNTIL_NONZERO:
-      if (!first) fwd_emission_discard(method, state->kept);
-      keep(state);
-      return is_zero(state->kept, method->value_size);
+      if (!first) fwd_emission_discard(method, at_hand->kept);
+      keep(at_hand);
+      return is_zero(at_hand->kept, method->value_size);
     case FWD_RESULT_ANY:
-      keep(state);
-      return is_zero(state->kept, method->value_size);
+      keep(at_hand);
+      return is_zero(at_hand->kept, method->value_size);
     case FWD_RESULT_ALL:
-      keep(state);
-      return !is_zero(state->kept, method->value_size);
+      keep(at_hand);
+      return !is_zero(at_hand->kept, method->value_size);
     case FWD_RESULT_UNTIL_HANDLED:
       return !state->frame.handled;
     case FWD_RESULT_DEFAULT:
       break;
   }
   if (size == 0) return true;
-  keep(state);
+  keep(at_hand);
   return false;
 }
 

@@ -154,27 +154,32 @@ size_t fwd_replay_held_closures(fwd_replay *replay) {
   return skip_visited(replay, deliver_by_closures(replay, 0, false));
 }
 
+// A weak loop reads the replay again for each record, since what is kept across the deliveries takes stack at each level. A
+// held loop makes far shorter deliveries, so it keeps what it reads.
+#define READ_AGAIN const fwd_replay *const read = replay;
+#define READ_ONCE                                                                                    \
+  const fwd_replay copy = {                                                                          \
+      .records = replay->records, .count = replay->count, .implementation = replay->implementation}; \
+  const fwd_replay *const read = &copy;
+
 // The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
 // table may have been freed once the subscription has ended.
-#define LOOP(name, load, call, DELIVER)                                                    \
-  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name(fwd_replay *replay) { \
-    load                                                                                   \
-    fwd_record *const *records = replay->records;                                          \
-    size_t count = replay->count, implementation = replay->implementation;                 \
-    size_t delivered = 0;                                                                  \
-    fwd_function first = NULL;                                                             \
-    bool prefetches = count >= FWD_PREFETCHED_COUNT;                                       \
-    for (size_t i = 0; i < count; i++) {                                                   \
-      if (prefetches) fwd_prefetch(records, i, count);                                     \
-      fwd_record *record = records[i];                                                     \
-      uintptr_t held = fwd_record_held(record);                                            \
-      const fwd_implementation *method;                                                    \
-      DELIVER(call)                                                                        \
-    }                                                                                      \
-    return delivered;                                                                      \
+#define LOOP(name, load, call, DELIVER)                                                     \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name(fwd_replay *replay) {  \
+    load                                                                                    \
+    size_t delivered = 0;                                                                   \
+    fwd_function first = NULL;                                                              \
+    for (size_t i = 0; i < read->count; i++) {                                              \
+      if (read->count >= FWD_PREFETCHED_COUNT) fwd_prefetch(read->records, i, read->count); \
+      fwd_record *record = read->records[i];                                                \
+      uintptr_t held = fwd_record_held(record);                                             \
+      const fwd_implementation *method;                                                     \
+      DELIVER(call)                                                                         \
+    }                                                                                       \
+    return delivered;                                                                       \
   }
 
-#define METHOD (method = method_of(record, implementation))
+#define METHOD (method = method_of(record, read->implementation))
 #define HAS_FUNCTION __builtin_expect(METHOD->function != NULL, 1)
 
 // Goes on behind the records to which it has delivered.
@@ -229,9 +234,9 @@ size_t fwd_replay_held_closures(fwd_replay *replay) {
     replay->operations->deliver_slowly(replay, i);             \
   }
 
-#define BOTH(n, m, list)                                                     \
-  LOOP(weak_##n##_##m, LOAD_REGISTERS(n, m), CALL(n, m, list), DELIVER_WEAK) \
-  LOOP(held_##n##_##m, LOAD_REGISTERS(n, m), CALL(n, m, list), DELIVER_HELD)
+#define BOTH(n, m, list)                                                                \
+  LOOP(weak_##n##_##m, LOAD_REGISTERS(n, m) READ_AGAIN, CALL(n, m, list), DELIVER_WEAK) \
+  LOOP(held_##n##_##m, LOAD_REGISTERS(n, m) READ_ONCE, CALL(n, m, list), DELIVER_HELD)
 
 // For n integer registers there are loops for 0 vector registers, for some numbers between, and for FWD_REPLAY_NARROW - n,
 // the most. A method uses the next larger number of vector registers: the function ignores the surplus. It needs its own
@@ -275,8 +280,8 @@ static const fwd_replayers loops[FWD_INTEGER_REGISTERS + 1][FWD_REPLAY_NARROW] =
   ((void (*)(ALL_INTEGERS(INTEGER_TYPE), uint64_t, FWD_LIST_8(VECTOR_TYPE)))method->function)( \
       ALL_INTEGERS(WIDE_INTEGER), words[FWD_INTEGER_REGISTERS], FWD_LIST_8(WIDE_VECTOR));
 
-LOOP(weak_wide, LOAD_WIDE, CALL_WIDE, DELIVER_WEAK)
-LOOP(held_wide, LOAD_WIDE, CALL_WIDE, DELIVER_HELD)
+LOOP(weak_wide, LOAD_WIDE READ_AGAIN, CALL_WIDE, DELIVER_WEAK)
+LOOP(held_wide, LOAD_WIDE READ_ONCE, CALL_WIDE, DELIVER_HELD)
 
 static bool fit_registers(const fwd_move *moves, size_t count) {
   for (size_t i = 0; i < count; i++) {

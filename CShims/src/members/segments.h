@@ -141,8 +141,8 @@ static inline __attribute__((always_inline)) fwd_reading fwd_list_read(fwd_subsc
   return (fwd_reading){segment->records + first, end - first, has_weak, is_long, guard};
 }
 
-/// Begins to read, on one thread, until `fwd_list_leave`. It takes no lock and writes no memory that threads share. `first`
-/// is that of `fwd_hazard_enter_within`.
+/// Begins to read, on one thread, until `fwd_list_leave`. It takes no lock. After the thread's first entry
+/// (`fwd_hazard_find_and_note`) it writes no memory that threads share. `first` is that of `fwd_hazard_enter_within`.
 static inline __attribute__((always_inline)) fwd_reading fwd_list_enter_within(fwd_subscriber_list *list, size_t first) {
   return fwd_list_read(list, fwd_hazard_enter_within(&list->domain, first));
 }

@@ -12,14 +12,20 @@
 /// A reader that leaves also checks the hazard pointers, but without a heavy fence. It needs none: it takes only
 /// objects whose writer has already executed one, and the domain's lock makes visible to it what that writer saw.
 ///
-/// The heavy fence is spared if no other thread has entered the domain. A thread that enters for the first time stores
-/// that in `readers`, executes a full fence, and goes on as above. The writer executes a full fence after it has unlinked
-/// the object, and then reads `readers`. So either the writer sees that another thread reads, and executes the heavy
-/// fence, or that thread finds the object unlinked, now and whenever it enters. The announcements of the writer's own
-/// thread are in its own order.
+/// The writer skips the heavy fence if no thread but its own has entered the domain (`readers`). Each thread that enters
+/// looks at `readers`, and before its first entry stores there that it reads. The writer unlinks the object, moves the
+/// clock, and then reads `readers`. All stores, and the writer's look, are read-modify-write operations, so they have an
+/// order, and each sees what came before it. If the writer comes later, it finds that another thread reads, and executes the
+/// heavy fence. If it comes earlier, it is ordered before all that the thread does after its own look at `readers`, also
+/// if that shows what a third thread has stored: so the thread sees the later clock and the object unlinked. The writer
+/// sees the announcements of its own thread without a fence.
 ///
-/// *Every object is freed.* The writer appends the object to the domain's queue, executes the heavy fence, and then
-/// reads the hazard pointers. A reader clears its hazard pointer, executes the light fence, and then reads the queue.
+/// `readers` names a block. A thread that takes the block of an ended thread passes for that one, which is safe: the
+/// acquire in `take_free_block` shows it the announcements of batches that the ended thread left. A reader that has no
+/// hazard pointer is not noted: `unannounced` counts it, followed by a full fence.
+///
+/// *Every object is freed.* The writer appends the object to the domain's queue, executes the heavy fence, or the
+/// full fence that replaces it, and then reads the hazard pointers. A reader clears its hazard pointer, executes the light fence, and then reads the queue.
 /// So either the writer sees that the reader has left, or the reader finds the object and frees it. If other readers
 /// still delay the object, the last of them frees it by the same argument.
 ///
@@ -61,8 +67,9 @@ void fwd_hazard_leave_unannounced(fwd_domain *domain) {
 }
 
 void fwd_hazard_leave_anywhere(fwd_guard guard) {
-  if (guard.hazard && !fwd_thread_owns(guard.hazard)) {
-    // This thread may have no block, and then a heavy fence does not reach it: `fwd_thread_fence_heavy`.
+  if (guard.hazard && !(fwd_thread_owns(guard.hazard) && fwd_hazard_is_noted(guard.domain))) {
+    // A heavy fence may not reach this thread: it may have no block (`fwd_thread_fence_heavy`), or the writer may skip the
+    // fence, since the domain has noted the thread that began the batch, and not this one.
     atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
     atomic_thread_fence(memory_order_seq_cst);
     fwd_hazard_reclaim(guard.domain);
@@ -71,17 +78,17 @@ void fwd_hazard_leave_anywhere(fwd_guard guard) {
   }
 }
 
-fwd_hazard *fwd_hazard_find_noting(fwd_domain *domain, size_t first) {
+fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first) {
+  // Looked up again: a pointer that the callers pass would take more of the stack at each level.
   fwd_hazard *hazard = fwd_hazard_at(first);
   if (!hazard) hazard = fwd_hazard_find(domain);
-  // A reader without a hazard pointer has been counted instead.
+  // A reader without a hazard pointer has been counted.
   if (!hazard || fwd_hazard_is_noted(domain)) return hazard;
   uint16_t none = FWD_READERS_NONE;
   if (!atomic_compare_exchange_strong(&domain->readers, &none, fwd_thread_blocks->number)) {
-    atomic_store(&domain->readers, FWD_READERS_ANY);
+    // Not a store, which would begin a new order: see the top of this file.
+    (void)atomic_exchange(&domain->readers, FWD_READERS_UNKNOWN);
   }
-  // Against the fence in `fence_readers`.
-  atomic_thread_fence(memory_order_seq_cst);
   return hazard;
 }
 
@@ -89,13 +96,13 @@ fwd_hazard *fwd_hazard_find_noting(fwd_domain *domain, size_t first) {
 
 /// Orders the calling thread's earlier stores before its later loads, against the light fences of all readers of a domain.
 /// False if the system refuses.
-static bool fence_readers(const fwd_domain *domain) {
-  // Against the fence in `fwd_hazard_find_noting`.
+static bool fence_readers(fwd_domain *domain) {
+  // A read-modify-write operation that changes nothing: see the top of this file.
+  uint16_t readers = atomic_fetch_or(&domain->readers, 0);
   atomic_thread_fence(memory_order_seq_cst);
-  uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_relaxed);
   if (readers == FWD_READERS_NONE) return true;
   const fwd_thread_block *mine = fwd_thread_blocks;
-  if (readers != FWD_READERS_ANY && mine && mine->number == readers) return true;
+  if (readers != FWD_READERS_UNKNOWN && mine && mine->number == readers) return true;
   return fwd_thread_fence_heavy();
 }
 
@@ -119,7 +126,7 @@ static bool find_earliest(const fwd_domain *domain, uint64_t *earliest) {
   return found;
 }
 
-bool fwd_domain_is_read(const fwd_domain *domain) {
+bool fwd_domain_is_read(fwd_domain *domain) {
   fwd_thread_set_up();
   uint64_t earliest;
   return !fence_readers(domain) || atomic_load(&domain->unannounced) > 0 || find_earliest(domain, &earliest);
@@ -128,7 +135,7 @@ bool fwd_domain_is_read(const fwd_domain *domain) {
 // MARK: Reclaiming
 
 /// Takes the objects that no reader uses out of the queue, linked by `next`. The domain's lock is held. With `is_fenced`,
-/// a heavy fence is after the retirement of all objects in the queue.
+/// `fence_readers` has succeeded after the retirement of all objects in the queue.
 static fwd_retired *take_unused(fwd_domain *domain, bool is_fenced) {
   domain->is_unsure = !is_fenced;
   if (!is_fenced || atomic_load(&domain->unannounced) > 0) return NULL;
@@ -167,7 +174,7 @@ static void put(fwd_domain *domain, fwd_retired *retired) {
   if (latest && is_before(retired->ended, latest->ended)) retired->ended = latest->ended;
   retired->next = latest ? latest->next : retired;
   if (latest) latest->next = retired;
-  // A reader looks here without the lock. The heavy fence orders this store before the look at the hazard pointers.
+  // A reader looks here without the lock. `fence_readers` orders this store before the look at the hazard pointers.
   atomic_store_explicit(&domain->retired, retired, memory_order_relaxed);
 }
 

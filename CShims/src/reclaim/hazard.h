@@ -29,8 +29,8 @@
 /// An announcement must be visible before the reader follows a pointer, which takes a fence between a store and a load:
 /// more than the rest of a delivery costs. The fence is asymmetric (fence.h): the reader's is free, and the writer pays.
 ///
-/// The writer pays only where other threads read. Most lists are read and changed by one thread. A domain notes which
-/// thread that is (`readers`), and a thread that enters for the first time runs a full fence when it has noted that.
+/// The writer pays only if another thread has entered the domain: most lists are read and changed by one thread. `readers`
+/// names that thread. Each thread notes its first entry there. hazard.c explains why that is enough.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -47,12 +47,16 @@ typedef struct fwd_retired {
   uint64_t ended;
 } fwd_retired;
 
-/// Which threads have entered a domain. Other values are the number of a thread's first block: only that thread has.
+/// Which threads have entered a domain. Any other value is the number of a block: only threads with that first block have.
 typedef enum fwd_readers {
-  /// Several, or nobody has counted.
-  FWD_READERS_ANY = 0,
+  /// Any thread may have: several have entered, the domain does not note its readers, or a reader's block has no number.
+  FWD_READERS_UNKNOWN = 0,
+  /// No thread has entered yet.
   FWD_READERS_NONE = 1,
 } fwd_readers;
+
+_Static_assert(FWD_READERS_UNKNOWN == 0 && FWD_READERS_NONE < FWD_FIRST_BLOCK_NUMBER,
+               "a block's number, or 0 for none, is no other fwd_readers");
 
 /// What readers enter. All zeroes is an empty one, which does not note its readers.
 typedef struct fwd_domain {
@@ -66,7 +70,8 @@ typedef struct fwd_domain {
   fwd_lock lock;
   /// Whether a writer's heavy fence has failed, so that some reader's announcement may not be visible yet.
   bool is_unsure;
-  /// A `fwd_readers`. It changes from NONE to a number or to ANY, and from a number to ANY.
+  /// A `fwd_readers` or a block's number. It changes from NONE to a number or UNKNOWN, and from a number to UNKNOWN. 16 bits
+  /// fill padding.
   _Atomic uint16_t readers;
 } fwd_domain;
 
@@ -108,7 +113,7 @@ void fwd_retire_all(fwd_domain *domain, fwd_retired *first);
 void fwd_domain_drain(fwd_domain *domain);
 
 /// Whether some reader may be in the domain.
-bool fwd_domain_is_read(const fwd_domain *domain);
+bool fwd_domain_is_read(fwd_domain *domain);
 
 /// The number of objects that wait for readers, for tests.
 size_t fwd_domain_waiting(fwd_domain *domain);
@@ -119,8 +124,9 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 /// memory is short: then the reader has been counted in the domain.
 fwd_hazard *fwd_hazard_find(fwd_domain *domain);
 void fwd_hazard_leave_unannounced(fwd_domain *domain);
-/// Notes that the calling thread reads a domain. Finds a free hazard pointer, the one at an index if that is free.
-fwd_hazard *fwd_hazard_find_noting(fwd_domain *domain, size_t first);
+/// The slow path of `fwd_hazard_enter_within`: notes in the domain that the calling thread reads it. Returns the hazard pointer
+/// at an index, or if that is taken, what `fwd_hazard_find` returns.
+fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first);
 /// Frees the retired objects that no reader uses any more.
 void fwd_hazard_reclaim(fwd_domain *domain);
 
@@ -134,8 +140,8 @@ static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t in
   return &block->hazards[index];
 }
 
-/// Enters a domain by a free hazard pointer, or by none if `fwd_hazard_find` has counted the reader. For domains that do not
-/// note their readers, or have noted this one.
+/// Enters a domain by a free hazard pointer, or by none if `fwd_hazard_find` has counted the reader. The domain must not note
+/// its readers, as that of a closure's slot, or must have noted this one.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_domain *domain, fwd_hazard *hazard) {
@@ -153,8 +159,9 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
 
 /// Whether a domain has noted that the calling thread, which has a block, reads it.
 static inline bool fwd_hazard_is_noted(const fwd_domain *domain) {
-  uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_relaxed);
-  return readers == FWD_READERS_ANY || readers == fwd_thread_blocks->number;
+  // Acquire: what a writer that has not seen this has unlinked is found unlinked.
+  uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_acquire);
+  return readers == FWD_READERS_UNKNOWN || readers == fwd_thread_blocks->number;
 }
 
 /// Enters a domain, before its pointers are followed. `first` is the index of the hazard pointer to try first. Fan-outs pass
@@ -162,7 +169,7 @@ static inline bool fwd_hazard_is_noted(const fwd_domain *domain) {
 /// time.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t first) {
   fwd_hazard *hazard = fwd_hazard_at(first);
-  if (FWD_RARELY(!hazard || !fwd_hazard_is_noted(domain))) hazard = fwd_hazard_find_noting(domain, first);
+  if (FWD_RARELY(!hazard || !fwd_hazard_is_noted(domain))) hazard = fwd_hazard_find_and_note(domain, first);
   return fwd_hazard_enter_by(domain, hazard);
 }
 

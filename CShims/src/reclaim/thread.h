@@ -33,7 +33,7 @@ typedef struct fwd_hazard {
 
 enum { FWD_HAZARDS_PER_BLOCK = 6 };
 
-/// The number of the first block. Those below have another meaning in `fwd_readers` (hazard.h).
+/// The number of the first block. Smaller numbers are free for other uses (`fwd_readers`).
 enum { FWD_FIRST_BLOCK_NUMBER = 2 };
 
 /// The state of a block.
@@ -57,7 +57,7 @@ typedef struct fwd_thread_block {
   _Atomic uint32_t locks;
   /// A `fwd_block_use`.
   _Atomic uint8_t use;
-  /// Tells the block from others. 0 if all numbers were given.
+  /// A number that no other block has, or 0 after 65,534 blocks. It stays when another thread takes the block.
   uint16_t number;
   /// A thread that ends a proxy keeps the anchor here, and uses it for its next proxy (fan_out/anchor.h). Only the thread
   /// reads and writes this, and only in its first block. NULL: no anchor.

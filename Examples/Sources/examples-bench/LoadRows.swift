@@ -15,6 +15,7 @@
   enum LoadRows {
     private static let name = "load"
     private static let rowCount = 1_000_000
+    /// Divides `rowCount`, or the last part would not commit.
     private static let partSize = 25_000
 
     /// How the rows come in.

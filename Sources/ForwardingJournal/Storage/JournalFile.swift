@@ -34,11 +34,12 @@
       return tables
     }
 
-    /// Refuses a file that is there and is no journal. It changes nothing on the disk.
-    internal static func refuseOthers(_ path: String) throws(JournalError) {
+    /// Throws if a file exists and is no journal. Leaves no file beside it.
+    internal static func refuseOtherFile(_ path: String) throws(JournalError) {
       let path = try checked(path)
       guard realPath(path) != nil else { return }
-      let database = try Database(path, .reading)
+      // Not `.reading`: such a connection leaves `-wal` and `-shm` beside a database in WAL mode.
+      let database = try Database(path, .writing)
       if try !isEmpty(database) { try check(database) }
     }
 
@@ -54,7 +55,8 @@
 
     private static func isEmpty(_ database: Database) throws(JournalError) -> Bool {
       let application = try database.number("PRAGMA application_id")
-      return try application == 0 && database.number("SELECT count(*) FROM sqlite_schema") == 0
+      let count = try database.number("SELECT count(*) FROM sqlite_schema")
+      return application == 0 && count == 0
     }
 
     private static func make(_ database: Database) throws(JournalError) {

@@ -59,7 +59,7 @@
         throw JournalError(
           .cannotOpen, path,
           number == ENOENT
-            ? "the file cannot be made: there is no such directory"
+            ? "the file cannot be made: its directory does not exist"
             : "the file \(path)-lock cannot be made: \(systemReason(number))")
       }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -16,8 +16,8 @@
     internal init(
       _ path: String, _ durability: Journal.Durability, _ limit: Int
     ) throws(JournalError) {
-      // First, since the claim makes a file beside the journal.
-      try JournalFile.refuseOthers(path)
+      // Before the claim, which makes a file beside the journal. `openForWriting` checks again under the claim.
+      try JournalFile.refuseOtherFile(path)
       let claim = try WriterClaim(JournalFile.checked(path))
       let database = try JournalFile.openForWriting(
         path, isSynced: durability != .operatingSystem)

@@ -182,6 +182,7 @@ import Testing
     let output = try encode("--header", "ftw.h", "__ftw_func_t", "--header", "sys/stat.h", "stat")
     #expect(output.contains("callback  __ftw_func_t  ir*r^{stat=}i"))
     #expect(output.contains("function  stat"))
+    #expect(!output.contains(" \n"))
   }
 
   @Test func `other names of a typedef, and functions without a prototype`() throws {

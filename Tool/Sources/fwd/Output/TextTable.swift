@@ -31,29 +31,24 @@ struct TextTable {
   /// The lines, indented, without blanks at their ends.
   func lines(indent: Int = 2) -> String {
     let widths = widths
-    let indentation = Self.blanks(indent)
-    return rows.map { indentation + line($0, widths) + "\n" }.joined()
+    return rows.map { line($0, widths, indent) + "\n" }.joined()
   }
 
-  private func line(_ cells: [String], _ widths: [Int]) -> String {
+  private func line(_ cells: [String], _ widths: [Int], _ indent: Int) -> String {
     var line = ""
-    // The blanks before the next cell that is not empty. None are made after the last one: beside a cell of 4,000 columns
-    // they would cost more than all else.
-    var blanks = 0
-    for (cell, (alignment, width)) in zip(cells, zip(alignments, widths)) {
-      let padding = width - DisplayText.columns(cell)
-      if alignment == .right { blanks += padding }
+    // Blanks are written only before a cell, so none end a line. Those behind a cell would be most of the work if another
+    // row's cell has 4,000 columns.
+    var blanks = indent
+    for (column, cell) in cells.enumerated() {
+      let padding = widths[column] - DisplayText.columns(cell)
+      if alignments[column] == .right { blanks += padding }
       if !cell.isEmpty {
-        line += Self.blanks(blanks) + cell
+        line += String(repeating: " ", count: blanks) + cell
         blanks = 0
       }
-      if alignment == .left { blanks += padding }
+      if alignments[column] == .left { blanks += padding }
       blanks += 2
     }
     return line
-  }
-
-  private static func blanks(_ count: Int) -> String {
-    String(decoding: repeatElement(UInt8(ascii: " "), count: count), as: UTF8.self)
   }
 }
