@@ -247,14 +247,15 @@ static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garb
 
 // MARK: Noticing
 
-/// Removes the records that have ended, if that is worth a copy of the others: if there are as many of them, or if
-/// fan-outs have had to visit as many records as the copy has. Without memory they stay.
+/// Removes the records that have ended, if that is worth a copy of the others: if there are more of them, and not too few, or
+/// if fan-outs have had to visit as many records as the copy has. Without memory they stay.
 static void compact_if_worth(fwd_subscriber_list *list, fwd_garbage *garbage) {
   fwd_segments_skip_ended(list, garbage);
   if (!list->first) return;
-  size_t skipped = fwd_segment_first(list->first->segment);
-  bool is_half = (list->ended + skipped) * 2 > list->count + skipped;
-  if (is_half || (list->ended > 0 && list->visited >= list->count)) fwd_segments_compact(list, garbage);
+  enum { few = 16 };
+  size_t tombstones = list->ended + fwd_segment_first(list->first->segment), left = list->count - list->ended;
+  bool are_most = tombstones > left && (tombstones >= few || left == 0);
+  if (are_most || (list->ended > 0 && list->visited >= list->count)) fwd_segments_compact(list, garbage);
 }
 
 /// Ends the subscriptions of the first `limit` records that are dead or used up.
