@@ -402,7 +402,7 @@ import Testing
       #expect(error?.code == .unknownSelector && error?.selector == "finishes:")
       #expect(
         error?.description
-          == "no protocol of the proxy declares \"finishes:\"; did you mean \"finished:\"?; it adopts \"Visitor\""
+          == "no protocol of the proxy declares \"finishes:\"; it adopts \"Visitor\"; did you mean \"finished:\"?"
       )
     }
     check { try proxy.send(unknown, 1) }

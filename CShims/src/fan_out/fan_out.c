@@ -372,16 +372,16 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
   fwd_batch *batch = delivery->batch;
-  size_t visited, asked = 0, responders_asked = 0;
+  size_t visited, asked = 0, ignored = 0;
   if (batch) {
     const fwd_batch_members *members = fwd_batch_members_of(batch, method->index);
-    deliver_to_all(&deciding, members->records, members->count, &responders_asked);
+    deliver_to_all(&deciding, members->records, members->count, &ignored);
     visited = visited_now(batch->guard, batch->walked);
   } else {
     fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), fwd_depth_of(delivery));
     const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
     if (responders) {
-      deliver_to_all(&deciding, responders->records, responders->count, &responders_asked);
+      deliver_to_all(&deciding, responders->records, responders->count, &ignored);
     } else if (reading.is_long) {
       asked = deliver_to_spans(&deciding);
     } else {

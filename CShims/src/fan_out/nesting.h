@@ -17,9 +17,9 @@
 typedef enum fwd_nesting_kind {
   /// Interceptors, or code that is part of no fan-out.
   FWD_NESTING_OTHER = 0,
-  /// Deliveries of an emission, one after another.
+  /// Deliveries one after another: the frame is part of a `fwd_deciding_emission`.
   FWD_NESTING_DECIDES,
-  /// Deliveries of a loop (replay.c).
+  /// Deliveries of a loop (replay.c): the frame is part of a `fwd_looped_emission`.
   FWD_NESTING_LOOPS,
   /// A delivery of a mailbox: the frame is part of a `fwd_mailed_frame`.
   FWD_NESTING_MAILED,

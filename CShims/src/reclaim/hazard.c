@@ -13,21 +13,22 @@
 /// objects whose writer has already executed one, and the domain's lock makes visible to it what that writer saw.
 ///
 /// The writer skips the heavy fence if no thread but its own has entered the domain (`readers`). Each thread that enters
-/// looks at `readers`, and before its first entry stores there that it reads. The writer unlinks the object, moves the
-/// clock, and then reads `readers`. All stores, and the writer's look, are read-modify-write operations, so they have an
-/// order, and each sees what came before it. If the writer comes later, it finds that another thread reads, and executes the
-/// heavy fence. If it comes earlier, it is ordered before all that the thread does after its own look at `readers`, also
-/// if that shows what a third thread has stored: so the thread sees the later clock and the object unlinked. The writer
-/// sees the announcements of its own thread without a fence.
+/// first looks at `readers`, and unless it is noted there, stores that it reads. The writer unlinks the object, moves the
+/// clock, and then looks at `readers`. Its look and all stores are read-modify-write operations, so they have one order, and
+/// each sees what came before it. If the writer's look is later than a thread's note, the writer executes the heavy fence.
+/// If it is earlier, it happens before all that the thread does behind its own look, also if that has shown what a third
+/// thread stored (C11 5.1.2.4p10, release sequences). So the thread sees the later clock and the object unlinked. The
+/// writer sees the announcements of its own thread without a fence.
 ///
 /// `readers` names a block. A thread that takes the block of an ended thread passes for that one, which is safe: the
 /// acquire in `take_free_block` shows it the announcements of batches that the ended thread left. A reader that has no
 /// hazard pointer is not noted: `unannounced` counts it, followed by a full fence.
 ///
-/// *Every object is freed.* The writer appends the object to the domain's queue, executes the heavy fence, or the
-/// full fence that replaces it, and then reads the hazard pointers. A reader clears its hazard pointer, executes the light fence, and then reads the queue.
-/// So either the writer sees that the reader has left, or the reader finds the object and frees it. If other readers
-/// still delay the object, the last of them frees it by the same argument.
+/// *Every object is freed.* The writer appends the object to the domain's queue, executes the heavy fence, or the full
+/// fence that replaces it, and then reads the hazard pointers. A reader clears its hazard pointer, executes the light fence,
+/// and then reads the queue. So either the writer sees that the reader has left, or the reader finds the object and frees
+/// it. If other readers still delay the object, the last of them frees it by the same argument. A reader that a writer
+/// without a heavy fence would not see executes a full fence itself: `fwd_hazard_leave_anywhere`.
 ///
 /// After a fork, the readers of the parent's other threads do not exist in the child. Their hazard pointers are cleared
 /// there. The objects that they delayed are freed by the next thread that checks the domain's queue.
@@ -86,7 +87,7 @@ fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first) {
   if (!hazard || fwd_hazard_is_noted(domain)) return hazard;
   uint16_t none = FWD_READERS_NONE;
   if (!atomic_compare_exchange_strong(&domain->readers, &none, fwd_thread_blocks->number)) {
-    // Not a store, which would begin a new order: see the top of this file.
+    // Not a plain store: see the top of this file.
     (void)atomic_exchange(&domain->readers, FWD_READERS_UNKNOWN);
   }
   return hazard;

@@ -16,9 +16,9 @@ extension DynamicProxy {
     func quoted(_ names: [String]) -> [String] { names.map { "\"\($0)\"" } }
     var text = "no protocol of the proxy declares \"\(name)\""
     if others > 0 { text += ", nor \(others) more of the table's functions" }
-    if !near.isEmpty { text += "; did you mean \(quoted(near).joined(separator: " or "))?" }
     let adopted = quoted(protocols.map(\.name)).joined(separator: ", ")
     text += protocols.isEmpty ? "; it adopts no protocol" : "; it adopts \(adopted)"
+    if !near.isEmpty { text += "; did you mean \(quoted(near).joined(separator: " or "))?" }
     return ForwardingError(.unknownSelector, selector: name, text)
   }
 }

@@ -126,6 +126,7 @@ import Testing
     ("libc.so.6 free 'v^[2000000000000000000c]' '[[],[],[],[],[],[]]'", 65, "more than 1 GB"),
     ("'' abs ii 1", 69, "the name of a library is empty"),
     ("libm.so.6 cos dd", 65, "\"dd\" takes 1 argument, got 0"),
+    ("libm.so.6 cos 1", 65, "expected the types of cos behind its name"),
     ("libm.so.6 cos dd 1 2", 65, "takes 1 argument, got 2"),
     ("libm.so.6 cos dd one", 65, "argument 1 of \"dd\": expected Double (d), got \"one\""),
     ("libc.so.6 abs ii 2147483648", 65, "expected Int32 (i), got \"2147483648\""),

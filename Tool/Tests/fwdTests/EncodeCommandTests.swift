@@ -166,6 +166,9 @@ import Testing
     // Structs of callbacks get a function that fills them.
     if header == "sqlite3.h" { #expect(text.contains("callbackTable(sqlite3_vfs.self")) }
     if header == "uv.h" { #expect(!text.contains("callbackTable(")) }
+    if header == "curl/curl.h" {
+      #expect(text.contains("extension curlsocktype: @retroactive TypeEncodable"))
+    }
     try text.write(toFile: tree.path + "/Keys.swift", atomically: true, encoding: .utf8)
     try "module \(module == "Glibc" ? "Unused" : module) [system] { header \"\(file)\" export * }"
       .write(toFile: tree.path + "/module.modulemap", atomically: true, encoding: .utf8)
@@ -273,6 +276,15 @@ import Testing
   func `declarations that are no C`(text: String, reason: String) throws {
     let run = try ToolRun.fwd("encode", text)
     #expect((run.errorText + run.output).contains(reason), "\(run.errorText)\(run.output)")
+  }
+
+  @Test func `a header in the working directory`() throws {
+    let tree = try TemporaryTree()
+    try "int here(void);".write(toFile: tree.path + "/here.h", atomically: true, encoding: .utf8)
+    let found = try ToolRun.shell("cd '\(tree.path)' && \"$FWD\" encode --header ./here.h")
+    #expect(found.output == "function  here  i\n")
+    let missed = try ToolRun.shell("cd '\(tree.path)' && \"$FWD\" encode --header here.h")
+    #expect(missed.errorText.contains("here.h: to read the file in this directory, write ./here.h"))
   }
 
   @Test func `headers that cannot be read`() throws {

@@ -22,6 +22,7 @@ enum HookRows {
       (HookGoals.closure, { try Forwarded(closures: 1) }),
       (HookGoals.strongClosure, { try Forwarded(closures: 1, lifetime: .strong) }),
       (HookGoals.three, { try Forwarded(closures: 2, functions: 1) }),
+      (HookGoals.threeInBatch, { try Forwarded(closures: 2, functions: 1, isInBatch: true) }),
     ]
     let withoutSQLite = hooks.map { way, make in alone(HookGoals.alone(way), Kept(make)) }
     guard peer_sqlite_is_installed() else { return withoutSQLite }
@@ -32,14 +33,17 @@ enum HookRows {
 
   private static func inSQLite(_ way: String, _ hook: Kept<any Hook>) -> Row {
     let database = Kept { try Database(rowCount, hook.get()) }
-    return row(way, hook) { iterations in try database.get().update(iterations) }
+    return row(way, hook) { iterations in
+      let database = try database.get()
+      try hook.get().whileCalled { try database.update(iterations) }
+    }
   }
 
   private static func alone(_ way: String, _ hook: Kept<any Hook>) -> Row {
     row(way, hook) { iterations in
       let hook = try hook.get()
       guard let function = unsafe hook.function else { throw EmissionFailure() }
-      unsafe peer_call_hook(function, hook.context, rowCount, iterations)
+      try hook.whileCalled { unsafe peer_call_hook(function, hook.context, rowCount, iterations) }
     }
   }
 
@@ -68,9 +72,12 @@ enum HookRows {
     var context: UnsafeMutableRawPointer? { get }
     var subscriberCount: Int { get }
     var sum: Int64 { get }
+    /// Runs a closure that has the hook called.
+    func whileCalled(_ body: () throws -> Void) throws
   }
 
   private final class NoHook: Hook {
+    func whileCalled(_ body: () throws -> Void) throws { try body() }
     var function: peer_update_hook? { nil }
     var context: UnsafeMutableRawPointer? { nil }
     let subscriberCount = 0
@@ -87,23 +94,27 @@ enum HookRows {
     var context: UnsafeMutableRawPointer? { unsafe UnsafeMutableRawPointer(total) }
     let subscriberCount = 1
     var sum: Int64 { unsafe total.pointee }
+    func whileCalled(_ body: () throws -> Void) throws { try body() }
   }
 
   @safe private final class Forwarded: Hook {
+    private let proxy: DynamicProxy
+    private let isInBatch: Bool
     private let pointer: FunctionPointer
     private let watches: [Watch]
     private let functions: [Observer]
 
     init(
-      closures: Int = 0, functions: Int = 0, lifetime: DynamicProxy.Lifetime = .weak
+      closures: Int = 0, functions: Int = 0, lifetime: DynamicProxy.Lifetime = .weak,
+      isInBatch: Bool = false
     ) throws {
       let updates = try ProtocolTable("Updates") { unsafe $0.required(updated) }
-      let proxy = try DynamicProxy(adopting: updates)
+      proxy = try DynamicProxy(adopting: updates)
+      self.isInBatch = isInBatch
       watches = (0..<closures).map { _ in Watch() }
       self.functions = (0..<functions).map { _ in Observer() }
       for watch in watches { try proxy.subscribe(watch, lifetime: lifetime) }
       for observer in self.functions { try proxy.subscribe(observer, lifetime: lifetime) }
-      // The pointer keeps the proxy alive.
       pointer = try unsafe proxy.functionPointer(for: updated, context: .first)
       // SAFETY: the pointer lives as long as the hook, which is never removed.
       unsafe function = unsafe pointer.unsafeCast()
@@ -114,6 +125,10 @@ enum HookRows {
     var subscriberCount: Int { watches.count + functions.count }
     var sum: Int64 {
       watches.reduce(functions.isEmpty ? 0 : peer_observed_sum()) { $0 + $1.sum }
+    }
+
+    func whileCalled(_ body: () throws -> Void) throws {
+      if isInBatch { try proxy.withBatch(body) } else { try body() }
     }
   }
 

@@ -94,7 +94,12 @@ extension CallCommand {
       let signature = try MethodSignature(rest[1])
       return Prepared(symbol: rest[0], signature: signature, arguments: arguments)
     } catch {
-      guard Self.isDeclaration(rest[1]) else { throw Failure(.dataError, error.description) }
+      guard Self.isDeclaration(rest[1]) else {
+        throw Failure(
+          .dataError,
+          "\(error.description)\n  expected the types of \(rest[0]) behind its name: an encoding such as dd, "
+            + "or a declaration such as 'double \(rest[0])(double)' in its place")
+      }
       return try prepared(rest[1], symbol: rest[0], arguments: arguments)
     }
   }

@@ -96,9 +96,14 @@ extension Source {
         complaint.place == name
         ? options.headers[min(max(complaint.line, 1), options.headers.count) - 1]
         : "\(complaint.place):\(complaint.line):\(complaint.column)"
+      // Clang proposes quotes, which the user cannot write here.
+      let isInDirectory = complaint.message.contains("use \"quotes\"")
+      let message =
+        isInDirectory
+        ? "to read the file in this directory, write ./\(place)" : complaint.message
       throw Failure(
         .dataError,
-        "\(place): \(complaint.message)\n  nothing was encoded, since types could be wrong after an error; "
+        "\(place): \(message)\n  nothing was encoded, since types could be wrong after an error; "
           + "--header can name headers that must come first, --include their directories")
     }
   }

@@ -15,6 +15,7 @@ struct SwiftSource {
     var identifiers = SwiftName.Pool(taken: ["table"])
     var keys: [String] = []
     var required: [String] = []
+    var enums = EnumConformances()
     var tables = CallbackTables(of: found.structs)
     let owners = Dictionary(grouping: found.functions) { Self.owner(of: $0.name) ?? "" }
     for function in found.functions where function.kind != .function {
@@ -25,6 +26,7 @@ struct SwiftSource {
         let owner = Self.owner(of: title).flatMap { owners[$0]?.count == 1 ? $0 : nil }
         let identifier = identifiers.take(SwiftName.lowerCamel(owner ?? title))
         keys.append(key.declaration(identifier))
+        try enums.add(function)
         required.append("      $0.optional(\(identifier))")
         tables.add(function, identifier)
       } catch {
@@ -40,7 +42,9 @@ struct SwiftSource {
     lines.append(keys.joined(separator: "\n\n"))
     if !required.isEmpty {
       lines += [
-        "", "  /// A protocol of all of them, none of which a subscriber must have.",
+        "",
+        "  /// A protocol of all of them, none of which a subscriber must have. A callback with a result",
+        "  /// calls its first subscriber only, unless `Configuration.results` has another policy for its key.",
         "  static func table() throws(ForwardingError) -> ProtocolTable {",
         "    try ProtocolTable(\"\(namespace)\") {",
       ]
@@ -48,7 +52,7 @@ struct SwiftSource {
     }
     // Without the module of the header, its structs cannot be named.
     if !modules.isEmpty { lines += tables.functions { identifiers.take($0) } }
-    lines += ["}", ""]
+    lines += ["}"] + enums.declarations + [""]
     text = lines.joined(separator: "\n")
   }
 
@@ -117,6 +121,31 @@ extension SwiftSource {
     }
   }
 
+  /// Conformances of the C enums that callbacks pass or return. Swift leaves the conformance of a C enum to
+  /// `RawRepresentable` out of programs that do not use it themselves, so a key would not find it at run time.
+  private struct EnumConformances {
+    private var encodings: [String: String] = [:]
+
+    mutating func add(_ function: EncodedFunction) throws(Problem) {
+      let kept = function.parameters.indices.filter { $0 != function.context }
+      for type in kept.map({ function.parameters[$0].type }) + [function.result] {
+        guard let name = try SwiftType.enumName(of: type) else { continue }
+        var encoder = TypeEncoder()
+        guard (try? encoder.add(type)) != nil else { continue }
+        encodings[name] = encoder.text
+      }
+    }
+
+    var declarations: [String] {
+      encodings.sorted { $0.key < $1.key }.flatMap { name, encoding in
+        [
+          "", "extension \(name): @retroactive TypeEncodable {",
+          "  public static var typeEncoding: String { \"\(encoding)\" }", "}",
+        ]
+      }
+    }
+  }
+
   /// Why something has no Swift spelling.
   struct Problem: Error {
     let text: String
@@ -155,9 +184,10 @@ extension SwiftSource {
         let names = function.contexts.sorted().map { Self.name($0, of: function) }
         let position = Self.position(function.contexts[0], of: function)
         comment.append(
-          "\(names.joined(separator: " or ")) may be the context. A key without it would need, for example,"
+          "\(names.joined(separator: " or ")) may be the context. The key has it as a parameter, so it needs no"
         )
-        comment.append("`context: \(position)`.")
+        comment.append(
+          "`context:`. A key without it would need, for example, `context: \(position)`.")
       }
       if function.kind == .member { comment.append("Field: `\\\(function.name)`.") }
       self.comment = comment
@@ -210,6 +240,13 @@ private enum SwiftType {
         text: "\(type.spelling) is passed by value: conform it to TypeEncodable")
     default: throw SwiftSource.Problem(text: "\(type.spelling) has no spelling in Swift")
     }
+  }
+
+  /// The name of a C enum; nil for other types, and for an enum without a name.
+  static func enumName(of type: CType) throws(SwiftSource.Problem) -> String? {
+    guard type.canonical.kind == clang_type_enum else { return nil }
+    let name = try spelling(of: type)
+    return name == TypeEncoder.name(type.canonical) ? name : nil
   }
 
   /// Typedefs that Swift imports as types of its own.
