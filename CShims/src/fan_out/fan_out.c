@@ -542,7 +542,7 @@ static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emis
   leave(state, visited);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
   state->responses -= state->withdrawn;
-  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish(state, NULL, error);
+  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish_void(state, error);
 }
 
 /// Delivers to the subscribers of the moment by a loop. `has_pointers` says that the delivery has pointers to its arguments.

@@ -30,21 +30,24 @@ static inline void fwd_outcome_copy(void *to, const void *from, size_t size) {
   }
 }
 
-/// Ends a fan-out, and gives the caller the result that was kept. `kept` is not read for void methods.
+/// Ends a fan-out of a void method.
+static inline fwd_status fwd_outcome_finish_void(fwd_emission *state, fwd_error *error) {
+  fwd_status status = state->responses == 0 ? fwd_outcome_unhandled(state, error) : FWD_OK;
+  if (__builtin_expect(state->failure != NULL, 0)) fwd_outcome_free_failure(state);
+  return status;
+}
+
+/// Ends a fan-out, and gives the caller the result that was kept.
 static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kept, fwd_error *error) {
-  fwd_status status = FWD_OK;
   size_t size = state->method->result.size;
-  if (state->responses == 0) {
-    status = fwd_outcome_unhandled(state, error);
-  } else if (size > 0 && !state->delivery->collector) {
+  if (state->responses > 0 && size > 0 && !state->delivery->collector) {
     if (state->delivery->result) {
       fwd_outcome_copy(state->delivery->result, kept, size);
     } else {
       fwd_emission_discard(state->method, kept);
     }
   }
-  if (__builtin_expect(state->failure != NULL, 0)) fwd_outcome_free_failure(state);
-  return status;
+  return fwd_outcome_finish_void(state, error);
 }
 
 #endif

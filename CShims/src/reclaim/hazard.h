@@ -55,7 +55,7 @@ typedef enum fwd_readers {
   FWD_READERS_NONE = 1,
 } fwd_readers;
 
-_Static_assert(FWD_READERS_UNKNOWN == 0 && FWD_READERS_NONE < FWD_FIRST_BLOCK_NUMBER,
+_Static_assert(FWD_READERS_UNKNOWN == 0 && (int)FWD_READERS_NONE < (int)FWD_FIRST_BLOCK_NUMBER,
                "a block's number, or 0 for none, is no other fwd_readers");
 
 /// What readers enter. All zeroes is an empty one, which does not note its readers.
