@@ -48,14 +48,14 @@ public enum HookGoals {
         group: name, title: "the hook alone",
         bounds: [
           bound(threeInBatch),
-          bound(three, isAim: true),
+          bound(three),
         ])
     ]
   }
 
-  private static func bound(_ hook: String, isAim: Bool = false) -> Bound {
+  private static func bound(_ hook: String) -> Bound {
     Bound(
       quantity: .ratio(of: alone(hook), to: alone(byHand)), limit: 15,
-      unit: "one written by hand", detail: hook, isAim: isAim, measuredBy: "scripts/bench")
+      unit: "one written by hand", detail: hook, measuredBy: "scripts/bench")
   }
 }

@@ -17,8 +17,8 @@
 /// clock, and then looks at `readers`. Its look and all stores are read-modify-write operations, so they have one order, and
 /// each sees what came before it. If the writer's look is later than a thread's note, the writer executes the heavy fence.
 /// If it is earlier, it happens before all that the thread does behind its own look, also if that has shown what a third
-/// thread stored (C11 5.1.2.4p10, release sequences). So the thread sees the later clock and the object unlinked. The
-/// writer sees the announcements of its own thread without a fence.
+/// thread stored (C11 5.1.2.4p10, release sequences). So the thread sees the later clock and the object unlinked. A
+/// writer needs no fence to see what its own thread has announced.
 ///
 /// `readers` names a block. A thread that takes the block of an ended thread passes for that one, which is safe: the
 /// acquire in `take_free_block` shows it the announcements of batches that the ended thread left. A reader that has no

@@ -813,6 +813,7 @@ int c_interface_check_subscribers(void) {
   const fwd_method misspelt[] = {listener_methods[0], {"pign:", "v^v:i", (void (*)(void))listener_ping}};
   fwd_error undeclared = {0};
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_proxy_subscribe(proxy, &a, misspelt, 2, NULL, NULL, NULL, &undeclared));
+  CHECK(says(&undeclared, FWD_UNKNOWN_SELECTOR, "\"pign:\"; it adopts "));
   CHECK(says(&undeclared, FWD_UNKNOWN_SELECTOR, "; did you mean \"ping:\"?"));
   FAILS(FWD_MISSING_METHOD, fwd_proxy_subscribe(proxy, &a, misspelt, 0, NULL, NULL, NULL, &undeclared));
   fwd_proxy *tolerant =
