@@ -83,6 +83,11 @@ need_swift() {
   fi
 }
 
+# The flags of swift build and swift test that make warnings errors. Only in CI: a newer compiler's warnings must not stop
+# the package's users. Builds in one scratch directory need the same flags, or they compile everything again.
+warning_flags=
+if [ "${CI:-}" = true ]; then warning_flags="-Xswiftc -warnings-as-errors -Xcc -Werror"; fi
+
 # Prints the directory of the Swift toolchain's programs. It has a clang with sanitizers and libFuzzer, lld and docc.
 toolchain_directory() { dirname -- "$(readlink -f -- "$(command -v swift)")"; }
 
