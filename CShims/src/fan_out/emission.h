@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/short_loop.h"
 #include "base/turns.h"
 #include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
@@ -94,10 +95,12 @@ static inline void fwd_find_arguments(const fwd_compiled_method *method, const f
   // Only read, though a pointer array cannot say so.
   if (hidden_count > 1) arguments[1] = (void *)(uintptr_t)&method->method.selector;
   if (delivery->arguments) {
+    FWD_SHORT_LOOP
     for (uint32_t i = hidden_count; i < count; i++) arguments[i] = delivery->arguments[i - hidden_count];
     return;
   }
   uintptr_t frame = (uintptr_t)delivery->frame;
+  FWD_SHORT_LOOP
   for (uint32_t i = hidden_count; i < count; i++) arguments[i] = (void *)(frame + method->offsets[i - hidden_count]);
 }
 

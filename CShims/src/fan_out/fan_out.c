@@ -17,13 +17,15 @@
 ///        Is there nothing to decide after each delivery?  (a void method that goes to all responders)
 ///                   | yes                                        | no
 ///                   v                                            v
-///   `fan_out_by_loop` or, for a batch,                   `fan_out_deciding`
-///        `fan_out_batch_by_loop`
-///        loads the registers once, then one of        one record after another: `deliver_to`
-///        replay.c's loops goes through the records.   calls the implementation, then
-///        Records that are not plain C functions       `apply_policy` (policy.h) keeps or drops the
-///        held in a plain way: `deliver_slowly`,       result, and says whether to go on
-///        which is `deliver_to` for that record
+///   `fan_out_by_loop` or, for a batch,                   `fan_out_small` or, for large results, many
+///        `fan_out_batch_by_loop`                             arguments, a batch or a collector,
+///                                                            `fan_out_deciding`
+///        first the closures (closure_loop.h), then    one record after another: `deliver_to`
+///        one of replay.c's loops for C functions,     calls the implementation, then
+///        whose registers are loaded once.             `apply_policy` (policy.h) keeps or drops the
+///        Records that are neither, or held in no      result, and says whether to go on
+///        plain way: `deliver_slowly`, which is
+///        `deliver_to` for that record
 ///                   \                                            /
 ///                    `---------->  `fwd_outcome_finish`  <------'
 ///        copies the kept result to the caller. Without any response: the forward target, then the
@@ -44,6 +46,7 @@
 #include "base/error.h"
 #include "call/signature.h"
 #include "fan_out/batch.h"
+#include "fan_out/closure_loop.h"
 #include "fan_out/emission.h"
 #include "fan_out/implementation.h"
 #include "fan_out/interception.h"
@@ -52,8 +55,6 @@
 #include "fan_out/policy.h"
 #include "fan_out/proxy.h"
 #include "members/responders.h"
-#include "members/swift_closure.h"
-#include "members/taking.h"
 
 // MARK: The proxy's owner
 
@@ -118,7 +119,7 @@ __attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, con
 }
 
 /// Delivers to the subscriber of a record if it is there and implements the method. Returns whether to go on.
-static bool deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record *record) {
+__attribute__((noinline)) static bool deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record *record) {
   const fwd_compiled_method *method = state->method;
   uintptr_t held = fwd_record_held(record);
   // First, since the table of a subscription that has ended may be gone.
@@ -281,14 +282,33 @@ static void deliver_slowly(fwd_replay *replay, size_t index) {
   replay->record = NULL;
 }
 
-static void *const *arguments_of_closure(fwd_replay *replay) {
+/// The arguments for closures: the caller's pointers, or pointers into its frame.
+static void *const *arguments_of_closures(fwd_replay *replay) {
   fwd_looped_emission *looped = (fwd_looped_emission *)replay;
+  fwd_emission *state = &looped->emission;
+  if (state->delivery->arguments) return state->delivery->arguments;
   find_arguments_of_loop(looped);
-  return looped->emission.arguments + looped->emission.method->hidden_count;
+  return state->arguments + state->method->hidden_count;
 }
 
 static const fwd_replay_operations operations_of_loops = {
-    .deliver_slowly = deliver_slowly, .find_arguments = arguments_of_closure};
+    .deliver_slowly = deliver_slowly, .find_arguments = arguments_of_closures};
+
+/// `arguments_of_closures` for narrow methods. Pointers into a frame stand where `deliver_slowly` puts the same, behind the
+/// hidden arguments.
+static inline __attribute__((always_inline)) void *const *narrow_arguments(fwd_replay *replay) {
+  const fwd_emission *state = &((fwd_looped_emission *)replay)->emission;
+  const fwd_delivery *delivery = state->delivery;
+  if (delivery->arguments) return delivery->arguments;
+  const fwd_compiled_method *method = state->method;
+  uint32_t hidden_count = method->hidden_count;
+  fwd_replay_word *pointers = replay->words + hidden_count;
+  const uint32_t *offset = method->offsets, *end = offset + (method->argument_count - hidden_count);
+  uintptr_t frame = (uintptr_t)delivery->frame;
+  FWD_SHORT_LOOP
+  for (fwd_replay_word *pointer = pointers; offset < end; offset++, pointer++) pointer->address = (void *)(frame + *offset);
+  return &pointers->address;
+}
 
 // MARK: Finishing
 
@@ -334,10 +354,54 @@ static inline void leave(fwd_emission *state, size_t visited) {
   }
 }
 
-// MARK: Fanning out
+/// Ends a reading that has met subscriptions that can be removed, and leaves the fan-out. `hazard` and `entered` are those of
+/// the reading's guard.
+__attribute__((noinline)) static void leave_with_dead(fwd_emission *state, fwd_hazard *hazard, uint64_t entered,
+                                                      size_t asked) {
+  state->met_dead = true;
+  leave(state, leave_list(state, (fwd_guard){.hazard = hazard, .entered = entered}, asked));
+}
+
+/// Ends a reading, and leaves the fan-out. `entered` is by value, as a guard in memory would take stack at each level.
+static inline __attribute__((always_inline)) void leave_reading(fwd_emission *state, fwd_hazard *hazard, uint64_t entered,
+                                                                size_t asked, bool met_dead) {
+  // The record of the last delivery may be freed now.
+  state->frame.kind = FWD_NESTING_OTHER;
+  if (__builtin_expect(met_dead, 0)) {
+    leave_with_dead(state, hazard, entered, asked);
+    return;
+  }
+  // Finds the domain again: a value that is kept across the deliveries takes stack at each level.
+  fwd_hazard_leave((fwd_guard){hazard, &fwd_proxy_list(state->proxy)->domain, entered});
+  fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+}
+
+// MARK: Fanning out, with something to decide
 
 /// Results of at most this size need no allocation.
 enum { inline_result_size = 64 };
+
+/// Whether a list has few records, which are read as they are.
+static inline bool is_short(const fwd_reading *reading, const fwd_proxy *proxy) {
+  return __builtin_expect(!reading->is_long && reading->count < FWD_PREFETCHED_COUNT, 1) &&
+         __builtin_expect(!fwd_list_may_have_responders(fwd_proxy_list(proxy)), 1);
+}
+
+/// Delivers to the records of the list, one after another, inside of a reading. Gives how many of the list's first records
+/// have been asked for the method; 0 if only those that implement it have been visited.
+__attribute__((noinline)) static size_t decide_any(fwd_deciding_emission *deciding) {
+  fwd_subscriber_list *list = fwd_proxy_list(deciding->emission.proxy);
+  const fwd_responders *responders = fwd_list_responders(list, deciding->emission.method->index);
+  size_t visited = 0;
+  if (responders) {
+    deliver_to_all(deciding, responders->records, responders->count, &visited);
+    return 0;
+  }
+  const fwd_reading reading = fwd_list_read(list, (fwd_guard){0});
+  if (reading.is_long) return deliver_to_spans(deciding);
+  deliver_to_all(deciding, reading.records, reading.count, &visited);
+  return visited;
+}
 
 /// Delivers to the subscribers of the moment or of a batch, with something to decide after each delivery.
 __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method,
@@ -372,31 +436,97 @@ __attribute__((noinline)) static fwd_status fan_out_deciding(fwd_proxy *proxy, c
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
   fwd_batch *batch = delivery->batch;
-  size_t visited, asked = 0, ignored = 0;
+  size_t asked = 0, ignored = 0;
   if (batch) {
     const fwd_batch_members *members = fwd_batch_members_of(batch, method->index);
     deliver_to_all(&deciding, members->records, members->count, &ignored);
-    visited = visited_now(batch->guard, batch->walked);
+    leave(state, visited_now(batch->guard, batch->walked));
   } else {
-    fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), fwd_depth_of(delivery));
-    const fwd_responders *responders = fwd_list_responders(fwd_proxy_list(proxy), method->index);
-    if (responders) {
-      deliver_to_all(&deciding, responders->records, responders->count, &ignored);
-    } else if (reading.is_long) {
-      asked = deliver_to_spans(&deciding);
-    } else {
+    const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), fwd_depth_of(delivery));
+    if (is_short(&reading, proxy)) {
       deliver_to_all(&deciding, reading.records, reading.count, &asked);
+    } else {
+      asked = decide_any(&deciding);
     }
-    state->frame.kind = FWD_NESTING_OTHER;
-    visited = leave_list(state, reading.guard, asked);
+    leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead);
   }
-  leave(state, visited);
   if (fwd_asked_in_vain(asked, state->responses)) note_vain(state, asked);
   fwd_status status = fwd_outcome_finish(state, deciding.at_hand.kept, error);
   // Read again, since what is kept across the deliveries takes stack at each level.
   if (state->method->result.size > inline_result_size) free(results);
   return status;
 }
+
+/// Delivers to the only record of a list, if it has a closure that takes the arguments. Returns false if it has done
+/// nothing. There is neither a batch nor a collector.
+__attribute__((noinline)) static bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record,
+                                                  void *const *arguments) {
+  fwd_emission *state = &deciding->emission;
+  fwd_at_hand *at_hand = &deciding->at_hand;
+  uintptr_t held = fwd_record_held(record);
+  bool counts = !(held & FWD_HELD_BITS);
+  if (!counts && !fwd_held_is_steady(held)) return false;
+  const fwd_swift_closure *closure = fwd_record_implementation(record, state->method->index)->closure;
+  if (!closure || __builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) return false;
+  if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
+    state->met_dead = true;
+    return true;
+  }
+  memset(at_hand->result, 0, FWD_SMALL_RESULT);
+  at_hand->record = record;
+  fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
+  at_hand->record = NULL;
+  apply_policy(state, at_hand);
+  if (counts) fwd_release_counted((void *)held);
+  return true;
+}
+
+/// `fan_out_deciding` for small methods, without a batch and without a collector.
+static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                      const fwd_delivery *delivery, fwd_error *error,
+                                                                      bool has_pointers) {
+  fwd_deciding_emission deciding;
+  fwd_emission *state = &deciding.emission;
+  fwd_emission_begin(state, proxy, method, delivery);
+  if (__builtin_expect(!fwd_nesting_has_room(&deciding, 0), 0)) return fwd_nesting_fail(method->method.selector, error);
+  void *arguments[FWD_SMALL_ARGUMENTS];
+  fwd_aligned_bytes results[2];
+  _Static_assert(sizeof *results == FWD_SMALL_RESULT, "a result has one of these");
+  memset(&results[1], 0, sizeof results[1]);
+  deciding.at_hand = (fwd_at_hand){.result = &results[0], .kept = &results[1]};
+  state->arguments = arguments;
+  void *const *given = delivery->arguments;
+  if (has_pointers) {
+    // NULL tells `deliver_to` that they have not been found yet.
+    arguments[0] = NULL;
+  } else {
+    fwd_find_arguments(method, delivery, arguments);
+    given = arguments + method->hidden_count;
+  }
+  fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
+  const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
+  size_t asked = 0;
+  if (!is_short(&reading, proxy)) {
+    asked = decide_any(&deciding);
+  } else if (reading.count != 1 || !decide_lone(&deciding, reading.records[0], given)) {
+    deliver_to_all(&deciding, reading.records, reading.count, &asked);
+  }
+  leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead);
+  if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
+  return fwd_outcome_finish(state, deciding.at_hand.kept, error);
+}
+
+__attribute__((noinline)) static fwd_status fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                const fwd_delivery *delivery, fwd_error *error) {
+  return fan_out_small(proxy, method, delivery, error, false);
+}
+
+__attribute__((noinline)) static fwd_status fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                                   const fwd_delivery *delivery, fwd_error *error) {
+  return fan_out_small(proxy, method, delivery, error, true);
+}
+
+// MARK: Fanning out, by a loop
 
 /// Puts the selector where methods that take it load it. Otherwise an argument takes its word.
 static inline void load_selector(const fwd_emission *state, fwd_replay_word *words) {
@@ -424,12 +554,11 @@ __attribute__((noinline)) static void load_pointed_apart(const fwd_emission *sta
   }
 }
 
-/// Loads the words of the registers. Also needed after closures, since the pointers to their arguments may have overwritten
-/// the words. Calls functions that are not inlined, so that its callers need less stack.
+/// Loads the words of the registers, where pointers to the arguments may have been. By functions that are not inlined, so
+/// that the callers need less stack.
 static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   state->arguments = NULL;
-  looped->replay.arguments = state->delivery->arguments;
   if (has_pointers) {
     load_pointed_apart(state, looped->replay.words);
   } else {
@@ -437,50 +566,93 @@ static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointe
   }
 }
 
+/// Delivers to the records of the replay by the loop for C functions.
+static inline void replay_functions(fwd_looped_emission *looped, bool has_weak) {
+  fwd_emission *state = &looped->emission;
+  state->responses += (has_weak ? state->method->replayers.weak : state->method->replayers.held)(&looped->replay);
+}
+
+/// Delivers to some records, inside of a reading: first by the loop over closures, then the rest by a loop for C functions.
+/// C callbacks have pointers to the arguments, which closures take as they are, so the words of registers are loaded only if
+/// a C function is subscribed.
+__attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count,
+                                                  bool has_weak) {
+  fwd_replay *replay = &looped->replay;
+  replay->records = records;
+  replay->count = count;
+  looped->emission.responses += fwd_replay_closures(replay);
+  if (replay->count == 0) return;
+  load_words_apart(looped, looped->emission.delivery->arguments);
+  replay_functions(looped, has_weak);
+}
+
+// Deliveries by closures for narrow methods and few records. They are functions of their own, so that the loops for C
+// functions do not need the stack for both.
+
+__attribute__((noinline)) static bool replay_weak_closure(fwd_looped_emission *looped) {
+  fwd_replay *replay = &looped->replay;
+  return fwd_deliver_by_closure(replay, replay->records[0], true, narrow_arguments, &looped->emission.responses);
+}
+
+__attribute__((noinline)) static bool replay_held_closure(fwd_looped_emission *looped) {
+  fwd_replay *replay = &looped->replay;
+  return fwd_deliver_by_closure(replay, replay->records[0], false, narrow_arguments, &looped->emission.responses);
+}
+
+__attribute__((noinline)) static void replay_weak_closures(fwd_looped_emission *looped) {
+  fwd_deliver_by_closures(&looped->replay, true, false, (fwd_replay_operations){deliver_slowly, narrow_arguments},
+                          &looped->emission.responses);
+}
+
+__attribute__((noinline)) static void replay_held_closures(fwd_looped_emission *looped) {
+  fwd_deliver_by_closures(&looped->replay, false, false, (fwd_replay_operations){deliver_slowly, narrow_arguments},
+                          &looped->emission.responses);
+}
+
 /// Whether the first record of the replay that implements the method has a closure. Skips the records before it. The answer
 /// is no if it meets a subscription that has ended or has a gate.
-static inline bool begins_with_closure(fwd_replay *replay, size_t method) {
+static inline bool begins_with_closure(fwd_replay *replay) {
   for (; replay->count > 0; replay->records++, replay->count--) {
     const fwd_record *record = replay->records[0];
     // Before the table is read, since the table of a subscription that has ended may be gone.
     if (fwd_record_held(record) & FWD_HELD_IRREGULAR) return false;
-    const fwd_implementation *implementation = fwd_record_implementation(record, method);
+    const fwd_implementation *implementation = fwd_replay_implementation(record, replay->implementation);
     if (implementation->closure) return true;
     if (!fwd_implementation_is_empty(implementation)) return false;
   }
   return false;
 }
 
-/// Delivers to the records of the replay, inside of a reading. C callbacks have pointers to the arguments, which closures
-/// take as they are, so a callback's registers are loaded only if a C function is subscribed.
-static inline __attribute__((always_inline)) void replay_some(fwd_looped_emission *looped, bool has_weak,
-                                                              bool has_pointers) {
+/// The same for a narrow method and few records. `is_weak` says that weak subscribers are retained, and `is_loaded` that the
+/// words have been loaded.
+static inline __attribute__((always_inline)) void replay_few(fwd_looped_emission *looped, fwd_record *const *records,
+                                                             size_t count, bool is_weak, bool has_weak,
+                                                             bool has_pointers, bool is_loaded) {
   fwd_replay *replay = &looped->replay;
-  const fwd_compiled_method *method = looped->emission.method;
-  bool has_closures = begins_with_closure(replay, method->index);
+  replay->records = records;
+  replay->count = count;
+  bool has_closures = begins_with_closure(replay);
   if (has_closures) {
-    looped->emission.responses += fwd_replay_closures(replay);
-    if (__builtin_expect(replay->count == 0, 1)) return;
+    if (replay->count == 1 && (is_weak ? replay_weak_closure : replay_held_closure)(looped)) return;
+    if (is_weak) {
+      replay_weak_closures(looped);
+    } else {
+      replay_held_closures(looped);
+    }
   }
-  if (has_pointers || has_closures) load_words_apart(looped, has_pointers);
-  looped->emission.responses += (has_weak ? method->replayers.weak : method->replayers.held)(&looped->replay);
+  if (replay->count == 0) return;
+  if (!is_loaded || has_closures) load_words_apart(looped, has_pointers);
+  replay_functions(looped, has_weak);
 }
 
 /// Delivers to the records of a list of several segments by loops, inside of a reading. Gives how many it has visited.
 __attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
-  fwd_replay *replay = &looped->replay;
   size_t visited = 0;
   fwd_span span;
   for (bool found = fwd_span_first(fwd_proxy_list(state->proxy), &span); found; found = fwd_span_next(&span)) {
-    // A delivery in the span before has put its arguments where the words of the registers were.
-    if (state->arguments && !state->delivery->arguments) load_frame(state, replay->words);
-    state->arguments = NULL;
-    replay->arguments = state->delivery->arguments;
-    replay->records = span.records;
-    replay->count = span.count;
     visited += span.count;
-    replay_some(looped, span.has_weak, state->delivery->arguments);
+    replay_some(looped, span.records, span.count, span.has_weak);
   }
   return visited;
 }
@@ -497,52 +669,47 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   state->arguments = NULL;
   replay->words = words;
   replay->met_dead = false;
-  replay->context_index = method->loads.context_index;
-  replay->arguments = delivery->arguments;
   replay->operations = &operations_of_loops;
   replay->implementation =
       offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
+  replay->context_index = method->loads.context_index;
   replay->record = NULL;
   return true;
 }
 
-/// Delivers to the records of a reading by a loop. Gives how many of the list's first records have been asked for the
-/// method; 0 if only those that implement it have been visited.
-static inline __attribute__((always_inline)) size_t replay_reading(fwd_looped_emission *looped,
-                                                                   const fwd_reading *reading, bool has_pointers) {
-  fwd_emission *state = &looped->emission;
-  fwd_replay *replay = &looped->replay;
+/// Delivers to the records of the list by the loops of replay.c, inside of a reading. Gives how many of the list's first
+/// records have been asked for the method; 0 if only those that implement it have been visited.
+__attribute__((noinline)) static size_t replay_any(fwd_looped_emission *looped) {
+  const fwd_emission *state = &looped->emission;
   fwd_subscriber_list *list = fwd_proxy_list(state->proxy);
   const fwd_responders *responders = fwd_list_responders(list, state->method->index);
-  size_t asked = reading->count;
-  if (__builtin_expect(reading->is_long && !responders, 0)) {
-    asked = replay_spans(looped);
-  } else {
-    replay->records = reading->records;
-    replay->count = reading->count;
-    bool has_weak = reading->has_weak;
-    if (__builtin_expect(responders != NULL, 0)) {
-      replay->records = responders->records;
-      replay->count = responders->count;
-      has_weak = responders->has_weak;
-      asked = 0;
-    }
-    replay_some(looped, has_weak, has_pointers);
+  if (responders) {
+    replay_some(looped, responders->records, responders->count, responders->has_weak);
+    return 0;
   }
-  // The record of the last delivery may be freed now.
-  state->frame.kind = FWD_NESTING_OTHER;
-  return asked;
+  const fwd_reading reading = fwd_list_read(list, (fwd_guard){0});
+  if (reading.is_long) return replay_spans(looped);
+  replay_some(looped, reading.records, reading.count, reading.has_weak);
+  return reading.count;
 }
 
-/// Ends a fan-out by a loop.
+/// The same for a narrow method.
+static inline __attribute__((always_inline)) size_t replay_reading(fwd_looped_emission *looped,
+                                                                   const fwd_reading *reading, bool has_pointers) {
+  if (!is_short(reading, looped->emission.proxy)) return replay_any(looped);
+  replay_few(looped, reading->records, reading->count, true, reading->has_weak, has_pointers, !has_pointers);
+  return reading->count;
+}
+
+/// Ends a fan-out by a loop, after the nesting frame has been left.
 static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emission *looped, size_t asked,
-                                                                 size_t visited, fwd_error *error) {
+                                                                 fwd_error *error) {
   fwd_emission *state = &looped->emission;
-  state->met_dead |= looped->replay.met_dead;
-  leave(state, visited);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) note_vain(state, asked);
+  if (__builtin_expect(state->responses > 0 && !state->failure, 1)) return FWD_OK;
+  // Each delivery that was withdrawn has left a failure.
   state->responses -= state->withdrawn;
-  return __builtin_expect(state->responses > 0 && !state->failure, 1) ? FWD_OK : fwd_outcome_finish_void(state, error);
+  return fwd_outcome_finish_void(state, error);
 }
 
 /// Delivers to the subscribers of the moment by a loop. `has_pointers` says that the delivery has pointers to its arguments.
@@ -551,81 +718,91 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
                                                                         fwd_error *error, fwd_replay_word *words,
-                                                                        bool has_pointers) {
+                                                                        bool has_pointers, bool is_narrow) {
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
   if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
-  if (!has_pointers) load_frame(state, words);
+  // First, so that the loop finds them stored.
+  if (is_narrow && !has_pointers) load_frame(state, words);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
-  size_t asked = replay_reading(&looped, &reading, has_pointers);
-  size_t visited = leave_list(state, reading.guard, asked);
-  return end_loop(&looped, asked, visited, error);
+  size_t asked = is_narrow ? replay_reading(&looped, &reading, has_pointers) : replay_any(&looped);
+  leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead | looped.replay.met_dead);
+  return end_loop(&looped, asked, error);
+}
+
+/// Delivers to the subscribers of a batch by the loops of replay.c.
+static void replay_batch(fwd_looped_emission *looped, const fwd_batch_members *members) {
+  fwd_replay *replay = &looped->replay;
+  replay->records = members->records;
+  replay->count = members->count;
+  // Not by `replay_some`, which calls closures by the loop that retains.
+  if (members->begins_with_closure) looped->emission.responses += fwd_replay_held_closures(replay);
+  if (replay->count == 0) return;
+  load_words_apart(looped, looped->emission.delivery->arguments);
+  replay_functions(looped, false);
 }
 
 /// Delivers to the subscribers of a batch by a loop.
 static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fwd_proxy *proxy,
                                                                               const fwd_compiled_method *method,
                                                                               const fwd_delivery *delivery,
-                                                                              fwd_error *error, fwd_replay_word *words) {
+                                                                              fwd_error *error, fwd_replay_word *words,
+                                                                              bool is_narrow) {
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  fwd_replay *replay = &looped.replay;
   if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
-  replay->records = members->records;
-  replay->count = members->count;
-  // Not by `replay_some`, which calls closures by the loop that retains.
-  if (members->begins_with_closure) state->responses += fwd_replay_held_closures(replay);
-  if (replay->count > 0) {
-    load_words_apart(&looped, state->delivery->arguments);
-    state->responses += state->method->replayers.held(replay);
+  if (is_narrow && __builtin_expect(members->count < FWD_PREFETCHED_COUNT, 1)) {
+    replay_few(&looped, members->records, members->count, false, false, delivery->arguments, false);
+  } else {
+    replay_batch(&looped, members);
   }
-  state->met_dead |= replay->met_dead;
+  state->met_dead |= looped.replay.met_dead;
   // Read again, since what is kept across the deliveries takes stack at each level.
   const fwd_batch *batch = state->delivery->batch;
-  size_t visited = __builtin_expect(state->met_dead, 0) ? visited_now(batch->guard, batch->walked) : 0;
-  return end_loop(&looped, 0, visited, error);
+  leave(state, __builtin_expect(state->met_dead, 0) ? visited_now(batch->guard, batch->walked) : 0);
+  return end_loop(&looped, 0, error);
 }
 
 /// For narrow methods with a frame.
 __attribute__((noinline)) static fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                           const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_by_loop(proxy, method, delivery, error, words, false);
+  return fan_out_by_loop(proxy, method, delivery, error, words, false, true);
 }
 
 /// For narrow methods with pointers to the arguments.
 __attribute__((noinline)) static fwd_status fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_by_loop(proxy, method, delivery, error, words, true);
+  return fan_out_by_loop(proxy, method, delivery, error, words, true, true);
 }
 
 /// For methods that are not narrow.
 __attribute__((noinline)) static fwd_status fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                          const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_by_loop(proxy, method, delivery, error, words, delivery->arguments);
+  return fan_out_by_loop(proxy, method, delivery, error, words, delivery->arguments, false);
 }
 
 /// For narrow methods and a batch.
 __attribute__((noinline)) static fwd_status fan_out_batch(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                           const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_batch_by_loop(proxy, method, delivery, error, words);
+  return fan_out_batch_by_loop(proxy, method, delivery, error, words, true);
 }
 
 /// For methods that are not narrow, and a batch.
 __attribute__((noinline)) static fwd_status fan_out_batch_wide(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                const fwd_delivery *delivery, fwd_error *error) {
   fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_batch_by_loop(proxy, method, delivery, error, words);
+  return fan_out_batch_by_loop(proxy, method, delivery, error, words, false);
 }
 
 /// For methods that no subscriber implements.
@@ -658,7 +835,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
                                                                         fwd_error *error) {
-  if (__builtin_expect(!is_by_loop(method, delivery), 0)) return fan_out_deciding(proxy, method, delivery, error);
+  if (__builtin_expect(!is_by_loop(method, delivery), 0)) {
+    if (!method->is_small || delivery->batch || delivery->collector) {
+      return fan_out_deciding(proxy, method, delivery, error);
+    }
+    return delivery->arguments ? fan_out_small_pointers(proxy, method, delivery, error)
+                               : fan_out_small_frame(proxy, method, delivery, error);
+  }
   if (__builtin_expect(!method->is_narrow, 0)) {
     return delivery->batch ? fan_out_batch_wide(proxy, method, delivery, error)
                            : fan_out_wide(proxy, method, delivery, error);
@@ -755,7 +938,10 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
   size_t asked = replay_reading(&looped, &reading, has_pointers);
-  fwd_status status = end_loop(&looped, asked, visited_by(guard, asked), error);
+  state->frame.kind = FWD_NESTING_OTHER;
+  state->met_dead |= looped.replay.met_dead;
+  leave(state, visited_by(guard, asked));
+  fwd_status status = end_loop(&looped, asked, error);
   if (status == FWD_OK && has_later) pass_later_taps(&looped, taps);
   fwd_hazard_leave(guard);
   return status;

@@ -44,6 +44,8 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   if (compiled->plan && is_plain(method, &compiled->result) && compiled->argument_count <= FWD_REPLAY_WORDS) {
     compiled->replayers = fwd_replayers_find(compiled->plan);
   }
+  compiled->is_small = compiled->plan && compiled->plan->stack_size == 0 && compiled->result.size <= FWD_SMALL_RESULT &&
+                       compiled->argument_count <= FWD_SMALL_ARGUMENTS;
   if (compiled->replayers.weak) {
     compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
     compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&

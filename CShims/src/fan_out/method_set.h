@@ -12,6 +12,9 @@
 #include "fan_out/replay.h"
 #include "fwd_proxy.h"
 
+/// See `is_small`.
+enum { FWD_SMALL_ARGUMENTS = 8, FWD_SMALL_RESULT = 16 };
+
 /// A method of a proxy, compiled.
 typedef struct fwd_compiled_method {
   /// First, so that a pointer to it is one to the compiled method.
@@ -36,6 +39,9 @@ typedef struct fwd_compiled_method {
   fwd_replayers replayers;
   /// Whether FWD_REPLAY_NARROW words are enough for a loop, and for pointers to all arguments.
   bool is_narrow;
+  /// Whether a fan-out that decides after each delivery needs no more than FWD_SMALL_ARGUMENTS pointers to arguments,
+  /// FWD_SMALL_RESULT bytes for a result, and no room for arguments on the stack.
+  bool is_small;
   /// Whether a loop can deliver between the method's interceptors: it is narrow, and need not know whether there were any.
   bool is_observable;
   fwd_register_loads loads;

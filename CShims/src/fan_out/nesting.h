@@ -112,7 +112,7 @@ static inline void fwd_nesting_enter(fwd_nesting_frame *frame, fwd_nesting_kind 
 /// Removes the innermost fan-out. With `is_part`, a mark that it got counts for the outer one too.
 static inline void fwd_nesting_leave(const fwd_nesting_frame *frame, bool is_part) {
   fwd_nesting_of_thread.innermost = frame->outer;
-  if (is_part && frame->handled && frame->outer) frame->outer->handled = true;
+  if (__builtin_expect(frame->handled, 0) && is_part && frame->outer) frame->outer->handled = true;
 }
 
 #endif

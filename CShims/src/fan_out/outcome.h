@@ -40,12 +40,15 @@ static inline fwd_status fwd_outcome_finish_void(fwd_emission *state, fwd_error 
 /// Ends a fan-out, and gives the caller the result that was kept.
 static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kept, fwd_error *error) {
   size_t size = state->method->result.size;
-  if (state->responses > 0 && size > 0 && !state->delivery->collector) {
-    if (state->delivery->result) {
-      fwd_outcome_copy(state->delivery->result, kept, size);
-    } else {
-      fwd_emission_discard(state->method, kept);
+  if (__builtin_expect(state->responses > 0, 1)) {
+    if (size > 0 && !state->delivery->collector) {
+      if (state->delivery->result) {
+        fwd_outcome_copy(state->delivery->result, kept, size);
+      } else {
+        fwd_emission_discard(state->method, kept);
+      }
     }
+    if (__builtin_expect(!state->failure, 1)) return FWD_OK;
   }
   return fwd_outcome_finish_void(state, error);
 }

@@ -28,7 +28,7 @@ static inline bool is_zero(const unsigned char *bytes, size_t size) {
 
 /// Combines the response in `at_hand->result`, which has been counted, with the earlier responses. Returns whether to call
 /// the next subscriber.
-static inline bool fold(const fwd_compiled_method *method, size_t responses, fwd_at_hand *at_hand) {
+__attribute__((noinline)) static bool fold(const fwd_compiled_method *method, size_t responses, fwd_at_hand *at_hand) {
   const fwd_fold *fold = &method->method.fold;
   if (fold->predicate) {
     keep(at_hand);

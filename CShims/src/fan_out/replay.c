@@ -29,7 +29,7 @@
 
 #include "abi/callers.h"
 #include "base/turns.h"
-#include "members/swift_closure.h"
+#include "fan_out/closure_loop.h"
 #include "members/taking.h"
 
 #if FWD_HAS_CALL_PLANS
@@ -67,91 +67,30 @@
   (void)vector_0, (void)vector_1, (void)vector_2, (void)vector_3, (void)vector_4, (void)vector_5; \
   (void)vector_6, (void)vector_7;
 
-static inline const fwd_implementation *method_of(const fwd_record *record, size_t implementation) {
-  const char *table = (const char *)record->table;
-  return (const fwd_implementation *)(table + implementation);
-}
-
-/// How far a loop has come.
-typedef struct loop_progress {
-  /// The index of the next record.
-  size_t next;
-  /// The deliveries made.
-  size_t delivered;
-} loop_progress;
-
-/// Delivers to the record at `first`, which has a closure, and on to those behind it, up to a record that the loop has to
-/// look at. The arguments are the same for all, so whether a closure takes them is asked once and not for each record.
-static inline __attribute__((always_inline)) loop_progress deliver_by_closures(fwd_replay *replay, size_t first, bool weak) {
-  fwd_record *const *records = replay->records;
-  size_t count = replay->count, implementation = replay->implementation;
-  bool prefetches = count >= FWD_PREFETCHED_COUNT;
-  if (!replay->arguments) replay->arguments = replay->operations->find_arguments(replay);
-  void *const *arguments = replay->arguments;
-  const fwd_swift_closure *closure = NULL;
-  fwd_function first_function = NULL;
-  loop_progress progress = {first, 0};
-  // A result of no bytes has an address all the same.
-  unsigned char nothing;
-  for (; progress.next < count; progress.next++) {
-    if (prefetches) fwd_prefetch(records, progress.next, count);
-    fwd_record *record = records[progress.next];
-    uintptr_t held = fwd_record_held(record);
-    bool counts = weak && !(held & FWD_HELD_BITS);
-    if (__builtin_expect(!counts && (weak ? !fwd_held_is_steady(held) : (held & FWD_HELD_IRREGULAR)), 0)) break;
-    const fwd_implementation *method = method_of(record, implementation);
-    if (__builtin_expect(method->closure != closure || !closure, 0)) {
-      if (!method->closure && fwd_implementation_is_empty(method)) continue;
-      if (method->function || !method->closure) break;
-      if (!fwd_swift_closure_takes(method->closure, arguments)) {
-        // The fan-out says why it fails.
-        replay->operations->deliver_slowly(replay, progress.next);
-        continue;
-      }
-      closure = method->closure;
-    }
-    // As in the loops for C functions, only where a reference is counted.
-    if (weak) fwd_take_turn(closure->function, progress.delivered == 0, &first_function);
-    void *object = NULL;
-    if (counts) {
-      object = fwd_take_weak(held);
-      if (__builtin_expect(!object, 0)) {
-        replay->met_dead = true;
-        continue;
-      }
-    }
-    replay->record = record;
-    fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
-    if (counts) fwd_release_counted(object);
-    progress.delivered++;
-  }
-  // The loop tells nobody to which record a C function belongs.
-  replay->record = NULL;
-  return progress;
-}
-
-__attribute__((noinline)) static loop_progress weak_closures(fwd_replay *replay, size_t first) {
-  return deliver_by_closures(replay, first, true);
-}
-
-__attribute__((noinline)) static loop_progress held_closures(fwd_replay *replay, size_t first) {
-  return deliver_by_closures(replay, first, false);
-}
-
-/// Takes the records that have been visited out of the replay.
-static inline size_t skip_visited(fwd_replay *replay, loop_progress progress) {
-  replay->records += progress.next;
-  replay->count -= progress.next;
-  return progress.delivered;
-}
-
 size_t fwd_replay_closures(fwd_replay *replay) {
-  // Without a batch, a record that can be weak is.
-  return skip_visited(replay, deliver_by_closures(replay, 0, true));
+  size_t delivered = 0;
+  fwd_deliver_by_closures(replay, true, true, *replay->operations, &delivered);
+  return delivered;
 }
 
 size_t fwd_replay_held_closures(fwd_replay *replay) {
-  return skip_visited(replay, deliver_by_closures(replay, 0, false));
+  size_t delivered = 0;
+  fwd_deliver_by_closures(replay, false, true, *replay->operations, &delivered);
+  return delivered;
+}
+
+/// Delivers to the record at `*next`, which has a closure, and on to those behind it, up to a record that the loop for C
+/// functions has to look at. Sets `*next` to its index. Returns how many deliveries it has made.
+__attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size_t *next, fwd_replayer loop) {
+  fwd_record *const *records = replay->records;
+  size_t count = replay->count;
+  replay->records += *next;
+  replay->count -= *next;
+  size_t delivered = loop(replay);
+  *next = count - replay->count;
+  replay->records = records;
+  replay->count = count;
+  return delivered;
 }
 
 // A weak loop reads the replay again for each record, since what is kept across the deliveries takes stack at each level. A
@@ -179,14 +118,14 @@ size_t fwd_replay_held_closures(fwd_replay *replay) {
     return delivered;                                                                       \
   }
 
-#define METHOD (method = method_of(record, read->implementation))
+#define METHOD (method = fwd_replay_implementation(record, read->implementation))
 #define HAS_FUNCTION __builtin_expect(METHOD->function != NULL, 1)
 
 // Goes on behind the records to which it has delivered.
-#define DELIVER_BY_CLOSURES(name)                      \
-  loop_progress progress = name##_closures(replay, i); \
-  delivered += progress.delivered;                     \
-  i = progress.next - 1;
+#define DELIVER_BY_CLOSURES(loop)                   \
+  size_t next = i;                                  \
+  delivered += deliver_between(replay, &next, loop); \
+  i = next - 1;
 
 // Only the function of the first record is compared with. To look for another one where that record has none would cost
 // each fan-out to one subscriber a nanosecond.
@@ -215,7 +154,7 @@ size_t fwd_replay_held_closures(fwd_replay *replay) {
   }                                                                             \
   /* The subscriber has no C function for the method. */                        \
   if (method->closure) {                                                        \
-    DELIVER_BY_CLOSURES(weak)                                                   \
+    DELIVER_BY_CLOSURES(fwd_replay_closures)                                                   \
   } else if (method->packed) {                                                  \
     replay->operations->deliver_slowly(replay, i);                              \
   }
@@ -229,7 +168,7 @@ size_t fwd_replay_held_closures(fwd_replay *replay) {
     call                                                       \
     delivered++;                                               \
   } else if (method->closure) {                                \
-    DELIVER_BY_CLOSURES(held)                                  \
+    DELIVER_BY_CLOSURES(fwd_replay_held_closures)                                  \
   } else if (method->packed) {                                 \
     replay->operations->deliver_slowly(replay, i);             \
   }

@@ -30,6 +30,11 @@ typedef struct fwd_responders {
   fwd_record *records[];
 } fwd_responders;
 
+/// Whether some method may have responders.
+static inline bool fwd_list_may_have_responders(const fwd_subscriber_list *list) {
+  return atomic_load_explicit(&list->responders, memory_order_acquire) != NULL;
+}
+
 /// Returns the responders of a method, or NULL if they are not known. Call it after `fwd_list_enter`. They are valid until
 /// `fwd_list_leave`.
 static inline const fwd_responders *fwd_list_responders(const fwd_subscriber_list *list, size_t method) {
@@ -45,7 +50,10 @@ static inline const fwd_responders *fwd_list_responders(const fwd_subscriber_lis
 
 /// Whether a fan-out has to note the records that it has asked in vain. In a long list it does if they are more than a third
 /// of those asked. In a short list they must be more: 2 if it delivered to none or one, 3 of 5, 4 of 8.
-static inline bool fwd_asked_in_vain(size_t asked, size_t delivered) { return asked > delivered + delivered / 2 + 1; }
+static inline bool fwd_asked_in_vain(size_t asked, size_t delivered) {
+  // Mostly all are delivered to, and one comparison says so.
+  return __builtin_expect(asked > delivered, 0) && asked > delivered + delivered / 2 + 1;
+}
 
 /// Notes that a fan-out has asked `asked` records and delivered to `delivered` of them. Returns whether it is worth to make
 /// the responders now, which takes about as long as 4 such fan-outs. Any thread may call it.

@@ -36,15 +36,23 @@ static inline uint64_t *fwd_counts_of(void *object) { return (uint64_t *)object 
 /// One reference in that word.
 #define FWD_ONE_REFERENCE (UINT64_C(1) << 33)
 
+static inline __attribute__((always_inline)) uint64_t fwd_one_reference(void) {
+  uint64_t one = FWD_ONE_REFERENCE;
+  // Compilers would load the constant before a loop, and keep it across the deliveries.
+  __asm__ volatile("" : "+r"(one));
+  return one;
+}
+
 /// Retains the object of a subscription that holds it by an unowned reference. Returns NULL if the object has begun to
 /// deinitialise.
 static inline __attribute__((always_inline)) void *fwd_take_weak(uintptr_t held) {
   void *object = (void *)held;
   if (__builtin_expect(fwd_counts_are_known, 1)) {
     uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED), retained;
+    const uint64_t one = fwd_one_reference();
     // Bit 63 must be clear in all three: the counts are in the word, the sum has not overflowed, and the object does not
     // deinitialise (bit 32, shifted).
-    while (__builtin_expect((int64_t)(old | (retained = old + FWD_ONE_REFERENCE) | old << 31) >= 0, 1)) {
+    while (__builtin_expect((int64_t)(old | (retained = old + one) | old << 31) >= 0, 1)) {
       if (fwd_has_one_thread()) {
         __atomic_store_n(counts, retained, __ATOMIC_RELAXED);
         return object;
@@ -60,8 +68,8 @@ static inline __attribute__((always_inline)) void fwd_release_counted(void *obje
   if (__builtin_expect(fwd_counts_are_known, 1)) {
     uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
     // Not the last reference, and bit 63 is not set.
-    while (__builtin_expect((int64_t)old >= (int64_t)FWD_ONE_REFERENCE, 1)) {
-      uint64_t released = old - FWD_ONE_REFERENCE;
+    while (__builtin_expect((int64_t)old >> 33 > 0, 1)) {
+      uint64_t released = old - fwd_one_reference();
       if (fwd_has_one_thread()) {
         __atomic_store_n(counts, released, __ATOMIC_RELAXED);
         return;

@@ -123,17 +123,24 @@ extension DynamicProxy {
   }
 
   /// The shim's entry of a method that a key is known to fit.
+  @inline(__always)
   internal func verifiedEntry(
     _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>
   ) -> UnsafePointer<fwd_proxy_method>? {
     let token = unsafe UInt(bitPattern: derived.toOpaque())
-    let keys = core.verifiedKeys
     // SAFETY: the process never frees what it has derived from a key.
     let index = unsafe derived._withUnsafeGuaranteedRef { $0.index.load(ordering: .relaxed) }
-    if let entry = unsafe keys.entry(at: index, for: token) { return unsafe entry }
-    guard let entry = unsafe core.method(selector), unsafe keys.holds(token, entry) else {
-      return nil
-    }
+    if let entry = unsafe core.verifiedKeys.entry(at: index, for: token) { return unsafe entry }
+    return unsafe lookUpEntry(selector, derived, token)
+  }
+
+  /// `verifiedEntry` of a key whose guess of its index is wrong.
+  @inline(never)
+  private func lookUpEntry(
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ token: UInt
+  ) -> UnsafePointer<fwd_proxy_method>? {
+    guard let entry = unsafe core.method(selector), unsafe core.verifiedKeys.holds(token, entry)
+    else { return nil }
     unsafe derived._withUnsafeGuaranteedRef {
       $0.index.store(unsafe fwd_proxy_method_index(entry), ordering: .relaxed)
     }
