@@ -14,11 +14,6 @@
 #include "members/swift_closure.h"
 #include "members/taking.h"
 
-static inline const fwd_implementation *fwd_replay_implementation(const fwd_record *record, size_t implementation) {
-  const char *table = (const char *)record->table;
-  return (const fwd_implementation *)(table + implementation);
-}
-
 /// Delivers to the first records of the replay that have closures, and skips those that lack the method. Leaves the other
 /// records, from the first one on that the loop does not deliver to, in the replay. The arguments are the same for all, so
 /// whether a closure takes them is asked once and not for each record; they are found before the first closure. Adds the
@@ -39,7 +34,7 @@ static inline __attribute__((always_inline)) void fwd_deliver_by_closures(fwd_re
     uintptr_t held = fwd_record_held(record);
     bool counts = weak && !(held & FWD_HELD_BITS);
     if (__builtin_expect(!counts && (weak ? !fwd_held_is_steady(held) : (held & FWD_HELD_IRREGULAR)), 0)) break;
-    const fwd_implementation *method = fwd_replay_implementation(record, replay->implementation);
+    const fwd_implementation *method = fwd_dispatch_table_at_offset(record->table, replay->implementation);
     const fwd_swift_closure *own = method->closure;
     if (__builtin_expect(own != closure, 0)) {
       if (!own && fwd_implementation_is_empty(method)) continue;
@@ -75,7 +70,7 @@ static inline __attribute__((always_inline)) bool fwd_deliver_by_closure(fwd_rep
   uintptr_t held = fwd_record_held(record);
   bool counts = weak && !(held & FWD_HELD_BITS);
   if (!counts && (weak ? !fwd_held_is_steady(held) : (held & FWD_HELD_IRREGULAR) != 0)) return false;
-  const fwd_implementation *method = fwd_replay_implementation(record, replay->implementation);
+  const fwd_implementation *method = fwd_dispatch_table_at_offset(record->table, replay->implementation);
   const fwd_swift_closure *closure = method->closure;
   if (!closure || method->function) return false;
   void *const *arguments = find_arguments(replay);

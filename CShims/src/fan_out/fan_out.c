@@ -168,7 +168,7 @@ __attribute__((noinline)) static bool deliver_to(fwd_emission *state, fwd_at_han
 typedef enum way {
   /// Not at all: the record is plain and lacks the method.
   WAY_NONE,
-  /// By `deliver_by_closure`, if the record is held weakly or steadily and its closure takes the arguments.
+  /// By `deliver_by_closures`, if the record is held weakly or steadily and its closure takes the arguments.
   WAY_CLOSURE,
   /// By `deliver_to`.
   WAY_ANY,
@@ -186,44 +186,67 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
 
 /// Delivers to the records from `*index` on. Stops before the first record that is not held weakly or steadily, or has no
 /// closure that takes the arguments, and sets `*index` to its index. All records get the same arguments, so a closure is
-/// asked once, until a record has another one. Returns false if the policy ends the fan-out.
-__attribute__((noinline)) static bool deliver_by_closure(fwd_deciding_emission *deciding, fwd_record *const *records,
-                                                         size_t count, size_t *index) {
+/// asked once, until a record has another one. Returns false if the policy ends the fan-out. `decides` is false for a method
+/// without a result that goes to all responders.
+static inline __attribute__((always_inline)) bool deliver_by_closures(fwd_deciding_emission *deciding,
+                                                                      fwd_record *const *records, size_t count,
+                                                                      size_t *index, bool decides) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
   const fwd_compiled_method *method = state->method;
   void *const *arguments = state->delivery->arguments;
   if (!arguments) arguments = state->arguments + method->hidden_count;
-  const fwd_swift_closure *closure = NULL;
+  // No closure has the address 1, so a record without one differs from `closure`, too.
+  const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
+  // A batch keeps all objects alive, so no `held` word is to look weak.
+  const uintptr_t in_batch = state->delivery->batch ? FWD_HELD_STRONG : 0;
+  const size_t implementation = fwd_dispatch_table_offset(method->index);
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
   size_t i = *index;
   for (; i < count && goes_on; i++) {
     if (prefetches) fwd_prefetch(records, i, count);
     const fwd_record *record = records[i];
     uintptr_t held = fwd_record_held(record);
-    bool is_weak = !(held & FWD_HELD_BITS);
-    if (!is_weak && !fwd_held_is_steady(held)) break;
-    bool counts = is_weak && !state->delivery->batch;
-    const fwd_swift_closure *own = fwd_record_implementation(record, method->index)->closure;
-    if (own != closure) {
+    if (__builtin_expect((held & FWD_HELD_BITS) > FWD_HELD_NONE, 0)) break;
+    const fwd_swift_closure *own = fwd_dispatch_table_at_offset(record->table, implementation)->closure;
+    if (__builtin_expect(own != closure, 0)) {
       if (!own || !fwd_swift_closure_takes(own, arguments)) break;
       closure = own;
     }
-    fwd_take_turn(closure->function, state->responses == 0, &at_hand->first);
-    void *object = NULL;
-    if (counts && !(object = fwd_take_weak(held))) {
+    fwd_take_turn(own->function, !at_hand->first, &at_hand->first);
+    bool counts = !((held | in_batch) & FWD_HELD_BITS);
+    if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
       state->met_dead = true;
       continue;
     }
-    clear_room(method, at_hand->result);
+    void *result = at_hand->result;
+    if (decides) {
+      // There is a unit of room even for a result of no bytes.
+      memset(result, 0, sizeof(fwd_aligned_bytes));
+      if (__builtin_expect(method->result.size > sizeof(fwd_aligned_bytes), 0)) clear_room(method, result);
+    }
     at_hand->record = record;
-    fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
+    fwd_swift_closure_call(own, record->receiver, arguments, result);
     at_hand->record = NULL;
-    goes_on = fwd_policy_apply(method, state, at_hand);
-    if (counts) fwd_release_counted(object);
+    if (decides) {
+      goes_on = fwd_policy_apply(method, state, at_hand);
+    } else {
+      state->responses++;
+    }
+    if (counts) fwd_release_counted((void *)held);
   }
   *index = i;
   return goes_on;
+}
+
+__attribute__((noinline)) static bool decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
+                                                         size_t count, size_t *index) {
+  return deliver_by_closures(deciding, records, count, index, true);
+}
+
+__attribute__((noinline)) static void run_closures(fwd_deciding_emission *deciding, fwd_record *const *records, size_t count,
+                                                   size_t *index) {
+  deliver_by_closures(deciding, records, count, index, false);
 }
 
 /// Delivers to some records, one after another, until the policy says to stop. Adds to `*visited` how many it has
@@ -236,7 +259,13 @@ static inline __attribute__((always_inline)) bool deliver_to_all(fwd_deciding_em
   while (i < count && goes_on) {
     size_t next = i;
     way chosen = way_to(&deciding->emission, records[i]);
-    if (chosen == WAY_CLOSURE) goes_on = deliver_by_closure(deciding, records, count, &next);
+    if (chosen == WAY_CLOSURE) {
+      if (deciding->emission.method->is_plain) {
+        run_closures(deciding, records, count, &next);
+      } else {
+        goes_on = decide_by_closures(deciding, records, count, &next);
+      }
+    }
     if (chosen == WAY_NONE) {
       if (prefetches) fwd_prefetch(records, i, count);
       next++;
@@ -616,7 +645,7 @@ static inline bool begins_with_closure(fwd_replay *replay) {
     const fwd_record *record = replay->records[0];
     // Before the table is read, since the table of a subscription that has ended may be gone.
     if (fwd_record_held(record) & FWD_HELD_IRREGULAR) return false;
-    const fwd_implementation *implementation = fwd_replay_implementation(record, replay->implementation);
+    const fwd_implementation *implementation = fwd_dispatch_table_at_offset(record->table, replay->implementation);
     if (implementation->closure) return true;
     if (!fwd_implementation_is_empty(implementation)) return false;
   }
@@ -670,8 +699,7 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   replay->words = words;
   replay->met_dead = false;
   replay->operations = &operations_of_loops;
-  replay->implementation =
-      offsetof(fwd_dispatch_table, implementations) + method->index * sizeof(fwd_implementation);
+  replay->implementation = fwd_dispatch_table_offset(method->index);
   replay->context_index = method->loads.context_index;
   replay->record = NULL;
   return true;

@@ -8,7 +8,7 @@
 
 #include "call/signature.h"
 
-/// Whether a method's deliveries have nothing to decide: there is no result, and every responder is called.
+/// See `is_plain` of fwd_compiled_method.
 static bool is_plain(const fwd_proxy_method *method, const fwd_layout *result) {
   return result->size == 0 && !method->fold.step && method->policy == FWD_RESULT_DEFAULT;
 }
@@ -41,7 +41,8 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   compiled->plan = fwd_cif_plan(compiled->cif);
   // Arguments without bytes take no register, so there may be more arguments than registers. A loop
   // has room for as many pointers as registers.
-  if (compiled->plan && is_plain(method, &compiled->result) && compiled->argument_count <= FWD_REPLAY_WORDS) {
+  compiled->is_plain = is_plain(method, &compiled->result);
+  if (compiled->plan && compiled->is_plain && compiled->argument_count <= FWD_REPLAY_WORDS) {
     compiled->replayers = fwd_replayers_find(compiled->plan);
   }
   compiled->is_small = compiled->plan && compiled->plan->stack_size == 0 && compiled->result.size <= FWD_SMALL_RESULT &&

@@ -32,6 +32,8 @@ typedef struct fwd_compiled_method {
   /// The bytes of the result without padding.
   size_t value_size;
   bool returns_object;
+  /// Whether deliveries have nothing to decide: there is no result, and every responder is called.
+  bool is_plain;
   const fwd_cif *cif;
   /// NULL if the signature has none: then calls go through `cif`.
   const fwd_call_plan *plan;

@@ -53,6 +53,12 @@ static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_com
   size_t size = method->result.size;
   bool first = state->responses++ == 0;
   if (method->method.fold.step) return fold(method, state->responses, at_hand);
+  // First, and not by the switch's table, since fan-outs with this policy make the most deliveries.
+  if (method->method.policy == FWD_RESULT_ALL_LAST) {
+    if (!first) fwd_emission_discard(method, at_hand->kept);
+    keep(at_hand);
+    return true;
+  }
   switch (method->method.policy) {
     case FWD_RESULT_FIRST:
       keep(at_hand);
@@ -63,10 +69,6 @@ static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_com
       } else {
         fwd_emission_discard(method, at_hand->result);
       }
-      return true;
-    case FWD_RESULT_ALL_LAST:
-      if (!first) fwd_emission_discard(method, at_hand->kept);
-      keep(at_hand);
       return true;
     case FWD_RESULT_UNTIL_NONZERO:
       if (!first) fwd_emission_discard(method, at_hand->kept);
@@ -80,6 +82,7 @@ static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_com
       return !is_zero(at_hand->kept, method->value_size);
     case FWD_RESULT_UNTIL_HANDLED:
       return !state->frame.handled;
+    case FWD_RESULT_ALL_LAST:
     case FWD_RESULT_DEFAULT:
       break;
   }

@@ -118,7 +118,7 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
     return delivered;                                                                       \
   }
 
-#define METHOD (method = fwd_replay_implementation(record, read->implementation))
+#define METHOD (method = fwd_dispatch_table_at_offset(record->table, read->implementation))
 #define HAS_FUNCTION __builtin_expect(METHOD->function != NULL, 1)
 
 // Goes on behind the records to which it has delivered.

@@ -7,6 +7,7 @@
 #define FWD_SRC_DISPATCH_TABLE_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "fwd_dispatch.h"
 #include "reclaim/hazard.h"
@@ -47,6 +48,16 @@ struct fwd_dispatch_table {
 static inline const fwd_implementation *
 fwd_dispatch_table_at(const fwd_dispatch_table *table, size_t method) {
   return &table->implementations[method];
+}
+
+/// The offset of a method's implementation in a table, in bytes, for loops over many tables.
+static inline size_t fwd_dispatch_table_offset(size_t method) {
+  return offsetof(fwd_dispatch_table, implementations) + method * sizeof(fwd_implementation);
+}
+
+/// `fwd_dispatch_table_at` by the offset.
+static inline const fwd_implementation *fwd_dispatch_table_at_offset(const fwd_dispatch_table *table, size_t offset) {
+  return (const fwd_implementation *)((const char *)table + offset);
 }
 
 /// Whether the table does not implement the method.
