@@ -128,7 +128,7 @@ static bool asks_owner(const fwd_proxy *proxy) { return fwd_thread_changes() || 
 fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, const fwd_subscriber *subscriber, const void *key,
                                      fwd_dispatch_table *table, bool may_repeat) {
   fwd_subscriber_list *list = fwd_proxy_list(proxy);
-  if (asks_owner(proxy) || fwd_object_is_dying(subscriber->object)) return 0;
+  if (asks_owner(proxy) || fwd_is_dying(subscriber->object)) return 0;
   if (!table && !fwd_list_may_share(list)) return 0;
   fwd_subscription identifier = 0;
   fwd_garbage garbage = {.first = NULL};

@@ -35,7 +35,8 @@ void *fwd_proxy_reference_retain_owner(fwd_proxy_reference reference) {
 /// Whether the end of a subscription leaves only memory behind: no object to release, no notifier to call, and no table,
 /// whose functions may have objects.
 static bool ends_plainly(const fwd_record *record) {
-  uintptr_t held = fwd_held_behind_gate(fwd_record_word(record));
+  uintptr_t held = fwd_record_word(record);
+  if (held & FWD_HELD_BITS) held = fwd_held_behind_gate(held);
   return fwd_held_is_weak(held) && atomic_load_explicit(&record->table->members, memory_order_relaxed) > 1;
 }
 
@@ -64,7 +65,7 @@ static fwd_leaving leave(fwd_anchor *anchor, fwd_subscription identifier) {
   fwd_lock_unlock(&anchor->lock);
   if (garbage.first) fwd_garbage_collect(garbage);
   if (keeps_proxy) fwd_proxy_core_release(proxy);
-  fwd_object_release(owner);
+  if (owner) fwd_object_release(owner);
   return was_live ? FWD_LEAVING_DONE : FWD_LEAVING_NOT_LIVE;
 }
 

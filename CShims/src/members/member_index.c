@@ -54,7 +54,7 @@ static fwd_record *record_of(const fwd_record_store *store, uint32_t bucket) {
 
 /// Returns the number of an object's bucket. If the index does not have the object, returns that of the first free bucket or
 /// tombstone of the search.
-static size_t search(const fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
+__attribute__((noinline)) static size_t search(const fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
   size_t i = home_of(index, hash), hole = SIZE_MAX;
   uint32_t tag = tag_of(hash), bucket;
   // Undoing a draft may leave no free bucket, so the loop is bounded.
@@ -71,9 +71,11 @@ static size_t search(const fwd_member_index *index, const fwd_record_store *stor
 
 /// Like `search`, but remembers the last result, since a subscription searches its object's bucket twice. `object` must not be
 /// NULL.
-static size_t find_bucket(fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
+static inline __attribute__((always_inline)) size_t find_bucket(fwd_member_index *index, const fwd_record_store *store,
+                                                               const void *object) {
   if (index->found == object) return index->found_bucket;
-  index->found_bucket = search(index, store, object, hash);
+  index->found_hash = hash_of(object);
+  index->found_bucket = search(index, store, object, index->found_hash);
   index->found = object;
   return index->found_bucket;
 }
@@ -149,15 +151,14 @@ void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_r
   record->next = record->previous = FWD_NO_SLOT;
   const void *object = fwd_record_object(record);
   if (!object) return;
-  uint64_t hash = hash_of(object);
-  uint32_t *bucket = &index->buckets[find_bucket(index, store, object, hash)];
+  uint32_t *bucket = &index->buckets[find_bucket(index, store, object)];
   if (is_filled(*bucket)) {
     record->next = (*bucket & bucket_slot_mask) - 1;
     record_of(store, *bucket)->previous = fwd_slot_of(record->identifier);
   } else {
     count_object(index, *bucket);
   }
-  *bucket = bucket_of(record, hash);
+  *bucket = bucket_of(record, index->found_hash);
   forget_found(index);
 }
 
@@ -215,16 +216,15 @@ void fwd_index_restore(fwd_member_index *index, const fwd_record_store *store, f
     fwd_store_at(store, record->previous)->next = slot;
     return;
   }
-  uint64_t hash = hash_of(object);
-  uint32_t *bucket = &index->buckets[find_bucket(index, store, object, hash)];
+  uint32_t *bucket = &index->buckets[find_bucket(index, store, object)];
   if (!is_filled(*bucket)) count_object(index, *bucket);
-  *bucket = bucket_of(record, hash);
+  *bucket = bucket_of(record, index->found_hash);
   forget_found(index);
 }
 
 fwd_record *fwd_index_find(fwd_member_index *index, const fwd_record_store *store,
                            const void *object) {
   if (index->bucket_count == 0) return NULL;
-  uint32_t bucket = index->buckets[find_bucket(index, store, object, hash_of(object))];
+  uint32_t bucket = index->buckets[find_bucket(index, store, object)];
   return is_filled(bucket) ? record_of(store, bucket) : NULL;
 }

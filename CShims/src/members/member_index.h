@@ -25,6 +25,8 @@ typedef struct fwd_member_index {
   /// The object that was last searched for, and its bucket. NULL if a bucket has changed since.
   const void *found;
   size_t found_bucket;
+  /// The hash of `found`.
+  uint64_t found_hash;
   uint32_t few[FWD_FEW_BUCKETS];
 } fwd_member_index;
 

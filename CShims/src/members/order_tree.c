@@ -27,11 +27,6 @@ void fwd_order_update(fwd_order_node *node) {
   for (; node; node = node->parent) refresh(node);
 }
 
-void fwd_order_add(fwd_order_node *node, size_t difference) {
-  node->count += difference;
-  for (; node; node = node->parent) node->subtree_count += difference;
-}
-
 /// Returns the pointer to a node: its parent's, or the root's.
 static fwd_order_node **link_of(fwd_order_tree *tree, const fwd_order_node *node) {
   if (!node->parent) return &tree->root;

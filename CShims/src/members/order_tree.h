@@ -35,7 +35,10 @@ void fwd_order_remove(fwd_order_tree *tree, fwd_order_node *node);
 /// Updates the tree after `node->count` or `node->priority` has changed.
 void fwd_order_update(fwd_order_node *node);
 /// Adds to `node->count`. Faster than `fwd_order_update`.
-void fwd_order_add(fwd_order_node *node, size_t difference);
+static inline void fwd_order_add(fwd_order_node *node, size_t difference) {
+  node->count += difference;
+  for (; node; node = node->parent) node->subtree_count += difference;
+}
 /// Returns the node that has the item at `*index`, and replaces `*index` by the item's index in the node. If `*index`
 /// is the number of all items, returns the last node that has items, and the index after its last item. The tree must
 /// have at least one item, and `*index` must be at most the number of items.

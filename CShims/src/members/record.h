@@ -70,6 +70,7 @@ static inline uintptr_t fwd_record_held(const fwd_record *record) {
 
 /// The object, dead or alive, that a `held` word without a gate and without the mark of the end points to. NULL for none.
 static inline void *fwd_held_object(uintptr_t held) {
+  if (__builtin_expect(!(held & FWD_HELD_KIND), 1)) return (void *)(held & ~(uintptr_t)FWD_HELD_BITS);
   return fwd_held_is_weak(held) ? fwd_weak_address(held) : fwd_record_end(held)->object;
 }
 
@@ -83,6 +84,7 @@ static inline const void *fwd_record_object(const fwd_record *record) {
 /// begun to deinitialise (see `fwd_weak_has_died`).
 static inline bool fwd_record_lives(const fwd_record *record) {
   uintptr_t held = fwd_record_held(record);
+  if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) return !fwd_weak_is_dead(held);
   if (fwd_held_has_ended(held) || fwd_held_is_used_up(held)) return false;
   held = fwd_held_behind_gate(held);
   return !(fwd_held_is_weak(held) && fwd_weak_is_dead(held));

@@ -48,6 +48,12 @@ void fwd_store_give_back(fwd_record_store *store, fwd_freed_records freed);
 /// Returns the number of a slot's slab, and replaces `*slot` by the index in the slab.
 static inline uint32_t fwd_store_locate(uint32_t *slot) {
   const uint32_t first_slots = UINT32_C(1) << (FWD_SLAB_BITS + FWD_LEVEL_BITS);
+  if (*slot < first_slots) {
+    // Level 0, where the rest of this function comes to the same.
+    uint32_t slab = *slot >> FWD_SLAB_BITS;
+    *slot &= (UINT32_C(1) << FWD_SLAB_BITS) - 1;
+    return slab;
+  }
   // A level has as many slots as all levels before it together, plus those of level 0. So if the slots of level 0 are
   // added to a slot, the highest bit of the sum gives its level.
   uint32_t shifted = *slot + first_slots, level = FWD_LAST_LEVEL;

@@ -24,6 +24,8 @@ static bool runtime_counts_so(void) {
   if (swift_retainCount(object) != 3) return false;
   swift_release(object);
   swift_release(object);
+  if (swift_unownedRetain(object) != object || *counts != counts_of_new_object + FWD_ONE_UNOWNED) return false;
+  swift_unownedRelease(object);
   if (*counts != counts_of_new_object) return false;
   object[1] = counts_of_new_object + deinitialises;
   return !swift_tryRetain(object) && *counts == counts_of_new_object + deinitialises;
@@ -33,7 +35,8 @@ static bool runtime_counts_so(void) {
 __attribute__((constructor)) static void ask_runtime(void) {
   // Only Swift's own runtime has `swift_retainCount`. The one of the tests in C would not take such an object.
   fwd_counts_are_known =
-      swift_retainCount && swift_tryRetain && swift_retain && swift_release && runtime_counts_so();
+      swift_retainCount && swift_tryRetain && swift_retain && swift_release && swift_unownedRetain &&
+      swift_unownedRelease && runtime_counts_so();
 }
 
 #endif

@@ -81,6 +81,44 @@ static inline __attribute__((always_inline)) void fwd_release_counted(void *obje
   swift_release(object);
 }
 
+/// One unowned reference in that word.
+#define FWD_ONE_UNOWNED UINT64_C(2)
+
+/// Adds an unowned reference to an object, which keeps its memory.
+static inline void fwd_retain_unowned(void *object) {
+  if (__builtin_expect(fwd_counts_are_known, 1)) {
+    uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
+    // The counts are in the word, and the sum does not overflow.
+    while (__builtin_expect((int64_t)old >= 0 && (uint32_t)old < UINT32_MAX - FWD_ONE_UNOWNED, 1)) {
+      uint64_t retained = old + FWD_ONE_UNOWNED;
+      if (fwd_has_one_thread()) {
+        __atomic_store_n(counts, retained, __ATOMIC_RELAXED);
+        return;
+      }
+      if (__atomic_compare_exchange_n(counts, &old, retained, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    }
+  }
+  swift_unownedRetain(object);
+}
+
+/// Removes an unowned reference. If it was the last one, the memory is freed.
+static inline void fwd_release_unowned(void *object) {
+  if (__builtin_expect(fwd_counts_are_known, 1)) {
+    uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
+    // The lowest bit is a flag. An object that lives has an unowned reference of its own.
+    while (__builtin_expect((int64_t)old >= 0 && (uint32_t)old >> 1 > 1, 1)) {
+      uint64_t released = old - FWD_ONE_UNOWNED;
+      if (fwd_has_one_thread()) {
+        __atomic_store_n(counts, released, __ATOMIC_RELAXED);
+        return;
+      }
+      // Release: the thread that frees the memory sees what this one has done with it.
+      if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
+    }
+  }
+  swift_unownedRelease(object);
+}
+
 /// Whether an object has begun to deinitialise. Its memory must be allocated, and the runtime must have
 /// `swift_isDeallocating`.
 static inline bool fwd_is_deinitialising(void *object) {
@@ -89,6 +127,16 @@ static inline bool fwd_is_deinitialising(void *object) {
     if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
   }
   return swift_isDeallocating(object);
+}
+
+/// `fwd_object_is_dying`, without a call in the usual case.
+static inline bool fwd_is_dying(void *object) {
+  if (__builtin_expect(fwd_counts_are_known, 1)) {
+    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
+    // See `fwd_is_deinitialising`.
+    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
+  }
+  return fwd_object_is_dying(object);
 }
 
 /// `fwd_weak_has_died`, without a call in the usual case.

@@ -64,7 +64,7 @@ fwd_weak fwd_weak_create(void *object, fwd_weak_kind kind) {
   // The low bits of the word are the kind (held.h), so the address must not use them. Swift aligns objects, but if it
   // did not, the object would get a stock reference.
   if (kind == FWD_WEAK_UNOWNED && ((uintptr_t)object & FWD_HELD_BITS) == 0) {
-    swift_unownedRetain(object);
+    fwd_retain_unowned(object);
     return (fwd_weak)object;
   }
   struct stock *made = calloc(1, sizeof *made);
@@ -82,7 +82,7 @@ void fwd_weak_destroy(fwd_weak reference) {
     swift_unownedRelease(stock->object);
     free(stock);
   } else {
-    swift_unownedRelease((void *)(reference & ~(uintptr_t)FWD_HELD_BITS));
+    fwd_release_unowned((void *)(reference & ~(uintptr_t)FWD_HELD_BITS));
   }
 }
 
