@@ -35,6 +35,13 @@ import Testing
     proxy.explain(selector).description.split(separator: "\n").map(String.init)
   }
 
+  @Test func `closures without an object are called by what they are`() throws {
+    let proxy = try proxy()
+    let token = try proxy.subscribe { $0.on(Key.ping) { _ in } }
+    #expect(lines(proxy, "ping:")[1] == "  is called      closures with a token")
+    withExtendedLifetime(token) {}
+  }
+
   @Test func `who is called, who may be, and who is skipped, in order`() throws {
     let proxy = try proxy()
     let counter = Counter()

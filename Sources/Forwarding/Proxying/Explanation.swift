@@ -211,10 +211,11 @@ extension DynamicProxy.Explanation {
     }
 
     private static func name(_ explained: fwd_explained) -> String {
-      if let type = unsafe explained.object_type {
+      if let metadata = unsafe explained.object_type {
         // SAFETY: the first word of an object is its class, whose metadata is never
         // freed.
-        return "\(unsafe unsafeBitCast(type, to: Any.Type.self))"
+        let type = unsafe unsafeBitCast(metadata, to: Any.Type.self)
+        return type == TokenSubscriber.self ? "closures with a token" : "\(type)"
       }
       return unsafe explained.fate == FWD_FATE_ENDED ? "a subscription" : "a C context"
     }

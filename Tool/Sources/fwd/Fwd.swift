@@ -22,7 +22,20 @@ struct Fwd: AsyncParsableCommand {
     ])
 
   static func main() async {
-    await main(separatingValues(Array(CommandLine.arguments.dropFirst())))
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if let first = arguments.first, !first.hasPrefix("-"), let complaint = complaint(about: first) {
+      exit(withError: ValidationError(complaint))
+    }
+    await main(separatingValues(arguments))
+  }
+
+  /// Why a word is no command. The parser of arguments would not say which commands there are.
+  private static func complaint(about word: String) -> String? {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+    guard !names.contains(word) else { return nil }
+    let near = nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? "."
+    let all = names.joined(separator: ", ")
+    return "There is no command \"\(word)\"\(near) The commands are \(all)."
   }
 
   /// Separates `-I` and `-D` of `fwd encode` from their values. Compilers and pkg-config write them as one word, which

@@ -29,6 +29,7 @@ import Testing
     "walk --leave largest@0", "walk --leave largest@x", "walk --leave nobody@3",
     "walk --leave totals@3",
     "walk --only histogram --leave largest@3", "inspect", "inspect i i",
+    "encode --name Expat 'int f(int)'", "encode --json --import CExpat 'int f(int)'",
   ])
   func `wrong usage is status 64 and a hint`(arguments: String) throws {
     let run = try ToolRun.shell("\"$FWD\" \(arguments)")
@@ -36,5 +37,15 @@ import Testing
     #expect(run.output == "")
     #expect(run.errorText.hasPrefix("Error: "))
     #expect(run.errorText.contains("fwd"))
+  }
+
+  @Test func `an unknown command is answered with those that there are`() throws {
+    let run = try ToolRun.fwd("wlak")
+    #expect(run.status == 64)
+    #expect(
+      run.errorText.contains(
+        "There is no command \"wlak\"; did you mean \"walk\"? "
+          + "The commands are walk, inspect, encode, call, journal, help."))
+    #expect(try ToolRun.fwd("q").errorText.contains("no command \"q\". The commands are walk,"))
   }
 }

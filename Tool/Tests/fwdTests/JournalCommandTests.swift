@@ -179,6 +179,7 @@ import Testing
     try tree.makeFile("empty")
     #expect(try ToolRun.fwd("journal", command, tree.path + "/empty").status == 65)
     #expect(try ToolRun.fwd("journal", command, tree.path).status == 66)
+    #expect(try ToolRun.fwd("journal", command, "").status == 66)
     #expect(try !FileManager.default.contentsOfDirectory(atPath: tree.path).contains("missing"))
   }
 

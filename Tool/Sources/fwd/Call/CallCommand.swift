@@ -64,7 +64,7 @@ struct CallCommand: ParsableCommand {
     try reporting {
       let call = try prepared()
       let memory = CallMemory()
-      let written = try memory.write(call.arguments, of: call.signature)
+      let written = try memory.write(call.arguments, of: call.signature, symbol: call.symbol)
       let address: UnsafeRawPointer
       do throws(ForwardingError) {
         unsafe address = try unsafe Library(library == "-" ? nil : library).symbol(call.symbol)
@@ -159,14 +159,14 @@ extension CallMemory {
 
   /// Writes the arguments of a call.
   fileprivate func write(
-    _ texts: [String], of signature: MethodSignature
+    _ texts: [String], of signature: MethodSignature, symbol: String
   ) throws -> Arguments {
     let expected = signature.arguments.count
     guard texts.count == expected else {
       throw Failure(
         .dataError,
-        "\"\(signature)\" takes \(expected == 1 ? "1 argument" : "\(expected) arguments"), "
-          + "got \(texts.count)")
+        "\(symbol) \"\(signature)\" takes "
+          + "\(expected == 1 ? "1 argument" : "\(expected) arguments"), got \(texts.count)")
     }
     var arguments = Arguments()
     for (index, (text, argument)) in zip(texts, signature.arguments).enumerated() {
@@ -178,7 +178,7 @@ extension CallMemory {
           arguments.arrays.append((index, array))
         }
       } catch {
-        throw Failure(.dataError, "argument \(index + 1) of \"\(signature)\": \(error)")
+        throw Failure(.dataError, "argument \(index + 1) of \(symbol) \"\(signature)\": \(error)")
       }
     }
     return arguments

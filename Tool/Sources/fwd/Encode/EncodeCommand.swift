@@ -82,6 +82,9 @@ struct EncodeCommand: ParsableCommand {
     if items.isEmpty && headers.isEmpty {
       throw ValidationError("Give a declaration, or a header with --header.")
     }
+    if format != .swift, name != nil || !modules.isEmpty {
+      throw ValidationError("\(name == nil ? "--import" : "--name") is for --swift.")
+    }
     if let name, !Self.isName(name) {
       throw ValidationError("\"\(name)\" cannot be the name of an enum in the Swift file.")
     }
@@ -181,11 +184,4 @@ struct EncodedDeclarations {
     structs += reader.structs
     sources.append(source)
   }
-}
-
-/// The name that differs in the fewest characters, if most are the same.
-private func nearest(to name: String, among names: [String]) -> String? {
-  let near = Set(names).map { (changes: $0.difference(from: name).count, name: $0) }
-    .min { ($0.changes, $0.name) < ($1.changes, $1.name) }
-  return near.flatMap { $0.changes <= max(2, name.count / 2) ? $0.name : nil }
 }

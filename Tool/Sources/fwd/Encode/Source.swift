@@ -101,8 +101,9 @@ extension Source {
       let message =
         isInDirectory
         ? "to read the file in this directory, write ./\(place)" : complaint.message
+      let isMissing = isInDirectory || complaint.message.hasSuffix("file not found")
       throw Failure(
-        .dataError,
+        isMissing ? .noInput : .dataError,
         "\(place): \(message)\n  nothing was encoded, since types could be wrong after an error; "
           + "--header can name headers that must come first, --include their directories")
     }

@@ -111,7 +111,8 @@ extension Failure {
     case let error as JournalError:
       let status: Status =
         switch error.code {
-        case .cannotOpen: .noInput
+        // An empty path is the only argument that the tool passes on unchecked.
+        case .cannotOpen, .invalidArgument: .noInput
         case .notAJournal, .unsupportedVersion, .damaged: .dataError
         default: .software
         }
