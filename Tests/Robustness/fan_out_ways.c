@@ -165,7 +165,9 @@ static fwd_implementation random_implementation(size_t index) {
   return implementation;
 }
 
-static void note_death(fake_object *self) { note(DIED, (size_t)(uintptr_t)self->tag, 0, 0); }
+static void note_death(fake_object *self) {
+  note(DIED, (size_t)(uintptr_t)self->tag, number_of(fwd_current_subscription()), 0);
+}
 static void note_destruction(void *receiver) { note(DESTROYED, ((member *)receiver)->number, 0, 0); }
 
 /// Returns the record of a random subscription, or NULL if the subscription is not live. Records that are not live are

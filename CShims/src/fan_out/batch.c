@@ -94,7 +94,6 @@ static fwd_batch_members *make_members(const fwd_batch_members *all, size_t meth
       if (implements(all->records[i], method)) made->records[made->count++] = all->records[i];
     }
   }
-  made->begins_with_closure = count > 0 && fwd_record_implementation(made->records[0], method)->closure;
   return made;
 }
 

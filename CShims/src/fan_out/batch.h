@@ -13,9 +13,6 @@
 /// Some records of a batch, in the order of delivery.
 typedef struct fwd_batch_members {
   size_t count;
-  /// Whether the first record has a closure for the method. False in `all`, which belongs to no method: the loop then finds
-  /// the closures itself.
-  bool begins_with_closure;
   fwd_record **records;
   /// The members that the batch has found before; NULL for none.
   struct fwd_batch_members *next;

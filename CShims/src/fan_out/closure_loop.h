@@ -55,16 +55,16 @@ static inline __attribute__((always_inline)) void fwd_deliver_by_closures(fwd_re
     }
     replay->record = record;
     fwd_swift_closure_call(own, record->receiver, arguments, &nothing);
+    // What runs from here on is not the subscriber.
+    replay->record = NULL;
     if (counts) fwd_release_counted((void *)held);
     ++*delivered;
   }
-  // The loop tells nobody to which record a C function belongs.
-  replay->record = NULL;
 }
 
-/// Delivers to the only record of a list, if it has a closure that takes the arguments. Returns false if it has done
-/// nothing. The parameters are those of `fwd_deliver_by_closures`.
-static inline __attribute__((always_inline)) bool fwd_deliver_by_closure(fwd_replay *replay, fwd_record *record, bool weak,
+/// Delivers to a record that is the last of the replay, if it has a closure that takes the arguments. Returns false if it has
+/// done nothing. `find_arguments` gives the arguments; the other parameters are those of `fwd_deliver_by_closures`.
+static inline __attribute__((always_inline)) bool fwd_deliver_to_last(fwd_replay *replay, fwd_record *record, bool weak,
                                                                         void *const *(*find_arguments)(fwd_replay *replay),
                                                                         size_t *delivered) {
   uintptr_t held = fwd_record_held(record);
@@ -83,6 +83,7 @@ static inline __attribute__((always_inline)) bool fwd_deliver_by_closure(fwd_rep
   unsigned char nothing;
   replay->record = record;
   fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
+  // See above.
   replay->record = NULL;
   if (counts) fwd_release_counted((void *)held);
   ++*delivered;

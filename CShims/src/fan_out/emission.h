@@ -66,6 +66,11 @@ typedef struct fwd_looped_emission {
   fwd_emission emission;
 } fwd_looped_emission;
 
+/// The fan-out by a loop that an emission is part of.
+static inline fwd_looped_emission *fwd_looped_emission_of(fwd_emission *state) {
+  return (fwd_looped_emission *)((char *)state - offsetof(fwd_looped_emission, emission));
+}
+
 /// Begins a fan-out that has called nobody yet.
 static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, const fwd_compiled_method *method,
                                       const fwd_delivery *delivery) {

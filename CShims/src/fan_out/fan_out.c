@@ -17,9 +17,9 @@
 ///        Is there nothing to decide after each delivery?  (a void method that goes to all responders)
 ///                   | yes                                        | no
 ///                   v                                            v
-///   `fan_out_by_loop` or, for a batch,                   `fan_out_small` or, for large results, many
-///        `fan_out_batch_by_loop`                             arguments, a batch or a collector,
-///                                                            `fan_out_deciding`
+///   `fan_out_by_loop` or, for a batch,                   `fan_out_small` or, for a large result, arguments on
+///        `fan_out_batch_by_loop`                             the stack (void methods with these go here, too),
+///                                                            a batch or a collector, `fan_out_deciding`
 ///        first the closures (closure_loop.h), then    one record after another: `deliver_to`
 ///        one of replay.c's loops for C functions,     calls the implementation, then
 ///        whose registers are loaded once.             `apply_policy` (policy.h) keeps or drops the
@@ -55,6 +55,8 @@
 #include "fan_out/policy.h"
 #include "fan_out/proxy.h"
 #include "members/responders.h"
+#include "members/swift_closure.h"
+#include "members/taking.h"
 
 // MARK: The proxy's owner
 
@@ -80,7 +82,7 @@ static inline void clear_room(const fwd_compiled_method *method, void *room) {
   }
 }
 
-/// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so `fan_out_deciding` leaves
+/// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so the fan-out leaves
 /// this to the first delivery that is no closure.
 __attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
@@ -150,6 +152,7 @@ __attribute__((noinline)) static bool deliver_to(fwd_emission *state, fwd_at_han
   fwd_status status = call(state, at_hand, implementation);
   // What runs from here on is not the subscriber.
   at_hand->record = NULL;
+  if (state->frame.kind == FWD_NESTING_LOOPS) fwd_looped_emission_of(state)->replay.record = NULL;
   if (__builtin_expect(status != FWD_OK, 0)) status = fwd_outcome_settle(state, at_hand->result, status);
   if (__builtin_expect(status != FWD_OK, 0)) {
     // The next subscriber may respond.
@@ -168,7 +171,7 @@ __attribute__((noinline)) static bool deliver_to(fwd_emission *state, fwd_at_han
 typedef enum way {
   /// Not at all: the record is plain and lacks the method.
   WAY_NONE,
-  /// By `deliver_by_closures`, if the record is held weakly or steadily and its closure takes the arguments.
+  /// By `visit_closures`, if the record is held weakly or steadily and its closure takes the arguments.
   WAY_CLOSURE,
   /// By `deliver_to`.
   WAY_ANY,
@@ -184,11 +187,11 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
   return implementation->closure && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
 }
 
-/// Delivers to the records from `*index` on. Stops before the first record that is not held weakly or steadily, or has no
-/// closure that takes the arguments, and sets `*index` to its index. All records get the same arguments, so a closure is
+/// Delivers to the records from `*index` on. Stops before the first record that is held neither by an unowned reference nor
+/// steadily, or has no closure that takes the arguments, and sets `*index` to its index. All records get the same arguments, so a closure is
 /// asked once, until a record has another one. Returns false if the policy ends the fan-out. `decides` is false for a method
 /// without a result that goes to all responders.
-static inline __attribute__((always_inline)) bool deliver_by_closures(fwd_deciding_emission *deciding,
+static inline __attribute__((always_inline)) bool visit_closures(fwd_deciding_emission *deciding,
                                                                       fwd_record *const *records, size_t count,
                                                                       size_t *index, bool decides) {
   fwd_emission *state = &deciding->emission;
@@ -241,12 +244,12 @@ static inline __attribute__((always_inline)) bool deliver_by_closures(fwd_decidi
 
 __attribute__((noinline)) static bool decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
                                                          size_t count, size_t *index) {
-  return deliver_by_closures(deciding, records, count, index, true);
+  return visit_closures(deciding, records, count, index, true);
 }
 
 __attribute__((noinline)) static void run_closures(fwd_deciding_emission *deciding, fwd_record *const *records, size_t count,
                                                    size_t *index) {
-  deliver_by_closures(deciding, records, count, index, false);
+  visit_closures(deciding, records, count, index, false);
 }
 
 /// Delivers to some records, one after another, until the policy says to stop. Adds to `*visited` how many it has
@@ -334,6 +337,7 @@ static inline __attribute__((always_inline)) void *const *narrow_arguments(fwd_r
   fwd_replay_word *pointers = replay->words + hidden_count;
   const uint32_t *offset = method->offsets, *end = offset + (method->argument_count - hidden_count);
   uintptr_t frame = (uintptr_t)delivery->frame;
+  _Static_assert(!FWD_HAS_CALL_PLANS || sizeof(fwd_replay_word) == sizeof(void *), "words are read as an array of pointers");
   FWD_SHORT_LOOP
   for (fwd_replay_word *pointer = pointers; offset < end; offset++, pointer++) pointer->address = (void *)(frame + *offset);
   return &pointers->address;
@@ -618,14 +622,14 @@ __attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, f
 // Deliveries by closures for narrow methods and few records. They are functions of their own, so that the loops for C
 // functions do not need the stack for both.
 
-__attribute__((noinline)) static bool replay_weak_closure(fwd_looped_emission *looped) {
+__attribute__((noinline)) static bool replay_last_weak(fwd_looped_emission *looped) {
   fwd_replay *replay = &looped->replay;
-  return fwd_deliver_by_closure(replay, replay->records[0], true, narrow_arguments, &looped->emission.responses);
+  return fwd_deliver_to_last(replay, replay->records[0], true, narrow_arguments, &looped->emission.responses);
 }
 
-__attribute__((noinline)) static bool replay_held_closure(fwd_looped_emission *looped) {
+__attribute__((noinline)) static bool replay_last_held(fwd_looped_emission *looped) {
   fwd_replay *replay = &looped->replay;
-  return fwd_deliver_by_closure(replay, replay->records[0], false, narrow_arguments, &looped->emission.responses);
+  return fwd_deliver_to_last(replay, replay->records[0], false, narrow_arguments, &looped->emission.responses);
 }
 
 __attribute__((noinline)) static void replay_weak_closures(fwd_looped_emission *looped) {
@@ -652,8 +656,9 @@ static inline bool begins_with_closure(fwd_replay *replay) {
   return false;
 }
 
-/// The same for a narrow method and few records. `is_weak` says that weak subscribers are retained, and `is_loaded` that the
-/// words have been loaded.
+/// Delivers to records of a narrow method, of which there are few: first to the closures, then to the rest by a loop for C
+/// functions. `is_weak` says that weak subscribers are retained, `has_weak` that there may be some, `has_pointers` that the
+/// delivery has pointers to its arguments, and `is_loaded` that the words of its frame have been loaded.
 static inline __attribute__((always_inline)) void replay_few(fwd_looped_emission *looped, fwd_record *const *records,
                                                              size_t count, bool is_weak, bool has_weak,
                                                              bool has_pointers, bool is_loaded) {
@@ -662,7 +667,7 @@ static inline __attribute__((always_inline)) void replay_few(fwd_looped_emission
   replay->count = count;
   bool has_closures = begins_with_closure(replay);
   if (has_closures) {
-    if (replay->count == 1 && (is_weak ? replay_weak_closure : replay_held_closure)(looped)) return;
+    if (replay->count == 1 && (is_weak ? replay_last_weak : replay_last_held)(looped)) return;
     if (is_weak) {
       replay_weak_closures(looped);
     } else {
@@ -767,7 +772,7 @@ static void replay_batch(fwd_looped_emission *looped, const fwd_batch_members *m
   replay->records = members->records;
   replay->count = members->count;
   // Not by `replay_some`, which calls closures by the loop that retains.
-  if (members->begins_with_closure) looped->emission.responses += fwd_replay_held_closures(replay);
+  looped->emission.responses += fwd_replay_held_closures(replay);
   if (replay->count == 0) return;
   load_words_apart(looped, looped->emission.delivery->arguments);
   replay_functions(looped, false);

@@ -34,7 +34,7 @@ void *fwd_proxy_reference_retain_owner(fwd_proxy_reference reference) {
 
 /// Whether the end of a subscription leaves only memory behind: no object to release, no notifier to call, and no table,
 /// whose functions may have objects.
-static bool ends_plainly(const fwd_record *record) {
+static bool leaves_only_memory(const fwd_record *record) {
   uintptr_t held = fwd_record_word(record);
   if (held & FWD_HELD_BITS) held = fwd_held_behind_gate(held);
   return fwd_held_is_weak(held) && atomic_load_explicit(&record->table->members, memory_order_relaxed) > 1;
@@ -47,7 +47,7 @@ static fwd_leaving leave(fwd_anchor *anchor, fwd_subscription identifier) {
   bool asks_owner = proxy->is_watched || fwd_proxy_is_closing(proxy);
   fwd_record *record = asks_owner ? NULL : fwd_list_find(list, identifier);
   // What runs foreign code needs the owner, which must not die meanwhile.
-  bool needs_owner = record && !ends_plainly(record);
+  bool needs_owner = record && !leaves_only_memory(record);
   void *owner = needs_owner ? fwd_weak_take(anchor->owner) : NULL;
   if (!record || (needs_owner && !owner)) {
     fwd_lock_unlock(&anchor->lock);

@@ -154,7 +154,7 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
   }                                                                             \
   /* The subscriber has no C function for the method. */                        \
   if (method->closure) {                                                        \
-    DELIVER_BY_CLOSURES(fwd_replay_closures)                                                   \
+    DELIVER_BY_CLOSURES(fwd_replay_closures)                                    \
   } else if (method->packed) {                                                  \
     replay->operations->deliver_slowly(replay, i);                              \
   }
@@ -168,7 +168,7 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
     call                                                       \
     delivered++;                                               \
   } else if (method->closure) {                                \
-    DELIVER_BY_CLOSURES(fwd_replay_held_closures)                                  \
+    DELIVER_BY_CLOSURES(fwd_replay_held_closures)              \
   } else if (method->packed) {                                 \
     replay->operations->deliver_slowly(replay, i);             \
   }

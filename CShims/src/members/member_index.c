@@ -54,7 +54,8 @@ static fwd_record *record_of(const fwd_record_store *store, uint32_t bucket) {
 
 /// Returns the number of an object's bucket. If the index does not have the object, returns that of the first free bucket or
 /// tombstone of the search.
-__attribute__((noinline)) static size_t search(const fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash) {
+__attribute__((noinline)) static size_t search(const fwd_member_index *index, const fwd_record_store *store,
+                                               const void *object, uint64_t hash) {
   size_t i = home_of(index, hash), hole = SIZE_MAX;
   uint32_t tag = tag_of(hash), bucket;
   // Undoing a draft may leave no free bucket, so the loop is bounded.

@@ -608,10 +608,7 @@ void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage) {
   while (list->first) {
     fwd_segment *segment = list->first->segment;
     size_t before = fwd_segment_first(segment), first = before, end = fwd_segment_end(segment);
-    while (first < end && (fwd_record_word(segment->records[first]) & FWD_HELD_IRREGULAR) &&
-           fwd_record_has_ended(segment->records[first])) {
-      first++;
-    }
+    while (first < end && fwd_record_has_ended(segment->records[first])) first++;
     if (first > before) {
       list->count -= first - before;
       list->ended -= first - before;

@@ -204,7 +204,8 @@ static void give_up(fwd_subscriber_list *list, uintptr_t held, fwd_dispatch_tabl
   leave_table(list, table, garbage);
 }
 
-/// Ends a subscription. Its record stays in its segment. The table's observer is told if `tells`.
+/// Ends a subscription. Its record stays in its segment. The table's observer is told if `tells`. `end_plain` does what is
+/// left of this for plain subscriptions.
 static void end_telling(fwd_subscriber_list *list, fwd_record *record, bool tells, fwd_garbage *garbage) {
   fwd_index_remove(&list->index, &list->store, record);
   list->ended++;
@@ -301,7 +302,7 @@ static void sweep(fwd_subscriber_list *list, fwd_garbage *garbage) {
       continue;
     }
     fwd_record *record = segment->records[index];
-    // Mostly it lives, which is asked first.
+    // Most records live, so this is asked first.
     if (fwd_record_lives(record) || fwd_record_has_ended(record)) continue;
     end(list, record, garbage);
     found = true;

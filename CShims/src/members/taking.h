@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The reference that keeps a weakly held object alive during one delivery.
+/// How references to objects are counted: the one that keeps a weakly held object alive during a delivery, and the unowned
+/// one of a subscription.
 ///
 /// Two atomic read-modify-writes, to retain and to release the object, take most of a delivery's time. While the process
 /// has one thread, the word of the reference counts is changed by a plain load and a plain store. A delivery may start a
@@ -112,41 +113,40 @@ static inline void fwd_release_unowned(void *object) {
         __atomic_store_n(counts, released, __ATOMIC_RELAXED);
         return;
       }
-      // Release: the thread that frees the memory sees what this one has done with it.
-      if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
+      // Relaxed, as the runtime's.
+      if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
     }
   }
   swift_unownedRelease(object);
 }
 
+/// Finds out from the counts whether an object has begun to deinitialise. Returns false if they do not tell. The object's
+/// memory must be allocated.
+static inline __attribute__((always_inline)) bool fwd_counts_tell(void *object, bool *is_dying) {
+  if (__builtin_expect(!fwd_counts_are_known, 0)) return false;
+  uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
+  *is_dying = counts >> 32 & 1;
+  return __builtin_expect((int64_t)counts >= 0, 1);
+}
+
 /// Whether an object has begun to deinitialise. Its memory must be allocated, and the runtime must have
 /// `swift_isDeallocating`.
 static inline bool fwd_is_deinitialising(void *object) {
-  if (__builtin_expect(fwd_counts_are_known, 1)) {
-    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
-    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
-  }
-  return swift_isDeallocating(object);
+  bool is_dying;
+  return fwd_counts_tell(object, &is_dying) ? is_dying : swift_isDeallocating(object);
 }
 
 /// `fwd_object_is_dying`, without a call in the usual case.
 static inline bool fwd_is_dying(void *object) {
-  if (__builtin_expect(fwd_counts_are_known, 1)) {
-    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
-    // See `fwd_is_deinitialising`.
-    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
-  }
-  return fwd_object_is_dying(object);
+  bool is_dying;
+  return fwd_counts_tell(object, &is_dying) ? is_dying : fwd_object_is_dying(object);
 }
 
 /// `fwd_weak_has_died`, without a call in the usual case.
 static inline bool fwd_weak_is_dead(fwd_weak reference) {
-  if (__builtin_expect(fwd_counts_are_known && !fwd_held_is_stock(reference), 1)) {
-    void *object = (void *)(reference & ~(uintptr_t)FWD_HELD_BITS);
-    uint64_t counts = __atomic_load_n(fwd_counts_of(object), __ATOMIC_RELAXED);
-    // See `fwd_is_deinitialising`.
-    if (__builtin_expect((int64_t)counts >= 0, 1)) return counts >> 32 & 1;
-  }
+  bool is_dying;
+  void *object = (void *)(reference & ~(uintptr_t)FWD_HELD_BITS);
+  if (!fwd_held_is_stock(reference) && fwd_counts_tell(object, &is_dying)) return is_dying;
   return fwd_weak_has_died(reference);
 }
 
