@@ -59,6 +59,20 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  // The end of a subscription whose table others share has a shorter way in the shim.
+  @Test func `subscriptions that share a table are told of like others`() throws {
+    let proxy = try make()
+    let table = FunctionTable(for: Bystander.self) { $0.on(Self.tick) { _, _ in } }
+    let owners = [Bystander(), Bystander(), Bystander()]
+    let joined = try owners.map { try proxy.subscribe($0, table: table) }
+    #expect(take() == ["joined", "joined", "joined"])
+    for subscription in joined {
+      #expect(subscription.cancel())
+      #expect(take() == ["left"] && subscriptions.value.last == subscription)
+    }
+    withExtendedLifetime(owners) {}
+  }
+
   @Test func `a duplicate, a move and a block are no change`() throws {
     let proxy = try make()
     let owner = Bystander()
