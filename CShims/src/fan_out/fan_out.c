@@ -619,8 +619,8 @@ __attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, f
   replay_functions(looped, has_weak);
 }
 
-// Deliveries by closures for narrow methods and few records. They are functions of their own, so that the loops for C
-// functions do not need the stack for both.
+// These functions deliver to closures, for narrow methods and few records. They are not inlined: the frame of an inlined one
+// would stay on the stack while a loop calls C functions.
 
 __attribute__((noinline)) static bool replay_last_weak(fwd_looped_emission *looped) {
   fwd_replay *replay = &looped->replay;

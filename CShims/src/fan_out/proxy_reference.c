@@ -35,8 +35,7 @@ void *fwd_proxy_reference_retain_owner(fwd_proxy_reference reference) {
 /// Whether the end of a subscription leaves only memory behind: no object to release, no notifier to call, and no table,
 /// whose functions may have objects.
 static bool leaves_only_memory(const fwd_record *record) {
-  uintptr_t held = fwd_record_word(record);
-  if (held & FWD_HELD_BITS) held = fwd_held_behind_gate(held);
+  uintptr_t held = fwd_held_behind_gate(fwd_record_word(record));
   return fwd_held_is_weak(held) && atomic_load_explicit(&record->table->members, memory_order_relaxed) > 1;
 }
 

@@ -122,8 +122,8 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
 #define HAS_FUNCTION __builtin_expect(METHOD->function != NULL, 1)
 
 // Goes on behind the records to which it has delivered.
-#define DELIVER_BY_CLOSURES(loop)                   \
-  size_t next = i;                                  \
+#define DELIVER_BY_CLOSURES(loop)                    \
+  size_t next = i;                                   \
   delivered += deliver_between(replay, &next, loop); \
   i = next - 1;
 

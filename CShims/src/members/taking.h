@@ -106,7 +106,7 @@ static inline void fwd_retain_unowned(void *object) {
 static inline void fwd_release_unowned(void *object) {
   if (__builtin_expect(fwd_counts_are_known, 1)) {
     uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
-    // The lowest bit is a flag. An object that lives has an unowned reference of its own.
+    // The lowest bit is a flag. The strong references of a live object count as one unowned reference together.
     while (__builtin_expect((int64_t)old >= 0 && (uint32_t)old >> 1 > 1, 1)) {
       uint64_t released = old - FWD_ONE_UNOWNED;
       if (fwd_has_one_thread()) {
