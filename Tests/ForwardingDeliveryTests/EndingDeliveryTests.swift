@@ -192,12 +192,15 @@ import Testing
   }
 
   @Test func `Actors come and go at the same addresses`() async throws {
-    let proxy = try Feed.proxy()
+    // The proxies that the two threads share. With a single one, each message would go to
+    // all actors before it.
+    let proxies = try (0..<20).map { _ in try Feed.proxy() }
     let kept = Collection<Counter>()
     let own = Deliveries()
     let subscriptions = Collection<DynamicProxy.QueuedSubscription>()
     await onThreads(2) { _ in
       for index in 0..<2000 {
+        let proxy = proxies[index / 100]
         let counter = Counter()
         let subscription = try? proxy.subscribe(actor: counter, to: Feed.number) {
           (counter: isolated Counter, number: Int64) in counter.preconditionIsolated()
