@@ -15,19 +15,15 @@ fwd_status fwd_fail_result(const fwd_compiled_method *method, const void *result
 fwd_status fwd_fail_frame(const fwd_compiled_method *method, const void *frame, size_t size,
                           fwd_error *error);
 
-/// Checks the size of an argument frame, and that there is one.
-static inline fwd_status fwd_check_frame(const fwd_compiled_method *method, const void *frame, size_t size,
-                                         fwd_error *error) {
-  if (__builtin_expect(size == method->frame_size && (frame || size == 0), 1)) return FWD_OK;
-  return fwd_fail_frame(method, frame, size, error);
+/// Whether an argument frame has the method's size and exists. If not, `fwd_fail_frame` says why.
+static inline bool fwd_fits_frame(const fwd_compiled_method *method, const void *frame, size_t size) {
+  return __builtin_expect(size == method->frame_size && (frame || size == 0), 1);
 }
 
-/// Checks a result buffer: it has the result's size, or is NULL with size 0 if the result is not wanted.
-static inline fwd_status fwd_check_result(const fwd_compiled_method *method, const void *result,
-                                          size_t size, fwd_error *error) {
-  if (__builtin_expect(size == method->result.size && (result || size == 0), 1)) return FWD_OK;
-  if (!result && size == 0) return FWD_OK;
-  return fwd_fail_result(method, result, size, error);
+/// Whether a result buffer exists and has the result's size, or is NULL with size 0 because the result is not wanted. If
+/// not, `fwd_fail_result` says why.
+static inline bool fwd_fits_result(const fwd_compiled_method *method, const void *result, size_t size) {
+  return __builtin_expect(size == method->result.size && (result || size == 0), 1) || (!result && size == 0);
 }
 
 #endif

@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) bool visit_closures(fwd_deciding_em
   const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
   // A batch keeps all objects alive, so no `held` word is to look weak.
   const uintptr_t in_batch = state->delivery->batch ? FWD_HELD_STRONG : 0;
-  const size_t implementation = fwd_dispatch_table_offset(method->index);
+  const size_t implementation = method->implementation;
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
   size_t i = *index;
   for (; i < count && goes_on; i++) {
@@ -605,11 +605,10 @@ static inline void replay_functions(fwd_looped_emission *looped, bool has_weak) 
   state->responses += (has_weak ? state->method->replayers.weak : state->method->replayers.held)(&looped->replay);
 }
 
-/// Delivers to some records, inside of a reading: first by the loop over closures, then the rest by a loop for C functions.
-/// C callbacks have pointers to the arguments, which closures take as they are, so the words of registers are loaded only if
-/// a C function is subscribed.
-__attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count,
-                                                  bool has_weak) {
+/// Delivers to some records: first by the loop over closures, then the rest by a loop for C functions. C callbacks have
+/// pointers to the arguments, which closures take as they are, so the words of registers are loaded only if a C function is
+/// subscribed.
+static void replay_part(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {
   fwd_replay *replay = &looped->replay;
   replay->records = records;
   replay->count = count;
@@ -617,6 +616,19 @@ __attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, f
   if (replay->count == 0) return;
   load_words_apart(looped, looped->emission.delivery->arguments);
   replay_functions(looped, has_weak);
+}
+
+/// Delivers to some records, inside of a reading. Many records without a weak one are delivered to in parts, since their loops
+/// do not prefetch.
+__attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count,
+                                                  bool has_weak) {
+  bool in_parts = !has_weak && count >= FWD_PREFETCHED_COUNT;
+  while (count > 0) {
+    size_t part = in_parts ? fwd_prefetch_part(records, count) : count;
+    replay_part(looped, records, part, has_weak);
+    records += part;
+    count -= part;
+  }
 }
 
 // These functions deliver to closures, for narrow methods and few records. They are not inlined: the frame of an inlined one
@@ -695,7 +707,8 @@ __attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped
 /// Returns false if the stack is nearly used up.
 static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                              const fwd_compiled_method *method,
-                                                             const fwd_delivery *delivery, fwd_replay_word *words) {
+                                                             const fwd_delivery *delivery, fwd_replay_word *words,
+                                                             bool is_narrow) {
   fwd_emission *state = &looped->emission;
   fwd_replay *replay = &looped->replay;
   fwd_emission_begin(state, proxy, method, delivery);
@@ -704,8 +717,8 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   replay->words = words;
   replay->met_dead = false;
   replay->operations = &operations_of_loops;
-  replay->implementation = fwd_dispatch_table_offset(method->index);
-  replay->context_index = method->loads.context_index;
+  replay->implementation = method->implementation;
+  if (!is_narrow) replay->context_index = method->loads.context_index;
   replay->record = NULL;
   return true;
 }
@@ -754,7 +767,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
                                                                         bool has_pointers, bool is_narrow) {
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words, is_narrow)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   // First, so that the loop finds them stored.
@@ -766,16 +779,22 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   return end_loop(&looped, asked, error);
 }
 
-/// Delivers to the subscribers of a batch by the loops of replay.c.
+/// Delivers to the subscribers of a batch by the loops of replay.c, in parts as `replay_some` does.
 static void replay_batch(fwd_looped_emission *looped, const fwd_batch_members *members) {
   fwd_replay *replay = &looped->replay;
-  replay->records = members->records;
-  replay->count = members->count;
-  // Not by `replay_some`, which calls closures by the loop that retains.
-  looped->emission.responses += fwd_replay_held_closures(replay);
-  if (replay->count == 0) return;
-  load_words_apart(looped, looped->emission.delivery->arguments);
-  replay_functions(looped, false);
+  fwd_record *const *records = members->records;
+  for (size_t left = members->count; left > 0;) {
+    size_t part = fwd_prefetch_part(records, left);
+    replay->records = records;
+    replay->count = part;
+    // Not by `replay_some`, which calls closures by the loop that retains.
+    looped->emission.responses += fwd_replay_held_closures(replay);
+    records += part;
+    left -= part;
+    if (replay->count == 0) continue;
+    load_words_apart(looped, looped->emission.delivery->arguments);
+    replay_functions(looped, false);
+  }
 }
 
 /// Delivers to the subscribers of a batch by a loop.
@@ -786,7 +805,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fw
                                                                               bool is_narrow) {
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words, is_narrow)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
@@ -856,10 +875,14 @@ __attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *pro
 
 // MARK: The way of a fan-out
 
+/// Whether a delivery must not be made by a loop, even if the method has one.
+static inline bool must_decide(const fwd_delivery *delivery) {
+  return delivery->collector || atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+}
+
 /// Whether a loop delivers to the subscribers: there is nothing to decide after each delivery.
 static inline bool is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
-  return method->replayers.weak && !delivery->collector &&
-         !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  return method->replayers.weak && !must_decide(delivery);
 }
 
 /// Chooses the way of a fan-out to subscribers. Each way is a function of its own, with a stack frame of the size that it
@@ -914,25 +937,18 @@ static fwd_status fan_out_after_interception(fwd_proxy *proxy, const fwd_compile
                                         : fan_out_to_any(proxy, method, delivery, error);
 }
 
-/// Calls interceptors before or after the loop of an emission.
-__attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count,
-                                                bool has_pointers) {
-  fwd_emission *state = &looped->emission;
-  void *const *arguments = state->delivery->arguments;
-  if (!has_pointers) {
-    state->arguments = NULL;
-    find_arguments_of_loop(looped);
-    arguments = state->arguments + state->method->hidden_count;
-  }
-  fwd_call_taps(state->proxy, state->method, arguments, taps, count);
-  state->arguments = NULL;
+/// Calls interceptors before or after the loop of an emission of a narrow method. Pointers into the frame stand where the
+/// loop's words are.
+__attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count) {
+  const fwd_emission *state = &looped->emission;
+  fwd_call_taps(state->proxy, state->method, narrow_arguments(&looped->replay), taps, count);
 }
 
 /// Calls the interceptors after the loop.
 __attribute__((noinline)) static void pass_later_taps(fwd_looped_emission *looped, const fwd_taps *taps) {
   fwd_emission *state = &looped->emission;
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  pass_taps(looped, taps->taps + taps->before_count, taps->after_count, state->delivery->arguments);
+  pass_taps(looped, taps->taps + taps->before_count, taps->after_count);
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
 }
 
@@ -945,7 +961,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   fwd_replay_word words[FWD_REPLAY_NARROW];
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words, true)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0);
@@ -958,7 +974,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   bool has_later = taps->after_count > 0;
   if (taps->before_count > 0) {
-    pass_taps(&looped, taps->taps, taps->before_count, has_pointers);
+    pass_taps(&looped, taps->taps, taps->before_count);
     // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
     // frees them at the same moment.
     if (!has_later && __builtin_expect(!fwd_guard_is_current(guard), 0)) {
@@ -998,7 +1014,7 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
                                                                       const fwd_delivery *delivery, uint32_t tables,
                                                                       fwd_error *error) {
   if ((tables & FWD_OBSERVED) && fwd_tables_have_some(tables) && method->is_observable && !delivery->batch &&
-      is_by_loop(method, delivery)) {
+      !must_decide(delivery)) {
     return delivery->arguments ? fan_out_observed_pointers(proxy, method, delivery, error)
                                : fan_out_observed_frame(proxy, method, delivery, error);
   }

@@ -83,17 +83,23 @@ __attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const
   return status;
 }
 
-/// Checks the sizes of a frame and a result buffer. Inline as the next function is, since each function on the way takes
-/// some stack at each level of a recursion.
-static inline __attribute__((always_inline)) fwd_status check_sizes(const fwd_proxy_method *method, const void *frame,
-                                                                    size_t frame_size, const void *result,
-                                                                    size_t result_size, fwd_error *error) {
+/// Whether a frame and a result buffer have the method's sizes. If not, `fail_sizes` says which has not.
+static inline bool fit_sizes(const fwd_proxy_method *method, const void *frame, size_t frame_size, const void *result,
+                             size_t result_size) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
-  fwd_status status = fwd_check_frame(compiled, frame, frame_size, error);
-  return status == FWD_OK ? fwd_check_result(compiled, result, result_size, error) : status;
+  return fwd_fits_frame(compiled, frame, frame_size) && fwd_fits_result(compiled, result, result_size);
 }
 
-/// Fans out a frame whose size has been checked.
+__attribute__((cold, noinline)) static fwd_status fail_sizes(const fwd_proxy_method *method, const void *frame,
+                                                             size_t frame_size, const void *result, size_t result_size,
+                                                             fwd_error *error) {
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size, error);
+  return fwd_fail_result(compiled, result, result_size, error);
+}
+
+/// Fans out a frame whose size has been checked. Inline, since each function on the way takes some stack at each level of a
+/// recursion.
 static inline __attribute__((always_inline)) fwd_status forward_checked_frame(
     fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame, void *result,
     fwd_error *error) {
@@ -108,8 +114,10 @@ static inline __attribute__((always_inline)) fwd_status forward_checked_frame(
 
 fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame, size_t frame_size,
                               void *result, size_t result_size, fwd_error *error) {
-  fwd_status status = check_sizes(method, frame, frame_size, result, result_size, error);
-  return status == FWD_OK ? forward_checked_frame(proxy, method, NULL, frame, result, error) : status;
+  if (!fit_sizes(method, frame, frame_size, result, result_size)) {
+    return fail_sizes(method, frame, frame_size, result, result_size, error);
+  }
+  return forward_checked_frame(proxy, method, NULL, frame, result, error);
 }
 
 /// Forwards a frame for a C program, which may release its last reference to the proxy inside the fan-out.
@@ -117,8 +125,9 @@ static inline __attribute__((always_inline)) fwd_status forward_frame_held(fwd_p
                                                                            const fwd_proxy_method *method,
                                                                            const void *frame, size_t frame_size,
                                                                            void *result, size_t result_size) {
-  fwd_status status = check_sizes(method, frame, frame_size, result, result_size, NULL);
-  if (__builtin_expect(status != FWD_OK, 0)) return status;
+  if (!fit_sizes(method, frame, frame_size, result, result_size)) {
+    return fail_sizes(method, frame, frame_size, result, result_size, NULL);
+  }
   void *owner = fwd_proxy_hold(proxy);
   return release_owner(owner, forward_checked_frame(proxy, method, NULL, frame, result, NULL));
 }
@@ -146,9 +155,11 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
   fwd_proxy *proxy = batch ? batch->proxy : NULL;
   fwd_status status = find_method(proxy, selector, "", &method);
   if (!method) return ignored(status, result, result_size);
-  status = check_sizes(method, frame, frame_size, result, result_size, NULL);
+  if (!fit_sizes(method, frame, frame_size, result, result_size)) {
+    return fail_sizes(method, frame, frame_size, result, result_size, NULL);
+  }
   // The batch keeps the proxy.
-  return status == FWD_OK ? forward_checked_frame(proxy, method, batch, frame, result, NULL) : status;
+  return forward_checked_frame(proxy, method, batch, frame, result, NULL);
 }
 
 // MARK: Pointers to arguments
@@ -206,8 +217,8 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   bool aligned;
   status = check_arguments(compiled, arguments, count, &aligned);
-  if (status == FWD_OK) status = fwd_check_result(compiled, result, result_size, NULL);
   if (status != FWD_OK) return status;
+  if (!fwd_fits_result(compiled, result, result_size)) return fwd_fail_result(compiled, result, result_size, NULL);
   if (!aligned) return forward_copied(proxy, compiled, arguments, count, result);
   fwd_delivery delivery = {.arguments = arguments, .result = result};
   return fan_out_held(proxy, method, &delivery);
@@ -241,9 +252,7 @@ fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *fram
   if (status == FWD_OK && !visit) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_collect: no visitor");
   if (!method) return status;
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
-  if (frame_size != compiled->frame_size || (!frame && frame_size > 0)) {
-    return fwd_fail_frame(compiled, frame, frame_size, NULL);
-  }
+  if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size, NULL);
   collection collecting = {.visit = visit, .context = context, .compiled = compiled};
   fwd_delivery delivery = {.frame = frame, .collector = collect_result, .collector_context = &collecting};
   void *copy = NULL;

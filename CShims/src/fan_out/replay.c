@@ -75,23 +75,29 @@ size_t fwd_replay_closures(fwd_replay *replay) {
 
 size_t fwd_replay_held_closures(fwd_replay *replay) {
   size_t delivered = 0;
-  fwd_deliver_by_closures(replay, false, true, *replay->operations, &delivered);
+  fwd_deliver_by_closures(replay, false, false, *replay->operations, &delivered);
   return delivered;
 }
 
 /// Delivers to the record at `*next`, which has a closure, and on to those behind it, up to a record that the loop for C
-/// functions has to look at. Sets `*next` to its index. Returns how many deliveries it has made.
+/// functions has to look at. Sets `*next` to its index. Returns how many of the records before that got no delivery.
 __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size_t *next, fwd_replayer loop) {
   fwd_record *const *records = replay->records;
-  size_t count = replay->count;
-  replay->records += *next;
-  replay->count -= *next;
+  size_t count = replay->count, first = *next;
+  replay->records += first;
+  replay->count -= first;
   size_t delivered = loop(replay);
   *next = count - replay->count;
   replay->records = records;
   replay->count = count;
-  return delivered;
+  return *next - first - delivered;
 }
+
+// Long lists that hold their objects are given to a held loop in parts, and prefetched between (replay_state.h). Weak loops
+// prefetch themselves: the atomic instructions of each delivery leave time for it, and in parts a shuffled million took a
+// quarter more.
+#define PREFETCH_WEAK \
+  if (read->count >= FWD_PREFETCHED_COUNT) fwd_prefetch(read->records, i, read->count);
 
 // A weak loop reads the replay again for each record, since what is kept across the deliveries takes stack at each level. A
 // held loop makes far shorter deliveries, so it keeps what it reads.
@@ -102,30 +108,36 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
   const fwd_replay *const read = &copy;
 
 // The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
-// table may have been freed once the subscription has ended.
-#define LOOP(name, load, call, DELIVER)                                                     \
-  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name(fwd_replay *replay) {  \
-    load                                                                                    \
-    size_t delivered = 0;                                                                   \
-    fwd_function first = NULL;                                                              \
-    for (size_t i = 0; i < read->count; i++) {                                              \
-      if (read->count >= FWD_PREFETCHED_COUNT) fwd_prefetch(read->records, i, read->count); \
-      fwd_record *record = read->records[i];                                                \
-      uintptr_t held = fwd_record_held(record);                                             \
-      const fwd_implementation *method;                                                     \
-      DELIVER(call)                                                                         \
-    }                                                                                       \
-    return delivered;                                                                       \
+// table may have been freed once the subscription has ended. The records without a delivery are counted, not those with one:
+// they are fewer.
+#define LOOP(name, load, call, prefetch, DELIVER)                                          \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name(fwd_replay *replay) { \
+    load                                                                                   \
+    size_t skipped = 0;                                                                    \
+    fwd_function first = NULL;                                                             \
+    for (size_t i = 0; i < read->count; i++) {                                             \
+      prefetch                                                                             \
+      fwd_record *record = read->records[i];                                               \
+      uintptr_t held = fwd_record_held(record);                                            \
+      const fwd_implementation *method;                                                    \
+      DELIVER(call)                                                                        \
+    }                                                                                      \
+    return read->count - skipped;                                                          \
   }
 
 #define METHOD (method = fwd_dispatch_table_at_offset(record->table, read->implementation))
 #define HAS_FUNCTION __builtin_expect(METHOD->function != NULL, 1)
 
 // Goes on behind the records to which it has delivered.
-#define DELIVER_BY_CLOSURES(loop)                    \
-  size_t next = i;                                   \
-  delivered += deliver_between(replay, &next, loop); \
+#define DELIVER_BY_CLOSURES(loop)                  \
+  size_t next = i;                                 \
+  skipped += deliver_between(replay, &next, loop); \
   i = next - 1;
+
+// A delivery of the fan-out is counted there.
+#define DELIVER_SLOWLY \
+  skipped++;           \
+  replay->operations->deliver_slowly(replay, i);
 
 // Only the function of the first record is compared with. To look for another one where that record has none would cost
 // each fan-out to one subscriber a nanosecond.
@@ -136,46 +148,48 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
       void *object = fwd_take_weak(held);                                       \
       if (__builtin_expect(!object, 0)) {                                       \
         replay->met_dead = true;                                                \
+        skipped++;                                                              \
         continue;                                                               \
       }                                                                         \
       call                                                                      \
       fwd_release_counted(object);                                              \
-      delivered++;                                                              \
       continue;                                                                 \
     }                                                                           \
   } else if (__builtin_expect(!fwd_held_is_steady(held), 0)) {                  \
-    replay->operations->deliver_slowly(replay, i);                              \
+    DELIVER_SLOWLY                                                              \
     continue;                                                                   \
   } else if (HAS_FUNCTION) {                                                    \
     /* A record among weak ones that holds its object strongly, or has none. */ \
     call                                                                        \
-    delivered++;                                                                \
     continue;                                                                   \
   }                                                                             \
   /* The subscriber has no C function for the method. */                        \
   if (method->closure) {                                                        \
     DELIVER_BY_CLOSURES(fwd_replay_closures)                                    \
   } else if (method->packed) {                                                  \
-    replay->operations->deliver_slowly(replay, i);                              \
+    DELIVER_SLOWLY                                                              \
+  } else {                                                                      \
+    skipped++;                                                                  \
   }
 
 // Needs no `fwd_take_turn`: where no reference is counted, there are few branches between two calls.
 #define DELIVER_HELD(call)                                     \
   (void)first;                                                 \
   if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) { \
-    replay->operations->deliver_slowly(replay, i);             \
+    DELIVER_SLOWLY                                             \
   } else if (HAS_FUNCTION) {                                   \
     call                                                       \
-    delivered++;                                               \
   } else if (method->closure) {                                \
     DELIVER_BY_CLOSURES(fwd_replay_held_closures)              \
   } else if (method->packed) {                                 \
-    replay->operations->deliver_slowly(replay, i);             \
+    DELIVER_SLOWLY                                             \
+  } else {                                                     \
+    skipped++;                                                 \
   }
 
 #define BOTH(n, m, list)                                                                \
-  LOOP(weak_##n##_##m, LOAD_REGISTERS(n, m) READ_AGAIN, CALL(n, m, list), DELIVER_WEAK) \
-  LOOP(held_##n##_##m, LOAD_REGISTERS(n, m) READ_ONCE, CALL(n, m, list), DELIVER_HELD)
+  LOOP(weak_##n##_##m, LOAD_REGISTERS(n, m) READ_AGAIN, CALL(n, m, list), PREFETCH_WEAK, DELIVER_WEAK) \
+  LOOP(held_##n##_##m, LOAD_REGISTERS(n, m) READ_ONCE, CALL(n, m, list), , DELIVER_HELD)
 
 // For n integer registers there are loops for 0 vector registers, for some numbers between, and for FWD_REPLAY_NARROW - n,
 // the most. A method uses the next larger number of vector registers: the function ignores the surplus. It needs its own
@@ -219,8 +233,8 @@ static const fwd_replayers loops[FWD_INTEGER_REGISTERS + 1][FWD_REPLAY_NARROW] =
   ((void (*)(ALL_INTEGERS(INTEGER_TYPE), uint64_t, FWD_LIST_8(VECTOR_TYPE)))method->function)( \
       ALL_INTEGERS(WIDE_INTEGER), words[FWD_INTEGER_REGISTERS], FWD_LIST_8(WIDE_VECTOR));
 
-LOOP(weak_wide, LOAD_WIDE READ_AGAIN, CALL_WIDE, DELIVER_WEAK)
-LOOP(held_wide, LOAD_WIDE READ_ONCE, CALL_WIDE, DELIVER_HELD)
+LOOP(weak_wide, LOAD_WIDE READ_AGAIN, CALL_WIDE, PREFETCH_WEAK, DELIVER_WEAK)
+LOOP(held_wide, LOAD_WIDE READ_ONCE, CALL_WIDE, , DELIVER_HELD)
 
 static bool fit_registers(const fwd_move *moves, size_t count) {
   for (size_t i = 0; i < count; i++) {

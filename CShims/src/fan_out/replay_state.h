@@ -69,4 +69,12 @@ static inline void fwd_prefetch(fwd_record *const *records, size_t index, size_t
   if (near < count) __builtin_prefetch(records[near]->receiver, 1);
 }
 
+/// For loops that get long lists in parts and do not prefetch themselves. Prefetches for the parts that come next, and
+/// returns the size of this one: all records if there are few.
+static inline size_t fwd_prefetch_part(fwd_record *const *records, size_t count) {
+  if (count <= FWD_PREFETCH_DISTANCE) return count;
+  for (size_t i = 0; i < FWD_PREFETCH_DISTANCE; i++) fwd_prefetch(records, i, count);
+  return FWD_PREFETCH_DISTANCE;
+}
+
 #endif
