@@ -23,7 +23,8 @@ internal enum Destination {
       .notMailable, selector: selector.name,
       """
       the closure for "\(selector)" has no isolation, so it does not say where it runs: expected \
-      one like { @MainActor owner, value in … }, or a subscription with on:
+      one like { @MainActor owner, value in … }, or a subscription with on:. To be called on the \
+      caller's thread, write subscribe(owner) { $0.on(key) { … } }
       """)
   }
 

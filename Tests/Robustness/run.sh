@@ -75,7 +75,7 @@ programs_of() {
     # Without `reclaim`: the thread sanitizer crashes in threads' exit handlers, which that program uses.
     thread) echo "threads quick_lock fork selectors mailboxes anchors" ;;
     *)
-      echo "hostile nesting allocation_failures list_model short_segments fan_out_ways threads reclaim fork selectors"
+      echo "hostile nesting allocation_failures list_model short_segments fan_out_ways fan_out_in_parts threads reclaim fork selectors"
       echo "visitors mailboxes quick_lock registers anchors"
       ;;
   esac
@@ -111,6 +111,12 @@ for build in $builds; do
         sources="$tests/list_model.c $shims/src/members/segments.c"
         objects="\$(ls $temporary/$build/*.o | grep -v members_segments.o)"
         options="-DFWD_SMALL_SEGMENT=3 -DFWD_LARGE_SEGMENT=7"
+        ;;
+      # The ways of a fan-out, where nearly every list is prefetched and delivered to in parts.
+      fan_out_in_parts)
+        sources="$tests/fan_out_ways.c $shims/src/fan_out/fan_out.c $shims/src/fan_out/replay.c $shims/src/fan_out/batch.c"
+        objects="\$(ls $temporary/$build/*.o | grep -v -e fan_out_fan_out.o -e fan_out_replay.o -e fan_out_batch.o)"
+        options="-DFWD_PREFETCHED_COUNT=6 -DFWD_PREFETCH_DISTANCE=2"
         ;;
       # Mailboxes with blocks so small, and so few dropped bytes left alone, that everything happens often.
       mailboxes)
@@ -210,7 +216,7 @@ for build in $builds; do
     case $program in
       threads) set -- "${ROUNDS:-10000}" ${SEED:+"$SEED"} ;;
       list_model | short_segments) set -- "${EPISODES:-250}" ${SEED:+"$SEED"} ;;
-      fan_out_ways) set -- "${EPISODES:-400}" ${SEED:+"$SEED"} ;;
+      fan_out_ways | fan_out_in_parts) set -- "${EPISODES:-400}" ${SEED:+"$SEED"} ;;
       selectors) case $build in address | thread) set -- 160000 ;; esac ;;
     esac
     run_program "$build, $program" "$temporary/$build/$program" "$@"
@@ -220,7 +226,7 @@ for build in $builds; do
     fi
     # Programs with Swift objects run again with Swift's own weak references.
     case $program in
-      allocation_failures | list_model | short_segments | fan_out_ways | threads)
+      allocation_failures | list_model | short_segments | fan_out_ways | fan_out_in_parts | threads)
         run_program "$build, $program, stock references" env FWD_WEAK=stock "$temporary/$build/$program" "$@"
         ;;
     esac

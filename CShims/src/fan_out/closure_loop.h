@@ -17,7 +17,7 @@
 /// Delivers to the first records of the replay that have closures, and skips those that lack the method. Leaves the other
 /// records, from the first one on that the loop does not deliver to, in the replay. The arguments are the same for all, so
 /// whether a closure takes them is asked once and not for each record; they are found before the first closure. Adds the
-/// deliveries that it makes to `*delivered`. `prefetches` says whether the list may be long.
+/// deliveries that it makes to `*delivered`. `prefetches` says whether long lists are to be prefetched.
 static inline __attribute__((always_inline)) void fwd_deliver_by_closures(fwd_replay *replay, bool weak, bool prefetches,
                                                                          fwd_replay_operations operations,
                                                                          size_t *delivered) {

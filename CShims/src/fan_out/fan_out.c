@@ -602,30 +602,34 @@ static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointe
 /// Delivers to the records of the replay by the loop for C functions.
 static inline void replay_functions(fwd_looped_emission *looped, bool has_weak) {
   fwd_emission *state = &looped->emission;
-  state->responses += (has_weak ? state->method->replayers.weak : state->method->replayers.held)(&looped->replay);
+  // Then added: the deliveries that the loop leaves to the fan-out change `responses`, too.
+  size_t delivered = (has_weak ? state->method->replayers.weak : state->method->replayers.held)(&looped->replay);
+  state->responses += delivered;
 }
 
 /// Delivers to some records: first by the loop over closures, then the rest by a loop for C functions. C callbacks have
 /// pointers to the arguments, which closures take as they are, so the words of registers are loaded only if a C function is
 /// subscribed.
-static void replay_part(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {
+static void replay_part(fwd_looped_emission *looped, fwd_record *const *records, size_t count, fwd_replayer closures,
+                        bool has_weak) {
   fwd_replay *replay = &looped->replay;
   replay->records = records;
   replay->count = count;
-  looped->emission.responses += fwd_replay_closures(replay);
+  size_t delivered = closures(replay);
+  looped->emission.responses += delivered;
   if (replay->count == 0) return;
   load_words_apart(looped, looped->emission.delivery->arguments);
   replay_functions(looped, has_weak);
 }
 
-/// Delivers to some records, inside of a reading. Many records without a weak one are delivered to in parts, since their loops
-/// do not prefetch.
+/// Delivers to some records, inside of a reading or of a batch. `closures` is the loop over closures. Many records without a
+/// weak one are delivered to in parts, since their loops do not prefetch.
 __attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count,
-                                                  bool has_weak) {
+                                                  fwd_replayer closures, bool has_weak) {
   bool in_parts = !has_weak && count >= FWD_PREFETCHED_COUNT;
   while (count > 0) {
     size_t part = in_parts ? fwd_prefetch_part(records, count) : count;
-    replay_part(looped, records, part, has_weak);
+    replay_part(looped, records, part, closures, has_weak);
     records += part;
     count -= part;
   }
@@ -698,7 +702,7 @@ __attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped
   fwd_span span;
   for (bool found = fwd_span_first(fwd_proxy_list(state->proxy), &span); found; found = fwd_span_next(&span)) {
     visited += span.count;
-    replay_some(looped, span.records, span.count, span.has_weak);
+    replay_some(looped, span.records, span.count, fwd_replay_closures, span.has_weak);
   }
   return visited;
 }
@@ -730,12 +734,12 @@ __attribute__((noinline)) static size_t replay_any(fwd_looped_emission *looped) 
   fwd_subscriber_list *list = fwd_proxy_list(state->proxy);
   const fwd_responders *responders = fwd_list_responders(list, state->method->index);
   if (responders) {
-    replay_some(looped, responders->records, responders->count, responders->has_weak);
+    replay_some(looped, responders->records, responders->count, fwd_replay_closures, responders->has_weak);
     return 0;
   }
   const fwd_reading reading = fwd_list_read(list, (fwd_guard){0});
   if (reading.is_long) return replay_spans(looped);
-  replay_some(looped, reading.records, reading.count, reading.has_weak);
+  replay_some(looped, reading.records, reading.count, fwd_replay_closures, reading.has_weak);
   return reading.count;
 }
 
@@ -779,24 +783,6 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
   return end_loop(&looped, asked, error);
 }
 
-/// Delivers to the subscribers of a batch by the loops of replay.c, in parts as `replay_some` does.
-static void replay_batch(fwd_looped_emission *looped, const fwd_batch_members *members) {
-  fwd_replay *replay = &looped->replay;
-  fwd_record *const *records = members->records;
-  for (size_t left = members->count; left > 0;) {
-    size_t part = fwd_prefetch_part(records, left);
-    replay->records = records;
-    replay->count = part;
-    // Not by `replay_some`, which calls closures by the loop that retains.
-    looped->emission.responses += fwd_replay_held_closures(replay);
-    records += part;
-    left -= part;
-    if (replay->count == 0) continue;
-    load_words_apart(looped, looped->emission.delivery->arguments);
-    replay_functions(looped, false);
-  }
-}
-
 /// Delivers to the subscribers of a batch by a loop.
 static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fwd_proxy *proxy,
                                                                               const fwd_compiled_method *method,
@@ -813,7 +799,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fw
   if (is_narrow && __builtin_expect(members->count < FWD_PREFETCHED_COUNT, 1)) {
     replay_few(&looped, members->records, members->count, false, false, delivery->arguments, false);
   } else {
-    replay_batch(&looped, members);
+    // All are held, and the loop that retains is not needed.
+    replay_some(&looped, members->records, members->count, fwd_replay_held_closures, false);
   }
   state->met_dead |= looped.replay.met_dead;
   // Read again, since what is kept across the deliveries takes stack at each level.
@@ -982,6 +969,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
       guard = fwd_hazard_enter_within(guard.domain, has_pointers ? 1 : 0);
     }
   }
+  // After the interceptors, whose pointers to the arguments stood where the words are.
   if (!has_pointers) load_frame(state, words);
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.

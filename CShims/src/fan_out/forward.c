@@ -83,13 +83,14 @@ __attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const
   return status;
 }
 
-/// Whether a frame and a result buffer have the method's sizes. If not, `fail_sizes` says which has not.
+/// Whether a frame and a result buffer have the method's sizes.
 static inline bool fit_sizes(const fwd_proxy_method *method, const void *frame, size_t frame_size, const void *result,
                              size_t result_size) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   return fwd_fits_frame(compiled, frame, frame_size) && fwd_fits_result(compiled, result, result_size);
 }
 
+/// Fails because of the frame's size or, if that is right, of the result buffer's.
 __attribute__((cold, noinline)) static fwd_status fail_sizes(const fwd_proxy_method *method, const void *frame,
                                                              size_t frame_size, const void *result, size_t result_size,
                                                              fwd_error *error) {

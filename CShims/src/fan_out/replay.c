@@ -80,7 +80,8 @@ size_t fwd_replay_held_closures(fwd_replay *replay) {
 }
 
 /// Delivers to the record at `*next`, which has a closure, and on to those behind it, up to a record that the loop for C
-/// functions has to look at. Sets `*next` to its index. Returns how many of the records before that got no delivery.
+/// functions has to look at. Sets `*next` to its index. Returns to how many of the records before that `loop` has not delivered
+/// itself.
 __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size_t *next, fwd_replayer loop) {
   fwd_record *const *records = replay->records;
   size_t count = replay->count, first = *next;
@@ -93,9 +94,8 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
   return *next - first - delivered;
 }
 
-// Long lists that hold their objects are given to a held loop in parts, and prefetched between (replay_state.h). Weak loops
-// prefetch themselves: the atomic instructions of each delivery leave time for it, and in parts a shuffled million took a
-// quarter more.
+// Held loops get long lists in parts (replay_state.h). Weak loops prefetch themselves: in parts, a list of a million weak
+// subscribers in a random order took a quarter longer.
 #define PREFETCH_WEAK \
   if (read->count >= FWD_PREFETCHED_COUNT) fwd_prefetch(read->records, i, read->count);
 
@@ -108,8 +108,8 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
   const fwd_replay *const read = &copy;
 
 // The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
-// table may have been freed once the subscription has ended. The records without a delivery are counted, not those with one:
-// they are fewer.
+// table may have been freed once the subscription has ended. The loop counts the records to which it has not delivered itself,
+// since they are fewer.
 #define LOOP(name, load, call, prefetch, DELIVER)                                          \
   FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t name(fwd_replay *replay) { \
     load                                                                                   \
@@ -134,7 +134,7 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
   skipped += deliver_between(replay, &next, loop); \
   i = next - 1;
 
-// A delivery of the fan-out is counted there.
+// The loop does not count this delivery: `deliver_slowly` adds it to the responses of the emission.
 #define DELIVER_SLOWLY \
   skipped++;           \
   replay->operations->deliver_slowly(replay, i);

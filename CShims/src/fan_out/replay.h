@@ -20,7 +20,8 @@ typedef size_t (*fwd_replayer)(fwd_replay *replay);
 typedef struct fwd_replayers {
   /// Retains weakly referenced objects during their deliveries.
   fwd_replayer weak;
-  /// For records whose objects are kept alive by the proxy or by a batch: no reference is counted.
+  /// For records whose objects are kept alive by the proxy or by a batch: counts no reference, and does not prefetch. Long
+  /// lists come in parts (`fwd_prefetch_part`).
   fwd_replayer held;
 } fwd_replayers;
 
@@ -31,7 +32,8 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 /// Delivers to the first records of a list, as far as they have closures or lack the method, without the words of
 /// registers. Retains weak subscribers. Leaves the other records in the replay, and returns how many deliveries it has made.
 size_t fwd_replay_closures(fwd_replay *replay);
-/// The same for records that a batch holds: counts no reference.
+/// The same for records that a batch holds: counts no reference, and does not prefetch. Long lists come in parts
+/// (`fwd_prefetch_part`).
 size_t fwd_replay_held_closures(fwd_replay *replay);
 
 /// Where the word of a register comes from.

@@ -50,7 +50,7 @@ struct fwd_replay {
   const fwd_replay_operations *operations;
   /// Whether a record was met whose object has died, so that it can be removed.
   bool met_dead;
-  /// `context_index` of the method's loads. Only the loops of methods that are not narrow read it.
+  /// `context_index` of the method's loads. Set and read only for methods that are not narrow.
   uint8_t context_index;
   /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
   /// would cost some percent of a call.
@@ -59,8 +59,13 @@ struct fwd_replay {
   fwd_replay_word *words;
 };
 
+// Tests make them smaller, so that short lists are prefetched and have several parts.
+#if !defined(FWD_PREFETCHED_COUNT)
 /// Lists of at least this many records do not fit into the nearer caches, so they are prefetched.
-enum { FWD_PREFETCHED_COUNT = 2048, FWD_PREFETCH_DISTANCE = 16 };
+#define FWD_PREFETCHED_COUNT 2048
+/// How many deliveries ahead an object is prefetched, and the size of a part.
+#define FWD_PREFETCH_DISTANCE 16
+#endif
 
 /// Prefetches the record of a delivery far ahead, and the object of one half as far: its record has arrived by then.
 static inline void fwd_prefetch(fwd_record *const *records, size_t index, size_t count) {
