@@ -6,6 +6,14 @@ import Testing
 
 @testable import Forwarding
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Threads that forward while another one changes sets of subscribers by
 /// `DynamicProxy.change(_:)`. Meant for the thread and the address sanitizer as
 /// well.
@@ -119,6 +127,8 @@ import Testing
         var round = 0
         while isDone.count < 1 {
           round += 1
+          // Changes are what the test needs many of.
+          sched_yield()
           switch (thread, round % 4) {
           case (0, _), (1, 0): try proxy.send(Self.mark, Int64(thread))
           case (1, _):
