@@ -40,8 +40,8 @@ import Testing
     var members: [Member] = []
     var kinds: [Kind] = []
     var subscriptions: [DynamicProxy.Subscription] = []
-    /// The member that cancels, and those whose subscriptions it ends: close behind it, in
-    /// a later part and in another segment.
+    /// This member cancels the subscriptions of some others, which come directly after it,
+    /// in a later part, and in another segment.
     var canceller = 0
     var cancelled: [Int] = []
 
@@ -54,6 +54,12 @@ import Testing
 
     /// Whether a member has the method and is subscribed when the scene begins.
     func isCalled(_ index: Int) -> Bool { kinds[index] != .nothing && index % 97 != 5 }
+
+    /// Releases the members, which keep the scene.
+    func end() {
+      members.removeAll()
+      for subscription in subscriptions { subscription.cancel() }
+    }
   }
 
   private static let function: @convention(c) (UnsafeMutableRawPointer, Int64) -> Void = {
@@ -126,8 +132,7 @@ import Testing
         scene.deliveries = []
       }
     }
-    scene.members.removeAll()
-    for subscription in scene.subscriptions { subscription.cancel() }
+    scene.end()
   }
 
   @Test(arguments: [DynamicProxy.Lifetime.weak, .strong])
@@ -138,7 +143,6 @@ import Testing
       try scene.proxy.send(Self.number, 1)
       #expect(scene.deliveries == Self.expected(scene, 1))
     }
-    scene.members.removeAll()
-    for subscription in scene.subscriptions { subscription.cancel() }
+    scene.end()
   }
 }

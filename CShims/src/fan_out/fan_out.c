@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) bool visit_closures(fwd_deciding_em
   const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
   // A batch keeps all objects alive, so no `held` word is to look weak.
   const uintptr_t in_batch = state->delivery->batch ? FWD_HELD_STRONG : 0;
-  const size_t implementation = method->implementation;
+  const size_t implementation = fwd_dispatch_table_offset(method->index);
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
   size_t i = *index;
   for (; i < count && goes_on; i++) {
@@ -602,7 +602,7 @@ static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointe
 /// Delivers to the records of the replay by the loop for C functions.
 static inline void replay_functions(fwd_looped_emission *looped, bool has_weak) {
   fwd_emission *state = &looped->emission;
-  // Then added: the deliveries that the loop leaves to the fan-out change `responses`, too.
+  // Added after the call, since the deliveries that the loop leaves to the fan-out change `responses`, too.
   size_t delivered = (has_weak ? state->method->replayers.weak : state->method->replayers.held)(&looped->replay);
   state->responses += delivered;
 }
@@ -711,8 +711,7 @@ __attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped
 /// Returns false if the stack is nearly used up.
 static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                              const fwd_compiled_method *method,
-                                                             const fwd_delivery *delivery, fwd_replay_word *words,
-                                                             bool is_narrow) {
+                                                             const fwd_delivery *delivery, fwd_replay_word *words) {
   fwd_emission *state = &looped->emission;
   fwd_replay *replay = &looped->replay;
   fwd_emission_begin(state, proxy, method, delivery);
@@ -721,8 +720,8 @@ static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission
   replay->words = words;
   replay->met_dead = false;
   replay->operations = &operations_of_loops;
-  replay->implementation = method->implementation;
-  if (!is_narrow) replay->context_index = method->loads.context_index;
+  replay->implementation = fwd_dispatch_table_offset(method->index);
+  replay->context_index = method->loads.context_index;
   replay->record = NULL;
   return true;
 }
@@ -771,7 +770,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_prox
                                                                         bool has_pointers, bool is_narrow) {
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words, is_narrow)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   // First, so that the loop finds them stored.
@@ -791,7 +790,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fw
                                                                               bool is_narrow) {
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words, is_narrow)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
@@ -862,14 +861,10 @@ __attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *pro
 
 // MARK: The way of a fan-out
 
-/// Whether a delivery must not be made by a loop, even if the method has one.
-static inline bool must_decide(const fwd_delivery *delivery) {
-  return delivery->collector || atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-}
-
 /// Whether a loop delivers to the subscribers: there is nothing to decide after each delivery.
 static inline bool is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
-  return method->replayers.weak && !must_decide(delivery);
+  return method->replayers.weak && !delivery->collector &&
+         !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
 }
 
 /// Chooses the way of a fan-out to subscribers. Each way is a function of its own, with a stack frame of the size that it
@@ -948,7 +943,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
   fwd_replay_word words[FWD_REPLAY_NARROW];
   fwd_looped_emission looped;
   fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words, true)) {
+  if (!begin_loop(&looped, proxy, method, delivery, words)) {
     return fwd_nesting_fail(method->method.selector, error);
   }
   fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0);
@@ -1002,7 +997,7 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
                                                                       const fwd_delivery *delivery, uint32_t tables,
                                                                       fwd_error *error) {
   if ((tables & FWD_OBSERVED) && fwd_tables_have_some(tables) && method->is_observable && !delivery->batch &&
-      !must_decide(delivery)) {
+      is_by_loop(method, delivery)) {
     return delivery->arguments ? fan_out_observed_pointers(proxy, method, delivery, error)
                                : fan_out_observed_frame(proxy, method, delivery, error);
   }

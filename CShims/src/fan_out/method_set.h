@@ -20,8 +20,6 @@ typedef struct fwd_compiled_method {
   /// First, so that a pointer to it is one to the compiled method.
   fwd_proxy_method method;
   size_t index;
-  /// The offset of the method's implementation in a dispatch table, in bytes.
-  size_t implementation;
   /// All arguments, the hidden ones included.
   uint32_t argument_count;
   /// The receiver, and the selector if functions take it.

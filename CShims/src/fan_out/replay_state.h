@@ -50,7 +50,7 @@ struct fwd_replay {
   const fwd_replay_operations *operations;
   /// Whether a record was met whose object has died, so that it can be removed.
   bool met_dead;
-  /// `context_index` of the method's loads. Set and read only for methods that are not narrow.
+  /// `context_index` of the method's loads. Only the loops of methods that are not narrow read it.
   uint8_t context_index;
   /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
   /// would cost some percent of a call.
