@@ -418,9 +418,9 @@ import Testing
       #expect(whole.files == 50_050)
       // A machine under load may let the walk end before it is interrupted.
       for _ in 0..<10 {
-        let run = try ToolRun.fwd("walk", "--json", tree.path) { process in
-          while process.isRunning && !process.catchesInterrupt { usleep(200) }
-          kill(process.processIdentifier, SIGINT)
+        let run = try ToolRun.fwd("walk", "--json", tree.path) { running in
+          running.wait { running.process.catchesInterrupt }
+          kill(running.process.processIdentifier, SIGINT)
         }
         if run.status == 0 && !run.wasSignaled { continue }
         #expect(run.status == 130)

@@ -24,10 +24,30 @@ struct ToolRun {
     #endif
   }()
 
+  /// A program that has been started and may have ended.
+  struct Running {
+    let process: Process
+    fileprivate let directory: TemporaryTree
+
+    /// Waits until the program has written a line to its standard output or has ended, or for 5
+    /// minutes.
+    func waitForLine() throws {
+      let newline = UInt8(ascii: "\n")
+      try wait { try directory.contents("output").contains(newline) }
+    }
+
+    /// Waits until a condition holds or the program has ended, or for 5 minutes. A machine under
+    /// load may take a minute to start a program.
+    func wait(for condition: () throws -> Bool) rethrows {
+      let end = ContinuousClock.now + .seconds(300)
+      while process.isRunning, ContinuousClock.now < end, try !condition() { usleep(200) }
+    }
+  }
+
   /// Runs `fwd` and waits for its end.
   static func fwd(
     _ arguments: String..., environment: [String: String] = [:],
-    whileRunning body: (Process) -> Void = { _ in }
+    whileRunning body: (Running) throws -> Void = { _ in }
   ) throws -> ToolRun {
     try run(tool, arguments, environment: environment, whileRunning: body)
   }
@@ -41,7 +61,7 @@ struct ToolRun {
 
   private static func run(
     _ program: URL, _ arguments: [String], environment: [String: String],
-    whileRunning body: (Process) -> Void = { _ in }
+    whileRunning body: (Running) throws -> Void = { _ in }
   ) throws -> ToolRun {
     // Files instead of pipes: nobody has to read while the program runs.
     let directory = try TemporaryTree()
@@ -58,7 +78,7 @@ struct ToolRun {
     process.standardOutput = output
     process.standardError = error
     try process.run()
-    body(process)
+    try body(Running(process: process, directory: directory))
     process.waitUntilExit()
     return ToolRun(
       status: process.terminationStatus, wasSignaled: process.terminationReason == .uncaughtSignal,
