@@ -114,8 +114,13 @@ for build in $builds; do
         ;;
       # The ways of a fan-out, where nearly every list is prefetched and delivered to in parts.
       fan_out_in_parts)
-        sources="$tests/fan_out_ways.c $shims/src/fan_out/fan_out.c $shims/src/fan_out/replay.c $shims/src/fan_out/batch.c"
-        objects="\$(ls $temporary/$build/*.o | grep -v -e fan_out_fan_out.o -e fan_out_replay.o -e fan_out_batch.o)"
+        sources=$tests/fan_out_ways.c
+        objects="\$(ls $temporary/$build/*.o"
+        for file in deciding looping replay batch; do
+          sources="$sources $shims/src/fan_out/$file.c"
+          objects="$objects | grep -v fan_out_$file.o"
+        done
+        objects="$objects)"
         options="-DFWD_PREFETCHED_COUNT=6 -DFWD_PREFETCH_DISTANCE=2"
         ;;
       # Mailboxes with blocks so small, and so few dropped bytes left alone, that everything happens often.

@@ -14,6 +14,7 @@
 #endif
 
 #include "base/error.h"
+#include "fwd_fan_out.h"
 
 _Thread_local fwd_nesting fwd_nesting_of_thread;
 
@@ -97,4 +98,14 @@ __attribute__((cold, noinline)) fwd_status fwd_nesting_fail(fwd_selector selecto
                   "\"%.100s\" is forwarded inside of %zu other fan-outs; on a stack of unknown size, such as a "
                   "fiber's, the limit is %d",
                   fwd_selector_name(selector), level_count(), FWD_UNKNOWN_STACK_LEVELS);
+}
+
+fwd_status fwd_run_nested(fwd_selector selector, void (*body)(void *context), void *context, fwd_error *error) {
+  fwd_nesting_frame frame;
+  frame.outer = NULL;
+  if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(selector, error);
+  fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
+  body(context);
+  fwd_nesting_leave(&frame, false);
+  return FWD_OK;
 }

@@ -10,7 +10,7 @@
 #include "members/swift_closure.h"
 
 /// Keeps the result of the current delivery. The next delivery overwrites the result that was kept before.
-static inline void keep(fwd_at_hand *at_hand) {
+static inline void fwd_keep(fwd_at_hand *at_hand) {
   void *result = at_hand->result;
   // Keeps the compiler from merging the loads of `result` and `kept`: a load of 16 bytes cannot be forwarded from the two
   // stores of 8 bytes that wrote them.
@@ -19,32 +19,16 @@ static inline void keep(fwd_at_hand *at_hand) {
   at_hand->kept = result;
 }
 
-static inline bool is_zero(const unsigned char *bytes, size_t size) {
+static inline bool fwd_is_zero(const unsigned char *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if (bytes[i] != 0) return false;
   }
   return true;
 }
 
-/// Combines the response in `at_hand->result`, which has been counted, with the earlier responses. Returns whether to call
-/// the next subscriber.
-__attribute__((noinline)) static bool fold(const fwd_compiled_method *method, size_t responses, fwd_at_hand *at_hand) {
-  const fwd_fold *fold = &method->method.fold;
-  if (fold->predicate) {
-    keep(at_hand);
-    return !fwd_swift_predicate_call(fold->predicate, fold->closure_context, at_hand->kept);
-  }
-  if (fold->combine) {
-    // Zeroes for the bytes between the members of a struct.
-    fwd_aligned_bytes sum = {{0}};
-    _Static_assert(sizeof sum >= FWD_FOLDED_SIZE, "a result that is folded has room");
-    fwd_swift_combine_call(fold->combine, fold->closure_context, responses == 1 ? fold->initial : at_hand->kept,
-                           at_hand->result, &sum);
-    memcpy(at_hand->kept, &sum, method->value_size);
-    return true;
-  }
-  return fold->step(fold->context, at_hand->kept, at_hand->result, responses - 1);
-}
+/// Combines the response in `at_hand->result`, which has been counted, with the earlier responses, by the closures or the
+/// function of a fold. Returns whether to call the next subscriber.
+bool fwd_policy_fold(const fwd_compiled_method *method, size_t responses, fwd_at_hand *at_hand);
 
 /// Counts the response in `at_hand->result` and applies the method's policy to it. Returns whether to call the next
 /// subscriber.
@@ -52,34 +36,34 @@ static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_com
                                                                       fwd_emission *state, fwd_at_hand *at_hand) {
   size_t size = method->result.size;
   bool first = state->responses++ == 0;
-  if (method->method.fold.step) return fold(method, state->responses, at_hand);
+  if (method->method.fold.step) return fwd_policy_fold(method, state->responses, at_hand);
   // First, and not by the switch's table, since fan-outs with this policy make the most deliveries.
   if (method->method.policy == FWD_RESULT_ALL_LAST) {
     if (!first) fwd_emission_discard(method, at_hand->kept);
-    keep(at_hand);
+    fwd_keep(at_hand);
     return true;
   }
   switch (method->method.policy) {
     case FWD_RESULT_FIRST:
-      keep(at_hand);
+      fwd_keep(at_hand);
       return false;
     case FWD_RESULT_ALL_FIRST:
       if (first) {
-        keep(at_hand);
+        fwd_keep(at_hand);
       } else {
         fwd_emission_discard(method, at_hand->result);
       }
       return true;
     case FWD_RESULT_UNTIL_NONZERO:
       if (!first) fwd_emission_discard(method, at_hand->kept);
-      keep(at_hand);
-      return is_zero(at_hand->kept, method->value_size);
+      fwd_keep(at_hand);
+      return fwd_is_zero(at_hand->kept, method->value_size);
     case FWD_RESULT_ANY:
-      keep(at_hand);
-      return is_zero(at_hand->kept, method->value_size);
+      fwd_keep(at_hand);
+      return fwd_is_zero(at_hand->kept, method->value_size);
     case FWD_RESULT_ALL:
-      keep(at_hand);
-      return !is_zero(at_hand->kept, method->value_size);
+      fwd_keep(at_hand);
+      return !fwd_is_zero(at_hand->kept, method->value_size);
     case FWD_RESULT_UNTIL_HANDLED:
       return !state->frame.handled;
     case FWD_RESULT_ALL_LAST:
@@ -87,8 +71,11 @@ static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_com
       break;
   }
   if (size == 0) return true;
-  keep(at_hand);
+  fwd_keep(at_hand);
   return false;
 }
+
+/// Does the same as a call, which takes less of the stack.
+bool fwd_policy_apply_apart(fwd_emission *state, fwd_at_hand *at_hand);
 
 #endif

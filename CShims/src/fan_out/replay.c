@@ -13,7 +13,7 @@
 ///     │ a   b   c ... │ -------> │ . sel a b c  │ ----------------> rsi  selector                    and the function
 ///     └───────────────┘          └──────────────┘                   rdx  a, rcx b, ... xmm0 ...      change
 ///
-///     for each record:   is `held` (held.h) live, without gate, of the loop's kind? --no--> deliver_slowly (fan_out.c)
+///     for each record:   is `held` (held.h) live, without gate, of the loop's kind? --no--> deliver_slowly (looping.c)
 ///                        table has a function or a closure for the method?           --no--> deliver_slowly, or the
 ///                                                                                    next record if it has neither
 ///                        weak loop: fwd_take_weak fails?    --yes--> note that a record can be removed, next record

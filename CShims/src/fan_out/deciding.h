@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Fan-outs with something to decide after each delivery: one record after another.
+
+#ifndef FWD_SRC_DECIDING_H
+#define FWD_SRC_DECIDING_H
+
+#include "fan_out/proxy.h"
+#include "fwd_fan_out.h"
+
+/// Delivers to the subscribers of the moment or of a batch, by any method and delivery.
+fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                fwd_error *error);
+
+/// The same for small methods, without a batch and without a collector. The delivery has a frame.
+fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                   fwd_error *error);
+
+/// The same for a delivery that has pointers to its arguments.
+fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                      fwd_error *error);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#include "fan_out/delivery.h"
+
+#include "fan_out/implementation.h"
+#include "fan_out/outcome.h"
+#include "fan_out/policy.h"
+#include "members/taking.h"
+
+/// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so the fan-out leaves
+/// this to the first delivery that is no closure.
+__attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
+  fwd_find_arguments(state->method, state->delivery, state->arguments);
+}
+
+/// Calls one implementation. If the status is not FWD_OK, the thread's last error says why.
+static fwd_status call(fwd_emission *state, const fwd_at_hand *at_hand, const fwd_implementation *implementation) {
+  const fwd_compiled_method *method = state->method;
+  return fwd_implementation_call(implementation, method->plan, method->cif, at_hand->record->receiver, state->arguments,
+                                 at_hand->result);
+}
+
+/// Nothing is to be delivered to a record: no subscriber is *owned*.
+static const fwd_taken nobody = {NULL, true};
+
+/// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`. `held` is
+/// the record's word, which had not ended: read again, it could have lost the gate that counts this delivery.
+__attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, const fwd_record *record, uintptr_t held) {
+  if (fwd_held_is_blocked(held)) return nobody;
+  fwd_taken taken;
+  if (state->delivery->batch) {
+    // The batch keeps the object alive.
+    taken = (fwd_taken){fwd_held_object(fwd_held_behind_gate(held)), false};
+  } else if (!fwd_record_take(record, &taken)) {
+    state->met_dead = true;
+    return nobody;
+  }
+  if (fwd_held_count_delivery(held, &state->met_dead)) return taken;
+  fwd_record_drop(taken);
+  return nobody;
+}
+
+bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record *record) {
+  const fwd_compiled_method *method = state->method;
+  uintptr_t held = fwd_record_held(record);
+  // First, since the table of a subscription that has ended may be gone.
+  if (fwd_held_has_ended(held)) {
+    state->met_dead |= !state->delivery->batch;
+    return true;
+  }
+  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  if (fwd_implementation_is_empty(implementation)) return true;
+  fwd_take_turn(implementation->function, state->responses == 0, &at_hand->first);
+  fwd_taken taken;
+  if (__builtin_expect(!(held & FWD_HELD_BITS) && !state->delivery->batch, 1)) {
+    // By a function, since its code here would take more of the stack at each level of a recursion.
+    taken = (fwd_taken){fwd_weak_take(held), true};
+    if (!taken.object) {
+      state->met_dead = true;
+      return true;
+    }
+  } else {
+    taken = take_unusual(state, record, held);
+    if (taken.is_owned && !taken.object) return true;
+  }
+  bool goes_on = true;
+  at_hand->record = record;
+  if (method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
+  if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
+  fwd_clear_room(method, at_hand->result);
+  fwd_status status = call(state, at_hand, implementation);
+  // What runs from here on is not the subscriber.
+  at_hand->record = NULL;
+  if (state->frame.kind == FWD_NESTING_LOOPS) fwd_looped_emission_of(state)->replay.record = NULL;
+  if (__builtin_expect(status != FWD_OK, 0)) status = fwd_outcome_settle(state, at_hand->result, status);
+  if (__builtin_expect(status != FWD_OK, 0)) {
+    // The next subscriber may respond.
+  } else if (__builtin_expect(state->delivery->collector != NULL, 0)) {
+    state->responses++;
+    goes_on = state->delivery->collector(state->delivery->collector_context, record->identifier, taken.object,
+                                         at_hand->result);
+  } else {
+    goes_on = fwd_policy_apply_apart(state, at_hand);
+  }
+  fwd_record_drop(taken);
+  return goes_on;
+}

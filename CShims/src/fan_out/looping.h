@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// Fan-outs with nothing to decide after a delivery: of void methods, to all responders, by a loop.
+
+#ifndef FWD_SRC_LOOPING_H
+#define FWD_SRC_LOOPING_H
+
+#include "fan_out/interception.h"
+#include "fan_out/proxy.h"
+#include "fwd_fan_out.h"
+
+/// Whether a loop delivers to the subscribers.
+static inline bool fwd_is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
+  return method->replayers.weak && !delivery->collector &&
+         !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+}
+
+// Each of these is a function, with a stack frame of the size that it needs.
+
+/// Delivers to the subscribers of the moment. The method is narrow, and the delivery has a frame.
+fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                             fwd_error *error);
+/// The same for a delivery that has pointers to its arguments.
+fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                fwd_error *error);
+/// The same for any delivery of a method that is not narrow.
+fwd_status fwd_fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                            fwd_error *error);
+
+/// Delivers to the subscribers of a batch. The method is narrow.
+fwd_status fwd_fan_out_batch(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                             fwd_error *error);
+/// The same for a method that is not narrow.
+fwd_status fwd_fan_out_batch_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                  fwd_error *error);
+
+/// Calls the interceptors before and after the subscribers, too, in the same emission. The method is narrow, and the delivery
+/// has a frame. If an interceptor turns out to replace the subscribers, `fwd_intercept` takes the delivery over, with
+/// `fan_out`.
+fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                      fwd_fan_out_afterwards fan_out, fwd_error *error);
+/// The same for a delivery that has pointers to its arguments.
+fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                         const fwd_delivery *delivery, fwd_fan_out_afterwards fan_out,
+                                         fwd_error *error);
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#include "fan_out/reading.h"
+
+__attribute__((cold)) void fwd_note_vain(const fwd_emission *state, size_t asked) {
+  fwd_proxy *proxy = state->proxy;
+  if (!fwd_list_note_vain(fwd_proxy_list(proxy), asked, state->responses)) return;
+  void *owner = fwd_emission_pin(proxy, state->delivery);
+  if (owner) proxy->operations->find_responders(owner, state->method->index);
+}
+
+void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, uint64_t entered, size_t asked) {
+  state->met_dead = true;
+  fwd_emission_leave(state, fwd_leave_list(state, (fwd_guard){.hazard = hazard, .entered = entered}, asked));
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// How a fan-out reads the list of subscribers, and what it does when it leaves.
+
+#ifndef FWD_SRC_READING_H
+#define FWD_SRC_READING_H
+
+#include "fan_out/emission.h"
+#include "members/responders.h"
+
+/// Whether a list has few records, which are read as they are.
+static inline bool fwd_is_short(const fwd_reading *reading, const fwd_proxy *proxy) {
+  return __builtin_expect(!reading->is_long && reading->count < FWD_PREFETCHED_COUNT, 1) &&
+         __builtin_expect(!fwd_list_may_have_responders(fwd_proxy_list(proxy)), 1);
+}
+
+/// The number of visited records if they may be anywhere in the list.
+static const size_t fwd_visited_anywhere = PTRDIFF_MAX;
+
+/// How many of the first records may be those that a reading has visited, before the reader leaves. Where records were
+/// inserted or moved meanwhile, they may be anywhere.
+static inline size_t fwd_visited_now(fwd_guard guard, size_t visited) {
+  return __builtin_expect(fwd_guard_is_current(guard), 1) ? visited : fwd_visited_anywhere;
+}
+
+/// How many of the list's first records a reading may have visited. `asked` is how many of them have been asked for the
+/// method, 0 if only those that implement it have.
+static inline size_t fwd_visited_by(fwd_guard guard, size_t asked) {
+  return asked > 0 ? fwd_visited_now(guard, asked) : fwd_visited_anywhere;
+}
+
+/// Ends a reading, and returns `fwd_visited_by`. Finds the domain again: a value that is kept across the deliveries takes stack
+/// at each level.
+static inline __attribute__((always_inline)) size_t fwd_leave_list(const fwd_emission *state, fwd_guard guard,
+                                                                   size_t asked) {
+  guard.domain = &fwd_proxy_list(state->proxy)->domain;
+  size_t visited = fwd_visited_by(guard, asked);
+  fwd_hazard_leave(guard);
+  return visited;
+}
+
+/// Notes that a fan-out has asked `asked` records for the method, many of them in vain.
+void fwd_note_vain(const fwd_emission *state, size_t asked);
+
+/// Ends the fan-out, which has visited so many records.
+static inline void fwd_emission_leave(fwd_emission *state, size_t visited) {
+  fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+  // Asks for the records to be removed whose subscriptions have ended. A dying owner removes all itself.
+  if (__builtin_expect(state->met_dead, 0)) {
+    void *owner = fwd_emission_pin(state->proxy, state->delivery);
+    if (owner) state->proxy->operations->met_the_dead(owner, visited);
+  }
+}
+
+/// Ends a reading that has met subscriptions that can be removed, and leaves the fan-out. `hazard` and `entered` are those of
+/// the reading's guard.
+void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, uint64_t entered, size_t asked);
+
+/// Ends a reading, and leaves the fan-out. `entered` is by value, as a guard in memory would take stack at each level.
+static inline __attribute__((always_inline)) void fwd_leave_reading(fwd_emission *state, fwd_hazard *hazard,
+                                                                    uint64_t entered, size_t asked, bool met_dead) {
+  // The record of the last delivery may be freed now.
+  state->frame.kind = FWD_NESTING_OTHER;
+  if (__builtin_expect(met_dead, 0)) {
+    fwd_leave_with_dead(state, hazard, entered, asked);
+    return;
+  }
+  // Finds the domain again: a value that is kept across the deliveries takes stack at each level.
+  fwd_hazard_leave((fwd_guard){hazard, &fwd_proxy_list(state->proxy)->domain, entered});
+  fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+}
+
+#endif
