@@ -127,14 +127,15 @@ import Testing
 
   @Test func `a replay of so many calls does not wait for the next one`() throws {
     let sample = try Sample()
-    // At this pace the last call would come 1,000 s later.
+    // The first call of a replay is due at once. At this pace the next one comes 1,000 s later.
     let run = try ToolRun.fwd(
-      "journal", "replay", sample.path, "--limit", "3", "--pace", "0.0001"
+      "journal", "replay", sample.path, "--from", "3", "--limit", "1", "--pace", "0.0001"
     ) { running in
       running.wait { false }
       if running.process.isRunning { running.process.terminate() }
     }
-    #expect(run.status == 0 && run.output.split(separator: "\n").count == 3)
+    #expect(run.status == 0 && run.output.split(separator: "\n").count == 1)
+    #expect(run.output.hasPrefix("3  "))
   }
 
   @Test func `Control-C ends a replay`() throws {
