@@ -8,9 +8,9 @@ import Foundation
 import RemoteSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct AccessTests {
+@Suite(.timeLimit(.minutes(15))) struct AccessTests {
   private func options(_ credentials: RemoteCredentials) -> RemoteOptions {
-    var options = RemoteOptions.impatient
+    var options = RemoteOptions.patient
     options.credentials = credentials
     return options
   }
@@ -28,7 +28,7 @@ import Testing
 
   @Test func `A server without JetStream is an error`() async throws {
     let server = try NATSServer(jetStream: false).start()
-    let link = try await RemoteConnection(to: server.url, options: .impatient)
+    let link = try await RemoteConnection(to: server.url, options: .patient)
     let proxy = try Feed.proxy()
     let error = await remoteError {
       _ = try await link.publisher("sensors", of: proxy, WireSchema(of: proxy))
@@ -97,7 +97,7 @@ import Testing
     server.kill()
     try server.start()
     for number in 2..<4000 { try proxy.send(Feed.number, Int64(number)) }
-    try await publisher.close()
+    try await publisher.close(within: .seconds(60))
     let again = try await publishing.publisher("mine", of: proxy, schema)
     #expect(again.storedCount == 3999)
     let taken = await remoteError { _ = try await publishing.publisher("mine", of: proxy, schema) }

@@ -45,11 +45,11 @@ private final class JournalPositions: RemotePositions, @unchecked Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct JournalPositionsTests {
+@Suite(.timeLimit(.minutes(15))) struct JournalPositionsTests {
   @Test func `A journal has each call of a producer once, and the position after it`() async throws
   {
     let server = try NATSServer().start()
-    let link = try await RemoteConnection(to: server.url, options: .impatient)
+    let link = try await RemoteConnection(to: server.url, options: .patient)
     let feed = try Feed.proxy()
     let publisher = try await link.publisher("sensors", of: feed, WireSchema(of: feed))
     let path = server.directory.appendingPathComponent("calls.journal").path

@@ -9,7 +9,7 @@ import Foundation
 import RemoteSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct PublisherTests {
+@Suite(.timeLimit(.minutes(15))) struct PublisherTests {
   @Test func `A second publisher of a name is refused, and the first one goes on`() async throws {
     let server = try NATSServer().start()
     let link = try await RemoteConnection(to: server.url)
@@ -72,7 +72,7 @@ import Testing
         }
         if number % 50 == 0 { try await Task.sleep(for: .milliseconds(1)) }
       }
-      try await publisher.flush()
+      try await publisher.flush(within: .seconds(60))
       #expect(await eventually { receiver.numbers.all.count == 6000 })
     }
     #expect(receiver.numbers.all == Array(0..<6000))
@@ -153,7 +153,7 @@ import Testing
     server.kill()
     try server.start()
     try proxy.send(Feed.number, 1)
-    try await publisher.close()
+    try await publisher.close(within: .seconds(60))
     #expect(publisher.storedCount == 2 && publisher.droppedCount == 0)
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import Dispatch
 import Forwarding
 import ForwardingRemote
 import ForwardingWire
@@ -8,7 +9,7 @@ import Foundation
 import RemoteSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct RequestTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestTests {
   private static let twice = Method("twice:", ((Int64) -> Int64).self)
   private static let length = Method("length:", ((String) -> Int32).self)
   private static let slow = Method("slow", (() -> Bool).self)
@@ -20,7 +21,7 @@ import Testing
 
   init() async throws {
     server = try NATSServer(jetStream: false).start()
-    link = try await RemoteConnection(to: server.url, options: .impatient)
+    link = try await RemoteConnection(to: server.url, options: .patient)
     schema = try WireSchema(of: Self.proxy())
   }
 
@@ -34,14 +35,16 @@ import Testing
   }
 
   /// A proxy of another process, which multiplies.
+  ///
+  /// - Parameter wait: called before each multiplication.
   private func responder(
-    _ factor: Int64, delay: Double = 0
+    _ factor: Int64, after wait: @escaping @Sendable (Int64) -> Void = { _ in }
   ) async throws -> (RemoteResponder, DynamicProxy.Token, Collected<Int64>) {
     let proxy = try Self.proxy()
     let seen = Collected<Int64>()
     let token = try proxy.subscribe {
       $0.on(Self.twice) { number in
-        usleep(UInt32(delay * 1e6))
+        wait(number)
         seen.append(number)
         return number * factor
       }
@@ -62,19 +65,28 @@ import Testing
   }
 
   @Test func `One, the first, or all of several responders are asked`() async throws {
-    let first = try await responder(10, delay: 0.3)
-    let second = try await responder(20)
+    let (isAnswered, isAsked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let fast = try await responder(20) { if $0 == 2 { isAsked.signal() } }
+    // The slow responder responds to request 1 once the test has the fast one's response, and to
+    // request 2 a second after the fast responder has received it.
+    let slow = try await responder(10) {
+      if $0 == 1 { _ = isAnswered.wait(timeout: .now() + 60) }
+      if $0 == 2 {
+        _ = isAsked.wait(timeout: .now() + 60)
+        sleep(1)
+      }
+    }
     #expect(try await link.request("numbers", schema, Self.twice, 1, from: .first) == 20)
-    let all = try await link.requestAll(
-      "numbers", schema, Self.twice, 2, within: .milliseconds(700))
+    isAnswered.signal()
+    let all = try await link.requestAll("numbers", schema, Self.twice, 2, within: .seconds(5))
     #expect(all == [40, 20])
-    let before = first.2.all.count + second.2.all.count
+    let before = fast.2.all.count + slow.2.all.count
     #expect(before == 4)
     for _ in 0..<20 { _ = try await link.request("numbers", schema, Self.twice, 3, from: .one) }
-    #expect(first.2.all.count + second.2.all.count == 24)
-    #expect(first.2.all.count > 2 && second.2.all.count > 2)
-    first.0.close()
-    second.0.close()
+    #expect(fast.2.all.count + slow.2.all.count == 24)
+    #expect(fast.2.all.count > 2 && slow.2.all.count > 2)
+    fast.0.close()
+    slow.0.close()
   }
 
   @Test func `Nobody responds, or not in time`() async throws {
@@ -84,7 +96,7 @@ import Testing
       _ = try await link.requestAll("nobody", schema, Self.twice, 1, within: .seconds(1))
     }
     #expect(every?.code == .noResponders)
-    let (responder, token, _) = try await responder(2, delay: 3)
+    let (responder, token, _) = try await responder(2) { _ in sleep(3) }
     // Without the deadline, the response would be in time.
     let late = await remoteError {
       _ = try await link.request("numbers", schema, Self.twice, 1, within: .milliseconds(200))
@@ -128,16 +140,17 @@ import Testing
     #expect(away?.code == .disconnected, "\(away as Any)")
     try server.start()
     var response: Int64?
-    for _ in 0..<100 where response == nil {
+    _ = await eventually {
       response = try? await link.request("numbers", schema, Self.twice, 4)
-      if response == nil { try await Task.sleep(for: .milliseconds(50)) }
+      return response != nil
     }
     #expect(response == 8 && responder.failure == nil)
     responder.close()
     // The responder's thread closes its connection.
     var error: RemoteError?
-    for _ in 0..<100 where error?.code != .noResponders {
+    _ = await eventually {
       error = await remoteError { _ = try await link.request("numbers", schema, Self.twice, 1) }
+      return error?.code == .noResponders
     }
     #expect(error?.code == .noResponders)
     token.cancel()
@@ -151,7 +164,7 @@ import Testing
       ] }
       """, jetStream: false
     ).start()
-    var options = RemoteOptions.impatient
+    var options = RemoteOptions.patient
     options.credentials = .user("a", password: "p")
     let link = try await RemoteConnection(to: guarded.url, options: options)
     let proxy = try Self.proxy()

@@ -7,7 +7,7 @@ import ForwardingWire
 import RemoteSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct RoundTripTests {
+@Suite(.timeLimit(.minutes(15))) struct RoundTripTests {
   @Test func `Calls reach a proxy of another process once and in order`() async throws {
     let server = try NATSServer().start()
     let link = try await RemoteConnection(to: server.url)

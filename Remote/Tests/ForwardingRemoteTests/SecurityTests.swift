@@ -9,7 +9,7 @@ import RemoteSupport
 import Testing
 
 /// Certificates are made with the program openssl.
-@Suite(.timeLimit(.minutes(2))) struct SecurityTests {
+@Suite(.timeLimit(.minutes(15))) struct SecurityTests {
   private let server: NATSServer
   private let directory: String
 

@@ -10,11 +10,11 @@ import Testing
 @testable import ForwardingRemote
 
 /// The words, codes and headers of the installed server, as `ServerMessages.swift` expects them.
-@Suite(.timeLimit(.minutes(2))) struct ServerMessagesTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerMessagesTests {
   private func link(
     _ server: NATSServer, _ handler: @escaping @Sendable (RemoteEvent) -> Void = { _ in }
   ) throws -> NATSLink {
-    let engine = NATSEngine(servers: [server.url], options: .impatient)
+    let engine = NATSEngine(servers: [server.url], options: .patient)
     return try #require(engine.connect(promptly: true, handler) as? NATSLink)
   }
 
@@ -163,7 +163,7 @@ import Testing
     _ status: String
   ) async throws {
     let server = try NATSServer().start()
-    let link = try await RemoteConnection(to: server.url, options: .impatient)
+    let link = try await RemoteConnection(to: server.url, options: .patient)
     let proxy = try Feed.proxy()
     let schema = try WireSchema(of: proxy)
     let publisher = try await link.publisher("sensors", of: proxy, schema)
@@ -188,7 +188,7 @@ import Testing
 
   @Test func `An empty request with a status gets an error as its response`() async throws {
     let server = try NATSServer(jetStream: false).start()
-    let link = try await RemoteConnection(to: server.url, options: .impatient)
+    let link = try await RemoteConnection(to: server.url, options: .patient)
     let proxy = try Feed.proxy()
     let responder = try await link.respond(to: "numbers", with: proxy, WireSchema(of: proxy))
     let client = try RawClient(server.port)
@@ -200,7 +200,7 @@ import Testing
 
   @Test func `An empty response with a status is an error`() async throws {
     let server = try NATSServer(jetStream: false).start()
-    let link = try await RemoteConnection(to: server.url, options: .impatient)
+    let link = try await RemoteConnection(to: server.url, options: .patient)
     let client = try RawClient(server.port)
     try client.subscribe("fwd.service.numbers.one")
     for (status, code) in [("503", RemoteError.Code.noResponders), ("408", .undecodable)] {

@@ -77,7 +77,7 @@ public final class NATSServer: @unchecked Sendable {
       "/usr/bin/env",
       ["nats-server", "-c", file.path, "-l", path + "/log", "-P", path + "/pid"])
     lock.withLock { self.process = process }
-    let end = Date(timeIntervalSinceNow: 20)
+    let end = Date(timeIntervalSinceNow: 120)
     while !Self.listens(port) {
       guard process.isRunning, Date() < end else {
         throw Failure(description: "nats-server did not start: \(log.suffix(500))")

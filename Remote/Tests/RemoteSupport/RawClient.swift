@@ -16,7 +16,7 @@ public final class RawClient: @unchecked Sendable {
     }
     self.socket = socket
     // A test that waits in vain fails.
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
     // SAFETY: the value has the size that is passed.
     unsafe setsockopt(
       socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
