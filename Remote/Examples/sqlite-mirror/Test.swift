@@ -10,6 +10,8 @@ func testKills(changes: Int, kills: Int) async throws -> Bool {
   let server = try NATSServer().start()
   unsafe setenv("NATS_URL", server.url, 1)
   let path = server.directory.appendingPathComponent("sensors.db").path
+  // Opened before the other process starts: two processes that create a database at the same time may find it locked.
+  let database = try Database(path)
   let driving = Child(["drive", path, "\(changes)"], capturesOutput: true)
   let drawing = Child(["draw", "\(changes)"], capturesOutput: true)
   defer {
@@ -18,7 +20,6 @@ func testKills(changes: Int, kills: Int) async throws -> Bool {
   }
   try driving.start()
   try drawing.start()
-  let database = try Database(path)
   for kill in 0..<(3 * kills) {
     let goal = Int64(changes * (kill + 1) / (3 * kills + 1))
     while try database.newestChange() < goal, driving.isRunning {
