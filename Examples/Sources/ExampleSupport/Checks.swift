@@ -31,13 +31,13 @@ public func check<Value: Equatable>(
     value == expected, "\(what()) is \(value), not \(expected)", file: file, line: line)
 }
 
-/// Waits until a condition holds. Ends the program after ten seconds.
+/// Waits until a condition holds. Ends the program after five minutes.
 public func wait(
   until what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line,
   _ condition: () -> Bool
 ) {
   checkCount.add(1, ordering: .relaxed)
-  let deadline = ContinuousClock.now + .seconds(10)
+  let deadline = ContinuousClock.now + .seconds(300)
   while !condition() {
     if ContinuousClock.now > deadline { fail("no end of waiting until \(what())", file, line) }
     usleep(500)
