@@ -34,7 +34,7 @@ def run(*command, **environment):
     """The exit status, the output and the errors of a command. None removes a variable."""
     variables = {**os.environ, **environment}
     ran = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+        command, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL,
         env={name: value for name, value in variables.items() if value is not None})
     return ran.returncode, ran.stdout, ran.stderr
 

@@ -27,7 +27,7 @@ def pkg_config(*arguments):
 def run(command, **environment):
     """What a command returns and prints. The loader finds the library by LD_LIBRARY_PATH alone."""
     environment = dict(os.environ, **environment)
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     return ran.returncode, ran.stdout, ran.stderr
 
 

@@ -52,6 +52,6 @@ class TestCase(unittest.TestCase):
         """The exit status, the output and the errors of a program in an interpreter of its own."""
         environment = {**os.environ, **environment}
         ran = subprocess.run(
-            [sys.executable, *arguments, "-c", program], capture_output=True, text=True, timeout=60,
+            [sys.executable, *arguments, "-c", program], capture_output=True, text=True, timeout=300,
             env={name: value for name, value in environment.items() if value is not None})
         return ran.returncode, ran.stdout, ran.stderr

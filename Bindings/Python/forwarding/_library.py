@@ -23,7 +23,7 @@ def _pkg_config_directory():
     try:
         ran = subprocess.run(
             ["pkg-config", "--variable=libdir", "forwarding"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL, timeout=10)
+            stdin=subprocess.DEVNULL, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
         return None, str(error)
     directory = os.fsdecode(ran.stdout.rstrip(b"\n"))

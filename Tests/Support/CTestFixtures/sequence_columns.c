@@ -72,7 +72,7 @@ static void live_as_child(scene *self, const call *row) {
   backtrace(&frame, 1);
   struct sigaction action = {.sa_handler = tell_where};
   sigaction(SIGALRM, &action, NULL);
-  alarm(30);
+  alarm(120);
   // The failures of the parent's threads are counted in the parent.
   atomic_store(&self->failures, 0);
   self->call = row;

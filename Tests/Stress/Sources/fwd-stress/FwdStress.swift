@@ -28,7 +28,7 @@ internal import Synchronization
     say("\(options.seconds) s, \(options.threads) threads, seed \(options.seed)")
     stopAtSignals()
     // What hangs does not end by itself.
-    alarm(UInt32(options.seconds) + 120)
+    alarm(UInt32(options.seconds) + 600)
 
     let begin = ContinuousClock.now
     let tally = try run(options)

@@ -15,7 +15,7 @@ internal import Synchronization
 
 extension Worker {
   /// How long a child may take. It takes milliseconds on a quiet machine.
-  private static let patience: UInt32 = 30
+  private static let patience: UInt32 = 120
 
   /// Forks a child that uses the proxies, while the parent's other threads
   /// change them, and waits for it.
