@@ -73,6 +73,18 @@ static void take_hidden(member *receiver, int64_t a) {
   fwd_selector selector = methods[HIDDEN].selector;
   TAKE(HIDDEN, &a);
 }
+static void take_ordered(member *receiver, int64_t a, int64_t b, double c) {
+  fwd_selector selector = methods[ORDERED].selector;
+  TAKE(ORDERED, &a, &b, &c);
+}
+static void take_reversed(member *receiver, double a, int64_t b) {
+  fwd_selector selector = methods[REVERSED].selector;
+  TAKE(REVERSED, &a, &b);
+}
+static void take_surplus(member *receiver, int64_t a, int64_t b, int64_t c, double d, double e, double f) {
+  fwd_selector selector = methods[SURPLUS].selector;
+  TAKE(SURPLUS, &a, &b, &c, &d, &e, &f);
+}
 static void take_small(member *receiver, fwd_selector selector, bool a, signed char b, unsigned short c, float d) {
   TAKE(SMALL, &a, &b, &c, &d);
 }
@@ -90,6 +102,8 @@ static void take_struct(member *receiver, fwd_selector selector, pair a, int64_t
 static void (*const functions[method_count])(void) = {
     [NONE] = (void (*)(void))take_none,     [ONE] = (void (*)(void))take_one,
     [BOTH] = (void (*)(void))take_both,     [HIDDEN] = (void (*)(void))take_hidden,
+    [ORDERED] = (void (*)(void))take_ordered, [REVERSED] = (void (*)(void))take_reversed,
+    [SURPLUS] = (void (*)(void))take_surplus,
     [SMALL] = (void (*)(void))take_small,   [WIDE] = (void (*)(void))take_wide,
     [BEYOND] = (void (*)(void))take_beyond, [STRUCT] = (void (*)(void))take_struct};
 
@@ -142,11 +156,12 @@ static void make_role(shape chosen, size_t index) {
       .function = takes_receiver ? (void (*)(void))take_with_receiver : (void (*)(void))take_without_receiver,
       .context = made,
       .takes_receiver = takes_receiver,
+      .is_choosy = index == SMALL,
       .bools = index == SMALL,
   };
   if (chosen == WITH_CONDITION) {
     bool can_be_null = index == ONE || index == BOTH || index == HIDDEN;
-    if (can_be_null) made->closure.non_null = 1;
+    if (can_be_null) made->closure.non_null = made->closure.is_choosy = 1;
     if (!can_be_null) made->shape = WITH_RECEIVER;
   }
 #endif

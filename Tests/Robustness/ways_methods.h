@@ -13,10 +13,15 @@
 #include "forwarding.h"
 #include "fwd_signature.h"
 
-enum { NONE, ONE, BOTH, HIDDEN, SMALL, WIDE, BEYOND, STRUCT, method_count, argument_limit = 16 };
+/// The words of ORDERED stand in its frame as in registers. Those of REVERSED stand in another order, and the call of SURPLUS
+/// loads a register that the method does not have.
+enum {
+  NONE, ONE, BOTH, HIDDEN, ORDERED, REVERSED, SURPLUS, SMALL, WIDE, BEYOND, STRUCT, method_count, argument_limit = 16
+};
 static const char *const encodings[method_count] = {
-    [NONE] = "v@:",           [ONE] = "v@:q",          [BOTH] = "v@:qqdd",        [HIDDEN] = "v@q",
-    [SMALL] = "v@:BcSf",      [WIDE] = "v@:qqqqdddddd", [BEYOND] = "v@:qqqqqqqdd", [STRUCT] = "v@:{pair=qd}qf"};
+    [NONE] = "v@:",      [ONE] = "v@:q",       [BOTH] = "v@:qqdd",   [HIDDEN] = "v@q",
+    [ORDERED] = "v@qqd", [REVERSED] = "v@dq",  [SURPLUS] = "v@qqqddd", [SMALL] = "v@:BcSf",
+    [WIDE] = "v@:qqqqdddddd", [BEYOND] = "v@:qqqqqqqdd", [STRUCT] = "v@:{pair=qd}qf"};
 
 typedef struct method {
   fwd_selector selector;

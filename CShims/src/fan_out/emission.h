@@ -32,7 +32,7 @@ typedef struct fwd_emission {
   bool met_dead;
   /// The first failure of a delivery, on the heap; NULL if there was none.
   const fwd_error *failure;
-  /// A pointer to each argument of the signature. NULL until a loop needs them.
+  /// A pointer to each argument of the signature. NULL until loops need them all.
   void **arguments;
 } fwd_emission;
 

@@ -18,11 +18,11 @@
 ///                   | yes                                        | no
 ///                   v                                            v
 ///              looping.c                                    deciding.c
-///        first the closures (closure_loop.h), then    one record after another: `fwd_deliver_to`
-///        one of replay.c's loops for C functions,     (delivery.c) calls the implementation, then
-///        whose registers are loaded once.             `fwd_policy_apply` (policy.h) keeps or drops the
-///        Records that are neither, or held in no      result, and says whether to go on. Void methods
-///        plain way: `deliver_slowly`, which is        with arguments on the stack, and those that a
+///        finds the arguments once. Calls closures     one record after another: `fwd_deliver_to`
+///        with pointers, and C functions with the      (delivery.c) calls the implementation, then
+///        words of registers (replay.c). Records       `fwd_policy_apply` (policy.h) keeps or drops the
+///        that are neither, or held in no plain        result, and says whether to go on. Void methods
+///        way: `deliver_slowly`, which is              with arguments on the stack, and those that a
 ///        `fwd_deliver_to` for that record             collector asks for, go here, too.
 ///                   \                                            /
 ///                    `---------->  `fwd_outcome_finish`  <------'
@@ -36,7 +36,7 @@
 /// Words: a *record* is one subscription in the list; a *delivery* calls the implementation of one record; a
 /// *response* is a delivery that has given a result (of no bytes, for a void method).
 
-#include "fwd_fan_out.h"
+#include "fan_out/fan_out.h"
 
 #include "fan_out/batch.h"
 #include "fan_out/deciding.h"
@@ -181,6 +181,17 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy
 
 fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_delivery *delivery, fwd_error *error) {
   return fan_out(proxy, fwd_compiled_method_of(method), delivery, error);
+}
+
+fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,
+                                void *result, fwd_error *error) {
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
+  // Most fan-outs go one way, which `fan_out` finds later.
+  bool is_usual = (int32_t)fwd_list_tables(fwd_proxy_list(proxy), compiled->index) > 0 && compiled->is_narrow && !batch &&
+                  !fwd_nesting_of_thread.batches && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  if (__builtin_expect(is_usual, 1)) return fwd_fan_out_frame(proxy, compiled, &delivery, error);
+  return fan_out(proxy, compiled, &delivery, error);
 }
 
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "fan_out/batch.h"
 #include "fan_out/check.h"
-#include "fwd_fan_out.h"
+#include "fan_out/fan_out.h"
 
 /// Gives the status of a method that was not found: FWD_OK if the proxy ignores unknown selectors.
 __attribute__((cold, noinline)) static fwd_status status_without_method(const fwd_proxy *proxy, fwd_selector selector,
@@ -70,15 +70,14 @@ static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method,
 // MARK: Frames
 
 /// Fans out a frame that is not aligned as its arguments have to be.
-__attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                         fwd_delivery *delivery, fwd_error *error) {
+__attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch,
+                                                         const void *frame, void *result, fwd_error *error) {
+  size_t size = fwd_compiled_method_of(method)->frame_size;
   // No type of an encoding is aligned more strictly than malloc's memory.
-  void *copy = malloc(method->frame_size);
-  if (!copy) {
-    return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", method->frame_size);
-  }
-  delivery->frame = memcpy(copy, delivery->frame, method->frame_size);
-  fwd_status status = fwd_fan_out(proxy, &method->method, delivery, error);
+  void *copy = malloc(size);
+  if (!copy) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", size);
+  memcpy(copy, frame, size);
+  fwd_status status = fwd_fan_out_of_frame(proxy, method, batch, copy, result, error);
   free(copy);
   return status;
 }
@@ -104,13 +103,11 @@ __attribute__((cold, noinline)) static fwd_status fail_sizes(const fwd_proxy_met
 static inline __attribute__((always_inline)) fwd_status forward_checked_frame(
     fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame, void *result,
     fwd_error *error) {
-  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
-  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
   // Deliveries read the arguments in place, as values of their types.
-  if (__builtin_expect(((uintptr_t)frame & (compiled->frame_alignment - 1)) != 0, 0)) {
-    return fan_out_copy(proxy, compiled, &delivery, error);
+  if (__builtin_expect(((uintptr_t)frame & (fwd_compiled_method_of(method)->frame_alignment - 1)) != 0, 0)) {
+    return fan_out_copy(proxy, method, batch, frame, result, error);
   }
-  return fwd_fan_out(proxy, method, &delivery, error);
+  return fwd_fan_out_of_frame(proxy, method, batch, frame, result, error);
 }
 
 fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame, size_t frame_size,

@@ -4,259 +4,343 @@
 #include "fan_out/looping.h"
 
 #include "fan_out/batch.h"
-#include "fan_out/closure_loop.h"
 #include "fan_out/delivery.h"
 #include "fan_out/nesting.h"
 #include "fan_out/outcome.h"
 #include "fan_out/reading.h"
 #include "members/responders.h"
 
-// MARK: What the loops ask for
+// MARK: Arguments
 
-/// Finds the arguments for a loop, where the words of its registers were.
-static void find_arguments_of_loop(fwd_looped_emission *looped) {
-  fwd_emission *state = &looped->emission;
-  if (state->arguments) return;
-  state->arguments = &looped->replay.words->address;
-  fwd_find_arguments(state->method, state->delivery, state->arguments);
+/// An emission with room for the arguments of a narrow method.
+typedef struct narrow_emission {
+  /// First, so that a pointer to it is one to the whole.
+  fwd_looped_emission looped;
+  /// Pointers to all arguments, the hidden ones included. Behind `looped` in any emission.
+  void *pointers[FWD_REPLAY_NARROW];
+  fwd_replay_word words[FWD_REPLAY_NARROW];
+} narrow_emission;
+
+/// An emission with room for those of any method that loops deliver.
+typedef struct wide_emission {
+  fwd_looped_emission looped;
+  void *pointers[FWD_REPLAY_WIDE];
+  fwd_replay_word words[FWD_REPLAY_WIDE];
+} wide_emission;
+
+static inline void **pointers_of(fwd_looped_emission *looped) {
+  _Static_assert(offsetof(narrow_emission, pointers) == sizeof *looped && offsetof(wide_emission, pointers) == sizeof *looped,
+                 "they have one place");
+  return (void **)(looped + 1);
 }
 
-static void deliver_slowly(fwd_replay *replay, size_t index) {
-  fwd_looped_emission *looped = (fwd_looped_emission *)replay;
-  // A result of no bytes has an address all the same.
-  unsigned char nothing;
-  fwd_at_hand at_hand = {.result = &nothing, .kept = &nothing};
-  find_arguments_of_loop(looped);
-  const fwd_record *record = replay->records[index];
-  replay->record = record;
-  fwd_deliver_to(&looped->emission, &at_hand, record);
-  replay->record = NULL;
-}
-
-/// The arguments for closures: the caller's pointers, or pointers into its frame.
-static void *const *arguments_of_closures(fwd_replay *replay) {
-  fwd_looped_emission *looped = (fwd_looped_emission *)replay;
-  fwd_emission *state = &looped->emission;
-  if (state->delivery->arguments) return state->delivery->arguments;
-  find_arguments_of_loop(looped);
-  return state->arguments + state->method->hidden_count;
-}
-
-static const fwd_replay_operations operations_of_loops = {
-    .deliver_slowly = deliver_slowly, .find_arguments = arguments_of_closures};
-
-/// `arguments_of_closures` for narrow methods. Pointers into a frame stand where `deliver_slowly` puts the same, behind the
-/// hidden arguments.
-static inline __attribute__((always_inline)) void *const *narrow_arguments(fwd_replay *replay) {
-  const fwd_emission *state = &((fwd_looped_emission *)replay)->emission;
+/// Returns pointers to the arguments, the hidden ones left out: the caller's, or pointers into its frame, which stand where
+/// `find_all_arguments` puts the same.
+static inline __attribute__((always_inline)) void *const *find_arguments(fwd_looped_emission *looped) {
+  const fwd_emission *state = &looped->emission;
   const fwd_delivery *delivery = state->delivery;
   if (delivery->arguments) return delivery->arguments;
   const fwd_compiled_method *method = state->method;
   uint32_t hidden_count = method->hidden_count;
-  fwd_replay_word *pointers = replay->words + hidden_count;
+  void **pointers = pointers_of(looped) + hidden_count;
   const uint32_t *offset = method->offsets, *end = offset + (method->argument_count - hidden_count);
   uintptr_t frame = (uintptr_t)delivery->frame;
-  _Static_assert(!FWD_HAS_CALL_PLANS || sizeof(fwd_replay_word) == sizeof(void *),
-                 "words are read as an array of pointers");
   FWD_SHORT_LOOP
-  for (fwd_replay_word *pointer = pointers; offset < end; offset++, pointer++) pointer->address = (void *)(frame + *offset);
-  return &pointers->address;
+  for (void **pointer = pointers; offset < end; offset++, pointer++) *pointer = (void *)(frame + *offset);
+  return pointers;
 }
 
-// MARK: Words and records
-
-/// Puts the selector where methods that take it load it. Otherwise an argument takes its word.
-static inline void load_selector(const fwd_emission *state, fwd_replay_word *words) {
-  words[1].bits = (uint64_t)(uintptr_t)state->method->method.selector;
+/// Does the same as a call, for loops, which have more to keep in registers.
+__attribute__((noinline)) static void *const *find_arguments_apart(fwd_looped_emission *looped) {
+  return find_arguments(looped);
 }
 
-/// Fills the words of the registers that a loop loads, from the delivery's frame.
-static inline __attribute__((always_inline)) void load_frame(const fwd_emission *state, fwd_replay_word *words) {
-  load_selector(state, words);
-  fwd_replay_load_frame(words, &state->method->loads, state->delivery->frame);
+/// Finds the pointers for `fwd_deliver_to`, the hidden ones included.
+static void find_all_arguments(fwd_looped_emission *looped) {
+  fwd_emission *state = &looped->emission;
+  if (state->arguments) return;
+  state->arguments = pointers_of(looped);
+  fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
-__attribute__((noinline)) static void load_frame_apart(const fwd_emission *state, fwd_replay_word *words) {
-  load_frame(state, words);
-}
-
-/// Fills the words from the delivery's pointers. This function calls another one for sizes other than four and eight bytes,
-/// and so need not save registers itself.
-__attribute__((noinline)) static void load_pointed_apart(const fwd_emission *state, fwd_replay_word *words) {
-  load_selector(state, words);
-  if (__builtin_expect(state->method->loads.sizes == FWD_LOADS_OF_ANY_SIZE, 0)) {
-    fwd_replay_load_pointed(words, &state->method->loads, state->delivery->arguments);
+/// Returns the words of the registers, from the delivery's frame or from its pointers. This function calls another one for
+/// sizes other than four and eight bytes, and so need not save registers itself.
+__attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_emission *looped) {
+  const fwd_delivery *delivery = looped->emission.delivery;
+  const fwd_compiled_method *method = looped->emission.method;
+  const fwd_register_loads *loads = &method->loads;
+  fwd_replay_word *words = method->is_narrow ? ((narrow_emission *)looped)->words : ((wide_emission *)looped)->words;
+  // Methods that take the selector load it from here. Otherwise an argument takes its word.
+  words[1] = (uint64_t)(uintptr_t)method->method.selector;
+  if (!delivery->arguments) {
+    fwd_replay_load_frame(words, loads, delivery->frame);
+  } else if (__builtin_expect(loads->sizes == FWD_LOADS_OF_ANY_SIZE, 0)) {
+    fwd_replay_load_pointed(words, loads, delivery->arguments);
   } else {
-    fwd_replay_load_pointed_4_or_8(words, &state->method->loads, state->delivery->arguments);
+    fwd_replay_load_pointed_4_or_8(words, loads, delivery->arguments);
+  }
+  return words;
+}
+
+/// Returns the words for a delivery with a frame.
+static inline const fwd_replay_word *words_of_frame(fwd_looped_emission *looped) {
+  if (looped->emission.method->loads.sizes != FWD_LOADS_IN_ORDER) return load_words(looped);
+  // The receiver's word, which would stand before the frame, is not read.
+  return (const fwd_replay_word *)((uintptr_t)looped->emission.delivery->frame - sizeof(fwd_replay_word));
+}
+
+// MARK: Deliveries
+
+/// Makes a delivery of any kind.
+__attribute__((noinline)) static void deliver_slowly(fwd_looped_emission *looped, const fwd_record *record) {
+  // A result of no bytes has an address all the same.
+  unsigned char nothing;
+  fwd_at_hand at_hand = {.result = &nothing, .kept = &nothing};
+  find_all_arguments(looped);
+  looped->replay.record = record;
+  fwd_deliver_to(&looped->emission, &at_hand, record);
+  looped->replay.record = NULL;
+}
+
+/// Keeps a subscriber alive during a delivery if it `is_weak`: held by an unowned reference. Returns false if it has begun to
+/// deinitialise.
+static inline __attribute__((always_inline)) bool take(fwd_emission *state, uintptr_t held, bool is_weak) {
+  if (!held) __builtin_unreachable();
+  if (!is_weak || __builtin_expect(fwd_take_weak(held) != NULL, 1)) return true;
+  state->met_dead = true;
+  return false;
+}
+
+/// Ends what `take` began. The subscriber may deinitialise here.
+static inline __attribute__((always_inline)) void drop(uintptr_t held, bool is_weak) {
+  if (is_weak) fwd_release_counted((void *)held);
+}
+
+/// Calls a closure, which may ask for its subscription.
+static inline __attribute__((always_inline)) void call_closure(fwd_looped_emission *looped, const fwd_record *record,
+                                                               const fwd_swift_closure *closure,
+                                                               void *const *arguments) {
+  // A result of no bytes has an address all the same.
+  unsigned char nothing;
+  looped->replay.record = record;
+  fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
+  // What runs from here on is not the subscriber.
+  looped->replay.record = NULL;
+}
+
+/// Delivers to a list's only record, whose subscription holds its object as `is_weak` says. `arguments` are pointers for
+/// closures, or NULL if they have not been found yet. `has_frame` says that the delivery has a frame.
+static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emission *looped, const fwd_record *record,
+                                                                  uintptr_t held, bool is_weak, void *const *arguments,
+                                                                  bool has_frame) {
+  fwd_emission *state = &looped->emission;
+  const fwd_compiled_method *method = state->method;
+  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  const fwd_swift_closure *closure = implementation->closure;
+  if (implementation->function) {
+    const fwd_replay_word *words = has_frame ? words_of_frame(looped) : load_words(looped);
+    if (!take(state, held, is_weak)) return;
+    method->replayers.call(record->receiver, words, implementation->function, implementation->context);
+  } else {
+    if (!closure) {
+      if (implementation->packed) deliver_slowly(looped, record);
+      return;
+    }
+    if (!arguments) arguments = find_arguments(looped);
+    if (__builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) {
+      // `fwd_deliver_to` finds out why, and reports it.
+      deliver_slowly(looped, record);
+      return;
+    }
+    if (!take(state, held, is_weak)) return;
+    call_closure(looped, record, closure, arguments);
+  }
+  drop(held, is_weak);
+  state->responses = 1;
+}
+
+/// Delivers to a list's only record, of any kind.
+static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emission *looped, const fwd_record *record,
+                                                                  void *const *arguments, bool has_frame) {
+  uintptr_t held = fwd_record_held(record);
+  // Before the table is read, since the table of a subscription that has ended may be gone.
+  if (!(held & FWD_HELD_BITS)) {
+    deliver_plainly(looped, record, held, true, arguments, has_frame);
+  } else if (fwd_held_is_steady(held)) {
+    deliver_plainly(looped, record, held, false, arguments, has_frame);
+  } else {
+    deliver_slowly(looped, record);
   }
 }
 
-/// Loads the words of the registers, where pointers to the arguments may have been. By functions that are not inlined, so
-/// that the callers need less stack.
-static inline void load_words_apart(fwd_looped_emission *looped, bool has_pointers) {
+/// Delivers to some records of any kind, inside of a reading or, without `counts`, of a batch, which keeps all objects alive.
+/// All records get the same arguments: the words for C functions and the pointers for closures are found before the first
+/// delivery that needs them, and a closure is asked once whether it takes them, until a record has another one.
+static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emission *looped, fwd_record *const *records,
+                                                               size_t count, bool counts, bool prefetches) {
   fwd_emission *state = &looped->emission;
-  state->arguments = NULL;
-  if (has_pointers) {
-    load_pointed_apart(state, looped->replay.words);
-  } else {
-    load_frame_apart(state, looped->replay.words);
+  const fwd_compiled_method *method = state->method;
+  const size_t offset = fwd_dispatch_table_offset(method->index);
+  const fwd_replay_call call = method->replayers.call;
+  const fwd_replay_word *words = NULL;
+  void *const *arguments = NULL;
+  // No closure has the address 1, so a record without one differs from `accepted`, too.
+  const fwd_swift_closure *accepted = (const fwd_swift_closure *)1;
+  fwd_function first = NULL;
+  for (fwd_record *const *end = records + count; records < end; records++) {
+    if (prefetches) fwd_prefetch(records, 0, (size_t)(end - records));
+    const fwd_record *record = *records;
+    uintptr_t held = fwd_record_held(record);
+    // Before the table is read, as above.
+    if (__builtin_expect(counts ? (held & FWD_HELD_BITS) > FWD_HELD_NONE : (held & FWD_HELD_IRREGULAR) != 0, 0)) {
+      deliver_slowly(looped, record);
+      continue;
+    }
+    const bool is_weak = counts && !(held & FWD_HELD_BITS);
+    const fwd_implementation *implementation = fwd_dispatch_table_at_offset(record->table, offset);
+    const fwd_function function = implementation->function;
+    if (function) {
+      if (__builtin_expect(!words, 0)) words = load_words(looped);
+      fwd_take_turn(function, !first, &first);
+      if (!take(state, held, is_weak)) continue;
+      call(record->receiver, words, function, implementation->context);
+    } else {
+      const fwd_swift_closure *closure = implementation->closure;
+      if (__builtin_expect(closure != accepted, 0)) {
+        if (!closure) {
+          if (implementation->packed) deliver_slowly(looped, record);
+          continue;
+        }
+        if (!arguments) arguments = find_arguments_apart(looped);
+        if (!fwd_swift_closure_takes(closure, arguments)) {
+          // `fwd_deliver_to` finds out why, and reports it.
+          deliver_slowly(looped, record);
+          continue;
+        }
+        accepted = closure;
+      }
+      fwd_take_turn(closure->function, !first, &first);
+      if (!take(state, held, is_weak)) continue;
+      call_closure(looped, record, closure, arguments);
+    }
+    drop(held, is_weak);
+    state->responses++;
   }
 }
 
-/// Delivers to the records of the replay by the loop for C functions.
-static inline void replay_functions(fwd_looped_emission *looped, bool has_weak) {
-  fwd_emission *state = &looped->emission;
-  // Added after the call, since the deliveries that the loop leaves to the fan-out change `responses`, too.
-  size_t delivered = (has_weak ? state->method->replayers.weak : state->method->replayers.held)(&looped->replay);
-  state->responses += delivered;
+__attribute__((noinline)) static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  deliver_each(looped, records, count, true, false);
 }
 
-/// Delivers to some records: first by the loop over closures, then the rest by a loop for C functions. C callbacks have
-/// pointers to the arguments, which closures take as they are, so the words of registers are loaded only if a C function is
-/// subscribed.
-static void replay_part(fwd_looped_emission *looped, fwd_record *const *records, size_t count, fwd_replayer closures,
-                        bool has_weak) {
+__attribute__((noinline)) static void deliver_to_many(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  deliver_each(looped, records, count, true, true);
+}
+
+static void replay_slowly(fwd_replay *replay, const fwd_record *record) {
+  deliver_slowly((fwd_looped_emission *)replay, record);
+}
+
+static void *const *replay_arguments(fwd_replay *replay) { return find_arguments((fwd_looped_emission *)replay); }
+
+static const fwd_replay_operations operations_of_loops = {
+    .deliver_slowly = replay_slowly, .find_arguments = replay_arguments};
+
+/// Delivers to some records without a weak one, or of a batch: to the closures that come first, then to the rest by the
+/// method's loop. Many records are delivered to in parts, since loops do not prefetch.
+__attribute__((noinline)) static void replay_held(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   fwd_replay *replay = &looped->replay;
-  replay->records = records;
-  replay->count = count;
-  size_t delivered = closures(replay);
-  looped->emission.responses += delivered;
-  if (replay->count == 0) return;
-  load_words_apart(looped, looped->emission.delivery->arguments);
-  replay_functions(looped, has_weak);
-}
-
-/// Delivers to some records, inside of a reading or of a batch. `closures` is the loop over closures. Many records without a
-/// weak one are delivered to in parts, since their loops do not prefetch.
-__attribute__((noinline)) static void replay_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count,
-                                                  fwd_replayer closures, bool has_weak) {
-  bool in_parts = !has_weak && count >= FWD_PREFETCHED_COUNT;
+  fwd_emission *state = &looped->emission;
+  replay->operations = &operations_of_loops;
+  replay->implementation = fwd_dispatch_table_offset(state->method->index);
+  replay->words = NULL;
+  bool in_parts = count >= FWD_PREFETCHED_COUNT;
   while (count > 0) {
     size_t part = in_parts ? fwd_prefetch_part(records, count) : count;
-    replay_part(looped, records, part, closures, has_weak);
+    replay->records = records;
+    replay->count = part;
+    // Added after the calls, since deliveries that the loops leave to the fan-out change `responses`, too.
+    size_t delivered = fwd_replay_closures(replay);
+    if (replay->count > 0) {
+      if (!replay->words) replay->words = load_words(looped);
+      delivered += state->method->replayers.loop(replay);
+    }
+    state->responses += delivered;
     records += part;
     count -= part;
   }
 }
 
-// These functions deliver to closures, for narrow methods and few records. They are not inlined: the frame of an inlined one
-// would stay on the stack while a loop calls C functions.
+/// From so many records on without a weak one the method's loop is faster than `deliver_each`.
+enum { fewest_for_loop = 4 };
 
-__attribute__((noinline)) static bool replay_last_weak(fwd_looped_emission *looped) {
-  fwd_replay *replay = &looped->replay;
-  return fwd_deliver_to_last(replay, replay->records[0], true, narrow_arguments, &looped->emission.responses);
-}
-
-__attribute__((noinline)) static bool replay_last_held(fwd_looped_emission *looped) {
-  fwd_replay *replay = &looped->replay;
-  return fwd_deliver_to_last(replay, replay->records[0], false, narrow_arguments, &looped->emission.responses);
-}
-
-__attribute__((noinline)) static void replay_weak_closures(fwd_looped_emission *looped) {
-  fwd_deliver_by_closures(&looped->replay, true, false, (fwd_replay_operations){deliver_slowly, narrow_arguments},
-                          &looped->emission.responses);
-}
-
-__attribute__((noinline)) static void replay_held_closures(fwd_looped_emission *looped) {
-  fwd_deliver_by_closures(&looped->replay, false, false, (fwd_replay_operations){deliver_slowly, narrow_arguments},
-                          &looped->emission.responses);
-}
-
-/// Whether the first record of the replay that implements the method has a closure. Skips the records before it. The answer
-/// is no if it meets a subscription that has ended or has a gate.
-static inline bool begins_with_closure(fwd_replay *replay) {
-  for (; replay->count > 0; replay->records++, replay->count--) {
-    const fwd_record *record = replay->records[0];
-    // Before the table is read, since the table of a subscription that has ended may be gone.
-    if (fwd_record_held(record) & FWD_HELD_IRREGULAR) return false;
-    const fwd_implementation *implementation = fwd_dispatch_table_at_offset(record->table, replay->implementation);
-    if (implementation->closure) return true;
-    if (!fwd_implementation_is_empty(implementation)) return false;
+/// Delivers to some records, inside of a reading. `has_weak` says that there may be a weak one.
+static void deliver_to_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {
+  if (!has_weak && count >= fewest_for_loop && looped->emission.method->replayers.loop) {
+    replay_held(looped, records, count);
+  } else if (count < FWD_PREFETCHED_COUNT) {
+    deliver_to_few(looped, records, count);
+  } else {
+    deliver_to_many(looped, records, count);
   }
-  return false;
 }
 
-/// Delivers to records of a narrow method, of which there are few: first to the closures, then to the rest by a loop for C
-/// functions. `is_weak` says that weak subscribers are retained, `has_weak` that there may be some, `has_pointers` that the
-/// delivery has pointers to its arguments, and `is_loaded` that the words of its frame have been loaded.
-static inline __attribute__((always_inline)) void replay_few(fwd_looped_emission *looped, fwd_record *const *records,
-                                                             size_t count, bool is_weak, bool has_weak,
-                                                             bool has_pointers, bool is_loaded) {
-  fwd_replay *replay = &looped->replay;
-  replay->records = records;
-  replay->count = count;
-  bool has_closures = begins_with_closure(replay);
-  if (has_closures) {
-    if (replay->count == 1 && (is_weak ? replay_last_weak : replay_last_held)(looped)) return;
-    if (is_weak) {
-      replay_weak_closures(looped);
-    } else {
-      replay_held_closures(looped);
-    }
-  }
-  if (replay->count == 0) return;
-  if (!is_loaded || has_closures) load_words_apart(looped, has_pointers);
-  replay_functions(looped, has_weak);
-}
-
-/// Delivers to the records of a list of several segments by loops, inside of a reading. Gives how many it has visited.
-__attribute__((noinline)) static size_t replay_spans(fwd_looped_emission *looped) {
+/// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
+__attribute__((noinline)) static size_t deliver_to_spans(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
   size_t visited = 0;
   fwd_span span;
   for (bool found = fwd_span_first(fwd_proxy_list(state->proxy), &span); found; found = fwd_span_next(&span)) {
     visited += span.count;
-    replay_some(looped, span.records, span.count, fwd_replay_closures, span.has_weak);
+    deliver_to_some(looped, span.records, span.count, span.has_weak);
   }
   return visited;
 }
 
-/// Begins a fan-out by a loop. `words` has room for the registers, and for as many pointers as there are arguments.
-/// Returns false if the stack is nearly used up.
-static inline __attribute__((always_inline)) bool begin_loop(fwd_looped_emission *looped, fwd_proxy *proxy,
-                                                             const fwd_compiled_method *method,
-                                                             const fwd_delivery *delivery, fwd_replay_word *words) {
-  fwd_emission *state = &looped->emission;
-  fwd_replay *replay = &looped->replay;
-  fwd_emission_begin(state, proxy, method, delivery);
-  if (__builtin_expect(!fwd_nesting_has_room(looped, 0), 0)) return false;
-  state->arguments = NULL;
-  replay->words = words;
-  replay->met_dead = false;
-  replay->operations = &operations_of_loops;
-  replay->implementation = fwd_dispatch_table_offset(method->index);
-  replay->context_index = method->loads.context_index;
-  replay->record = NULL;
-  return true;
-}
-
-/// Delivers to the records of the list by the loops of replay.c, inside of a reading. Gives how many of the list's first
-/// records have been asked for the method; 0 if only those that implement it have been visited.
-__attribute__((noinline)) static size_t replay_any(fwd_looped_emission *looped) {
+/// Delivers to the records of the list, inside of a reading. Gives how many of the list's first records have been asked for
+/// the method; 0 if only those that implement it have been visited.
+__attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *looped) {
   const fwd_emission *state = &looped->emission;
   fwd_subscriber_list *list = fwd_proxy_list(state->proxy);
   const fwd_responders *responders = fwd_list_responders(list, state->method->index);
   if (responders) {
-    replay_some(looped, responders->records, responders->count, fwd_replay_closures, responders->has_weak);
+    deliver_to_some(looped, responders->records, responders->count, responders->has_weak);
     return 0;
   }
   const fwd_reading reading = fwd_list_read(list, (fwd_guard){0});
-  if (reading.is_long) return replay_spans(looped);
-  replay_some(looped, reading.records, reading.count, fwd_replay_closures, reading.has_weak);
+  if (reading.is_long) return deliver_to_spans(looped);
+  deliver_to_some(looped, reading.records, reading.count, reading.has_weak);
   return reading.count;
 }
 
-/// The same for a narrow method.
-static inline __attribute__((always_inline)) size_t replay_reading(fwd_looped_emission *looped,
-                                                                   const fwd_reading *reading, bool has_pointers) {
-  if (!fwd_is_short(reading, looped->emission.proxy)) return replay_any(looped);
-  replay_few(looped, reading->records, reading->count, true, reading->has_weak, has_pointers, !has_pointers);
+/// The same for a narrow method. `arguments` and `has_frame` are those of `deliver_to_lone`.
+static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
+                                                                       const fwd_reading *reading,
+                                                                       void *const *arguments, bool has_frame) {
+  if (!fwd_is_short(reading, looped->emission.proxy)) return deliver_to_any(looped);
+  if (reading->count == 1) {
+    deliver_to_lone(looped, reading->records[0], arguments, has_frame);
+    return 1;
+  }
+  deliver_to_some(looped, reading->records, reading->count, reading->has_weak);
   return reading->count;
 }
 
-/// Ends a fan-out by a loop, after the nesting frame has been left.
-static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emission *looped, size_t asked,
-                                                                 fwd_error *error) {
+// MARK: Fan-outs
+
+/// Begins a fan-out by loops. Returns false if the stack is nearly used up.
+static inline __attribute__((always_inline)) bool begin(fwd_looped_emission *looped, fwd_proxy *proxy,
+                                                        const fwd_compiled_method *method,
+                                                        const fwd_delivery *delivery) {
+  fwd_emission *state = &looped->emission;
+  fwd_emission_begin(state, proxy, method, delivery);
+  if (__builtin_expect(!fwd_nesting_has_room(looped, 0), 0)) return false;
+  state->arguments = NULL;
+  looped->replay.record = NULL;
+  return true;
+}
+
+/// Ends a fan-out by loops, after the nesting frame has been left.
+static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission *looped, size_t asked, fwd_error *error) {
   fwd_emission *state = &looped->emission;
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);
   if (__builtin_expect(state->responses > 0 && !state->failure, 1)) return FWD_OK;
@@ -265,129 +349,103 @@ static inline __attribute__((always_inline)) fwd_status end_loop(fwd_looped_emis
   return fwd_outcome_finish_void(state, error);
 }
 
-/// Delivers to the subscribers of the moment by a loop. `has_pointers` says that the delivery has pointers to its arguments.
-/// It is a constant for narrow methods, since to ask would cost a frame's emission some percent.
-static inline __attribute__((always_inline)) fwd_status fan_out_by_loop(fwd_proxy *proxy,
-                                                                        const fwd_compiled_method *method,
-                                                                        const fwd_delivery *delivery,
-                                                                        fwd_error *error, fwd_replay_word *words,
-                                                                        bool has_pointers, bool is_narrow) {
-  fwd_looped_emission looped;
-  fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words)) {
-    return fwd_nesting_fail(method->method.selector, error);
-  }
-  // First, so that the loop finds them stored.
-  if (is_narrow && !has_pointers) load_frame(state, words);
+/// Delivers to the subscribers of the moment. `has_pointers` says that the delivery has pointers to its arguments. It is a
+/// constant for narrow methods, since to ask would cost a frame's emission some percent.
+static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emission *looped, fwd_proxy *proxy,
+                                                                const fwd_compiled_method *method,
+                                                                const fwd_delivery *delivery, fwd_error *error,
+                                                                bool has_pointers, bool is_narrow) {
+  fwd_emission *state = &looped->emission;
+  if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
-  size_t asked = is_narrow ? replay_reading(&looped, &reading, has_pointers) : replay_any(&looped);
-  fwd_leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead | looped.replay.met_dead);
-  return end_loop(&looped, asked, error);
+  size_t asked = is_narrow ? deliver_to_reading(looped, &reading, NULL, !has_pointers) : deliver_to_any(looped);
+  fwd_leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead);
+  return end(looped, asked, error);
 }
 
-/// Delivers to the subscribers of a batch by a loop.
-static inline __attribute__((always_inline)) fwd_status fan_out_batch_by_loop(fwd_proxy *proxy,
-                                                                              const fwd_compiled_method *method,
-                                                                              const fwd_delivery *delivery,
-                                                                              fwd_error *error, fwd_replay_word *words,
-                                                                              bool is_narrow) {
-  fwd_looped_emission looped;
-  fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words)) {
-    return fwd_nesting_fail(method->method.selector, error);
-  }
+/// Delivers to the subscribers of a batch.
+static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_looped_emission *looped, fwd_proxy *proxy,
+                                                                         const fwd_compiled_method *method,
+                                                                         const fwd_delivery *delivery,
+                                                                         fwd_error *error) {
+  fwd_emission *state = &looped->emission;
+  if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
-  if (is_narrow && __builtin_expect(members->count < FWD_PREFETCHED_COUNT, 1)) {
-    replay_few(&looped, members->records, members->count, false, false, delivery->arguments, false);
+  if (members->count < fewest_for_loop || !method->replayers.loop) {
+    deliver_each(looped, members->records, members->count, false, false);
   } else {
-    // All are held, and the loop that retains is not needed.
-    replay_some(&looped, members->records, members->count, fwd_replay_held_closures, false);
+    replay_held(looped, members->records, members->count);
   }
-  state->met_dead |= looped.replay.met_dead;
   // Read again, since what is kept across the deliveries takes stack at each level.
   const fwd_batch *batch = state->delivery->batch;
   fwd_emission_leave(state, __builtin_expect(state->met_dead, 0) ? fwd_visited_now(batch->guard, batch->walked) : 0);
-  return end_loop(&looped, 0, error);
+  return end(looped, 0, error);
 }
 
-/// For narrow methods with a frame.
 fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                              fwd_error *error) {
-  fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_by_loop(proxy, method, delivery, error, words, false, true);
+  narrow_emission emission;
+  return fan_out(&emission.looped, proxy, method, delivery, error, false, true);
 }
 
-/// For narrow methods with pointers to the arguments.
 fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                 fwd_error *error) {
-  fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_by_loop(proxy, method, delivery, error, words, true, true);
+  narrow_emission emission;
+  return fan_out(&emission.looped, proxy, method, delivery, error, true, true);
 }
 
-/// For methods that are not narrow.
 fwd_status fwd_fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                             fwd_error *error) {
-  fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_by_loop(proxy, method, delivery, error, words, delivery->arguments, false);
+  wide_emission emission;
+  return fan_out(&emission.looped, proxy, method, delivery, error, delivery->arguments, false);
 }
 
-/// For narrow methods and a batch.
 fwd_status fwd_fan_out_batch(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                              fwd_error *error) {
-  fwd_replay_word words[FWD_REPLAY_NARROW];
-  return fan_out_batch_by_loop(proxy, method, delivery, error, words, true);
+  narrow_emission emission;
+  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error);
 }
 
-/// For methods that are not narrow, and a batch.
 fwd_status fwd_fan_out_batch_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                   fwd_error *error) {
-  fwd_replay_word words[FWD_REPLAY_WORDS];
-  return fan_out_batch_by_loop(proxy, method, delivery, error, words, false);
+  wide_emission emission;
+  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error);
 }
 
 // MARK: Interceptors
 
-/// Calls interceptors before or after the loop of an emission of a narrow method. Pointers into the frame stand where the
-/// loop's words are.
-__attribute__((noinline)) static void pass_taps(fwd_looped_emission *looped, const fwd_tap *taps, size_t count) {
-  const fwd_emission *state = &looped->emission;
-  fwd_call_taps(state->proxy, state->method, narrow_arguments(&looped->replay), taps, count);
-}
-
-/// Calls the interceptors after the loop.
-__attribute__((noinline)) static void pass_later_taps(fwd_looped_emission *looped, const fwd_taps *taps) {
+/// Calls the interceptors after the deliveries.
+__attribute__((noinline)) static void call_later_taps(fwd_looped_emission *looped, const fwd_taps *taps) {
   fwd_emission *state = &looped->emission;
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  pass_taps(looped, taps->taps + taps->before_count, taps->after_count);
+  fwd_call_taps(state->proxy, state->method, find_arguments(looped), taps->taps + taps->before_count, taps->after_count);
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
 }
 
-/// Fans out by a loop, and calls the interceptors before and after it in the same emission. `has_pointers` has the meaning
-/// that it has for `fan_out_by_loop`.
-static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_proxy *proxy,
+/// Fans out to the subscribers of the moment, and calls the interceptors before and after them in the same emission.
+/// `has_pointers` has the meaning that it has for `fan_out`.
+static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
                                                                          const fwd_delivery *delivery,
-                                                                         fwd_fan_out_afterwards fan_out,
+                                                                         fwd_fan_out_afterwards otherwise,
                                                                          fwd_error *error, bool has_pointers) {
-  fwd_replay_word words[FWD_REPLAY_NARROW];
-  fwd_looped_emission looped;
-  fwd_emission *state = &looped.emission;
-  if (!begin_loop(&looped, proxy, method, delivery, words)) {
-    return fwd_nesting_fail(method->method.selector, error);
-  }
+  fwd_emission *state = &looped->emission;
+  if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
   fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0);
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   // The taps may have been replaced since the caller has read the method's bits.
   if (__builtin_expect(!taps || taps->has_stub, 0)) {
     fwd_hazard_leave(guard);
-    return fwd_intercept(proxy, method, delivery, fan_out, error);
+    return fwd_intercept(proxy, method, delivery, otherwise, error);
   }
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   bool has_later = taps->after_count > 0;
+  void *const *arguments = NULL;
   if (taps->before_count > 0) {
-    pass_taps(&looped, taps->taps, taps->before_count);
+    arguments = find_arguments(looped);
+    fwd_call_taps(proxy, method, arguments, taps->taps, taps->before_count);
     // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
     // frees them at the same moment.
     if (!has_later && __builtin_expect(!fwd_guard_is_current(guard), 0)) {
@@ -395,28 +453,27 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_pro
       guard = fwd_hazard_enter_within(guard.domain, has_pointers ? 1 : 0);
     }
   }
-  // After the interceptors, whose pointers to the arguments stood where the words are.
-  if (!has_pointers) load_frame(state, words);
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
-  size_t asked = replay_reading(&looped, &reading, has_pointers);
+  size_t asked = deliver_to_reading(looped, &reading, arguments, !has_pointers);
   state->frame.kind = FWD_NESTING_OTHER;
-  state->met_dead |= looped.replay.met_dead;
   fwd_emission_leave(state, fwd_visited_by(guard, asked));
-  fwd_status status = end_loop(&looped, asked, error);
-  if (status == FWD_OK && has_later) pass_later_taps(&looped, taps);
+  fwd_status status = end(looped, asked, error);
+  if (status == FWD_OK && has_later) call_later_taps(looped, taps);
   fwd_hazard_leave(guard);
   return status;
 }
 
 fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                      fwd_fan_out_afterwards fan_out, fwd_error *error) {
-  return fan_out_observed(proxy, method, delivery, fan_out, error, false);
+                                      fwd_fan_out_afterwards otherwise, fwd_error *error) {
+  narrow_emission emission;
+  return fan_out_observed(&emission.looped, proxy, method, delivery, otherwise, error, false);
 }
 
 fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                         const fwd_delivery *delivery, fwd_fan_out_afterwards fan_out,
+                                         const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise,
                                          fwd_error *error) {
-  return fan_out_observed(proxy, method, delivery, fan_out, error, true);
+  narrow_emission emission;
+  return fan_out_observed(&emission.looped, proxy, method, delivery, otherwise, error, true);
 }

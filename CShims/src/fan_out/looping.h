@@ -12,7 +12,7 @@
 
 /// Whether a loop delivers to the subscribers.
 static inline bool fwd_is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
-  return method->replayers.weak && !delivery->collector &&
+  return method->replayers.call && !delivery->collector &&
          !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
 }
 
@@ -37,12 +37,12 @@ fwd_status fwd_fan_out_batch_wide(fwd_proxy *proxy, const fwd_compiled_method *m
 
 /// Calls the interceptors before and after the subscribers, too, in the same emission. The method is narrow, and the delivery
 /// has a frame. If an interceptor turns out to replace the subscribers, `fwd_intercept` takes the delivery over, with
-/// `fan_out`.
+/// `otherwise`.
 fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                      fwd_fan_out_afterwards fan_out, fwd_error *error);
+                                      fwd_fan_out_afterwards otherwise, fwd_error *error);
 /// The same for a delivery that has pointers to its arguments.
 fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                         const fwd_delivery *delivery, fwd_fan_out_afterwards fan_out,
+                                         const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise,
                                          fwd_error *error);
 
 #endif

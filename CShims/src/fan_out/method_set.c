@@ -42,12 +42,12 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   // Arguments without bytes take no register, so there may be more arguments than registers. A loop
   // has room for as many pointers as registers.
   compiled->is_plain = is_plain(method, &compiled->result);
-  if (compiled->plan && compiled->is_plain && compiled->argument_count <= FWD_REPLAY_WORDS) {
+  if (compiled->plan && compiled->is_plain && compiled->argument_count <= FWD_REPLAY_WIDE) {
     compiled->replayers = fwd_replayers_find(compiled->plan);
   }
   compiled->is_small = compiled->plan && compiled->plan->stack_size == 0 && compiled->result.size <= FWD_SMALL_RESULT &&
                        compiled->argument_count <= FWD_SMALL_ARGUMENTS;
-  if (compiled->replayers.weak) {
+  if (compiled->replayers.call) {
     compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
     compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&
                           compiled->loads.first + compiled->loads.count <= FWD_REPLAY_NARROW;

@@ -37,9 +37,9 @@ typedef struct fwd_compiled_method {
   const fwd_cif *cif;
   /// NULL if the signature has none: then calls go through `cif`.
   const fwd_call_plan *plan;
-  /// The loops of a void method that goes to all responders; NULL in both if it has none.
+  /// How the functions of a void method that goes to all responders are called; NULL in both if the loops are not for it.
   fwd_replayers replayers;
-  /// Whether FWD_REPLAY_NARROW words are enough for a loop, and for pointers to all arguments.
+  /// Whether FWD_REPLAY_NARROW words are enough for the registers, and for pointers to all arguments.
   bool is_narrow;
   /// Whether a fan-out that decides after each delivery needs no more than FWD_SMALL_ARGUMENTS pointers to arguments,
   /// FWD_SMALL_RESULT bytes for a result, and no room for arguments on the stack.

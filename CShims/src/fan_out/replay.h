@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The replay loops: the inner loop of a fan-out of a void method. The argument registers are loaded once; then one call
-/// is made for each record, with another receiver and another function.
+/// Calls of C functions with the words of a method's registers: of one function, or of all in an array of records.
 
 #ifndef FWD_SRC_REPLAY_H
 #define FWD_SRC_REPLAY_H
@@ -10,31 +9,32 @@
 #include <string.h>
 
 #include "abi/plan.h"
+#include "base/turns.h"
 #include "base/word.h"
 #include "fan_out/replay_state.h"
 
-/// Returns how many deliveries the loop has made itself.
-typedef size_t (*fwd_replayer)(fwd_replay *replay);
+/// Calls a function with some words, of which the first is not read: with a receiver instead. The context comes behind the
+/// method's own integers.
+typedef void (*fwd_replay_call)(void *receiver, const fwd_replay_word *words, fwd_function function, const void *context);
 
-/// The loops for one shape of signature.
+/// Delivers to all records of a replay, whose objects the proxy or a batch keeps alive. It counts no references and does not
+/// prefetch: long lists come in parts (`fwd_prefetch_part`). Returns how many deliveries it has made itself.
+typedef size_t (*fwd_replay_loop)(fwd_replay *replay);
+
+/// What there is for one shape of signature.
 typedef struct fwd_replayers {
-  /// Retains weakly referenced objects during their deliveries.
-  fwd_replayer weak;
-  /// For records whose objects are kept alive by the proxy or by a batch: counts no reference, and does not prefetch. Long
-  /// lists come in parts (`fwd_prefetch_part`).
-  fwd_replayer held;
+  fwd_replay_call call;
+  /// NULL for methods of more than FWD_REPLAY_NARROW registers.
+  fwd_replay_loop loop;
 } fwd_replayers;
 
-/// Finds the loops for a plan of a void function whose first argument is the receiver. Both are NULL if
-/// the plan passes arguments on the stack, or by other than whole registers.
+/// Finds the replayers for a plan of a void function whose first argument is the receiver. `call` is NULL if the plan passes
+/// arguments on the stack, or by other than whole registers.
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 
-/// Delivers to the first records of a list, as far as they have closures or lack the method, without the words of
-/// registers. Retains weak subscribers. Leaves the other records in the replay, and returns how many deliveries it has made.
+/// Delivers to the first records of a replay, as far as they have closures or lack the method, as a `fwd_replay_loop` does.
+/// Leaves the other records in the replay. Returns how many deliveries it has made.
 size_t fwd_replay_closures(fwd_replay *replay);
-/// The same for records that a batch holds: counts no reference, and does not prefetch. Long lists come in parts
-/// (`fwd_prefetch_part`).
-size_t fwd_replay_held_closures(fwd_replay *replay);
 
 /// Where the word of a register comes from.
 typedef struct fwd_register_load {
@@ -49,6 +49,8 @@ typedef struct fwd_register_load {
 
 /// The sizes of a method's loads, from the fastest to load to the slowest.
 typedef enum fwd_load_sizes {
+  /// All of 8 bytes, and they stand in the frame as the words do: the frame's bytes are the words behind the receiver's.
+  FWD_LOADS_IN_ORDER,
   FWD_LOADS_OF_8_BYTES,
   FWD_LOADS_OF_4_OR_8_BYTES,
   FWD_LOADS_OF_ANY_SIZE,
@@ -60,12 +62,10 @@ typedef struct fwd_register_loads {
   uint32_t first;
   uint32_t count;
   fwd_load_sizes sizes;
-  /// The integer register that a function's context is passed in: the first behind the method's own.
-  uint8_t context_index;
-  fwd_register_load loads[FWD_REPLAY_WORDS];
+  fwd_register_load loads[FWD_REPLAY_WIDE];
 } fwd_register_loads;
 
-/// Prepares the loads of a plan that has loops. `offsets` has the frame offset of each argument that is not hidden.
+/// Prepares the loads of a plan that has replayers. `offsets` has the frame offset of each argument that is not hidden.
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count);
 
@@ -79,17 +79,15 @@ static inline uint64_t fwd_replay_word_of_4_or_8(const fwd_register_load *load, 
 }
 
 /// Loads the registers' words from a frame.
-static inline __attribute__((always_inline)) void fwd_replay_load_frame(fwd_replay_word *words,
-                                                                        const fwd_register_loads *loads,
-                                                                        const char *frame) {
+static inline void fwd_replay_load_frame(fwd_replay_word *words, const fwd_register_loads *loads, const char *frame) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
-  if (__builtin_expect(loads->sizes == FWD_LOADS_OF_8_BYTES, 1)) {
-    for (; load < end; load++, word++) memcpy(&word->bits, frame + load->offset, sizeof word->bits);
+  if (__builtin_expect(loads->sizes <= FWD_LOADS_OF_8_BYTES, 1)) {
+    for (; load < end; load++, word++) *word = fwd_load_word_of(frame + load->offset);
   } else if (loads->sizes == FWD_LOADS_OF_4_OR_8_BYTES) {
-    for (; load < end; load++, word++) word->bits = fwd_replay_word_of_4_or_8(load, frame + load->offset);
+    for (; load < end; load++, word++) *word = fwd_replay_word_of_4_or_8(load, frame + load->offset);
   } else {
-    for (; load < end; load++, word++) word->bits = fwd_extend(frame + load->offset, load->size, load->is_signed);
+    for (; load < end; load++, word++) *word = fwd_extend(frame + load->offset, load->size, load->is_signed);
   }
 }
 
@@ -102,13 +100,12 @@ static inline const char *fwd_replay_pointed(const fwd_register_load *load, void
 void fwd_replay_load_pointed(fwd_replay_word *words, const fwd_register_loads *loads, void *const *arguments);
 
 /// The same where `sizes` is not FWD_LOADS_OF_ANY_SIZE.
-static inline __attribute__((always_inline)) void fwd_replay_load_pointed_4_or_8(fwd_replay_word *words,
-                                                                                 const fwd_register_loads *loads,
-                                                                                 void *const *arguments) {
+static inline void fwd_replay_load_pointed_4_or_8(fwd_replay_word *words, const fwd_register_loads *loads,
+                                                  void *const *arguments) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
   for (; load < end; load++, word++) {
-    word->bits = fwd_replay_word_of_4_or_8(load, fwd_replay_pointed(load, arguments));
+    *word = fwd_replay_word_of_4_or_8(load, fwd_replay_pointed(load, arguments));
   }
 }
 

@@ -10,34 +10,24 @@
 #include "members/record.h"
 
 enum {
-  /// The most registers of a narrow method. Its words are its integer registers, then its vector registers. Most methods
-  /// are narrow, and take less of the stack.
+  /// The most registers of a narrow method. Most methods are narrow, and take less of the stack.
   FWD_REPLAY_NARROW = 8,
-  /// In the words of all other methods, the index of the first vector register: before it come all integer registers and
-  /// the context's word, in case the context is on the stack.
-  FWD_REPLAY_BEFORE_VECTORS = FWD_INTEGER_REGISTERS + 1,
-  /// The words of methods that are not narrow.
-  FWD_REPLAY_WORDS = FWD_REPLAY_BEFORE_VECTORS + FWD_VECTOR_REGISTERS,
+  /// The most registers of any method.
+  FWD_REPLAY_WIDE = FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS,
 };
 
-/// A word of the replay. The two share their memory because a recursion needs it at each level.
-typedef union fwd_replay_word {
-  /// What a register holds. Loops copy them into local variables before their first delivery.
-  uint64_t bits;
-  /// A pointer to an argument, for deliveries outside the loops.
-  void *address;
-} fwd_replay_word;
+/// What a register holds. The words of a method are those of its integer registers, then those of its vector registers. The
+/// first is the receiver's, which each delivery has in another place.
+typedef uint64_t fwd_replay_word;
 
 typedef struct fwd_replay fwd_replay;
 
 /// What a loop asks of its fan-out.
 typedef struct fwd_replay_operations {
   /// Makes a delivery that the loop leaves to the fan-out: the implementation is neither a C function nor a closure that
-  /// takes the arguments, or the subscription has ended or has a gate (blocked, or limited to some deliveries), or its
-  /// reference is not of the loop's kind.
-  void (*deliver_slowly)(fwd_replay *replay, size_t index);
-  /// Returns pointers to the arguments, the hidden ones left out. They may stand where the words were: the loop must have
-  /// read these.
+  /// takes the arguments, or the subscription has ended or has a gate (blocked, or limited to some deliveries).
+  void (*deliver_slowly)(fwd_replay *replay, const fwd_record *record);
+  /// Returns pointers to the arguments, the hidden ones left out.
   void *const *(*find_arguments)(fwd_replay *replay);
 } fwd_replay_operations;
 
@@ -48,15 +38,10 @@ struct fwd_replay {
   /// The offset of the method's implementation in a dispatch table, in bytes.
   size_t implementation;
   const fwd_replay_operations *operations;
-  /// Whether a record was met whose object has died, so that it can be removed.
-  bool met_dead;
-  /// `context_index` of the method's loads. Only the loops of methods that are not narrow read it.
-  uint8_t context_index;
   /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
   /// would cost some percent of a call.
   const fwd_record *record;
-  /// The words, as FWD_REPLAY_NARROW and FWD_REPLAY_WORDS describe them. The first is the receiver's.
-  fwd_replay_word *words;
+  const fwd_replay_word *words;
 };
 
 // Tests make them smaller, so that short lists are prefetched and have several parts.
