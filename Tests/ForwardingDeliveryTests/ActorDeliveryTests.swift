@@ -62,9 +62,10 @@ import Testing
   @Test func `Nothing is delivered after a cancellation on the actor`() async throws {
     let proxy = try Feed.proxy()
     let counter = Counter()
-    let subscription = try proxy.subscribe(actor: counter, to: Feed.number) {
-      (counter: isolated Counter, number: Int64) in counter.numbers.append(number)
-    }
+    // Bounded, since the actor may have to wait for a thread while the two threads send.
+    let subscription = try proxy.subscribe(
+      actor: counter, to: Feed.number, overflow: .dropNewest(limit: 10_000)
+    ) { (counter: isolated Counter, number: Int64) in counter.numbers.append(number) }
     let stops = Stop()
     async let feeding: Void = onThreads(2) { _ in
       while !stops.isSet { try? proxy.send(Feed.number, 1) }
@@ -92,15 +93,18 @@ import Testing
     let subscription = try proxy.subscribe(actor: counter!, to: Feed.object) {
       (counter: isolated Counter, _: Tracked) in deliveries.add()
     }
-    // Keeps the actor busy, so that messages stay queued.
-    func block(_ counter: isolated Counter, _ release: DispatchSemaphore) { release.wait() }
-    let release = DispatchSemaphore(value: 0)
-    let blocking = Task { [actor = counter!] in await block(actor, release) }
-    for _ in 0..<10_000 { try proxy.send(Feed.object, Tracked(life)) }
-    #expect(life.live > 0)
+    // Keeps the actor busy until this function has given up its reference, so that all messages
+    // stay queued.
+    func send(_ counter: isolated Counter, _ isGivenUp: DispatchSemaphore) throws {
+      for _ in 0..<10_000 { try proxy.send(Feed.object, Tracked(life)) }
+      #expect(life.live == 10_000)
+      isGivenUp.wait()
+    }
+    let isGivenUp = DispatchSemaphore(value: 0)
+    let sending = Task { [actor = counter!] in try await send(actor, isGivenUp) }
     counter = nil
-    release.signal()
-    await blocking.value
+    isGivenUp.signal()
+    try await sending.value
     await subscription.drained()
     #expect(await eventually { observed == nil && life.live == 0 })
     #expect(deliveries.count == 10_000)
