@@ -7,6 +7,7 @@
 /// them, and while batches are open. At the end the program measures the memory and the time of large lists.
 
 #include <malloc.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -1053,8 +1054,31 @@ static const char *const pattern_names[pattern_count] = {
     "at the end", "at the front", "last behind a low priority", "with rising priorities", "with falling priorities",
     "with mixed priorities", "before any other", "after the first"};
 
-/// Inserts many subscribers in one pattern. The time of each must not grow with their number.
-static void measure_pattern(pattern shape, size_t size, fwd_dispatch_table *joined) {
+/// Returns the limit of the mean time of a change while a list grows to a size, or shrinks from it: half of the time to
+/// copy half of that many pointers. A list that copied all of its pointers for each change would take at least twice the
+/// limit, since its mean length is half of the size. To search all records would take even longer.
+static double time_limit(size_t size) {
+  // Sanitizers slow the list down more than they slow down a copy.
+  if (FWD_IS_SANITIZED) return INFINITY;
+  enum { attempts = 5, copies = 10 };
+  // Volatile, so that the compiler leaves no copy out.
+  static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+  size_t bytes = size / 2 * sizeof(void *);
+  char *memory = calloc(2, bytes);
+  NEED(memory);
+  double shortest = INFINITY;
+  for (int i = 0; i < attempts; i++) {
+    double start = seconds();
+    for (int j = 0; j < copies; j++) copy(memory + bytes, memory, bytes);
+    double each = (seconds() - start) / copies;
+    if (each < shortest) shortest = each;
+  }
+  free(memory);
+  return shortest / 2;
+}
+
+/// Inserts many subscribers in one pattern. Returns the mean time of an insertion. It must not grow with their number.
+static double measure_pattern(pattern shape, size_t size, fwd_dispatch_table *joined) {
   make_proxy();
   fwd_subscription *identifiers = malloc(size * sizeof *identifiers);
   NEED(identifiers);
@@ -1079,17 +1103,17 @@ static void measure_pattern(pattern shape, size_t size, fwd_dispatch_table *join
   }
   double inserted_at = seconds();
   EXPECT(fwd_forward(proxy, selectors[method_note], NULL, 0, NULL, 0) == FWD_OK && calls == size);
-  double called_at = seconds();
-  printf("%zu subscribers %s: ns each: inserting %.0f, a delivery %.1f\n", size, pattern_names[shape],
-         (inserted_at - start) / (double)size * 1e9, (called_at - inserted_at) / (double)size * 1e9);
-  // To copy all pointers for each insertion would take 10 us or more, and to search all records even longer.
-  if (!FWD_IS_SANITIZED) EXPECT((inserted_at - start) / (double)size < 6e-6);
+  double called_at = seconds(), each = (inserted_at - start) / (double)size;
+  printf("%zu subscribers %s: ns each: inserting %.0f, a delivery %.1f\n", size, pattern_names[shape], each * 1e9,
+         (called_at - inserted_at) / (double)size * 1e9);
   fwd_proxy_core_release(proxy);
   free(identifiers);
+  return each;
 }
 
-/// Removes the first subscriber again and again, as a subscriber does that unsubscribes when it is called.
-static void measure_removal(size_t size, fwd_dispatch_table *joined) {
+/// Removes the first subscriber again and again, as a subscriber does that unsubscribes when it is called. Returns the
+/// mean time of a removal.
+static double measure_removal(size_t size, fwd_dispatch_table *joined) {
   make_proxy();
   size_t calls = 0;
   for (size_t i = 0; i < size; i++) {
@@ -1113,17 +1137,25 @@ static void measure_removal(size_t size, fwd_dispatch_table *joined) {
   }
   double each = (seconds() - start) / (double)size;
   printf("%zu subscribers: %.0f ns each to find and remove the first\n", size, each * 1e9);
-  if (!FWD_IS_SANITIZED) EXPECT(each < 6e-6);
   EXPECT(fwd_proxy_subscriber_count(proxy) == 1);
   fwd_proxy_core_release(proxy);
+  return each;
 }
 
 static void measure_positions(size_t size) {
   fwd_dispatch_table *joined = fwd_dispatch_table_create(method_count, NULL);
   NEED(joined);
   fwd_dispatch_table_entry(joined, method_note)->function = (void (*)(void))ignore;
-  for (pattern shape = 0; shape < pattern_count; shape++) measure_pattern(shape, size, joined);
-  measure_removal(size, joined);
+  // Other processes may disturb a measurement, so it is repeated until one is below the limit.
+  enum { attempts = 5 };
+  for (pattern shape = 0; shape < pattern_count; shape++) {
+    double limit = time_limit(size), each = INFINITY;
+    for (int i = 0; i < attempts && each >= limit; i++) each = measure_pattern(shape, size, joined);
+    if (!EXPECT(each < limit)) printf("  the limit is %.0f ns\n", limit * 1e9);
+  }
+  double limit = time_limit(size), each = INFINITY;
+  for (int i = 0; i < attempts && each >= limit; i++) each = measure_removal(size, joined);
+  if (!EXPECT(each < limit)) printf("  the limit is %.0f ns\n", limit * 1e9);
   fwd_dispatch_table_release(joined);
 }
 
