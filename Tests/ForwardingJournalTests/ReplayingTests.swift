@@ -78,17 +78,17 @@
       let journal = try slowly(folder)
       let original = try await duration(journal, pace: 1)
       // The recorded times are those of the scheduler's tick.
-      #expect(original > 270)
+      #expect(original > 200)
       // A busy machine may be late by any time, so the fastest of some replays counts.
       var fastest = Double.infinity
       for _ in 0..<10 where fastest > original / 2 {
         fastest = min(fastest, try await duration(journal, pace: pace))
       }
-      #expect(fastest <= original / 2 && fastest > 270 / pace)
+      #expect(fastest <= original / 2 && fastest > 200 / pace)
     }
 
     // An hour would be waited for if the pace followed the clock.
-    @Test(.timeLimit(.minutes(5)), arguments: [-3_600_000_000_000, 3_600_000_000_000])
+    @Test(.timeLimit(.minutes(45)), arguments: [-3_600_000_000_000, 3_600_000_000_000])
     func `The pace does not follow a clock that was set while calls were recorded`(
       _ step: Int64
     ) async throws {
@@ -103,7 +103,7 @@
       let duration = try await duration(journal, pace: 1)
       // There are 200 ms between the last two calls. The recorded times change with the
       // scheduler's tick, each 1 to 10 ms. A busy machine may be late by any time, but not by an hour.
-      #expect(duration > 190 && duration < 300_000)
+      #expect(duration > 150 && duration < 1_800_000)
       // Ranges of times follow the clock that was set; positions do not.
       var entries = try journal.entries()
       #expect(try entries.next()?.position == 1)
@@ -123,8 +123,8 @@
       let other = try Log.proxy()
       let subscription = try other.subscribe { $0.on(Log.number) { continuation.yield($0) } }
       let schema = try Log.schema(other)
-      // A hundred times slower: the second call would come after some seconds.
-      let task = Task { try await journal.replay(to: other, schema, pace: 0.001) }
+      // A million times slower: the second call would come after hours.
+      let task = Task { try await journal.replay(to: other, schema, pace: 0.000_001) }
       var numbers = stream.makeAsyncIterator()
       #expect(await numbers.next() == 1)
       task.cancel()

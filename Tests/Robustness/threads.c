@@ -984,7 +984,7 @@ static void tell_of_hanging(int signal_number) {
 int main(int count, char **values) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   signal(SIGALRM, tell_of_hanging);
-  alarm(120);
+  alarm(1800);
   if (count > 1) rounds = (unsigned)strtoul(values[1], NULL, 10);
   seed = count > 2 ? strtoull(values[2], NULL, 10) : (uint64_t)time(NULL);
   printf("%u rounds, seed %llu\n", rounds, (unsigned long long)seed);
