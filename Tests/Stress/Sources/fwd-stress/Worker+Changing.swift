@@ -82,7 +82,7 @@ extension Worker {
   }
 
   /// Adds or ends a subscriber whose deliveries are made later.
-  private func changeQueued() {
+  func changeQueued() {
     // The executors are threads that a child does not have.
     if isChild.load(ordering: .relaxed) { return }
     stage.swapping.swap(&random)

@@ -33,7 +33,7 @@ extension Fan {
 
 extension Worker {
   /// Sends some messages to subscribers whose deliveries are made later.
-  private func forwardQueued() {
+  func forwardQueued() {
     if isChild.load(ordering: .relaxed) { return }
     for _ in 0..<4 { stage.queued.send(from: number, isEmpty: random.isOneOf(8)) }
     tally.queued += 4

@@ -112,6 +112,8 @@ internal import Synchronization
     startPassingThreads()
     nest()
     followNotifiers()
+    forwardQueued()
+    changeQueued()
   }
 
   /// Runs a fan-out of any proxy.
