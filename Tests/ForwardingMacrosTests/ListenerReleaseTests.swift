@@ -165,7 +165,10 @@
       Thread.detachNewThread {
         var cancelled = 0
         while cancelled < rounds {
-          guard let next = subscriptions.withLock({ $0.popLast() }) else { continue }
+          guard let next = subscriptions.withLock({ $0.popLast() }) else {
+            sched_yield()
+            continue
+          }
           next.cancel()
           cancelled += 1
         }
@@ -175,7 +178,7 @@
         let subscription = try #require(
           proxy.subscribe(LocalListener(deaths), lifetime: .strong))
         subscriptions.withLock { $0.append(subscription) }
-        while proxy.count > 4 {}
+        while proxy.count > 4 { sched_yield() }
       }
       isDone.wait()
       #expect(proxy.count == 0)
