@@ -157,16 +157,23 @@
       withExtendedLifetime(listener) {}
     }
 
+    /// Waits for another thread, which may need the processor. Most waits only spin, so that both
+    /// threads run at the same time.
+    private static func wait(_ count: inout Int) {
+      count += 1
+      if count % 200 == 0 { usleep(100) }
+    }
+
     @Test func `they die here if the proxy is asked while another thread cancels`() throws {
       let proxy = ReleaseDelegateProxy()
       let subscriptions = Mutex<[DynamicProxy.Subscription]>([])
       let rounds = 20_000
       let isDone = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
-        var cancelled = 0
+        var (cancelled, waits) = (0, 0)
         while cancelled < rounds {
           guard let next = subscriptions.withLock({ $0.popLast() }) else {
-            sched_yield()
+            Self.wait(&waits)
             continue
           }
           next.cancel()
@@ -174,11 +181,12 @@
         }
         isDone.signal()
       }
+      var waits = 0
       for _ in 1...rounds {
         let subscription = try #require(
           proxy.subscribe(LocalListener(deaths), lifetime: .strong))
         subscriptions.withLock { $0.append(subscription) }
-        while proxy.count > 4 { sched_yield() }
+        while proxy.count > 4 { Self.wait(&waits) }
       }
       isDone.wait()
       #expect(proxy.count == 0)
