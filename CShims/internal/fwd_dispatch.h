@@ -57,7 +57,7 @@ bool fwd_calls_swift_closures(void);
 /// The implementation of one method: a C function with the method's signature, or a packed function. If both are NULL
 /// the method is not implemented.
 ///
-/// A *thunk* sets both. The replay loops (replay.c) call `function` and pass `context` as one more integer argument,
+/// A *thunk* sets both. The calls and loops of replay.c call `function` and pass `context` as one more integer argument,
 /// after those of the signature. All other callers use `packed`.
 typedef struct fwd_implementation {
   void (*FWD_NULLABLE function)(void);

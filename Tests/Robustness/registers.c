@@ -18,7 +18,7 @@
 
 #if FWD_HAS_CALL_PLANS
 
-enum { vector_count = 8, subscriber_count = 2, argument_limit = FWD_INTEGER_REGISTERS + vector_count };
+enum { vector_count = 8, subscriber_count = 5, argument_limit = FWD_INTEGER_REGISTERS + vector_count };
 
 /// What the subscribers have been given, in the order of the calls.
 static struct {

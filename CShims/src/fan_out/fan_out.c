@@ -187,7 +187,7 @@ fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method
                                 void *result, fwd_error *error) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
-  // Most fan-outs go one way, which `fan_out` finds later.
+  // The usual case skips what `fan_out` asks.
   bool is_usual = (int32_t)fwd_list_tables(fwd_proxy_list(proxy), compiled->index) > 0 && compiled->is_narrow && !batch &&
                   !fwd_nesting_of_thread.batches && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
   if (__builtin_expect(is_usual, 1)) return fwd_fan_out_frame(proxy, compiled, &delivery, error);

@@ -29,8 +29,8 @@ typedef struct wide_emission {
 } wide_emission;
 
 static inline void **pointers_of(fwd_looped_emission *looped) {
-  _Static_assert(offsetof(narrow_emission, pointers) == sizeof *looped && offsetof(wide_emission, pointers) == sizeof *looped,
-                 "they have one place");
+  _Static_assert(offsetof(narrow_emission, pointers) == sizeof *looped, "pointers stand behind it");
+  _Static_assert(offsetof(wide_emission, pointers) == sizeof *looped, "in any emission");
   return (void **)(looped + 1);
 }
 
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void *const *find_arguments(fwd_loo
   return pointers;
 }
 
-/// Does the same as a call, for loops, which have more to keep in registers.
+/// `find_arguments` as a call, for loops: inlined, it would take registers from them.
 __attribute__((noinline)) static void *const *find_arguments_apart(fwd_looped_emission *looped) {
   return find_arguments(looped);
 }
@@ -63,8 +63,8 @@ static void find_all_arguments(fwd_looped_emission *looped) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
-/// Returns the words of the registers, from the delivery's frame or from its pointers. This function calls another one for
-/// sizes other than four and eight bytes, and so need not save registers itself.
+/// Returns the words of the registers, from the delivery's frame or from its pointers. A call, since few deliveries
+/// need it.
 __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_emission *looped) {
   const fwd_delivery *delivery = looped->emission.delivery;
   const fwd_compiled_method *method = looped->emission.method;
@@ -105,8 +105,10 @@ __attribute__((noinline)) static void deliver_slowly(fwd_looped_emission *looped
 /// Keeps a subscriber alive during a delivery if it `is_weak`: held by an unowned reference. Returns false if it has begun to
 /// deinitialise.
 static inline __attribute__((always_inline)) bool take(fwd_emission *state, uintptr_t held, bool is_weak) {
+  if (!is_weak) return true;
+  // Tells the compiler that the object is not NULL.
   if (!held) __builtin_unreachable();
-  if (!is_weak || __builtin_expect(fwd_take_weak(held) != NULL, 1)) return true;
+  if (__builtin_expect(fwd_take_weak(held) != NULL, 1)) return true;
   state->met_dead = true;
   return false;
 }
@@ -128,8 +130,8 @@ static inline __attribute__((always_inline)) void call_closure(fwd_looped_emissi
   looped->replay.record = NULL;
 }
 
-/// Delivers to a list's only record, whose subscription holds its object as `is_weak` says. `arguments` are pointers for
-/// closures, or NULL if they have not been found yet. `has_frame` says that the delivery has a frame.
+/// Delivers to a list's only record, which has neither ended nor a gate. `held` is read only if it `is_weak`. `arguments`
+/// are pointers for closures, or NULL if they have not been found yet. `has_frame` says that the delivery has a frame.
 static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emission *looped, const fwd_record *record,
                                                                   uintptr_t held, bool is_weak, void *const *arguments,
                                                                   bool has_frame) {
@@ -173,6 +175,17 @@ static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emi
   }
 }
 
+/// The same for a batch, which keeps the object alive, however the subscription holds it.
+static inline __attribute__((always_inline)) void deliver_to_lone_of_batch(fwd_looped_emission *looped,
+                                                                           const fwd_record *record) {
+  uintptr_t held = fwd_record_held(record);
+  if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {
+    deliver_slowly(looped, record);
+  } else {
+    deliver_plainly(looped, record, held, false, NULL, !looped->emission.delivery->arguments);
+  }
+}
+
 /// Delivers to some records of any kind, inside of a reading or, without `counts`, of a batch, which keeps all objects alive.
 /// All records get the same arguments: the words for C functions and the pointers for closures are found before the first
 /// delivery that needs them, and a closure is asked once whether it takes them, until a record has another one.
@@ -191,7 +204,7 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
     if (prefetches) fwd_prefetch(records, 0, (size_t)(end - records));
     const fwd_record *record = *records;
     uintptr_t held = fwd_record_held(record);
-    // Before the table is read, as above.
+    // Before the table is read, since the table of a subscription that has ended may be gone.
     if (__builtin_expect(counts ? (held & FWD_HELD_BITS) > FWD_HELD_NONE : (held & FWD_HELD_IRREGULAR) != 0, 0)) {
       deliver_slowly(looped, record);
       continue;
@@ -312,7 +325,7 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
   return reading.count;
 }
 
-/// The same for a narrow method. `arguments` and `has_frame` are those of `deliver_to_lone`.
+/// The same for a narrow method. `arguments` and `has_frame` are those of `deliver_plainly`.
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, bool has_frame) {
@@ -373,7 +386,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
   if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
-  if (members->count < fewest_for_loop || !method->replayers.loop) {
+  if (members->count == 1) {
+    deliver_to_lone_of_batch(looped, members->records[0]);
+  } else if (members->count < fewest_for_loop || !method->replayers.loop) {
     deliver_each(looped, members->records, members->count, false, false);
   } else {
     replay_held(looped, members->records, members->count);

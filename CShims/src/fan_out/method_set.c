@@ -49,6 +49,10 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
                        compiled->argument_count <= FWD_SMALL_ARGUMENTS;
   if (compiled->replayers.call) {
     compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
+    // Words are read as such, so a frame that need not be aligned like one is copied to them.
+    if (compiled->frame_alignment < sizeof(fwd_replay_word) && compiled->loads.sizes == FWD_LOADS_IN_ORDER) {
+      compiled->loads.sizes = FWD_LOADS_OF_8_BYTES;
+    }
     compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&
                           compiled->loads.first + compiled->loads.count <= FWD_REPLAY_NARROW;
     compiled->is_observable = compiled->is_narrow && !fwd_must_know_interception(compiled);

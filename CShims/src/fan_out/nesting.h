@@ -19,7 +19,7 @@ typedef enum fwd_nesting_kind {
   FWD_NESTING_OTHER = 0,
   /// Deliveries one after another: the frame is part of a `fwd_deciding_emission`.
   FWD_NESTING_DECIDES,
-  /// Deliveries of a loop (replay.c): the frame is part of a `fwd_looped_emission`.
+  /// Deliveries by looping.c: the frame is part of a `fwd_looped_emission`.
   FWD_NESTING_LOOPS,
   /// A delivery of a mailbox: the frame is part of a `fwd_mailed_frame`.
   FWD_NESTING_MAILED,

@@ -5,7 +5,7 @@
 ///
 /// A fan-out has one word for each argument register. From one delivery to the next only the receiver and the function
 /// change. For each number of integer registers and some numbers of vector registers there is a function that makes one call,
-/// which the loop for weak subscribers (looping.c) uses:
+/// by which looping.c delivers:
 ///
 ///     frame or pointers            words                          registers of one call
 ///     ┌───────────────┐   load   ┌──────────────┐   LOAD_REGISTERS  rdi  receiver of this record
