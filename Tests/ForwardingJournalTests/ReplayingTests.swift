@@ -78,13 +78,13 @@
       let journal = try slowly(folder)
       let original = try await duration(journal, pace: 1)
       // The recorded times are those of the scheduler's tick.
-      #expect(original > 200)
+      #expect(original > 270)
       // A busy machine may be late by any time, so the fastest of some replays counts.
       var fastest = Double.infinity
       for _ in 0..<10 where fastest > original / 2 {
         fastest = min(fastest, try await duration(journal, pace: pace))
       }
-      #expect(fastest <= original / 2 && fastest > 200 / pace)
+      #expect(fastest <= original / 2 && fastest > 270 / pace)
     }
 
     // An hour would be waited for if the pace followed the clock.
@@ -103,7 +103,7 @@
       let duration = try await duration(journal, pace: 1)
       // There are 200 ms between the last two calls. The recorded times change with the
       // scheduler's tick, each 1 to 10 ms. A busy machine may be late by any time, but not by an hour.
-      #expect(duration > 150 && duration < 1_800_000)
+      #expect(duration > 190 && duration < 1_800_000)
       // Ranges of times follow the clock that was set; positions do not.
       var entries = try journal.entries()
       #expect(try entries.next()?.position == 1)

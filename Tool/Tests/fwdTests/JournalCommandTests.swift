@@ -141,7 +141,7 @@ import Testing
   @Test func `Control-C ends a replay`() throws {
     let sample = try Sample()
     let run = try ToolRun.fwd("journal", "replay", sample.path, "--pace", "0.0001") { running in
-      // What is due is printed, not buffered until more is.
+      // The tool prints each call when it is due. It does not wait for the next one.
       try running.waitForLine()
       kill(running.process.processIdentifier, SIGINT)
     }
