@@ -37,8 +37,6 @@ typedef struct fwd_swift_closure {
   const void *FWD_NULLABLE context;
   /// Whether it takes the receiver.
   bool takes_receiver;
-  /// Whether there are arguments that it does not take: one of the three masks is not empty.
-  bool is_choosy;
   /// The arguments that must not be null.
   uint64_t non_null;
   /// The arguments that must be 0 or 1.

@@ -3,12 +3,15 @@
 
 #include "fan_out/looping.h"
 
+#include "base/turns.h"
 #include "fan_out/batch.h"
 #include "fan_out/delivery.h"
 #include "fan_out/nesting.h"
 #include "fan_out/outcome.h"
 #include "fan_out/reading.h"
 #include "members/responders.h"
+#include "members/swift_closure.h"
+#include "members/taking.h"
 
 // MARK: Arguments
 

@@ -16,7 +16,7 @@
 /// the words once:
 ///
 ///     for each record:   is `held` (held.h) live and without gate?           --no--> deliver_slowly (looping.c)
-///                        does its table have a function for the method?      --no--> the loop over closures (closure_loop.h),
+///                        does its table have a function for the method?      --no--> `fwd_replay_closures`,
 ///                                                                                    deliver_slowly, or the next record
 ///                        call function(receiver, selector, a, b, c, ..., context)
 ///
@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "abi/callers.h"
-#include "fan_out/closure_loop.h"
+#include "members/swift_closure.h"
 
 #if FWD_HAS_CALL_PLANS
 
@@ -77,7 +77,39 @@
 
 // MARK: Loops
 
-size_t fwd_replay_closures(fwd_replay *replay) { return fwd_deliver_by_closures(replay); }
+// All closures get the same arguments, so one is asked once whether it takes them, until a record has another one. The loop keeps
+// its place in the replay: what a function keeps besides across the deliveries takes stack at each level of a recursion.
+size_t fwd_replay_closures(fwd_replay *replay) {
+  // No closure has the address 1, so a record without one differs from `closure`, too.
+  const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
+  void *const *arguments = NULL;
+  // A result of no bytes has an address all the same.
+  unsigned char nothing;
+  size_t delivered = 0;
+  for (; replay->count > 0; replay->records++, replay->count--) {
+    fwd_record *record = replay->records[0];
+    if (__builtin_expect((fwd_record_held(record) & FWD_HELD_IRREGULAR) != 0, 0)) break;
+    const fwd_implementation *implementation = fwd_dispatch_table_at_offset(record->table, replay->implementation);
+    const fwd_swift_closure *own = implementation->closure;
+    if (__builtin_expect(own != closure, 0)) {
+      if (!own && fwd_implementation_is_empty(implementation)) continue;
+      if (implementation->function || !own) break;
+      if (!arguments) arguments = replay->operations->find_arguments(replay);
+      if (!fwd_swift_closure_takes(own, arguments)) {
+        // The fan-out says why it fails.
+        replay->operations->deliver_slowly(replay, record);
+        continue;
+      }
+      closure = own;
+    }
+    replay->record = record;
+    fwd_swift_closure_call(own, record->receiver, arguments, &nothing);
+    // What runs from here on is not the subscriber.
+    replay->record = NULL;
+    delivered++;
+  }
+  return delivered;
+}
 
 /// Delivers to the record at `*next`, which has a closure, and on to those behind it, up to a record that the loop for C
 /// functions has to look at. Sets `*next` to its index. Returns to how many of the records before that nothing has been

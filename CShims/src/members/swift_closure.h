@@ -36,7 +36,7 @@
 
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure, void *const *arguments) {
-  if (!closure->is_choosy) return true;
+  if (!(closure->non_null | closure->bools | closure->objects)) return true;
   for (uint64_t left = closure->non_null; left; left &= left - 1) {
     if (!*(void *const *)arguments[__builtin_ctzll(left)]) return false;
   }
