@@ -23,6 +23,10 @@
 void fwd_mailbox_ask_current(fwd_mailbox *FWD_NONNULL mailbox,
                              bool (*FWD_NONNULL is_current)(void *FWD_NULLABLE context));
 
+/// Makes each drain leave the messages that come during it to the next drain. If there are any, the drain calls `notify`
+/// when it ends. Must be called before the mailbox is used.
+void fwd_mailbox_pace(fwd_mailbox *FWD_NONNULL mailbox);
+
 /// Returns how many messages have come, those included that a full mailbox has refused. May be called on any thread.
 uint64_t fwd_mailbox_post_count(const fwd_mailbox *FWD_NONNULL mailbox);
 

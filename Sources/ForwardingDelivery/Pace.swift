@@ -27,7 +27,8 @@ public struct Pace: Sendable {
   public static var immediate: Pace { Pace(pacing: nil) }
 
   /// Delivers all waiting messages at the end of an interval. The first message starts
-  /// the interval.
+  /// the interval. Messages that come during the deliveries wait for the next interval,
+  /// which starts when the deliveries end.
   public static func throttled<Source: Clock>(
     every interval: Source.Duration, clock: Source = ContinuousClock()
   ) -> Pace where Source.Instant: Sendable, Source.Duration: Sendable {
@@ -35,7 +36,8 @@ public struct Pace: Sendable {
   }
 
   /// Delivers all waiting messages once none has come for an interval. While messages
-  /// keep coming, nothing is delivered.
+  /// keep coming, nothing is delivered. Messages that come during the deliveries wait
+  /// for an interval without messages, too.
   public static func debounced<Source: Clock>(
     for interval: Source.Duration, clock: Source = ContinuousClock()
   ) -> Pace where Source.Instant: Sendable, Source.Duration: Sendable {
@@ -51,6 +53,6 @@ public struct Pace: Sendable {
     _ shared: Mailbox
   ) throws(ForwardingError) -> (mailbox: Mailbox, ownsMailbox: Bool) {
     guard let pacing, let place = shared.place else { return (shared, false) }
-    return (try Mailbox(pacing(place)), true)
+    return (try Mailbox(pacing(place), isPaced: true), true)
   }
 }

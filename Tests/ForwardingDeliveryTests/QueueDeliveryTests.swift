@@ -402,12 +402,8 @@ import Testing
       try proxy.send(Feed.number, Int64(number))
       #expect(await eventually { clock.sleeperCount == 1 })
       clock.advance(by: 4)
-      // At 12, 24, … the interval is over. The drain resumes this task before it ends. Until then
-      // it would deliver the next message at once.
-      if number % 3 == 2 {
-        await subscription.drained()
-        queue.sync {}
-      }
+      // At 12, 24, … the interval is over.
+      if number % 3 == 2 { await subscription.drained() }
     }
     let latest: [Int64] = [2, 5, 8, 11, 14, 17, 20, 23, 26, 29]
     #expect(log.numbers == latest)
@@ -454,6 +450,121 @@ import Testing
     clock.advance(by: 10)
     await subscription.drained()
     #expect(log.numbers == (overflow == .latest ? [2999] : (0..<3000).map(Int64.init)))
+  }
+
+  @Test(
+    arguments: [true, false], [DynamicProxy.Overflow.unbounded, .latest, .dropNewest(limit: 1)])
+  func `Messages that come during the deliveries wait for the next interval`(
+    isThrottled: Bool, _ overflow: DynamicProxy.Overflow
+  ) async throws {
+    let proxy = try Feed.proxy()
+    let clock = ManualClock()
+    let queue = DispatchQueue(label: "during")
+    let log = Log()
+    let interval = Duration.milliseconds(10)
+    let subscription = try proxy.subscribe(
+      log, on: queue, to: Feed.number, overflow: overflow,
+      pace: isThrottled
+        ? .throttled(every: interval, clock: clock) : .debounced(for: interval, clock: clock)
+    ) { log, number in
+      log.numbers.append(number)
+      if number < 9 { try! proxy.send(Feed.number, number + 1) }
+    }
+    try proxy.send(Feed.number, 0)
+    for number: Int64 in 0..<10 {
+      #expect(await eventually { clock.sleeperCount == 1 })
+      #expect(queue.sync { log.numbers } == Array(0..<number))
+      clock.advance(by: 10)
+    }
+    await subscription.drained()
+    #expect(log.numbers == Array(0..<10))
+    // Nothing waits, so no interval has begun.
+    queue.sync {}
+    #expect(clock.sleeperCount == 0)
+    #expect(subscription.droppedCount == 0)
+  }
+
+  @Test func `The rest of many messages does not take later ones along`() async throws {
+    let proxy = try Feed.proxy()
+    let clock = ManualClock()
+    let queue = DispatchQueue(label: "rest")
+    let log = Log()
+    let subscription = try proxy.subscribe(
+      log, on: queue, to: Feed.number, pace: .throttled(every: .milliseconds(10), clock: clock)
+    ) { log, number in
+      log.numbers.append(number)
+      if number == 0 || number == 2999 { try! proxy.send(Feed.number, -1) }
+    }
+    for number in 0..<3000 { try proxy.send(Feed.number, Int64(number)) }
+    #expect(await eventually { clock.sleeperCount == 1 })
+    clock.advance(by: 10)
+    // The next interval begins when all of the 3,000 have been delivered.
+    #expect(await eventually { clock.sleeperCount == 1 })
+    #expect(queue.sync { log.numbers } == Array(0..<3000))
+    clock.advance(by: 10)
+    await subscription.drained()
+    #expect(log.numbers == Array(0..<3000) + [-1, -1])
+  }
+
+  @Test func `The rest of many messages ends the interval, even if it is dropped`() async throws {
+    let proxy = try Feed.proxy()
+    let clock = ManualClock()
+    let queue = DispatchQueue(label: "dropped rest")
+    let log = Log()
+    let subscription = try proxy.subscribe(
+      log, on: queue, to: Feed.number, overflow: .dropOldest(limit: 2000),
+      pace: .throttled(every: .milliseconds(10), clock: clock)
+    ) { log, number in
+      log.numbers.append(number)
+      // A drain ends after 1,024 messages.
+      guard number == 1023 else { return }
+      for number: Int64 in 2000..<4000 { try! proxy.send(Feed.number, number) }
+    }
+    for number: Int64 in 0..<2000 { try proxy.send(Feed.number, number) }
+    #expect(await eventually { clock.sleeperCount == 1 })
+    clock.advance(by: 10)
+    #expect(await eventually { clock.sleeperCount == 1 })
+    #expect(queue.sync { log.numbers } == Array(0..<1024))
+    clock.advance(by: 10)
+    await subscription.drained()
+    #expect(log.numbers == Array(0..<1024) + Array(2000..<4000))
+    #expect(subscription.droppedCount == 976)
+  }
+
+  @Test func `A throttled subscription keeps to its interval while a thread sends`() async throws {
+    let proxy = try Feed.proxy()
+    let clock = ManualClock()
+    let queue = DispatchQueue(label: "sending")
+    let log = Log()
+    let subscription = try proxy.subscribe(
+      log, on: queue, to: Feed.number, overflow: .latest,
+      pace: .throttled(every: .milliseconds(10), clock: clock)
+    ) { log, number in log.numbers.append(number) }
+    let isOver = Atomic(false)
+    async let sent = Task.detached {
+      var number: Int64 = 0
+      while !isOver.load(ordering: .relaxed) {
+        try proxy.send(Feed.number, number)
+        number += 1
+        if number % 64 == 0 { await Task.yield() }
+      }
+      return number
+    }.value
+    for interval in 0..<50 {
+      #expect(await eventually { clock.sleeperCount == 1 })
+      #expect(queue.sync { log.numbers.count } == interval)
+      clock.advance(by: 10)
+    }
+    isOver.store(true, ordering: .relaxed)
+    let count = try await sent
+    #expect(
+      await eventually {
+        if clock.sleeperCount == 1 { clock.advance(by: 10) }
+        return queue.sync { log.numbers.last } == count - 1
+      })
+    let delivered = queue.sync { log.numbers.count }
+    #expect(delivered == 50 || delivered == 51)
+    #expect(subscription.droppedCount == UInt64(Int(count) - delivered))
   }
 
   @Test func `Messages that are refused are no quiet`() async throws {

@@ -130,22 +130,23 @@ static void linger(const fwd_mailbox *mailbox) {
   }
 }
 
-/// Takes the filling half. False if it is empty: then the mailbox is idle, and this thread no longer drains.
-static bool swap_halves(fwd_mailbox *mailbox) {
+/// Takes the filling half. False if the drain has ended: the half is empty, so that the mailbox is idle, or `is_last` says
+/// that its messages are for another drain, which has been asked for.
+static bool swap_halves(fwd_mailbox *mailbox, bool is_last) {
   // First: this may release the last reference to a subscriber, and its deinit belongs to this drain.
   release_taken(mailbox);
-  linger(mailbox);
+  if (!is_last) linger(mailbox);
   fwd_lock_lock(&mailbox->lock);
   bool is_empty = !mailbox->filling.first;
   mailbox->half_count = atomic_load_explicit(&mailbox->post_count, memory_order_relaxed) - mailbox->seen_count;
   mailbox->seen_count += mailbox->half_count;
   fwd_mail_sequel *sequels = fwd_mail_take_sequels(mailbox, mailbox->epoch + is_empty);
   // Sequels run inside of the drain: what they forward must not wait for it. Then both halves are looked at again.
-  bool is_idle = is_empty && !sequels;
-  if (is_idle) {
-    mailbox->is_scheduled = false;
+  bool ends = (is_empty || is_last) && !sequels;
+  if (ends) {
+    mailbox->is_scheduled = !is_empty;
     atomic_store_explicit(&mailbox->drainer, 0, memory_order_relaxed);
-  } else if (!is_empty) {
+  } else if (!is_empty && !is_last) {
     mailbox->draining = mailbox->filling.first;
     mailbox->cursor = 0;
     mailbox->filling = (fwd_mail_half){NULL, NULL, 0, 0};
@@ -153,14 +154,14 @@ static bool swap_halves(fwd_mailbox *mailbox) {
   }
   fwd_lock_unlock(&mailbox->lock);
   fwd_mail_run_sequels(sequels);
-  return !is_idle;
+  if (ends && !is_empty) mailbox->notify(mailbox->context);
+  return !ends;
 }
 
-/// Continues to the next message. False if there is none: then the mailbox is idle. A compaction may have left blocks
-/// without messages.
-static bool find_message(fwd_mailbox *mailbox) {
+/// Continues to the next message. False if the drain has ended. A compaction may have left blocks without messages.
+static bool find_message(fwd_mailbox *mailbox, bool is_last) {
   while (!skip_to_message(mailbox)) {
-    if (!swap_halves(mailbox)) return false;
+    if (!swap_halves(mailbox, is_last)) return false;
   }
   return true;
 }
@@ -194,7 +195,9 @@ size_t fwd_mailbox_drain(fwd_mailbox *mailbox, size_t limit) {
   // To skip a message that was dropped takes a small part of the time of a delivery, but a long row of them takes time too.
   enum { skips_a_delivery = 64 };
   size_t delivered = 0, skipped = 0;
-  while (find_message(mailbox)) {
+  // A paced drain delivers from one half only. If all of a half's messages were replaced by later ones, it delivers those.
+  bool is_rest = mailbox->draining != NULL;
+  while (find_message(mailbox, mailbox->is_paced && (is_rest || delivered > 0))) {
     if (limit > 0 && delivered + skipped / skips_a_delivery >= limit) {
       interrupt_drain(mailbox);
       break;

@@ -93,6 +93,8 @@ void fwd_mailbox_ask_current(fwd_mailbox *mailbox, bool (*is_current)(void *cont
   mailbox->is_current = is_current;
 }
 
+void fwd_mailbox_pace(fwd_mailbox *mailbox) { mailbox->is_paced = true; }
+
 uint64_t fwd_mailbox_post_count(const fwd_mailbox *mailbox) {
   return atomic_load_explicit(&mailbox->post_count, memory_order_relaxed);
 }

@@ -14,7 +14,8 @@
 /// - *Order.* A message is delivered after all messages that were put into the mailbox before it. So each thread's
 ///   invocations are delivered in the order in which it forwarded them.
 /// - *Scheduling.* Only the message that finds the mailbox idle calls `notify`. It stays scheduled until a drain finds it
-///   empty.
+///   empty. A drain takes the filling half again and again, except in a paced mailbox: there, messages that come during a
+///   drain wait for the next one.
 /// - *Bounded recipients* count their waiting messages and link them, oldest first, in one list for each half. A dropped
 ///   message stays in its block, marked, until the block is drained or compacted.
 /// - *Lifetime.* A recipient that is released while messages refer to it is freed when the half that was filling at that
@@ -153,6 +154,8 @@ struct fwd_mailbox {
   fwd_mail_sequel *last_sequel;
   fwd_mail_block *spare;
   size_t spare_bytes;
+  /// Whether each drain delivers from one half only.
+  bool is_paced;
   void (*notify)(void *context);
   bool (*is_current)(void *context);
   void *context;

@@ -12,8 +12,10 @@ internal import CForwardingInternal
 
   /// Makes a mailbox.
   ///
+  /// - Parameter isPaced: whether messages that come during a drain wait for the next
+  ///   one, which the place is asked to start when the drain ends.
   /// - Throws: `ForwardingError` with the code `outOfMemory`.
-  package init(_ place: any MailPlace) throws(ForwardingError) {
+  package init(_ place: any MailPlace, isPaced: Bool = false) throws(ForwardingError) {
     let driver = MailboxDriver(place)
     var handle: OpaquePointer?
     // SAFETY: the mailbox releases the driver when it ends.
@@ -30,6 +32,7 @@ internal import CForwardingInternal
     unsafe fwd_mailbox_ask_current(handle) { driver in
       unsafe Unmanaged<MailboxDriver>.fromOpaque(driver!)._withUnsafeGuaranteedRef(\.isCurrent)
     }
+    if isPaced { unsafe fwd_mailbox_pace(handle) }
     unsafe driver.attach(to: handle)
     unsafe self.handle = handle
     self.place = place
