@@ -52,29 +52,31 @@ static _Atomic(selector_table *) current = &first_table;
 static fwd_lock insertion_lock = FWD_LOCK_INITIALIZER;
 static size_t count;
 
-/// Finds the bucket of a name, or the empty bucket where it would be inserted.
-static bucket *find_bucket(const selector_table *table, const char *name, size_t length, uint64_t hash) {
+/// Finds the record of a name; NULL if it is not in the table. Then `*empty` is the bucket for it.
+static inline struct fwd_selector_record *find_in(const selector_table *table, const char *name, size_t length,
+                                                  uint64_t hash, bucket **empty) {
   for (size_t i = (size_t)hash & (table->bucket_count - 1);; i = (i + 1) & (table->bucket_count - 1)) {
     bucket *candidate = &table->buckets[i];
     // Acquire: the record and the bucket's hash were written before the record was stored.
     struct fwd_selector_record *record = atomic_load_explicit(&candidate->record, memory_order_acquire);
-    if (!record) return candidate;
+    if (!record) {
+      *empty = candidate;
+      return NULL;
+    }
     if (atomic_load_explicit(&candidate->hash, memory_order_relaxed) != hash) continue;
-    if (record->length == length && memcmp(record->name, name, length) == 0) return candidate;
+    if (record->length == length && memcmp(record->name, name, length) == 0) return record;
   }
 }
 
 static struct fwd_selector_record *find(const char *name, size_t length, uint64_t hash) {
-  const selector_table *table = atomic_load_explicit(&current, memory_order_acquire);
-  for (;;) {
-    bucket *found = find_bucket(table, name, length, hash);
-    struct fwd_selector_record *record = atomic_load_explicit(&found->record, memory_order_acquire);
-    // A bucket that was empty may have been filled since, with another name.
-    if (!record || (record->length == length && memcmp(record->name, name, length) == 0)) return record;
-  }
+  bucket *empty;
+  return find_in(atomic_load_explicit(&current, memory_order_acquire), name, length, hash, &empty);
 }
 
-static void fill(bucket *empty, struct fwd_selector_record *record, uint64_t hash) {
+/// Adds a record that is not in the table. Under the lock.
+static void add(const selector_table *table, struct fwd_selector_record *record, uint64_t hash) {
+  bucket *empty;
+  find_in(table, record->name, record->length, hash, &empty);
   atomic_store_explicit(&empty->hash, hash, memory_order_relaxed);
   atomic_store_explicit(&empty->record, record, memory_order_release);
 }
@@ -93,7 +95,7 @@ static bool grow(selector_table *old) {
     struct fwd_selector_record *record = atomic_load_explicit(&old->buckets[i].record, memory_order_relaxed);
     if (!record) continue;
     uint64_t hash = atomic_load_explicit(&old->buckets[i].hash, memory_order_relaxed);
-    fill(find_bucket(table, record->name, record->length, hash), record, hash);
+    add(table, record, hash);
   }
   atomic_store_explicit(&current, table, memory_order_release);
   return true;
@@ -112,7 +114,7 @@ static struct fwd_selector_record *insert(const char *name, size_t length, uint6
   if (!record) return NULL;
   record->length = length;
   memcpy(record->name, name, length + 1);
-  fill(find_bucket(table, name, length, hash), record, hash);
+  add(table, record, hash);
   count++;
   return record;
 }

@@ -17,20 +17,24 @@ internal import CForwardingInternal
   // Sendable: the shim's entry is immutable and lives as long as the proxy,
   // which is.
 
-  internal let proxy: DynamicProxy
+  @usableFromInline internal let proxy: DynamicProxy
 
   // Untyped, since clients do not see the shim's internal types: a field of such a
   // type would have no size in the client's view of this struct.
-  private let entryAddress: UnsafeRawPointer
+  @usableFromInline internal let entryAddress: UnsafeRawPointer
 
   internal var entry: UnsafePointer<fwd_proxy_method> {
     // SAFETY: the address was that of an entry.
     unsafe entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
   }
 
-  @unsafe internal init(proxy: DynamicProxy, entry: UnsafePointer<fwd_proxy_method>) {
+  @unsafe @inlinable internal init(proxy: DynamicProxy, entryAddress: UnsafeRawPointer) {
     self.proxy = proxy
-    unsafe entryAddress = UnsafeRawPointer(entry)
+    unsafe self.entryAddress = unsafe entryAddress
+  }
+
+  @unsafe internal init(proxy: DynamicProxy, entry: UnsafePointer<fwd_proxy_method>) {
+    unsafe self.init(proxy: proxy, entryAddress: UnsafeRawPointer(entry))
   }
 
   /// The name.
@@ -97,9 +101,21 @@ extension DynamicProxy {
   /// - Throws: `ForwardingError` with the code `unknownSelector` if no protocol
   ///   declares it.
   /// - Complexity: O(1).
+  // Inlinable, so that the compiler sees that a method which is used at once needs no
+  // reference to the proxy: counting it would cost more than finding the method.
+  @inlinable
   public func method(for selector: MethodSelector) throws(ForwardingError) -> ResolvedMethod {
-    guard let method = resolved(selector) else { throw unknown(selector.name) }
-    return method
+    let entryAddress = unsafe try entryAddress(of: selector)
+    // SAFETY: the entry is one of this proxy's.
+    return unsafe ResolvedMethod(proxy: self, entryAddress: entryAddress)
+  }
+
+  @usableFromInline @unsafe
+  internal func entryAddress(
+    of selector: MethodSelector
+  ) throws(ForwardingError) -> UnsafeRawPointer {
+    guard let entry = unsafe core.method(selector) else { throw unknown(selector.name) }
+    return unsafe UnsafeRawPointer(entry)
   }
 
   private func resolved(_ selector: MethodSelector) -> ResolvedMethod? {
