@@ -63,12 +63,14 @@ extension RecordStorage {
   /// Reads a record whose header has been checked.
   ///
   /// - Returns: nil if it is no invocation of a method that the reader knows.
-  @inline(__always)
+  @inline(__always) @unsafe
   internal func read(
     _ start: Int, _ length: Int, _ last: inout LastSchema
-  ) throws(WireError) -> WireRecord? {
+  ) throws(WireError) -> FoundRecord? {
     let kind = unsafe base.load(fromByteOffset: start + 8, as: UInt8.self)
-    if kind == RecordHeader.Kind.invocation { return try readInvocation(start, length, &last) }
+    if kind == RecordHeader.Kind.invocation {
+      return unsafe try readInvocation(start, length, &last)
+    }
     if kind == RecordHeader.Kind.schema {
       try readSchema(start, length)
       return nil
@@ -80,10 +82,10 @@ extension RecordStorage {
 
   // MARK: Invocations
 
-  @inline(__always)
+  @inline(__always) @unsafe
   private func readInvocation(
     _ start: Int, _ length: Int, _ last: inout LastSchema
-  ) throws(WireError) -> WireRecord? {
+  ) throws(WireError) -> FoundRecord? {
     // SAFETY: there is a header.
     let record = unsafe base + start
     let index = Int(unsafe record.load(fromByteOffset: 10, as: UInt16.self))
@@ -101,7 +103,7 @@ extension RecordStorage {
         try unsafe method.resolvePointers(record, length)
       }
     }
-    return unsafe WireRecord(storage: self, base: record, method: found)
+    return unsafe FoundRecord(base: record, method: found)
   }
 
   // MARK: Errors

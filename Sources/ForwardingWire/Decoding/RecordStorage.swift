@@ -8,7 +8,7 @@ internal import Forwarding
 ///
 /// The bytes are a copy since decoding replaces offsets by pointers. They lie in one
 /// block of exactly their size, so that the address sanitizer reports reads beyond it.
-@safe internal final class RecordStorage {
+@usableFromInline @safe internal final class RecordStorage {
   internal let base: UnsafeMutableRawPointer
   internal let count: Int
   /// The reader's schema, which keeps the methods alive that the tables and the

@@ -19,7 +19,7 @@
 /// A checksum finds damage, not forgery. Authenticate bytes that an attacker may have
 /// written: their numbers are as valid as any.
 public struct WireDecoder: ~Copyable {
-  private let storage: RecordStorage
+  @usableFromInline internal let storage: RecordStorage
   private var position = 0
   private var last = LastSchema()
   /// How many invocations have been read, those included that the schema leaves out.
@@ -73,16 +73,27 @@ public struct WireDecoder: ~Copyable {
   ///   `offset` is the byte at which the record begins. The decoder stays there: the next
   ///   call throws the same error.
   /// - Complexity: O(*n*) in the length of the record.
+  // Inlinable, so that the compiler sees that a record which the caller does not keep needs
+  // no reference to the storage: counting it would cost as much as decoding.
+  @inlinable
   public mutating func next() throws(WireError) -> WireRecord? {
+    guard let found = unsafe try find() else { return nil }
+    // SAFETY: the record lies in the storage.
+    return unsafe WireRecord(storage: storage, found)
+  }
+
+  /// Finds, checks and counts the next invocation.
+  @usableFromInline @unsafe
+  internal mutating func find() throws(WireError) -> FoundRecord? {
     while position < storage.count {
       let start = position
       do throws(WireError) {
         let length = try storage.checkRecord(at: start)
-        let record = try storage.read(start, length, &last)
+        let record = unsafe try storage.read(start, length, &last)
         position = start + length
         lastRange = start..<position
         if storage.isInvocation(start) { invocationCount += 1 }
-        if let record { return record }
+        if let record = unsafe record { return unsafe record }
       } catch {
         throw error.at(start)
       }

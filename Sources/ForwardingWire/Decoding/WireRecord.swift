@@ -3,22 +3,27 @@
 
 public import Forwarding
 
+/// Where a decoder has found a record.
+@usableFromInline @unsafe internal struct FoundRecord {
+  /// The record, whose pointers have been resolved.
+  internal let base: UnsafeMutableRawPointer
+  /// A method of the storage's schema.
+  internal let method: Unmanaged<WireMethod>
+}
+
 /// A recorded invocation, which a decoder has checked.
 @safe public struct WireRecord {
-  private let storage: RecordStorage
-  internal let base: UnsafeMutableRawPointer
-  internal let found: Unmanaged<WireMethod>
+  @usableFromInline internal let storage: RecordStorage
+  @usableFromInline internal let place: FoundRecord
 
-  /// - Parameters:
-  ///   - base: a record in the storage, whose pointers have been resolved.
-  ///   - method: a method of the storage's schema.
-  @unsafe internal init(
-    storage: RecordStorage, base: UnsafeMutableRawPointer, method: Unmanaged<WireMethod>
-  ) {
+  /// - Parameter place: of a record in the storage.
+  @unsafe @inlinable internal init(storage: RecordStorage, _ place: FoundRecord) {
     self.storage = storage
-    unsafe self.base = base
-    unsafe found = method
+    unsafe self.place = unsafe place
   }
+
+  internal var base: UnsafeMutableRawPointer { unsafe place.base }
+  internal var found: Unmanaged<WireMethod> { unsafe place.method }
 
   /// The name of the method.
   // SAFETY: the storage holds the schema, which holds its methods.
