@@ -51,64 +51,8 @@ static void take_delivery(size_t index, const member *receiver) {
   act();
 }
 
-/// Checks the arguments of a C function, and delivers.
-static void take_arguments(size_t index, member *receiver, fwd_selector selector, const void *const *arguments) {
-  EXPECT(selector == methods[index].selector);
-  check_arguments(&methods[index], (void *const *)(uintptr_t)arguments);
-  take_delivery(index, receiver);
-}
-#define TAKE(index, ...) take_arguments(index, receiver, selector, (const void *const[]){__VA_ARGS__})
-
-typedef struct pair {
-  int64_t a;
-  double b;
-} pair;
-
-static void take_none(member *receiver, fwd_selector selector) { TAKE(NONE, NULL); }
-static void take_one(member *receiver, fwd_selector selector, int64_t a) { TAKE(ONE, &a); }
-static void take_both(member *receiver, fwd_selector selector, int64_t a, int64_t b, double c, double d) {
-  TAKE(BOTH, &a, &b, &c, &d);
-}
-static void take_hidden(member *receiver, int64_t a) {
-  fwd_selector selector = methods[HIDDEN].selector;
-  TAKE(HIDDEN, &a);
-}
-static void take_ordered(member *receiver, int64_t a, int64_t b, double c) {
-  fwd_selector selector = methods[ORDERED].selector;
-  TAKE(ORDERED, &a, &b, &c);
-}
-static void take_reversed(member *receiver, double a, int64_t b) {
-  fwd_selector selector = methods[REVERSED].selector;
-  TAKE(REVERSED, &a, &b);
-}
-static void take_surplus(member *receiver, int64_t a, int64_t b, int64_t c, double d, double e, double f) {
-  fwd_selector selector = methods[SURPLUS].selector;
-  TAKE(SURPLUS, &a, &b, &c, &d, &e, &f);
-}
-static void take_small(member *receiver, fwd_selector selector, bool a, signed char b, unsigned short c, float d) {
-  TAKE(SMALL, &a, &b, &c, &d);
-}
-static void take_wide(member *receiver, fwd_selector selector, int64_t a, int64_t b, int64_t c, int64_t d, double e,
-                      double f, double g, double h, double i, double j) {
-  TAKE(WIDE, &a, &b, &c, &d, &e, &f, &g, &h, &i, &j);
-}
-static void take_beyond(member *receiver, fwd_selector selector, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e,
-                        int64_t f, int64_t g, double h, double i) {
-  TAKE(BEYOND, &a, &b, &c, &d, &e, &f, &g, &h, &i);
-}
-static void take_struct(member *receiver, fwd_selector selector, pair a, int64_t b, float c) {
-  TAKE(STRUCT, &a, &b, &c);
-}
-static void (*const functions[method_count])(void) = {
-    [NONE] = (void (*)(void))take_none,     [ONE] = (void (*)(void))take_one,
-    [BOTH] = (void (*)(void))take_both,     [HIDDEN] = (void (*)(void))take_hidden,
-    [ORDERED] = (void (*)(void))take_ordered, [REVERSED] = (void (*)(void))take_reversed,
-    [SURPLUS] = (void (*)(void))take_surplus,
-    [SMALL] = (void (*)(void))take_small,   [WIDE] = (void (*)(void))take_wide,
-    [BEYOND] = (void (*)(void))take_beyond, [STRUCT] = (void (*)(void))take_struct};
-
-/// How a subscriber implements a method without a C function of its signature.
-typedef enum shape { PACKED, FAILING, WITH_RECEIVER, WITH_CONDITION, WITHOUT_RECEIVER, shape_count } shape;
+/// How a subscriber implements a method with more than a C function of its signature.
+typedef enum shape { PACKED, FAILING, THUNK, WITH_RECEIVER, WITH_CONDITION, WITHOUT_RECEIVER, shape_count } shape;
 
 typedef struct role {
   shape shape;
@@ -122,10 +66,87 @@ static fwd_status take_packed(const void *context, void *receiver, void *const *
   (void)result;
   const role *self = context;
   check_packed(&methods[self->method], receiver, arguments);
+  // A thunk fails before it calls other code.
+  if (self->shape == THUNK && one_in(6)) return fwd_error_set(error, FWD_DELIVERY_FAILED, 0, "the thunk fails");
   take_delivery(self->method, self->shape == WITHOUT_RECEIVER ? NULL : receiver);
   if (self->shape != FAILING || !one_in(6)) return FWD_OK;
   return fwd_error_set(error, FWD_DELIVERY_FAILED, 0, "the subscriber fails");
 }
+
+// MARK: C functions
+
+typedef struct pair {
+  int64_t a;
+  double b;
+} pair;
+typedef struct floats {
+  float a, b;
+} floats;
+
+/// Checks what a C function has got besides its own arguments.
+static void check_call(size_t index, fwd_selector selector, const void *const *arguments) {
+  EXPECT(selector == methods[index].selector);
+  check_arguments(&methods[index], (void *const *)(uintptr_t)arguments);
+}
+
+static void take_by_thunk(const role *context, size_t index, const member *receiver) {
+  EXPECT(context == &roles[THUNK][index]);
+  if (!one_in(6)) {
+    take_delivery(index, receiver);
+    return;
+  }
+  fwd_error error;
+  fwd_error_set(&error, FWD_DELIVERY_FAILED, 0, "the thunk fails");
+  fwd_fail_delivery(&error);
+}
+
+// A plain function and a thunk of each method. A thunk gets its context behind the method's integers. `integers` has the
+// receiver and the selector, too, and `vectors` begins with a comma.
+#define UNPACK(...) __VA_ARGS__
+#define TAKE(name, index, selector, integers, vectors, ...)                           \
+  static void take_##name(UNPACK integers UNPACK vectors) {                            \
+    check_call(index, selector, (const void *const[]){__VA_ARGS__});                   \
+    take_delivery(index, receiver);                                                    \
+  }                                                                                    \
+  static void thunk_##name(UNPACK integers, const role *context UNPACK vectors) {      \
+    check_call(index, selector, (const void *const[]){__VA_ARGS__});                   \
+    take_by_thunk(context, index, receiver);                                           \
+  }
+#define HIDDEN_2 member *receiver, fwd_selector selector
+
+TAKE(none, NONE, selector, (HIDDEN_2), (), NULL)
+TAKE(bare, BARE, methods[BARE].selector, (member *receiver), (), NULL)
+TAKE(one, ONE, selector, (HIDDEN_2, int64_t a), (), &a)
+TAKE(both, BOTH, selector, (HIDDEN_2, int64_t a, int64_t b), (, double c, double d), &a, &b, &c, &d)
+TAKE(hidden, HIDDEN, methods[HIDDEN].selector, (member *receiver, int64_t a), (), &a)
+TAKE(ordered, ORDERED, methods[ORDERED].selector, (member *receiver, int64_t a, int64_t b), (, double c), &a, &b, &c)
+TAKE(row, ROW, methods[ROW].selector, (member *receiver, int64_t a),
+     (, double b, double c, double d, double e, double f, double g, double h, double i), &a, &b, &c, &d, &e, &f, &g, &h, &i)
+TAKE(reversed, REVERSED, methods[REVERSED].selector, (member *receiver, int64_t b), (, double a), &a, &b)
+TAKE(surplus, SURPLUS, methods[SURPLUS].selector, (member *receiver, int64_t a, int64_t b, int64_t c),
+     (, double d, double e, double f), &a, &b, &c, &d, &e, &f)
+TAKE(floats, FLOATS, methods[FLOATS].selector, (member *receiver), (, floats a, floats b), &a, &b)
+TAKE(small, SMALL, selector, (HIDDEN_2, bool a, signed char b, unsigned short c), (, float d), &a, &b, &c, &d)
+TAKE(wide, WIDE, selector, (HIDDEN_2, int64_t a, int64_t b, int64_t c, int64_t d),
+     (, double e, double f, double g, double h, double i, double j), &a, &b, &c, &d, &e, &f, &g, &h, &i, &j)
+// Its thunk is not called: a method with arguments on the stack is delivered by the packed function.
+TAKE(beyond, BEYOND, selector,
+     (HIDDEN_2, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e, int64_t f, int64_t g), (, double h, double i), &a, &b,
+     &c, &d, &e, &f, &g, &h, &i)
+TAKE(struct, STRUCT, selector, (HIDDEN_2, pair a, int64_t b), (, float c), &a, &b, &c)
+
+#define BOTH_OF(name) {(void (*)(void))take_##name, (void (*)(void))thunk_##name}
+static const struct {
+  void (*plain)(void);
+  void (*thunk)(void);
+} functions[method_count] = {
+    [NONE] = BOTH_OF(none),       [BARE] = BOTH_OF(bare),         [ONE] = BOTH_OF(one),
+    [BOTH] = BOTH_OF(both),       [HIDDEN] = BOTH_OF(hidden),     [ORDERED] = BOTH_OF(ordered),
+    [ROW] = BOTH_OF(row),         [REVERSED] = BOTH_OF(reversed), [SURPLUS] = BOTH_OF(surplus),
+    [FLOATS] = BOTH_OF(floats),   [SMALL] = BOTH_OF(small),       [WIDE] = BOTH_OF(wide),
+    [BEYOND] = BOTH_OF(beyond),   [STRUCT] = BOTH_OF(struct)};
+
+// MARK: Implementations
 
 #if FWD_HAS_SWIFTCALL
 static __attribute__((swiftcall)) void take_with_receiver(FWD_SWIFT_RESULT void *result, void *receiver,
@@ -167,12 +188,13 @@ static void make_role(shape chosen, size_t index) {
 }
 
 static fwd_implementation random_implementation(size_t index) {
-  size_t chosen = below(8);
-  if (chosen == 0) return (fwd_implementation){.function = functions[index]};
+  size_t chosen = below(9);
+  if (chosen == 0) return (fwd_implementation){.function = functions[index].plain};
   // Some subscribers lack the method.
   if (chosen == 1) return (fwd_implementation){.function = NULL};
   role *made = &roles[chosen == 2 ? WITH_RECEIVER : chosen - 3][index];
   fwd_implementation implementation = {.packed = take_packed, .context = made};
+  if (made->shape == THUNK) implementation.function = functions[index].thunk;
 #if FWD_HAS_SWIFTCALL
   if (made->shape >= WITH_RECEIVER) implementation.closure = &made->closure;
 #endif
@@ -227,7 +249,6 @@ static void subscribe(bool at_end) {
   fwd_garbage_collect(garbage);
   fwd_dispatch_table_release(table);
 }
-
 
 static void end_one(void) {
   fwd_record *record = random_record();
@@ -426,8 +447,20 @@ static void make_proxy(void) {
 enum { steps = 40, changes_per_step = 30, depth_limit = 3 };
 static size_t depth, changes_left;
 
-static void forward(void) {
-  size_t index = below(method_count);
+/// Forwards a frame as Swift does, which finds the method and keeps the proxy alive.
+static void forward_frame(size_t index) {
+  const method *called = &methods[index];
+  size_t chosen = below(frame_count);
+  note(FORWARDED, index, chosen, 2);
+  depth++;
+  fwd_status status = fwd_forward_method(proxy, fwd_proxy_core_method(proxy, called->selector),
+                                         called->shifted[chosen] + shifts[chosen], called->frame_size, NULL, 0, NULL);
+  depth--;
+  note(RETURNED, index, status, 0);
+}
+
+/// Forwards in one of the other ways.
+static void forward_delivery(size_t index) {
   method *called = &methods[index];
   fwd_delivery delivery = {.is_nested = one_in(2)};
   if (one_in(2)) {
@@ -451,6 +484,15 @@ static void forward(void) {
   if (enters) fwd_batch_leave(&use);
   note(RETURNED, index, status, 0);
   fwd_batch_destroy(batch);
+}
+
+static void forward(void) {
+  size_t index = below(method_count);
+  if (one_in(3)) {
+    forward_frame(index);
+  } else {
+    forward_delivery(index);
+  }
 }
 
 static void change(size_t choice) {

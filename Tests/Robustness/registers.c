@@ -3,8 +3,8 @@
 
 /// Tests that the replay loops load the registers of every shape: each number of integer and vector registers that a void
 /// method can have, with a receiver alone and with a receiver and a selector. The first integer and the first vector have 4
-/// bytes, or all have 8. The test calls two subscribers, which the proxy holds weakly or not at all, with a frame and with
-/// pointers to the arguments. Each must get its own receiver and its own context. The loop passes the context in the integer
+/// bytes, or all have 8. The test calls one, two and five subscribers, which the proxy holds weakly or not at all, with a frame
+/// and with pointers to the arguments, also in a batch. Each must get its own receiver and its own context. The loop passes the context in the integer
 /// register behind those of the method, or on the stack if the method uses all integer registers.
 
 #include <stdint.h>
@@ -18,14 +18,14 @@
 
 #if FWD_HAS_CALL_PLANS
 
-enum { vector_count = 8, subscriber_count = 5, argument_limit = FWD_INTEGER_REGISTERS + vector_count };
+enum { vector_count = 8, subscriber_limit = 5, argument_limit = FWD_INTEGER_REGISTERS + vector_count };
 
 /// What the subscribers have been given, in the order of the calls.
 static struct {
   /// The last is the word on the stack.
   uint64_t integers[FWD_INTEGER_REGISTERS + 1];
   double vectors[vector_count];
-} taken[subscriber_count];
+} taken[subscriber_limit];
 static size_t calls;
 
 #if FWD_IS_SYSV
@@ -41,7 +41,7 @@ static void take(uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, uint64_t i4
                  double v0, double v1, double v2, double v3, double v4, double v5, double v6, double v7) {
   const uint64_t integers[] = {i0, i1, i2, i3, i4, i5, MORE_VALUES word};
   const double vectors[] = {v0, v1, v2, v3, v4, v5, v6, v7};
-  if (!EXPECT(calls < subscriber_count)) return;
+  if (!EXPECT(calls < subscriber_limit)) return;
   memcpy(taken[calls].integers, integers, sizeof integers);
   memcpy(taken[calls].vectors, vectors, sizeof vectors);
   calls++;
@@ -63,7 +63,8 @@ typedef struct shape {
   bool is_narrow;
 } shape;
 
-static void check_taken(const shape *shape, fwd_selector selector, void *const *receivers, const char *contexts) {
+static void check_taken(const shape *shape, fwd_selector selector, size_t subscriber_count, void *const *receivers,
+                        const char *contexts) {
   EXPECT(calls == subscriber_count);
   for (size_t i = 0; i < calls; i++) {
     EXPECT(taken[i].integers[0] == (uint64_t)(uintptr_t)receivers[i]);
@@ -81,9 +82,9 @@ static void check_taken(const shape *shape, fwd_selector selector, void *const *
   }
 }
 
-static void try_shape(const shape *shape) {
-  static const char contexts[subscriber_count];
-  static int places[subscriber_count];
+static void try_shape(const shape *shape, size_t subscriber_count) {
+  static const char contexts[subscriber_limit];
+  static int places[subscriber_limit];
   char encoding[64] = "v@";
   if (shape->hidden == 2) strcat(encoding, ":");
   for (size_t i = shape->hidden; i < shape->integers; i++) {
@@ -100,8 +101,8 @@ static void try_shape(const shape *shape) {
   size_t frame_size = fwd_signature_frame_size(signature);
   fwd_signature_release(signature);
 
-  fake_object *objects[subscriber_count] = {NULL};
-  void *receivers[subscriber_count];
+  fake_object *objects[subscriber_limit] = {NULL};
+  void *receivers[subscriber_limit];
   for (size_t i = 0; i < subscriber_count; i++) {
     if (shape->is_weak) objects[i] = object_create(NULL, NULL);
     receivers[i] = shape->is_weak ? (void *)objects[i] : (void *)&places[i];
@@ -139,10 +140,17 @@ static void try_shape(const shape *shape) {
 
   calls = 0;
   EXPECT(fwd_forward(proxy, method.selector, frame, frame_size, NULL, 0) == FWD_OK);
-  check_taken(shape, method.selector, receivers, contexts);
+  check_taken(shape, method.selector, subscriber_count, receivers, contexts);
   calls = 0;
   EXPECT(fwd_forward_arguments(proxy, method.selector, arguments, count, NULL, 0) == FWD_OK);
-  check_taken(shape, method.selector, receivers, contexts);
+  check_taken(shape, method.selector, subscriber_count, receivers, contexts);
+
+  calls = 0;
+  fwd_batch *batch = fwd_batch_create(proxy);
+  NEED(batch);
+  EXPECT(fwd_batch_forward(batch, method.selector, frame, frame_size, NULL, 0) == FWD_OK);
+  check_taken(shape, method.selector, subscriber_count, receivers, contexts);
+  fwd_batch_destroy(batch);
 
   fwd_proxy_core_release(proxy);
   swift_release(owner);
@@ -163,7 +171,8 @@ int main(void) {
           snprintf(name, 80, "%zu hidden, %zu integer and %zu vector registers, %s%s", hidden, integers, vectors,
                    is_weak ? "weak" : "not held", is_narrow ? ", two of 4 bytes" : "");
           check_begin(name);
-          try_shape(&(shape){hidden, integers, vectors, is_weak, is_narrow});
+          const size_t counts[] = {1, 2, subscriber_limit};
+          for (size_t i = 0; i < 3; i++) try_shape(&(shape){hidden, integers, vectors, is_weak, is_narrow}, counts[i]);
         }
       }
     }

@@ -13,22 +13,34 @@
 #include "forwarding.h"
 #include "fwd_signature.h"
 
-/// The words of ORDERED stand in its frame as in registers. Those of REVERSED stand in another order, and the call of SURPLUS
-/// loads a register that the method does not have.
+/// The words of ORDERED stand in its frame as in registers, and so do those of ROW, which are more than a loop takes. Those of
+/// REVERSED stand in another order. The call of SURPLUS loads a register that the method does not have. Each register of
+/// FLOATS has eight bytes, but its frame is aligned for four.
 enum {
-  NONE, ONE, BOTH, HIDDEN, ORDERED, REVERSED, SURPLUS, SMALL, WIDE, BEYOND, STRUCT, method_count, argument_limit = 16
+  NONE, BARE, ONE, BOTH, HIDDEN, ORDERED, ROW, REVERSED, SURPLUS, FLOATS, SMALL, WIDE, BEYOND, STRUCT,
+  method_count, argument_limit = 16
 };
 static const char *const encodings[method_count] = {
-    [NONE] = "v@:",      [ONE] = "v@:q",       [BOTH] = "v@:qqdd",   [HIDDEN] = "v@q",
-    [ORDERED] = "v@qqd", [REVERSED] = "v@dq",  [SURPLUS] = "v@qqqddd", [SMALL] = "v@:BcSf",
-    [WIDE] = "v@:qqqqdddddd", [BEYOND] = "v@:qqqqqqqdd", [STRUCT] = "v@:{pair=qd}qf"};
+    [NONE] = "v@:",           [BARE] = "v@",
+    [ONE] = "v@:q",           [BOTH] = "v@:qqdd",
+    [HIDDEN] = "v@q",         [ORDERED] = "v@qqd",
+    [ROW] = "v@qdddddddd",    [REVERSED] = "v@dq",
+    [SURPLUS] = "v@qqqddd",   [FLOATS] = "v@{floats=ff}{floats=ff}",
+    [SMALL] = "v@:BcSf",      [WIDE] = "v@:qqqqdddddd",
+    [BEYOND] = "v@:qqqqqqqdd", [STRUCT] = "v@:{pair=qd}qf"};
+
+/// Frames with the same bytes: one aligned for all types, one for four bytes, and one for a byte.
+enum { frame_count = 3, frame_limit = 128 };
+static const size_t shifts[frame_count] = {0, 4, 1};
 
 typedef struct method {
   fwd_selector selector;
   fwd_signature *signature;
   /// Without the hidden arguments.
   size_t argument_count, hidden_count;
-  _Alignas(16) unsigned char frame[128];
+  size_t frame_size;
+  _Alignas(16) unsigned char frame[frame_limit];
+  _Alignas(16) unsigned char shifted[frame_count][frame_limit + 16];
   void *arguments[argument_limit];
   size_t sizes[argument_limit];
 } method;
@@ -43,7 +55,8 @@ static void make_method(size_t index) {
   NEED(fwd_signature_create(encoding, strlen(encoding), &made->signature, NULL) == FWD_OK);
   made->hidden_count = fwd_signature_hidden_count(made->signature);
   made->argument_count = fwd_signature_argument_count(made->signature) - made->hidden_count;
-  NEED(made->argument_count <= argument_limit && fwd_signature_frame_size(made->signature) <= sizeof made->frame);
+  NEED(made->argument_count <= argument_limit && fwd_signature_frame_size(made->signature) <= frame_limit);
+  made->frame_size = fwd_signature_frame_size(made->signature);
   for (size_t i = 0; i < made->argument_count; i++) {
     fwd_layout layout;
     NEED(fwd_signature_argument(made->signature, made->hidden_count + i, &layout) == FWD_OK);
@@ -60,6 +73,9 @@ static void set_first_arguments(bool are_zero) {
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
     int64_t value = are_zero ? 0 : 77;
     memcpy(methods[asked[i]].arguments[0], &value, sizeof value);
+  }
+  for (size_t i = 0; i < method_count; i++) {
+    for (size_t j = 0; j < frame_count; j++) memcpy(methods[i].shifted[j] + shifts[j], methods[i].frame, methods[i].frame_size);
   }
 }
 
