@@ -198,12 +198,13 @@ enum EntryRows {
   // MARK: - From C
 
   private static func inC(_ stage: Stage) -> [Row] {
-    let entries: [(entry: bench_entry, name: String)] = [
-      (BENCH_ENTRY_FORWARD, "fwd_forward"), (BENCH_ENTRY_ARGUMENTS, "fwd_forward_arguments"),
-      (BENCH_ENTRY_NAMED, "fwd_forward_named"),
+    let entries: [(entry: bench_entry, way: String)] = [
+      (BENCH_ENTRY_FORWARD, Way.fromC),
+      (BENCH_ENTRY_ARGUMENTS, "proxy: fwd_forward_arguments"),
+      (BENCH_ENTRY_NAMED, "proxy: fwd_forward_named"),
     ]
     return entries.map { entry in
-      row("proxy: \(entry.name)", stage) { proxy in
+      row(entry.way, stage) { proxy in
         guard let selector = unsafe fwd_selector_register(Message.notify.rawValue) else {
           throw EmissionFailure()
         }

@@ -59,6 +59,7 @@ extension FanOutRows {
         ratio(Way.key, Way.resolved, 1.05, "a resolved method"),
         ratio(
           Way.keyResult, Way.resolvedResult, 1.1, "a resolved method", detail: "with a result")),
+      goal("forwarded from C", ratio(Way.fromC, Way.resolved, 1.1, "a resolved method")),
       goal(
         "closures that look at results",
         ratio(Way.until, Way.resolvedResult, 1.3, "all called", detail: "until"),

@@ -32,7 +32,9 @@ public enum HookGoals {
   public static let function = "of a proxy with a weak C function"
   /// A proxy with three subscribers.
   public static let three = "of a proxy with two weak closures and a C function"
-  /// The same, called inside of a batch.
+  /// The same, whose closures the proxy holds strongly.
+  public static let threeStrong = "of a proxy with two strong closures and a C function"
+  /// `three`, called inside of a batch.
   public static let threeInBatch = "\(three), in a batch"
 
   /// The row in which a statement of SQLite calls the hook.
@@ -48,6 +50,7 @@ public enum HookGoals {
         group: name, title: "the hook alone",
         bounds: [
           bound(threeInBatch),
+          bound(threeStrong),
           bound(three),
         ])
     ]

@@ -25,6 +25,7 @@ public enum Way {
   /// Only with the trait "Macros".
   static let typedProxy = "typed proxy"
   static let functionPointer = "proxy: C function pointer"
+  static let fromC = "proxy: fwd_forward"
   static let sideTables = "proxy: receivers with a side table"
   static let strong = "proxy: strong"
   static let batch = "proxy: batch"

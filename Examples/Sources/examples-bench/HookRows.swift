@@ -66,6 +66,7 @@
                 base, unit in
                 [
                   (batched, "two weak closures and a C function, in a batch", 15),
+                  (strong, "two closures, held strongly, and a C function", 15),
                   (weak, "two weak closures and a C function", 15),
                   (functions, "three C functions", 6),
                 ]

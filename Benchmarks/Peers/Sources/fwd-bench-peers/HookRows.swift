@@ -22,6 +22,10 @@ enum HookRows {
       (HookGoals.closure, { try Forwarded(closures: 1) }),
       (HookGoals.strongClosure, { try Forwarded(closures: 1, lifetime: .strong) }),
       (HookGoals.three, { try Forwarded(closures: 2, functions: 1) }),
+      (
+        HookGoals.threeStrong,
+        { try Forwarded(closures: 2, functions: 1, lifetime: .strong) }
+      ),
       (HookGoals.threeInBatch, { try Forwarded(closures: 2, functions: 1, isInBatch: true) }),
     ]
     let withoutSQLite = hooks.map { way, make in alone(HookGoals.alone(way), Kept(make)) }
