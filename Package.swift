@@ -7,6 +7,8 @@ import PackageDescription
 
 /// How deliveries call Swift closures: "packs" or "loads" forces one of the two ways, see ClosureConvention.
 let closures = Context.environment["FWD_CLOSURES"]
+precondition(
+  [nil, "packs", "loads"].contains(closures), "FWD_CLOSURES must be \"packs\" or \"loads\"")
 
 let swiftSettings: [SwiftSetting] = [
   .strictMemorySafety(),

@@ -11,10 +11,10 @@
     public struct Failure: Sendable {
       /// The error.
       public let error: any Error
-      /// Who threw it, or nil if it is not known: an untyped subscriber does not
-      /// say.
+      /// The listener that threw the error; nil for an untyped subscriber, which does
+      /// not say.
       public let author: ObjectIdentifier?
-      /// The class of who threw it, or nil.
+      /// The class of that listener, or nil.
       public let authorClass: String?
 
       /// Names an error and its author.

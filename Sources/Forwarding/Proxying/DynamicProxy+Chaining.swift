@@ -106,9 +106,8 @@ extension DynamicProxy {
       links[identifier]?.pending += 1
     }
 
-    /// Notes that `subscribe` has returned. A proxy that it has refused keeps
-    /// its link until the next pruning: whoever follows links asks for the
-    /// subscription too.
+    /// Notes that `subscribe` has returned. The link of a refused proxy stays until
+    /// the next pruning: code that follows links also looks for the subscription.
     fileprivate mutating func end(_ proxy: DynamicProxy) {
       links[ObjectIdentifier(proxy)]?.pending -= 1
     }

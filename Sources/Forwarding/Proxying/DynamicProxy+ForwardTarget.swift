@@ -80,8 +80,8 @@ extension DynamicProxy {
     to proxy: DynamicProxy, for scope: ForwardScope, lifetime: Lifetime
   ) throws(ForwardingError) {
     let annex = try makeAnnex()
-    // First: whoever makes this proxy a subscriber of the other meanwhile finds
-    // the circle.
+    // First, so that a thread that makes this proxy a subscriber of the other one
+    // meanwhile finds the circle.
     core.extras.forwardSlot.add(pending: annex)
     defer { core.extras.forwardSlot.remove(pending: annex) }
     var subscription = try annex.subscribe(proxy, lifetime: lifetime)

@@ -6,20 +6,20 @@ internal import CForwardingInternal
 extension DynamicProxy {
   /// What a forward target gets.
   public enum ForwardScope: Sendable, Hashable {
-    /// What no live subscriber of the proxy implements. A subscriber that
-    /// implements a method but cannot take the arguments has handled it.
+    /// Invocations that no live subscriber of the proxy implements. A subscriber that
+    /// implements the method but cannot take the arguments has handled it.
     case unhandled
-    /// All: it is called as a subscriber is that stands behind all others, by
-    /// the method's policy. So by the default policy it gets a method with a
-    /// result only if no other subscriber responds.
+    /// All invocations. The target is called as the last subscriber is, by the method's
+    /// policy. So by the default policy it gets a method with a result only if no other
+    /// subscriber responds.
     case everything
   }
 }
 
-/// Who gets what no subscriber handles.
+/// The target that gets the invocations which no subscriber handles.
 ///
-/// The target stands in a proxy of its own, the annex, with the same methods
-/// and policies: what it implements is joined, kept and called as everywhere.
+/// The target is the only subscriber of a proxy of its own, the annex, which has the
+/// same methods and policies.
 @safe internal final class ForwardSlot: Sendable {
   /// One target that was set.
   @safe internal final class Target: @unchecked Sendable {
@@ -44,8 +44,8 @@ extension DynamicProxy {
 
   private struct State {
     var target: Target?
-    /// Those of targets that are about to be set: whoever looks for circles has
-    /// to know them.
+    /// The annexes of targets that are about to be set. A search for circles includes
+    /// them.
     var pending: [DynamicProxy] = []
   }
 

@@ -156,7 +156,7 @@ extension FunctionTable.Implementation {
       functions.append(function)
       return unsafe function.shim.implementation
     case .thunk(let function, let packed):
-      // SAFETY: as above; whoever wrote the thunk knows that it gets a context.
+      // SAFETY: as above; a thunk takes a context.
       return unsafe fwd_implementation(
         function: unsafeBitCast(function.pointer, to: (@convention(c) () -> Void).self),
         packed: packed.function, context: packed.context, closure: nil)

@@ -138,7 +138,7 @@ internal import Synchronization
 extension DynamicProxy {
   /// The proxy of a C part.
   ///
-  /// - Precondition: whoever has the C part keeps the proxy alive.
+  /// - Precondition: the caller keeps the proxy alive.
   @unsafe internal static func of(core: OpaquePointer) -> DynamicProxy {
     unsafe of(owner: fwd_proxy_core_owner(core))
   }

@@ -82,8 +82,8 @@ internal import CForwardingInternal
   }
 
   deinit {
-    // SAFETY: whoever uses them has this object. Proxies' C parts have references
-    // of their own to the set, and this object.
+    // SAFETY: each user of the set and the keys holds this object. The C part of a proxy
+    // has a reference of its own to the set.
     unsafe fwd_method_set_release(methods)
     unsafe verifiedKeys.deallocate()
   }

@@ -43,8 +43,8 @@ internal import CForwardingInternal
     unsafe MethodSelector(handle: entry.pointee.selector)
   }
 
-  /// The types.
-  package var signature: MethodSignature {
+  /// The method's types, and the sizes of its frame and its result.
+  public var signature: MethodSignature {
     // SAFETY: the entry is one of the proxy's methods.
     proxy.requirements[unsafe fwd_proxy_method_index(entry)].signature
   }

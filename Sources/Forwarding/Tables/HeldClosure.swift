@@ -248,8 +248,8 @@ internal enum ClosureConvention: Sendable {
   internal static var current: ClosureConvention { chosen ?? standard }
 
   /// How C may call a closure with a parameter pack is not documented, so only
-  /// compilers with which the tests have passed do it. To force one way, build
-  /// with `FWD_CLOSURES=packs` or `FWD_CLOSURES=loads` in the environment.
+  /// compilers with which the tests have passed do it. To force one way, build and
+  /// test with `FWD_CLOSURES=packs` or `FWD_CLOSURES=loads` in the environment.
   private static let standard: ClosureConvention = {
     #if FWD_CLOSURES_LOADS
       return .loads

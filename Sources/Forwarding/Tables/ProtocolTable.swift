@@ -294,8 +294,7 @@ extension ProtocolTable {
     lineage.contains { $0 === other }
   }
 
-  /// This table and its ancestors, each once, parents behind those who inherit
-  /// from them.
+  /// This table and its ancestors, each once, parents behind their children.
   internal var lineage: [ProtocolTable] {
     var result: [ProtocolTable] = []
     var seen: Set<ObjectIdentifier> = []

@@ -69,8 +69,8 @@ extension DynamicProxy {
     withExtendedLifetime(old) {}
   }
 
-  /// Tells the shim what there is at the moment. Whoever is last tells it how it
-  /// is.
+  /// Tells the shim which interceptors a method has now. Of several threads, the last
+  /// one tells it the current state.
   internal func settleInterception(_ index: Int) {
     subscribers.intercept(index, resultSize: requirements[index].signature.resultLayout.size) {
       [extras = core.extras] in extras.interceptions.withLock { $0[index] } ?? InterceptionChain()
@@ -87,7 +87,7 @@ extension DynamicProxy {
     ).run()
   }
 
-  /// Those who intercept a method at the moment.
+  /// The interceptors that a method has at the moment.
   internal func interceptionChain(_ index: Int) -> InterceptionChain {
     core.extras.interceptions.withLock { $0[index] } ?? InterceptionChain()
   }
@@ -107,7 +107,8 @@ extension ProxyExtras {
 }
 
 extension SubscriberList {
-  /// Enters who intercepts a method, as `chain` says under the lock.
+  /// Gives the interceptors of a method to the list of subscribers. `chain` returns
+  /// them, under the lock.
   internal func intercept(
     _ method: Int, resultSize size: Int, _ chain: () -> InterceptionChain
   ) {
@@ -120,8 +121,8 @@ extension SubscriberList {
         list, method, chain.makeTaps(resultSize: size), interceptors, &garbage.contents)
       return chain
     }
-    // It may have the last reference to an interceptor, so it dies behind the
-    // lock.
+    // The chain may have the last reference to an interceptor, so it is released
+    // after the lock.
     withExtendedLifetime(entered) {}
   }
 }

@@ -3,20 +3,20 @@
 
 internal import CForwardingInternal
 
-/// One invocation of a method that is intercepted, on its way through those who
-/// do. What runs here is foreign code, so no lock is held.
+/// One invocation of an intercepted method, on its way through the interceptors. They
+/// are foreign code, so no lock is held.
 @safe internal final class InterceptedDelivery {
   private let method: ResolvedMethod
   private let chain: InterceptionChain
   private let delivery: fwd_delivery
   private let signature: MethodSignature
 
-  /// Pointers to all arguments, where the caller has them: taps stand outermost,
-  /// and see what it sees.
+  /// Pointers to all arguments, in the caller's memory: interceptors before and after
+  /// are called outermost, and see what the caller sees.
   private let arguments: UnsafeMutablePointer<UnsafeMutableRawPointer>
   /// The receiver, of which there is none yet, and the selector.
   private let hidden: UnsafeMutablePointer<OpaquePointer?>
-  /// The result on its way to the caller, who gets its reference to an object.
+  /// The result on its way to the caller, which gets the reference to an object in it.
   private let room: ResultRoom
   /// Whether a collector has been given what there was.
   private var isCollected = false
@@ -130,8 +130,8 @@ extension InterceptedDelivery {
 // MARK: - The way inwards
 
 extension InterceptedDelivery {
-  /// Goes on with the interceptor of an index that is around what is behind it,
-  /// or one behind it that lives; without one, with who answers.
+  /// Calls the first live interceptor around, from an index on. Without one, calls
+  /// the interceptor instead of the subscribers, or the subscribers.
   internal func proceed(to index: Int, _ invocation: Invocation) throws(ForwardingError) {
     var index = index
     while index < chain.arounds.count {

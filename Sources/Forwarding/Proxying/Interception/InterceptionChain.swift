@@ -8,14 +8,14 @@ internal enum InterceptionPoint: Sendable {
   case block
 }
 
-/// Those who intercept one method, in order of registration. A fan-out goes
-/// through the value that it finds; changes make another.
+/// The interceptors of one method, in order of registration. A fan-out uses the
+/// value that it finds; a change makes another one.
 internal struct InterceptionChain: Sendable {
   internal private(set) var befores: [Interceptor] = []
   internal private(set) var arounds: [Interceptor] = []
   internal private(set) var stub: Interceptor?
   internal private(set) var afters: [Interceptor] = []
-  /// Those that block the method.
+  /// The tokens that block the method.
   private var blockers: [Interceptor] = []
 
   internal var isEmpty: Bool {
@@ -25,13 +25,13 @@ internal struct InterceptionChain: Sendable {
   /// Whether no interceptor or subscriber is to be called.
   internal var isBlocked: Bool { !blockers.isEmpty }
 
-  /// Whether the proxy responds by them: those that see an invocation pass
-  /// cannot give a result.
+  /// Whether the interceptors make the proxy a responder. Interceptors before and
+  /// after the deliveries cannot give a result.
   internal func responds(withResult hasResult: Bool) -> Bool {
     stub != nil || !arounds.isEmpty || (!hasResult && !(befores.isEmpty && afters.isEmpty))
   }
 
-  /// Adds one. Gives who was replaced by it.
+  /// Adds an interceptor, and returns the one that it replaces.
   ///
   /// - Throws: `ForwardingError` with the code `duplicate` if there is a stub,
   ///   which is not to be replaced.
@@ -71,8 +71,8 @@ internal struct InterceptionChain: Sendable {
     return stub?.identifier == identifier ? stub?.liveness : nil
   }
 
-  /// Takes those out that have been cancelled, or called as often as they were
-  /// made for.
+  /// Removes the interceptors that have been cancelled, or called as often as their
+  /// limit says.
   internal mutating func removeEnded() {
     befores.removeAll { !$0.liveness.isLive }
     arounds.removeAll { !$0.liveness.isLive }

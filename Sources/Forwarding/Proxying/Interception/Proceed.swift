@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Lets an invocation go on that an interceptor is around: to those that were
-/// registered later, and at last to the interceptor that is called instead of
-/// the subscribers, or to the subscribers.
+/// Passes an invocation on from an interceptor that is around its deliveries.
 ///
-/// It is valid during the call of the closure that it was given to.
+/// The invocation goes to the interceptors around that were registered later, and
+/// then to the subscribers, or to the interceptor that is called instead of them.
+///
+/// It is valid during the call of the interceptor's closure.
 public final class Proceed {
-  /// Nil once the closure has returned: who keeps what it was given shall not
-  /// keep the proxy with it.
+  /// Nil once the closure has returned, so that a closure which keeps this object
+  /// does not keep the proxy.
   private var delivery: InterceptedDelivery?
   private let invocation: Invocation
   private let next: Int
-  /// Why it went wrong the last time.
+  /// The error of the last failed call.
   internal private(set) var failure: ForwardingError?
 
   internal init(_ delivery: InterceptedDelivery, _ invocation: Invocation, next: Int) {
@@ -21,12 +22,11 @@ public final class Proceed {
     self.next = next
   }
 
-  /// Forwards the invocation with the arguments that it has now, and puts the
-  /// result into it. Each call does so anew.
+  /// Forwards the invocation with the arguments that it has now, and stores the
+  /// result in it. May be called several times.
   ///
-  /// - Throws: `ForwardingError`, as for the fan-out: the invocation's result is
-  ///   then what it was. And with the code `deliveryFailed` once the closure has
-  ///   returned.
+  /// - Throws: `ForwardingError`, as a fan-out does; with the code `deliveryFailed`
+  ///   once the closure has returned. The invocation's result is then unchanged.
   /// - Complexity: O(*n*) in the number of subscribers.
   public func callAsFunction() throws(ForwardingError) {
     guard let delivery else {
