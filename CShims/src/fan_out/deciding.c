@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "call/signature.h"
 #include "fan_out/batch.h"
 #include "fan_out/delivery.h"
 #include "fan_out/outcome.h"
 #include "fan_out/policy.h"
 #include "fan_out/reading.h"
 #include "members/responders.h"
+#include "members/swift_closure.h"
 #include "members/taking.h"
 
 // MARK: Deliveries

@@ -6,7 +6,6 @@
 #include "fan_out/implementation.h"
 #include "fan_out/outcome.h"
 #include "fan_out/policy.h"
-#include "members/taking.h"
 
 /// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so the fan-out leaves
 /// this to the first delivery that is no closure.

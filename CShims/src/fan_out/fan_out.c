@@ -5,9 +5,15 @@
 /// policy.
 ///
 ///     fwd_forward (forward.c)     ResolvedMethod.forward (Swift)     a C function pointer (proxy_closure.c)
-///               \                            |                               /
-///                `------------------>   fwd_fan_out   <---------------------'
-///                                            |
+///               \                            /                               |
+///                `---> fwd_fan_out_of_frame <'                               |
+///                        |            \                                      |
+///                        |             `-------------> fwd_fan_out <---------'
+///                        |                                   |
+///        an unblocked, unintercepted void method             |
+///        outside of batches: at once to looping.c            |
+///                                            .---------------'
+///                                            v
 ///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds that of the proxy, and goes on here
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
 ///        Is the method intercepted?          | yes  -> `fan_out_past_interceptors`: a loop that calls the closures before

@@ -5,9 +5,9 @@
 /// proxy alive, and calls the fan-out (fan_out.c):
 ///
 ///     fwd_forward            selector ----------.
-///     fwd_forward_named      name -> selector --+--> check sizes and alignment ----------> fwd_fan_out
-///     fwd_batch_forward      selector ----------'                                              ^
-///     fwd_forward_arguments  selector --> check count, addresses and alignment ----------------'
+///     fwd_forward_named      name -> selector --+--> check sizes and alignment ----------> fwd_fan_out_of_frame
+///     fwd_batch_forward      selector ----------'
+///     fwd_forward_arguments  selector --> check count, addresses and alignment ----------> fwd_fan_out
 ///
 /// `fwd_forward_method` is for Swift, which has found the method and keeps the proxy alive.
 

@@ -77,7 +77,7 @@ __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_em
   words[1] = (uint64_t)(uintptr_t)method->method.selector;
   if (!delivery->arguments) {
     fwd_replay_load_frame(words, loads, delivery->frame);
-  } else if (__builtin_expect(loads->sizes == FWD_LOADS_OF_ANY_SIZE, 0)) {
+  } else if (__builtin_expect(loads->kind == FWD_LOADS_OF_ANY_SIZE, 0)) {
     fwd_replay_load_pointed(words, loads, delivery->arguments);
   } else {
     fwd_replay_load_pointed_4_or_8(words, loads, delivery->arguments);
@@ -87,7 +87,7 @@ __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_em
 
 /// Returns the words for a delivery with a frame.
 static inline const fwd_replay_word *words_of_frame(fwd_looped_emission *looped) {
-  if (looped->emission.method->loads.sizes != FWD_LOADS_IN_ORDER) return load_words(looped);
+  if (looped->emission.method->loads.kind != FWD_LOADS_IN_ORDER) return load_words(looped);
   // The receiver's word, which would stand before the frame, is not read.
   return (const fwd_replay_word *)((uintptr_t)looped->emission.delivery->frame - sizeof(fwd_replay_word));
 }

@@ -50,8 +50,8 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   if (compiled->replayers.call) {
     compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
     // Words are read as such, so a frame that need not be aligned like one is copied to them.
-    if (compiled->frame_alignment < sizeof(fwd_replay_word) && compiled->loads.sizes == FWD_LOADS_IN_ORDER) {
-      compiled->loads.sizes = FWD_LOADS_OF_8_BYTES;
+    if (compiled->frame_alignment < sizeof(fwd_replay_word) && compiled->loads.kind == FWD_LOADS_IN_ORDER) {
+      compiled->loads.kind = FWD_LOADS_OF_8_BYTES;
     }
     compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&
                           compiled->loads.first + compiled->loads.count <= FWD_REPLAY_NARROW;

@@ -3,6 +3,8 @@
 
 #include "fan_out/policy.h"
 
+#include "members/swift_closure.h"
+
 bool fwd_policy_fold(const fwd_compiled_method *method, size_t responses, fwd_at_hand *at_hand) {
   const fwd_fold *fold = &method->method.fold;
   if (fold->predicate) {

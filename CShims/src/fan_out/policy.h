@@ -7,7 +7,6 @@
 #define FWD_SRC_POLICY_H
 
 #include "fan_out/emission.h"
-#include "members/swift_closure.h"
 
 /// Keeps the result of the current delivery. The next delivery overwrites the result that was kept before.
 static inline void fwd_keep(fwd_at_hand *at_hand) {

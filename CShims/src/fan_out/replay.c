@@ -218,7 +218,7 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
   uint32_t integer_count = plan->integer_count, vector_count = plan->vector_count;
   // Hidden arguments are pointers, and come first: each has the integer register of its number.
   fwd_register_loads loads = {.first = hidden_count, .count = integer_count + vector_count - hidden_count};
-  fwd_load_sizes sizes = FWD_LOADS_OF_8_BYTES;
+  fwd_load_kind kind = FWD_LOADS_OF_8_BYTES;
   // Of the words before the frame's only the receiver's is not read. The shape must not read words behind them.
   bool in_order = hidden_count == 1 && shapes[integer_count][vector_count].call;
   for (uint32_t i = 0; i < loads.count; i++) {
@@ -233,11 +233,11 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
         .size = move->size,
         .is_signed = move->is_signed,
     };
-    if (load->size == 4 && sizes == FWD_LOADS_OF_8_BYTES) sizes = FWD_LOADS_OF_4_OR_8_BYTES;
-    if (load->size != 4 && load->size != 8) sizes = FWD_LOADS_OF_ANY_SIZE;
+    if (load->size == 4 && kind == FWD_LOADS_OF_8_BYTES) kind = FWD_LOADS_OF_4_OR_8_BYTES;
+    if (load->size != 4 && load->size != 8) kind = FWD_LOADS_OF_ANY_SIZE;
     if (load->size != 8 || load->offset != i * sizeof(fwd_replay_word)) in_order = false;
   }
-  loads.sizes = in_order ? FWD_LOADS_IN_ORDER : sizes;
+  loads.kind = in_order ? FWD_LOADS_IN_ORDER : kind;
   return loads;
 }
 

@@ -47,21 +47,21 @@ typedef struct fwd_register_load {
   bool is_signed;
 } fwd_register_load;
 
-/// The sizes of a method's loads, from the fastest to load to the slowest.
-typedef enum fwd_load_sizes {
+/// The kinds of a method's loads, from the fastest to the slowest.
+typedef enum fwd_load_kind {
   /// All of 8 bytes, and they stand in the frame as the words do: the frame's bytes are the words behind the receiver's.
   FWD_LOADS_IN_ORDER,
   FWD_LOADS_OF_8_BYTES,
   FWD_LOADS_OF_4_OR_8_BYTES,
   FWD_LOADS_OF_ANY_SIZE,
-} fwd_load_sizes;
+} fwd_load_kind;
 
 /// How a plan's registers are loaded, except the hidden arguments' registers.
 typedef struct fwd_register_loads {
   /// The index of the first register loaded: the number of hidden arguments.
   uint32_t first;
   uint32_t count;
-  fwd_load_sizes sizes;
+  fwd_load_kind kind;
   fwd_register_load loads[FWD_REPLAY_WIDE];
 } fwd_register_loads;
 
@@ -82,9 +82,9 @@ static inline uint64_t fwd_replay_word_of_4_or_8(const fwd_register_load *load, 
 static inline void fwd_replay_load_frame(fwd_replay_word *words, const fwd_register_loads *loads, const char *frame) {
   fwd_replay_word *word = words + loads->first;
   const fwd_register_load *load = loads->loads, *end = load + loads->count;
-  if (__builtin_expect(loads->sizes <= FWD_LOADS_OF_8_BYTES, 1)) {
+  if (__builtin_expect(loads->kind <= FWD_LOADS_OF_8_BYTES, 1)) {
     for (; load < end; load++, word++) *word = fwd_load_word_of(frame + load->offset);
-  } else if (loads->sizes == FWD_LOADS_OF_4_OR_8_BYTES) {
+  } else if (loads->kind == FWD_LOADS_OF_4_OR_8_BYTES) {
     for (; load < end; load++, word++) *word = fwd_replay_word_of_4_or_8(load, frame + load->offset);
   } else {
     for (; load < end; load++, word++) *word = fwd_extend(frame + load->offset, load->size, load->is_signed);
@@ -99,7 +99,7 @@ static inline const char *fwd_replay_pointed(const fwd_register_load *load, void
 /// Loads the registers' words from pointers to the arguments.
 void fwd_replay_load_pointed(fwd_replay_word *words, const fwd_register_loads *loads, void *const *arguments);
 
-/// The same where `sizes` is not FWD_LOADS_OF_ANY_SIZE.
+/// The same where `kind` is not FWD_LOADS_OF_ANY_SIZE.
 static inline void fwd_replay_load_pointed_4_or_8(fwd_replay_word *words, const fwd_register_loads *loads,
                                                   void *const *arguments) {
   fwd_replay_word *word = words + loads->first;
