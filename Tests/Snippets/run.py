@@ -41,6 +41,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CATALOGUES = [
     "Sources/Forwarding/Documentation.docc",
     "Sources/ForwardingDelivery/ForwardingDelivery.docc",
+    "Sources/ForwardingPresets/ForwardingPresets.docc",
     "Sources/ForwardingTesting/ForwardingTesting.docc",
     "Sources/ForwardingWire/ForwardingWire.docc",
     "Sources/ForwardingMacros/ForwardingMacros.docc",

@@ -47,7 +47,9 @@ public final class DelegateForwarder<Service: AnyObject, Proxy: SlotProxy> {
   ///   - options: what is done with the delegate in the slot. The options of the
   ///     slot's first forwarder count.
   ///   - isolation: the actor that the service belongs to; by default the
-  ///     caller's.
+  ///     caller's. If it is nil, the slot is given back on whatever thread releases
+  ///     the forwarder. So never pass nil for the object of an actor, and make the
+  ///     forwarder in code that is isolated to that actor.
   ///   - proxy: makes the proxy for the slot, if the slot has none yet.
   public convenience init(
     _ service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
