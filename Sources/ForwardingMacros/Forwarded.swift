@@ -17,7 +17,7 @@
   /// }
   ///
   /// let delegates = DownloadDelegateProxy()
-  /// delegates.subscribe(listener)
+  /// try delegates.subscribe(listener)
   /// download.delegate = delegates
   /// ```
   ///

@@ -18,6 +18,7 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
+    ///   - times: after how many calls the interception ends; nil for never.
     ///   - body: gets all arguments or the first few. Its parameters must have
     ///     exactly the protocol's types. It is kept until the token is
     ///     cancelled or deinitialised. If an object has another class than its
@@ -25,11 +26,13 @@
     ///     method goes on.
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
     ///   types are not those of the method (the error names the parameter and
-    ///   both types), or if the method is `async`.
+    ///   both types), or if the method is `async`; `invalidLimit` if `times` is less
+    ///   than 1.
     public func before<each Argument>(
-      _ requirement: Requirement, _ body: @escaping @Sendable (repeat each Argument) -> Void
+      _ requirement: Requirement, times: Int? = nil,
+      _ body: @escaping @Sendable (repeat each Argument) -> Void
     ) throws(ForwardingError) -> DynamicProxy.Token {
-      try tap(requirement, isAfter: false, body)
+      try tap(requirement, isAfter: false, times, body)
     }
 
     /// Calls a closure after each call of a method that has not failed, even if
@@ -38,12 +41,14 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
+    ///   - times: as for `before`.
     ///   - body: as for `before`.
     /// - Throws: `ForwardingError`, as `before`.
     public func after<each Argument>(
-      _ requirement: Requirement, _ body: @escaping @Sendable (repeat each Argument) -> Void
+      _ requirement: Requirement, times: Int? = nil,
+      _ body: @escaping @Sendable (repeat each Argument) -> Void
     ) throws(ForwardingError) -> DynamicProxy.Token {
-      try tap(requirement, isAfter: true, body)
+      try tap(requirement, isAfter: true, times, body)
     }
 
     /// Calls a closure instead of the listeners. A method has at most one such
@@ -58,6 +63,7 @@
     /// - Parameters:
     ///   - requirement: the method.
     ///   - replacing: whether the closure may replace an earlier one.
+    ///   - times: as for `before`. After that the listeners are called again.
     ///   - body: gets all arguments and returns the result. Its parameters must
     ///     have exactly the protocol's types. It may throw if the method does.
     ///     If an object has another class than its parameter, the call fails
@@ -67,7 +73,7 @@
     ///   `before`, or `duplicate` if there is an earlier closure and
     ///   `replacing` is false.
     public func instead<each Argument, Output, Failure: Error>(
-      _ requirement: Requirement, replacing: Bool = false,
+      _ requirement: Requirement, replacing: Bool = false, times: Int? = nil,
       _ body: @escaping @Sendable (repeat each Argument) throws(Failure) -> Output
     ) throws(ForwardingError) -> DynamicProxy.Token {
       let handler = try ForwardedHandler<repeat each Argument, Output>(
@@ -75,7 +81,7 @@
         mayThrow: Failure.self != Never.self)
       // SAFETY: the handler is for the method's types.
       return try unsafe _forwarding.proxy.unsafeInstead(
-        Self.selector(for: requirement), replacing: replacing
+        Self.selector(for: requirement), replacing: replacing, times: times
       ) { delivery throws(RawMismatch) in
         try unsafe handler.run(delivery, body)
       }
@@ -97,21 +103,24 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
+    ///   - times: as for `before`.
     ///   - body: gets the invocation in the form of untyped callers: the
     ///     listener is argument 0, and values that C has no type for are
     ///     addresses. An error that it throws goes to the caller if the method
     ///     throws, else to the error handler. Errors that listeners throw go to
     ///     the caller directly, and `proceed` does not throw them.
     /// - Throws: `ForwardingError` with the code `signatureMismatch` if the
-    ///   method is `async`.
+    ///   method is `async`; `invalidLimit` if `times` is less than 1.
     public func around(
-      _ requirement: Requirement,
+      _ requirement: Requirement, times: Int? = nil,
       _ body: @escaping @Sendable (_ invocation: Invocation, _ proceed: Proceed) throws -> Void
     ) throws(ForwardingError) -> DynamicProxy.Token {
       let method = Self._protocol.methods[requirement.rawValue]
       try method.checkClosures()
-      if !method.isThrowing { return try _forwarding.proxy.around(method.selector, body) }
-      return try _forwarding.proxy.around(method.selector) { invocation, proceed in
+      if !method.isThrowing {
+        return try _forwarding.proxy.around(method.selector, times: times, body)
+      }
+      return try _forwarding.proxy.around(method.selector, times: times) { invocation, proceed in
         var failure: (any Error)?
         do {
           try body(invocation, proceed)
@@ -140,15 +149,16 @@
     }
 
     private func tap<each Argument>(
-      _ requirement: Requirement, isAfter: Bool,
+      _ requirement: Requirement, isAfter: Bool, _ times: Int?,
       _ body: @escaping @Sendable (repeat each Argument) -> Void
     ) throws(ForwardingError) -> DynamicProxy.Token {
       let method = Self._protocol.methods[requirement.rawValue]
       try ForwardedParameters<repeat each Argument>.check(method)
       let parameters = ForwardedParameters<repeat each Argument>()
       // SAFETY: the parameters are the method's.
-      return try unsafe _forwarding.proxy.unsafeTap(method.selector, isAfter: isAfter) {
-        delivery throws(RawMismatch) in
+      return try unsafe _forwarding.proxy.unsafeTap(
+        method.selector, isAfter: isAfter, times: times
+      ) { delivery throws(RawMismatch) in
         let arguments = unsafe method.arguments(of: delivery)
         if unsafe isAfter && method.isThrowing && arguments.hasFailed { return }
         let values = try unsafe parameters.take(arguments)

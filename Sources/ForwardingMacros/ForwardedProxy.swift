@@ -14,7 +14,7 @@
   /// }
   ///
   /// let delegates = DownloadDelegateProxy()      // itself a DownloadDelegate
-  /// delegates.subscribe(listener)                // any object that conforms
+  /// try delegates.subscribe(listener)            // any object that conforms
   /// delegates.download(1, didReceive: 512, of: nil)
   /// delegates.responds(to: .downloadDidFinish)   // whether the listener has it
   /// ```
@@ -71,12 +71,13 @@
   // MARK: - Listeners
 
   extension ForwardedProxy {
-    /// Subscribes a listener behind all others.
+    /// Subscribes a listener, by default behind all others.
     ///
     /// - Parameters:
     ///   - listener: any object that conforms to the protocol. Another typed
     ///     proxy is subscribed as `DynamicProxy.subscribe(_:at:lifetime:times:)` does
     ///     with proxies.
+    ///   - position: where the listener stands among the others.
     ///   - lifetime: whether the proxy keeps the listener alive. By default it
     ///     does not. The returned subscription may be cancelled on any thread.
     ///     Unless the protocol is `Sendable`, the proxy alone releases the
@@ -84,32 +85,15 @@
     ///     query, or when it is deinitialised.
     ///   - times: the number of calls, of any methods, after which the
     ///     subscription ends; nil for no limit.
-    /// - Returns: the subscription, or nil if the listener is refused. The
-    ///   configuration's error handler then gets the reason: a duplicate if the
-    ///   configuration refuses duplicates, a listener that is being
-    ///   deinitialised, a cycle of proxies, `times` less than 1, or no memory.
-    /// - Complexity: amortised O(1).
-    @discardableResult
-    public func subscribe(
-      _ listener: Listener, lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
-    ) -> DynamicProxy.Subscription? {
-      do throws(ForwardingError) {
-        return try subscribe(listener, at: .last, lifetime: lifetime, times: times)
-      } catch {
-        _forwarding.proxy.configuration.onError(error)
-        return nil
-      }
-    }
-
-    /// Subscribes a listener at a position.
-    ///
-    /// - Throws: `ForwardingError` if the listener is refused, for the reasons
-    ///   of `subscribe(_:lifetime:times:)`, or if the anchor of the position is
-    ///   not subscribed.
+    /// - Returns: the subscription.
+    /// - Throws: `ForwardingError` if the listener is refused: `duplicate` if the
+    ///   configuration refuses duplicates, `dead` for a listener that is being
+    ///   deinitialised, `cycle` of proxies, `invalidLimit` for `times` less than 1,
+    ///   `notSubscribed` for an anchor that is not subscribed, or `outOfMemory`.
     /// - Complexity: that of the position; see `DynamicProxy.Position`.
     @discardableResult
     public func subscribe(
-      _ listener: Listener, at position: DynamicProxy.Position,
+      _ listener: Listener, at position: DynamicProxy.Position = .last,
       lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
       try _forwarding.subscribe(

@@ -82,7 +82,7 @@ internal final class SpyRecorder: Sendable {
     var tokens: [DynamicProxy.Token] = []
     for (index, method) in methods.enumerated() where method.isResultHidden {
       // SAFETY: as above. Nothing is written, since the method has no result here.
-      let token = try unsafe proxy.unsafeTap(method.selector, isAfter: false) {
+      let token = try unsafe proxy.unsafeTap(method.selector, isAfter: false, times: nil) {
         [self] delivery in unsafe receive(index, delivery)
       }
       tokens.append(token)

@@ -84,12 +84,12 @@
     private let second = LoaderListener("second")
     private let third = LoaderListener("third")
 
-    private func subscribeAll() {
-      for listener in [first, second, third] { proxy.subscribe(listener) }
+    private func subscribeAll() throws {
+      for listener in [first, second, third] { try proxy.subscribe(listener) }
     }
 
     @Test func `listeners are called one after the other`() async throws {
-      subscribeAll()
+      try subscribeAll()
       var order: [String] = []
       for listener in [first, second, third] {
         listener.onBegin = { order.append(listener.name) }
@@ -104,7 +104,7 @@
       #expect(await proxy.count(3) == 0)
       #expect(await proxy.state == "none")
       await #expect(throws: ForwardingError.self) { _ = try await proxy.load(Tracked()) }
-      subscribeAll()
+      try subscribeAll()
       #expect(await proxy.count(3) == 4)
       #expect(await proxy.state == "first")
       let left = try await Tracked.left { () async throws in
@@ -116,19 +116,19 @@
       #expect(await proxy.stay(4) == 8)
     }
 
-    @Test func `the first error ends the calls`() async {
-      subscribeAll()
+    @Test func `the first error ends the calls`() async throws {
+      try subscribeAll()
       second.failure = Failure(2)
       await #expect(throws: Failure(2)) { try await proxy.check(1) }
       #expect([first, second, third].map(\.log.count) == [1, 1, 0])
     }
 
-    @Test func `who has left meanwhile is not called, who has joined is not yet`() async {
-      subscribeAll()
+    @Test func `who has left meanwhile is not called, who has joined is not yet`() async throws {
+      try subscribeAll()
       let late = LoaderListener("late")
       first.onBegin = { [proxy, second] in
         proxy.unsubscribe(second)
-        proxy.subscribe(late)
+        _ = try? proxy.subscribe(late)
       }
       unsafe await proxy.begin("a", pointer: nil)
       #expect(first.log == ["a"] && second.log.isEmpty && third.log == ["a"] && late.log.isEmpty)
@@ -137,11 +137,11 @@
       #expect(late.log == ["b"])
     }
 
-    @Test func `who dies meanwhile is not called, and is not kept alive`() async {
+    @Test func `who dies meanwhile is not called, and is not kept alive`() async throws {
       final class Box { var listener: LoaderListener? = LoaderListener("dying") }
       let box = Box()
-      subscribeAll()
-      box.listener.map { _ = proxy.subscribe($0) }
+      try subscribeAll()
+      try box.listener.map { _ = try proxy.subscribe($0) }
       weak let dying = box.listener
       first.onBegin = { box.listener = nil }
       unsafe await proxy.begin("a", pointer: nil)
@@ -149,11 +149,11 @@
       first.onBegin = nil
     }
 
-    @Test func `who dies in its own call is kept alive for it`() async {
+    @Test func `who dies in its own call is kept alive for it`() async throws {
       final class Box { var listener: LoaderListener? = LoaderListener("dying") }
       let box = Box()
       var isAlive = false
-      box.listener.map { _ = proxy.subscribe($0) }
+      try box.listener.map { _ = try proxy.subscribe($0) }
       weak let dying = box.listener
       box.listener?.onBegin = {
         box.listener = nil
@@ -163,13 +163,13 @@
       #expect(isAlive && dying == nil)
     }
 
-    @Test func `whether someone responds, and no selector in the table`() async {
+    @Test func `whether someone responds, and no selector in the table`() async throws {
       #expect(!proxy.responds(to: .count) && !proxy.responds(to: .finish))
-      proxy.subscribe(first)
+      try proxy.subscribe(first)
       #expect(proxy.responds(to: .count) && !proxy.responds(to: .finish))
       #expect(await proxy.finish(5) == 0)
       let finishing = FinishingLoader()
-      proxy.subscribe(finishing)
+      try proxy.subscribe(finishing)
       #expect(proxy.responds(to: .finish))
       #expect(await proxy.finish(5) == 5)
       #expect(LoaderProxy.protocolTable.requirements.map(\.selector.name) == ["sync:"])
@@ -177,18 +177,18 @@
       #expect(first.log == ["sync 1"])
     }
 
-    @Test func `listeners of a proxy that listens`() async {
+    @Test func `listeners of a proxy that listens`() async throws {
       let inner = LoaderProxy()
-      inner.subscribe(first)
-      inner.subscribe(second)
-      proxy.subscribe(inner)
-      proxy.subscribe(third)
+      try inner.subscribe(first)
+      try inner.subscribe(second)
+      try proxy.subscribe(inner)
+      try proxy.subscribe(third)
       first.onBegin = { [inner, second] in inner.unsubscribe(second) }
       unsafe await proxy.begin("a", pointer: nil)
       #expect(first.log == ["a"] && second.log.isEmpty && third.log == ["a"])
       third.onBegin = nil
       first.onBegin = { [proxy, inner] in proxy.unsubscribe(inner) }
-      inner.subscribe(second)
+      try inner.subscribe(second)
       unsafe await proxy.begin("b", pointer: nil)
       #expect(first.log == ["a", "b"] && second.log.isEmpty && third.log == ["a", "b"])
       first.onBegin = nil
@@ -196,57 +196,57 @@
 
     // MARK: Blocked subscriptions, and those of some calls
 
-    @Test func `who is blocked is not called, and does not respond`() async {
-      let subscription = proxy.subscribe(first)
-      proxy.subscribe(second)
-      let pause = subscription?.block()
-      #expect(pause?.isLive == true)
+    @Test func `who is blocked is not called, and does not respond`() async throws {
+      let subscription = try proxy.subscribe(first)
+      try proxy.subscribe(second)
+      let pause = subscription.block()
+      #expect(pause.isLive == true)
       unsafe await proxy.begin("a", pointer: nil)
       #expect(first.log.isEmpty && second.log == ["a"])
       #expect(await proxy.state == "second")
-      pause?.cancel()
+      pause.cancel()
       unsafe await proxy.begin("b", pointer: nil)
       #expect(first.log == ["b"] && second.log == ["a", "b"])
       proxy.unsubscribe(second)
-      let other = subscription?.block()
+      let other = subscription.block()
       #expect(!proxy.responds(to: .count))
       #expect(await proxy.state == "none")
-      other?.cancel()
+      other.cancel()
     }
 
-    @Test func `who is blocked meanwhile is not called`() async {
-      proxy.subscribe(first)
-      let subscription = proxy.subscribe(second)
+    @Test func `who is blocked meanwhile is not called`() async throws {
+      try proxy.subscribe(first)
+      let subscription = try proxy.subscribe(second)
       var pause: DynamicProxy.Token?
-      first.onBegin = { pause = subscription?.block() }
+      first.onBegin = { pause = subscription.block() }
       unsafe await proxy.begin("a", pointer: nil)
       #expect(first.log == ["a"] && second.log.isEmpty && pause?.isLive == true)
       first.onBegin = nil
     }
 
-    @Test func `calls count for subscriptions of some calls, and questions do not`() async {
-      let subscription = proxy.subscribe(first, times: 3)
-      proxy.subscribe(second)
+    @Test func `calls count for subscriptions of some calls, and questions do not`() async throws {
+      let subscription = try proxy.subscribe(first, times: 3)
+      try proxy.subscribe(second)
       for _ in 0..<5 { #expect(proxy.responds(to: .count)) }
       // It has no such method.
       _ = await proxy.finish(1)
       unsafe await proxy.begin("a", pointer: nil)
       proxy.sync(1)
-      #expect(subscription?.isLive == true)
+      #expect(subscription.isLive == true)
       unsafe await proxy.begin("b", pointer: nil)
-      #expect(subscription?.isLive == false && proxy.count == 1 && !proxy.contains(first))
+      #expect(subscription.isLive == false && proxy.count == 1 && !proxy.contains(first))
       unsafe await proxy.begin("c", pointer: nil)
       #expect(first.log == ["a", "sync 1", "b"] && second.log == ["a", "sync 1", "b", "c"])
     }
 
-    @Test func `who is kept for one call lives until it has returned`() async {
+    @Test func `who is kept for one call lives until it has returned`() async throws {
       weak var listener: LoaderListener?
       var isAlive = false
       do {
         let made = LoaderListener("once")
         listener = made
         made.onBegin = { isAlive = listener != nil }
-        proxy.subscribe(made, lifetime: .strong, times: 1)
+        try proxy.subscribe(made, lifetime: .strong, times: 1)
       }
       unsafe await proxy.begin("a", pointer: nil)
       #expect(isAlive && listener == nil && proxy.count == 0)
@@ -256,40 +256,40 @@
       var configuration = DynamicProxy.Configuration()
       configuration.duplicates = .allow
       let proxy = try LoaderProxy(configuration: configuration)
-      proxy.subscribe(first, times: 1)
-      let other = proxy.subscribe(first)
+      try proxy.subscribe(first, times: 1)
+      let other = try proxy.subscribe(first)
       unsafe await proxy.begin("a", pointer: nil)
-      let pause = other?.block()
+      let pause = other.block()
       unsafe await proxy.begin("b", pointer: nil)
-      pause?.cancel()
+      pause.cancel()
       unsafe await proxy.begin("c", pointer: nil)
       #expect(first.log == ["a", "a", "c"])
     }
 
-    @Test func `a call is one delivery to a proxy that listens`() async {
+    @Test func `a call is one delivery to a proxy that listens`() async throws {
       let inner = LoaderProxy()
-      inner.subscribe(first)
-      inner.subscribe(second)
-      let once = proxy.subscribe(inner, times: 1)
+      try inner.subscribe(first)
+      try inner.subscribe(second)
+      let once = try proxy.subscribe(inner, times: 1)
       unsafe await proxy.begin("a", pointer: nil)
-      #expect(first.log == ["a"] && second.log == ["a"] && once?.isLive == false)
+      #expect(first.log == ["a"] && second.log == ["a"] && once.isLive == false)
       unsafe await proxy.begin("b", pointer: nil)
       #expect(first.log == ["a"] && second.log == ["a"])
-      let blocked = proxy.subscribe(inner)
-      var pause = blocked?.block()
+      let blocked = try proxy.subscribe(inner)
+      var pause = blocked.block()
       #expect(!proxy.responds(to: .count))
       unsafe await proxy.begin("c", pointer: nil)
-      pause?.cancel()
-      first.onBegin = { pause = blocked?.block() }
+      pause.cancel()
+      first.onBegin = { pause = blocked.block() }
       unsafe await proxy.begin("d", pointer: nil)
-      #expect(first.log == ["a", "d"] && second.log == ["a"] && pause?.isLive == true)
+      #expect(first.log == ["a", "d"] && second.log == ["a"] && pause.isLive == true)
       first.onBegin = nil
     }
 
-    @Test func `of calls side by side as many are made as the subscription is for`() async {
+    @Test func `of calls side by side as many are made as the subscription is for`() async throws {
       let proxy = SharedLoaderProxy()
       let loader = ActorLoader()
-      proxy.subscribe(loader, times: 7)
+      try proxy.subscribe(loader, times: 7)
       await withTaskGroup { group in
         for row in 0..<50 { group.addTask { await proxy.run(row) } }
       }
@@ -308,17 +308,17 @@
       #expect(errors.codes == [.noResponder])
     }
 
-    @MainActor @Test func `from an actor, if the method stays there`() async {
+    @MainActor @Test func `from an actor, if the method stays there`() async throws {
       let proxy = LoaderProxy()
       let listener = LoaderListener("main")
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       #expect(await proxy.stay(3) == 6)
     }
 
-    @Test func `actors listen`() async {
+    @Test func `actors listen`() async throws {
       let proxy = SharedLoaderProxy()
       let loaders = [ActorLoader(), ActorLoader()]
-      for loader in loaders { proxy.subscribe(loader) }
+      for loader in loaders { try proxy.subscribe(loader) }
       await withTaskGroup { group in
         for row in 0..<10 { group.addTask { await proxy.run(row) } }
       }

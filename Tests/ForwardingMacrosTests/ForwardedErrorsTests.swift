@@ -38,7 +38,7 @@
 
     private func make(_ configuration: Configuration) throws -> ClosingProxy {
       let proxy = try ClosingProxy(configuration: configuration)
-      for listener in listeners { proxy.subscribe(listener) }
+      for listener in listeners { try proxy.subscribe(listener) }
       return proxy
     }
 
@@ -121,8 +121,8 @@
       let outer = try ClosingProxy(configuration: configuration)
       let inner = try make(Configuration())
       let last = ClosingOne(Failure(9))
-      outer.subscribe(inner)
-      outer.subscribe(last)
+      try outer.subscribe(inner)
+      try outer.subscribe(last)
       let errors = try #require(throws: ForwardedErrors.self) { try outer.close(1) }
       #expect(
         errors.failures.compactMap { $0.error as? Failure } == [Failure(1), Failure(2), Failure(9)])
@@ -135,7 +135,7 @@
       let proxy = try ClosingProxy(configuration: configuration)
       let first = ClosingOne(Failure(1))
       let owner = Tracked()
-      proxy.subscribe(first)
+      try proxy.subscribe(first)
       try unsafe proxy.proxy.subscribe(owner) {
         unsafe $0.on("close:") {
           (_: Tracked, _: Int, error: UnsafeMutablePointer<(any Error)?>) -> Bool in

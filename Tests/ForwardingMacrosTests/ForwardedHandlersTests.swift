@@ -52,7 +52,7 @@
     @Test func `a closure gives the result, in the order of subscribers`() throws {
       let (log, listener) = (log, Listener())
       listener.answer = false
-      delegates.subscribe(listener)
+      try delegates.subscribe(listener)
       let failure = Failure(3)
       #expect(!delegates.download(Download(), shouldContinueAfter: failure))
       let token = try delegates.on(.downloadShouldContinueAfter, at: .first) {
@@ -150,7 +150,7 @@
         log.note(path)
         if path == "bad" { throw Failure(1) }
       }
-      delegates.subscribe(full)
+      try delegates.subscribe(full)
       try delegates.downloadDidFinish(Download(), at: "good")
       #expect(throws: Failure(1)) { try delegates.downloadDidFinish(Download(), at: "bad") }
       #expect(log.take() == ["good", "bad"])
@@ -294,7 +294,7 @@
       #expect(!delegates.download(Download(), shouldContinueAfter: Failure(1)))
       #expect(log.take() == ["handled"] && target.log == ["Failure(code: 1)"])
       token.cancel()
-      other.subscribe(target)
+      try other.subscribe(target)
       try delegates.setForwardTarget(other)
       delegates.download(Download("x"), didReceive: 1, of: 2)
       #expect(target.log.last == "x 1/2")

@@ -85,8 +85,8 @@
       let proxy = LeftProxy()
       let listener = LeftListener()
       let other = BothListener()
-      proxy.subscribe(other)
-      proxy.subscribe(listener)
+      try proxy.subscribe(other)
+      try proxy.subscribe(listener)
       proxy.base(3)
       #expect(throws: Failure(2)) { try proxy.left("a") }
       #expect(listener.log == ["base 3"] && other.log == ["base 3", "left a"])
@@ -98,7 +98,7 @@
     @Test func `two parents with one of their own`() throws {
       let proxy = BothProxy()
       let listener = BothListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.base(1)
       try proxy.left("text")
       proxy.right(2, true)
@@ -119,43 +119,43 @@
       #expect(table.inherits(from: BaseProxy.protocolTable))
       let proxy = BothProxy()
       let listener = BothListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       #expect(unsafe proxy.proxy.conforms(to: BaseProxy.protocolTable))
       try unsafe proxy.proxy.send("right::", 1.5, true)
       try unsafe proxy.proxy.send("base:", 8)
       #expect(listener.log == ["right 1.5 true", "base 8"])
     }
 
-    @Test func `whoever responds is asked for inherited methods too`() {
+    @Test func `whoever responds is asked for inherited methods too`() throws {
       let proxy = LeftProxy()
       let listener = LeftListener()
       #expect(!proxy.responds(to: BaseProxy.Requirement.base))
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       #expect(proxy.responds(to: BaseProxy.Requirement.base) && proxy.responds(to: .left))
       #expect(!proxy.responds(to: BaseProxy.Requirement.optional) && proxy.optional("") == 0)
       let other = BothListener()
-      proxy.subscribe(other)
+      try proxy.subscribe(other)
       #expect(proxy.responds(to: .optional) && proxy.optional("four") == 4)
       #expect(LeftProxy.selector(for: BaseProxy.Requirement.base) == "base:")
       #expect(BaseProxy.selector(for: .base) == "base:")
     }
 
-    @Test func `a proxy is a listener of its protocol's parent`() {
+    @Test func `a proxy is a listener of its protocol's parent`() throws {
       let outer = BaseProxy()
       let inner = LeftProxy()
       let listener = LeftListener()
-      inner.subscribe(listener)
-      outer.subscribe(inner)
+      try inner.subscribe(listener)
+      try outer.subscribe(inner)
       outer.base(6)
       #expect(listener.log == ["base 6"])
       #expect(outer.contains(inner) && !outer.responds(to: .optional))
     }
 
-    @Test func `one listener of a protocol and of its parent`() {
+    @Test func `one listener of a protocol and of its parent`() throws {
       let listener = BothListener()
       let (base, both) = (BaseProxy(), BothProxy())
-      base.subscribe(listener)
-      both.subscribe(listener)
+      try base.subscribe(listener)
+      try both.subscribe(listener)
       base.base(1)
       both.base(2)
       #expect(listener.log == ["base 1", "base 2"] && base.optional("xy") == 2)
@@ -166,7 +166,7 @@
       #expect(proxy.state(1) == "closed" && proxy.width == 0)
       await #expect(throws: ForwardingError.self) { try await proxy.wait("a") }
       let listener = DoorListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.opened(2, at: 0.5)
       proxy.width += 4
       #expect(listener.log == ["2 0.5"] && proxy.state(1) == "row 1" && listener.width == 7)
@@ -174,15 +174,15 @@
       #expect(!proxy.responds(to: .closed) && proxy.responds(to: OpeningProxy.Requirement.wait))
       #expect(throws: ForwardingError.self) { try proxy.closed("x") }
       let closing = ClosingListener()
-      proxy.subscribe(closing)
+      try proxy.subscribe(closing)
       #expect(try proxy.closed("four") == 4)
       #expect(DoorProxy.Requirement.allCases.isEmpty && DoorProxy.Requirement(rawValue: 0) == nil)
     }
 
-    @Test func `sendable is inherited too`() async {
+    @Test func `sendable is inherited too`() async throws {
       let proxy = SingerProxy()
       let listener = SingerListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       await withTaskGroup { group in
         for _ in 0..<4 {
           group.addTask {

@@ -88,8 +88,8 @@
     private let proxy = FilterProxy()
     private let adders = [Adder(1), Adder(2), Adder(3)]
 
-    init() {
-      for adder in adders { proxy.subscribe(adder) }
+    init() throws {
+      for adder in adders { try proxy.subscribe(adder) }
     }
 
     @Test(arguments: [false, true])
@@ -128,7 +128,7 @@
 
     @Test func `an existential is changed in its box, and may get another type`() async throws {
       let (proxy, listeners) = (GrowerProxy(), [GrowingListener(), GrowingListener()])
-      for listener in listeners { proxy.subscribe(listener) }
+      for listener in listeners { try proxy.subscribe(listener) }
       var (small, large): (any Growing, any Growing) = (Small(), Large())
       proxy.grow(&small)
       proxy.grow(&large)
@@ -168,7 +168,7 @@
       var configuration = DynamicProxy.Configuration()
       configuration.onError = { errors.append($0) }
       let proxy = try FilterProxy(configuration: configuration)
-      proxy.subscribe(adders[0])
+      try proxy.subscribe(adders[0])
       #expect(throws: ForwardingError.self) {
         try unsafe proxy.proxy.send("refine:", nil as UnsafeMutablePointer<Int>?)
       }

@@ -56,7 +56,7 @@
 
     @Test func `those before and after see the arguments of each call`() throws {
       let (log, listener) = (log, Listener())
-      delegates.subscribe(listener)
+      try delegates.subscribe(listener)
       let before = try delegates.before(.downloadDidReceiveOf) {
         (download: Download, bytes: Int64, total: Int64?) in
         log.note("before \(download.name) \(bytes)/\(total.map(String.init) ?? "?")")
@@ -110,7 +110,7 @@
 
     @Test func `those after are not called where a listener has thrown`() throws {
       let (log, listener, proxy) = (log, InterceptedListener(), InterceptedProxy())
-      proxy.subscribe(listener, lifetime: .strong)
+      try proxy.subscribe(listener, lifetime: .strong)
       let tokens = [
         try proxy.after(.check) { (row: Int) in log.note("check \(row)") },
         try proxy.after(.number) { (row: Int) in log.note("number \(row)") },
@@ -133,7 +133,7 @@
       var configuration = DynamicProxy.Configuration()
       configuration.onError = { log.note($0.description) }
       let delegates = try DownloadDelegateProxy(configuration: configuration)
-      delegates.subscribe(listener)
+      try delegates.subscribe(listener)
       let token = try delegates.before(.downloadDidReceiveOf) { (_: SpecialDownload) in
         log.note("called")
       }
@@ -144,11 +144,38 @@
       withExtendedLifetime(token) {}
     }
 
+    @Test func `interceptions end after some calls`() throws {
+      let (log, listener) = (log, Listener())
+      try delegates.subscribe(listener)
+      let tokens = [
+        try delegates.before(.downloadDidReceiveOf, times: 1) { (_: Download) in
+          log.note("before")
+        },
+        try delegates.after(.downloadDidReceiveOf, times: 2) { (_: Download) in log.note("after") },
+        try delegates.around(.downloadDidReceiveOf, times: 3) { _, proceed in
+          log.note("around")
+          try proceed()
+        },
+        try delegates.instead(.downloadDidReceiveOf, times: 1) {
+          (_: Download, _: Int64, _: Int64?) in log.note("instead")
+        },
+      ]
+      for _ in 0..<4 { delegates.download(Download("a"), didReceive: 1, of: nil) }
+      #expect(
+        log.take() == ["before", "around", "instead", "after", "around", "after", "around"])
+      #expect(listener.log == ["a 1/?", "a 1/?", "a 1/?"])
+      let refused = error {
+        _ = try delegates.before(.downloadDidReceiveOf, times: 0) { (_: Download) in }
+      }
+      #expect(refused?.code == .invalidLimit)
+      withExtendedLifetime(tokens) {}
+    }
+
     // MARK: Instead
 
     @Test func `one instead of the listeners gives the result`() throws {
       let listener = Listener()
-      delegates.subscribe(listener)
+      try delegates.subscribe(listener)
       let token = try delegates.instead(.downloadShouldContinueAfter) {
         (_: Download, error: any Error) -> Bool in (error as? Failure)?.code == 2
       }
@@ -198,7 +225,7 @@
 
     @Test func `one instead of the listeners throws what the method throws`() throws {
       let (log, full) = (log, FullListener<Int>())
-      delegates.subscribe(full)
+      try delegates.subscribe(full)
       let token = try delegates.instead(.downloadDidFinishAt) {
         (_: Download, path: String) throws(Failure) in
         log.note(path)
@@ -214,7 +241,7 @@
 
     @Test func `one around a method changes arguments and result, or does not go on`() throws {
       let listener = Listener()
-      delegates.subscribe(listener)
+      try delegates.subscribe(listener)
       let changing = try delegates.around(.downloadDidReceiveOf) { invocation, proceed in
         let bytes = try invocation.argument(at: 2, as: Int64.self)
         if bytes == 0 { return }
@@ -239,7 +266,7 @@
       var configuration = DynamicProxy.Configuration()
       configuration.onError = { log.note("\($0.code)") }
       let proxy = try InterceptedProxy(configuration: configuration)
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       let tokens = try [InterceptedProxy.Requirement.check, .number, .name].map {
         try proxy.around($0) { invocation, proceed in
           let row = try invocation.argument(at: 1, as: Int.self)
@@ -273,7 +300,7 @@
       var configuration = DynamicProxy.Configuration()
       configuration.errors = .collect
       let proxy = try InterceptedProxy(configuration: configuration)
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       listener.failure = Failure(1)
       let token = try proxy.around(.check) { _, proceed in
         try proceed()
@@ -332,7 +359,7 @@
     @Test func `an inout argument is refused by closures, and changed by one around`() throws {
       let proxy = InterceptedProxy()
       let listener = InterceptedListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       let text =
         """
         the closure for "change:by:" has Swift.String as parameter 1, but the method has inout \

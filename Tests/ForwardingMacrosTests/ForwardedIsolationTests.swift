@@ -82,7 +82,7 @@
       let proxy = ScreenProxy()
       let listener = ScreenListener()
       #expect(proxy.hide("a") == 0)
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.show(1, true)
       #expect(try proxy.show(text: "four") == 4)
       #expect(proxy.hide("four") == 4 && proxy.responds(to: .hide))
@@ -95,7 +95,7 @@
     @MainActor @Test func `untyped callers on the main actor`() throws {
       let proxy = ScreenProxy()
       let listener = ScreenListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       try unsafe proxy.proxy.send("show::", 2, false)
       #expect(listener.log == ["2 false"])
     }
@@ -103,34 +103,34 @@
     @MainActor @Test func `an inherited protocol on the main actor`() throws {
       let proxy = BigScreenProxy()
       let listener = ScreenListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.zoom(2)
       proxy.show(1, false)
       #expect(listener.log == ["zoom 2.0", "1 false"])
       #expect(try proxy.show(text: "four") == 4)
     }
 
-    @Elsewhere @Test func `a protocol on another actor`() async {
+    @Elsewhere @Test func `a protocol on another actor`() async throws {
       let proxy = WorkerProxy()
       let listener = WorkerListener()
       #expect(proxy.state() == "idle")
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.work(3)
       #expect(listener.sum == 3 && proxy.state() == "sum 3")
     }
 
-    @Test func `a proxy of an actor may be kept anywhere`() async {
+    @Test func `a proxy of an actor may be kept anywhere`() async throws {
       let proxy = WorkerProxy()
       let listener = WorkerListener()
-      await Elsewhere.run { _ = proxy.subscribe(listener) }
+      try await Elsewhere.run { _ = try proxy.subscribe(listener) }
       await proxy.work(4)
       #expect(await listener.sum == 4)
     }
 
-    @MainActor @Test func `single methods on the main actor`() {
+    @MainActor @Test func `single methods on the main actor`() throws {
       let proxy = MixedProxy()
       let listener = MixedListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.show(1)
       proxy.anywhere(2)
       #expect(listener.log == ["show 1", "anywhere 2"] && proxy.text(3) == "3")
@@ -138,6 +138,8 @@
   }
 
   extension Elsewhere {
-    @Elsewhere fileprivate static func run(_ body: @Elsewhere @Sendable () -> Void) { body() }
+    @Elsewhere fileprivate static func run(
+      _ body: @Elsewhere @Sendable () throws -> Void
+    ) rethrows { try body() }
   }
 #endif

@@ -104,7 +104,7 @@
 
     init() throws {
       proxy = try KeyedProxy(configuration: Self.lenient)
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
     }
 
     @Test func `a key has the selector and the encoding of the table`() throws {
@@ -232,7 +232,7 @@
 
     @Test func `all results of a key`() throws {
       let other = KeyedListener()
-      proxy.subscribe(other)
+      try proxy.subscribe(other)
       let answers = try proxy.proxy.collect(Keys.count, "three")
       #expect(answers.map(\.value) == [5, 5])
     }
@@ -250,7 +250,7 @@
 
     @Test func `keys that are named by keywords, and a type that is named Keys`() throws {
       let (proxy, listener) = (Words.ReservedProxy(), ReservedListener())
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       try proxy.proxy.send(Words.ReservedProxy.Keys.default, Words.Keys())
       try proxy.proxy.send(Words.ReservedProxy.Keys.classIn, 1)
       try proxy.proxy.send(Words.ReservedProxy.Keys.`init`, 2)

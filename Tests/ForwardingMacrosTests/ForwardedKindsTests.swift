@@ -12,9 +12,9 @@
     let first = Recorder()
     let second = Recorder()
 
-    init() {
-      proxy.subscribe(first)
-      proxy.subscribe(second)
+    init() throws {
+      try proxy.subscribe(first)
+      try proxy.subscribe(second)
       second.row = 2
     }
 

@@ -64,7 +64,7 @@
       let proxy = Names.ClashProxy()
       let listener = ClashListener()
       #expect(proxy.give(Names.Listener("a")) == .none)
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.take(.none, [.some(1)], by: Names.Listener("by"))
       #expect(listener.log == ["none, which is not small \([Names.Conformer.some(1)]) by"])
       #expect(proxy.give(Names.Listener("given")).text == "given")
@@ -80,7 +80,7 @@
     @Test func `in a protocol that inherits, and waits`() async throws {
       let proxy = Names.DerivedProxy()
       let listener = ClashListener()
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.take(.none, [], by: nil)
       #expect(listener.log.count == 1 && proxy.give(Names.Listener("given")).text == "given")
       #expect(try await proxy.wait(.none).name == "none, which is not small")

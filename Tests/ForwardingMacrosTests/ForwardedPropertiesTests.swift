@@ -50,8 +50,8 @@
     }
 
     @Test func `the first responder's value is read, and all are set`() throws {
-      proxy.subscribe(first)
-      proxy.subscribe(second)
+      try proxy.subscribe(first)
+      try proxy.subscribe(second)
       second.count = 8
       #expect(proxy.count == 1 && proxy.title == "title of 1, which is not small")
       #expect(proxy.isOpen && proxy.size == 2.5)
@@ -72,9 +72,9 @@
       }
     }
 
-    @Test func `objects that are set are held by listeners alone`() {
-      let left = Tracked.left {
-        proxy.subscribe(first)
+    @Test func `objects that are set are held by listeners alone`() throws {
+      let left = try Tracked.left {
+        try proxy.subscribe(first)
         proxy.owner = Tracked(4)
         #expect(proxy.owner?.value == 4 && first.owner?.value == 4)
         proxy.owner = nil
@@ -83,15 +83,15 @@
       #expect(left == 0)
     }
 
-    @Test func `a property by any`() {
+    @Test func `a property by any`() throws {
       let model: any Model = proxy
-      proxy.subscribe(first)
+      try proxy.subscribe(first)
       model.count += 2
       #expect(first.count == 3)
     }
 
     @Test func `untyped callers know a property as Objective-C does`() throws {
-      proxy.subscribe(first)
+      try proxy.subscribe(first)
       #expect(ModelProxy.selector(for: .count) == "count")
       #expect(ModelProxy.selector(for: .setCount) == "setCount:")
       #expect(ModelProxy.selector(for: .setDefault) == "setDefault:")

@@ -27,9 +27,9 @@
       let first = Listener()
       let second = FullListener<Int>()
       let download = Download()
-      delegates.subscribe(second)
+      try delegates.subscribe(second)
       try delegates.subscribe(first, at: .first)
-      delegates.subscribe(first)
+      try delegates.subscribe(first)
       #expect(delegates.count == 2)
       delegates.download(download, didReceive: 3, of: 4)
       order.append(first.log.count)
@@ -39,31 +39,31 @@
       #expect(order == [1])
     }
 
-    @Test func `the proxy is one of themselves`() {
+    @Test func `the proxy is one of themselves`() throws {
       let inner = DownloadDelegateProxy()
       let listener = Listener()
-      inner.subscribe(listener)
+      try inner.subscribe(listener)
       let delegate: any DownloadDelegate = inner
       delegate.download(Download("by any"), didReceive: 1, of: nil)
       #expect(listener.log == ["by any 1/?"])
     }
 
     @Test(arguments: [DynamicProxy.Lifetime.weak, .strong])
-    func `a private protocol has a private proxy`(_ lifetime: DynamicProxy.Lifetime) {
+    func `a private protocol has a private proxy`(_ lifetime: DynamicProxy.Lifetime) throws {
       let proxy = HiddenProxy()
       let listener = HiddenListener()
-      proxy.subscribe(listener, lifetime: lifetime)
+      try proxy.subscribe(listener, lifetime: lifetime)
       proxy.reveal()
       #expect(listener.count == 1 && proxy.hide("") == 0 && !proxy.responds(to: .hide))
     }
 
-    @Test func `listeners are held weakly unless one asks`() {
+    @Test func `listeners are held weakly unless one asks`() throws {
       let delegates = DownloadDelegateProxy()
       var weak: Listener? = Listener()
-      weak.map { _ = delegates.subscribe($0) }
+      try weak.map { _ = try delegates.subscribe($0) }
       weak = nil
       #expect(delegates.count == 0)
-      delegates.subscribe(Listener(), lifetime: .strong)
+      try delegates.subscribe(Listener(), lifetime: .strong)
       #expect(delegates.count == 1)
       delegates.unsubscribeAll()
       #expect(delegates.count == 0)
@@ -72,7 +72,7 @@
     @Test func `who unsubscribes is not called`() throws {
       let delegates = DownloadDelegateProxy()
       let listener = Listener()
-      let subscription = try #require(delegates.subscribe(listener))
+      let subscription = try delegates.subscribe(listener)
       #expect(delegates.contains(listener) && subscription.isLive)
       #expect(delegates.unsubscribe(listener))
       #expect(!delegates.contains(listener) && !subscription.isLive)
@@ -81,36 +81,36 @@
       #expect(listener.log.isEmpty)
     }
 
-    @Test func `refused listeners are reported`() throws {
-      let errors = Errors()
+    @Test func `refused listeners are errors`() throws {
       var configuration = DynamicProxy.Configuration()
       configuration.duplicates = .fail
-      configuration.onError = { errors.append($0) }
       let delegates = try DownloadDelegateProxy(configuration: configuration)
       let listener = Listener()
-      #expect(delegates.subscribe(listener) != nil)
-      #expect(delegates.subscribe(listener) == nil)
-      #expect(errors.codes == [.duplicate])
-      #expect(throws: ForwardingError.self) { try delegates.subscribe(listener, at: .last) }
+      try delegates.subscribe(listener)
+      let duplicate = #expect(throws: ForwardingError.self) { try delegates.subscribe(listener) }
+      #expect(duplicate?.code == .duplicate)
+      let limit = #expect(throws: ForwardingError.self) {
+        try delegates.subscribe(Listener(), times: 0)
+      }
+      #expect(limit?.code == .invalidLimit)
+      #expect(delegates.count == 1)
     }
 
     // MARK: Other typed proxies
 
     @Test func `a proxy forwards to another and not to itself`() throws {
-      let errors = Errors()
-      var configuration = DynamicProxy.Configuration()
-      configuration.onError = { errors.append($0) }
-      let outer = try DownloadDelegateProxy(configuration: configuration)
-      let inner = try DownloadDelegateProxy(configuration: configuration)
+      let outer = DownloadDelegateProxy()
+      let inner = DownloadDelegateProxy()
       let listener = FullListener<Int>()
-      #expect(outer.subscribe(inner) != nil)
+      try outer.subscribe(inner)
       #expect(outer.contains(inner) && outer.count == 1)
-      inner.subscribe(listener)
+      try inner.subscribe(listener)
       try outer.downloadDidFinish(Download(), at: "/")
       #expect(listener.log == ["finished at /"])
-      #expect(inner.subscribe(outer) == nil)
-      #expect(outer.subscribe(outer) == nil)
-      #expect(errors.codes == [.cycle, .cycle])
+      for proxy in [inner, outer] {
+        let error = #expect(throws: ForwardingError.self) { try proxy.subscribe(outer) }
+        #expect(error?.code == .cycle)
+      }
       listener.failure = Failure(1)
       #expect(throws: Failure(1)) { try outer.downloadDidFinish(Download(), at: "/") }
       #expect(outer.unsubscribe(inner))
@@ -125,14 +125,14 @@
       #expect(!delegates.responds(to: .downloadDidReceiveOf))
       let lacking = Listener()
       let full = FullListener<String>()
-      delegates.subscribe(lacking)
+      try delegates.subscribe(lacking)
       #expect(delegates.responds(to: .downloadDidReceiveOf))
       #expect(!delegates.responds(to: .downloadDidFinishAt))
       #expect(!DownloadDelegateProxy.responds(lacking, to: .downloadDidFinishAt))
       #expect(DownloadDelegateProxy.responds(lacking, to: .downloadShouldContinueAfter))
       #expect(DownloadDelegateProxy.responds(full, to: .downloadDidFinishAt))
       try delegates.downloadDidFinish(Download(), at: "nobody")
-      delegates.subscribe(full)
+      try delegates.subscribe(full)
       #expect(delegates.responds(to: .downloadDidFinishAt))
       try delegates.downloadDidFinish(Download(), at: "/")
       #expect(full.log == ["finished at /"])
@@ -148,13 +148,13 @@
     }
 
     /// The conformance is the base class's, which lacks the method.
-    @Test func `a subclass that adds a method does not respond`() {
+    @Test func `a subclass that adds a method does not respond`() throws {
       final class Derived: Listener {
         func downloadDidFinish(_ download: Download, at path: String) throws {}
       }
       let listener = Derived()
       let delegates = DownloadDelegateProxy()
-      delegates.subscribe(listener)
+      try delegates.subscribe(listener)
       #expect(!delegates.responds(to: .downloadDidFinishAt))
       delegates.download(Download("a"), didReceive: 1, of: nil)
       #expect(listener.log == ["a 1/?"])
@@ -165,7 +165,7 @@
     @Test func `the first error ends the fan-out`() throws {
       let delegates = DownloadDelegateProxy()
       let listeners = (0..<3).map { _ in FullListener<Int>() }
-      for listener in listeners { delegates.subscribe(listener) }
+      for listener in listeners { try delegates.subscribe(listener) }
       listeners[1].failure = Failure(5)
       #expect(throws: Failure(5)) { try delegates.downloadDidFinish(Download(), at: "/") }
       #expect(listeners.map(\.log.count) == [1, 1, 0])
@@ -173,13 +173,13 @@
 
     // MARK: Results
 
-    @Test func `the first responder answers`() {
+    @Test func `the first responder answers`() throws {
       let delegates = DownloadDelegateProxy()
       let first = Listener()
       let second = FullListener<Int>()
       #expect(!delegates.download(Download(), shouldContinueAfter: Failure(1)))
-      delegates.subscribe(first)
-      delegates.subscribe(second)
+      try delegates.subscribe(first)
+      try delegates.subscribe(second)
       #expect(delegates.download(Download(), shouldContinueAfter: Failure(1)))
       delegates.unsubscribe(first)
       #expect(!delegates.download(Download(), shouldContinueAfter: Failure(1)))
@@ -193,8 +193,8 @@
       let delegates = try DownloadDelegateProxy(configuration: configuration)
       let first = Listener()
       let second = Listener()
-      delegates.subscribe(first)
-      delegates.subscribe(second)
+      try delegates.subscribe(first)
+      try delegates.subscribe(second)
       #expect(delegates.download(Download(), shouldContinueAfter: Failure(1)))
       second.answer = false
       #expect(!delegates.download(Download(), shouldContinueAfter: Failure(1)))
@@ -209,16 +209,17 @@
 
     // MARK: Threads
 
-    @Test func `a proxy of a sendable protocol is sendable`() async {
+    @Test func `a proxy of a sendable protocol is sendable`() async throws {
       let proxy = Space.ObserverProxy()
       let counters = (0..<8).map { _ in Counter() }
-      await withTaskGroup { group in
+      try await withThrowingTaskGroup { group in
         for counter in counters {
           group.addTask {
-            proxy.subscribe(counter)
+            try proxy.subscribe(counter)
             for index in 0..<1000 { proxy.moved(1, index == 0) }
           }
         }
+        try await group.waitForAll()
       }
       #expect(counters.allSatisfy { $0.count.load(ordering: .relaxed) >= 1000 })
       #expect(proxy.proxy.protocols.map(\.name).count == 1)

@@ -49,7 +49,7 @@
       var configuration = DynamicProxy.Configuration()
       configuration.onError = { errors.append($0) }
       proxy = try AskingProxy(configuration: configuration)
-      for listener in listeners { proxy.subscribe(listener) }
+      for listener in listeners { try proxy.subscribe(listener) }
     }
 
     @Test func `the first reply counts, and the others are reported`() {

@@ -43,7 +43,7 @@
     private let proxy = TypesProxy()
     private let listener = TypesListener()
 
-    init() { proxy.subscribe(listener) }
+    init() throws { try proxy.subscribe(listener) }
 
     @Test(arguments: [false, true])
     func `numbers by another name are passed as numbers`(_ isLibffi: Bool) {

@@ -20,7 +20,7 @@
 
     @Test func `subscribers of both kinds are in one list`() throws {
       let other = Listener()
-      proxy.subscribe(typed)
+      try proxy.subscribe(typed)
       try unsafe proxy.proxy.subscribe(untyped) {
         unsafe $0.on("download:didReceive:of:") {
           (self: Untyped, download: Download, bytes: Int64, total: UnsafePointer<Int64?>) in
@@ -61,7 +61,7 @@
           return true
         }
       }
-      proxy.subscribe(typed)
+      try proxy.subscribe(typed)
       #expect(throws: Failure(4)) { try proxy.downloadDidFinish(Download(), at: "/") }
       #expect(typed.log.isEmpty && untyped.log.withLock { $0 } == ["/"])
     }
@@ -77,7 +77,7 @@
     }
 
     @Test func `untyped callers reach typed listeners`() throws {
-      proxy.subscribe(typed)
+      try proxy.subscribe(typed)
       var total: Int64? = 7
       try unsafe withUnsafeMutablePointer(to: &total) { total in
         try unsafe proxy.proxy.send("download:didReceive:of:", Download("u"), 5 as Int64, total)
@@ -88,7 +88,7 @@
     @Test func `a C function pointer reaches typed listeners`() throws {
       let observers = Space.ObserverProxy()
       let counters = [Counter(), Counter()]
-      for counter in counters { observers.subscribe(counter) }
+      for counter in counters { try observers.subscribe(counter) }
       let pointer = try observers.proxy.functionPointer(for: "moved::")
       let function = unsafe pointer.unsafeCast() as @convention(c) (Double, Bool) -> Void
       function(2, true)
@@ -99,7 +99,7 @@
     @Test func `a batch reaches typed listeners`() throws {
       let observers = Space.ObserverProxy()
       let counter = Counter()
-      observers.subscribe(counter)
+      try observers.subscribe(counter)
       try observers.proxy.withBatch {
         observers.moved(2, true)
         try observers.proxy.send("moved::", 2.0, true)
@@ -113,7 +113,7 @@
       var configuration = DynamicProxy.Configuration()
       configuration.onError = { errors.append($0) }
       let proxy = try DownloadDelegateProxy(configuration: configuration)
-      proxy.subscribe(typed)
+      try proxy.subscribe(typed)
       let other = Tracked()
       #expect(throws: ForwardingError.self) {
         try unsafe proxy.proxy.send(

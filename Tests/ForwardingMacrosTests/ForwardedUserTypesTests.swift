@@ -71,7 +71,7 @@
     @Test func `types that are named as those of the standard library`() throws {
       let (proxy, listener) = (Own.ShadowingProxy(), ShadowingListener())
       #expect(proxy.result(nil).value == 9)
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.take(Own.String(text: "a text that is not small"), .init(), .init(), [.init()])
       proxy.closure { _ in Own.Result(value: 7) }
       proxy.type(Tracked.self)
@@ -81,20 +81,20 @@
       #expect(proxy.label(`inout`: 2, self: 3) == 23)
     }
 
-    @Test func `a class of two protocols with optional methods of one name`() {
+    @Test func `a class of two protocols with optional methods of one name`() throws {
       let (first, second) = (FirstOptionalProxy(), SecondOptionalProxy())
       let listener = BothListener()
-      first.subscribe(listener)
-      second.subscribe(listener)
+      try first.subscribe(listener)
+      try second.subscribe(listener)
       #expect(!first.responds(to: .moved) && second.responds(to: .moved))
       first.moved(1)
       second.moved("b")
       #expect(listener.log == ["b"] && first.shared() == 3 && second.shared() == 3)
     }
 
-    @Test func `a protocol that is nonisolated`() async {
+    @Test func `a protocol that is nonisolated`() async throws {
       let (proxy, listener) = (Own.FreeProxy(), FreeListener())
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       #expect(await Task.detached { proxy.free(1) }.value == 2)
       #expect(!proxy.responds(to: .maybe))
     }

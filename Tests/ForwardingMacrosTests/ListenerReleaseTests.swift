@@ -66,8 +66,7 @@
     @Test func `a listener that is kept alive dies where its proxy is used`() throws {
       let proxy = ReleaseDelegateProxy()
       for round in 1...200 {
-        let subscription = try #require(
-          proxy.subscribe(LocalListener(deaths), lifetime: .strong))
+        let subscription = try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
         proxy.rang(1)
         elsewhere { subscription.cancel() }
         #expect(proxy.count == 0)
@@ -78,8 +77,7 @@
     @Test func `it dies with its proxy at the latest`() throws {
       do {
         let proxy = ReleaseDelegateProxy()
-        let subscription = try #require(
-          proxy.subscribe(LocalListener(deaths), lifetime: .strong))
+        let subscription = try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
         elsewhere { subscription.cancel() }
         #expect(deaths.here == 0 && deaths.elsewhere == 0)
         withExtendedLifetime(proxy) {}
@@ -92,8 +90,8 @@
       let subscription: DynamicProxy.Subscription
       do {
         let inner = ReleaseDelegateProxy()
-        inner.subscribe(LocalListener(deaths), lifetime: .strong)
-        subscription = try #require(outer.subscribe(inner, lifetime: .strong))
+        try inner.subscribe(LocalListener(deaths), lifetime: .strong)
+        subscription = try outer.subscribe(inner, lifetime: .strong)
       }
       outer.rang(1)
       elsewhere { subscription.cancel() }
@@ -140,15 +138,15 @@
     ) throws {
       let stop = Stop()
       var proxy: ReleaseDelegateProxy? = try ReleaseDelegateProxy(configuration: stop.configuration)
-      proxy?.subscribe(LocalListener(deaths), lifetime: .strong)
+      try proxy?.subscribe(LocalListener(deaths), lifetime: .strong)
       do {
         let inner = ReleaseDelegateProxy()
-        inner.subscribe(LocalListener(deaths), lifetime: .strong)
-        proxy?.subscribe(inner, lifetime: .strong)
+        try inner.subscribe(LocalListener(deaths), lifetime: .strong)
+        try proxy?.subscribe(inner, lifetime: .strong)
       }
       try proxy?.setForwardTarget(LocalListener(deaths), lifetime: .strong)
       let listener = LocalListener(deaths)
-      let subscription = try #require(proxy?.subscribe(listener, lifetime: lifetime))
+      let subscription = try #require(try proxy?.subscribe(listener, lifetime: lifetime))
       whileCancelling(subscription, stop) {
         proxy = nil
         #expect(deaths.here == 3)
@@ -183,8 +181,7 @@
       }
       var waits = 0
       for _ in 1...rounds {
-        let subscription = try #require(
-          proxy.subscribe(LocalListener(deaths), lifetime: .strong))
+        let subscription = try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
         subscriptions.withLock { $0.append(subscription) }
         while proxy.count > 4 { Self.wait(&waits) }
       }
@@ -194,20 +191,20 @@
       #expect(deaths.here == rounds)
     }
 
-    @Test func `a listener that its proxy unsubscribes is released at once`() {
+    @Test func `a listener that its proxy unsubscribes is released at once`() throws {
       let proxy = ReleaseDelegateProxy()
       do {
         let listener = LocalListener(deaths)
-        proxy.subscribe(listener, lifetime: .strong)
+        try proxy.subscribe(listener, lifetime: .strong)
         #expect(proxy.unsubscribe(listener))
       }
       #expect(deaths.here == 1 && deaths.elsewhere == 0)
     }
 
-    @Test func `a listener for one call is released when the call returns`() {
+    @Test func `a listener for one call is released when the call returns`() throws {
       let proxy = ReleaseDelegateProxy()
-      proxy.subscribe(LocalListener(deaths), lifetime: .strong, times: 1)
-      proxy.subscribe(LocalListener(deaths), lifetime: .strong, times: 2)
+      try proxy.subscribe(LocalListener(deaths), lifetime: .strong, times: 1)
+      try proxy.subscribe(LocalListener(deaths), lifetime: .strong, times: 2)
       proxy.rang(1)
       #expect(deaths.here == 1)
       proxy.rang(1)
@@ -233,29 +230,29 @@
       #expect(proxy.forwardTarget === target)
     }
 
-    @Test func `a subscription of shared listeners gives the proxy`() {
+    @Test func `a subscription of shared listeners gives the proxy`() throws {
       let proxy = SharedReleaseDelegateProxy()
       let listener = SharedListener()
-      let subscription = proxy.subscribe(listener)
-      #expect(subscription?.proxy === proxy.proxy && subscription?.subscriber === listener)
+      let subscription = try proxy.subscribe(listener)
+      #expect(subscription.proxy === proxy.proxy && subscription.subscriber === listener)
     }
 
-    @Test func `shared listeners live as long as the untyped proxy`() {
+    @Test func `shared listeners live as long as the untyped proxy`() throws {
       let untyped: DynamicProxy
       do {
         let proxy = SharedReleaseDelegateProxy()
-        proxy.subscribe(SharedListener(), lifetime: .strong)
+        try proxy.subscribe(SharedListener(), lifetime: .strong)
         untyped = proxy.proxy
       }
       #expect(untyped.count == 1)
     }
 
-    @Test @MainActor func `a subscription gives no other actor the proxy`() {
+    @Test @MainActor func `a subscription gives no other actor the proxy`() throws {
       let proxy = MainReleaseDelegateProxy()
       let listener = MainListener()
-      let subscription = proxy.subscribe(listener)
-      #expect(subscription?.isLive == true)
-      #expect(subscription?.proxy == nil && subscription?.subscriber == nil)
+      let subscription = try proxy.subscribe(listener)
+      #expect(subscription.isLive == true)
+      #expect(subscription.proxy == nil && subscription.subscriber == nil)
     }
 
     @Test func `no subscription gives another thread the proxy or a listener`() throws {
@@ -266,7 +263,7 @@
       }
       let proxy = try ReleaseDelegateProxy(configuration: configuration)
       let listener = LocalListener(deaths)
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       let token = try proxy.on(.rang) { (_: Int) in
         let current = DynamicProxy.Subscription.current
         seen.withLock { $0 += current.map { [$0] } ?? [] }

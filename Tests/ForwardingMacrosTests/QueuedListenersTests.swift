@@ -352,7 +352,7 @@
     @Test func `a typed proxy can be a listener`() async throws {
       let (feed, relay) = (FeedProxy(), FeedProxy())
       let log = Log()
-      relay.subscribe(log)
+      try relay.subscribe(log)
       let subscription = try feed.subscribe(relay, on: MainActor.shared)
       await Task.detached {
         feed.tick(1, "a")
@@ -366,7 +366,7 @@
       let exchange = ExchangeProxy()
       let feed = FeedProxy()
       let log = Log()
-      let direct = try #require(feed.subscribe(log))
+      let direct = try feed.subscribe(log)
       feed.closed()
       #expect(log.lines == ["closed"])
       #expect(feed.contains(log) && direct.isLive)

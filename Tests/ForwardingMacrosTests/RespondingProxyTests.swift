@@ -37,30 +37,30 @@
       }
     }
 
-    @Test func `a proxy responds to what its listeners respond to`() {
+    @Test func `a proxy responds to what its listeners respond to`() throws {
       let proxy = QuestionedProxy()
       let lacking = LackingAnswerer()
-      proxy.subscribe(lacking)
+      try proxy.subscribe(lacking)
       #expect(QuestionedProxy.responds(proxy, to: .must))
       #expect(!QuestionedProxy.responds(proxy, to: .may))
       #expect(!QuestionedProxy.responds(proxy, to: .wait))
       let full = FullAnswerer()
-      let subscription = proxy.subscribe(full)
+      let subscription = try proxy.subscribe(full)
       for requirement in QuestionedProxy.Requirement.allCases {
         #expect(QuestionedProxy.responds(proxy, to: requirement))
       }
-      subscription?.cancel()
+      subscription.cancel()
       #expect(!QuestionedProxy.responds(proxy, to: .may))
       withExtendedLifetime(lacking) {}
     }
 
-    @Test func `a proxy of an inheriting protocol, and a proxy in a proxy`() {
+    @Test func `a proxy of an inheriting protocol, and a proxy in a proxy`() throws {
       let (outer, inner) = (QuestionedProxy(), QuestionedMoreProxy())
-      outer.subscribe(inner)
+      try outer.subscribe(inner)
       #expect(!QuestionedProxy.responds(inner, to: .wait))
       #expect(!QuestionedProxy.responds(outer, to: .may))
       let full = FullAnswerer()
-      inner.subscribe(full)
+      try inner.subscribe(full)
       #expect(QuestionedProxy.responds(inner, to: .wait))
       #expect(QuestionedProxy.responds(outer, to: .may))
       #expect(QuestionedMoreProxy.responds(inner, to: .more))

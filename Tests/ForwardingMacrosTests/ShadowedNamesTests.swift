@@ -68,7 +68,7 @@
       let (proxy, listener) = (Shadow.NamesProxy(), NamesListener())
       let number = Shadow.UInt(list: [4, 5])
       #expect(proxy.give(number) == Shadow.Int() && proxy.flag.text == "none")
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       proxy.take(
         Shadow.Bool(text: "a text that is not small"), Shadow.Int(), number,
         Shadow.Double(value: 1.5), 2.5)
@@ -90,7 +90,7 @@
 
     @Test func `an inout argument of a noncopyable type`() throws {
       let (proxy, listener) = (NoncopyableCountingProxy(), CountingListener())
-      proxy.subscribe(listener)
+      try proxy.subscribe(listener)
       var counter = NoncopyableCounter()
       #expect(throws: Failure.self) { try proxy.check(&counter) }
       proxy.count(&counter, by: 6)

@@ -78,7 +78,7 @@ public final class Stage {
     private(set) lazy var typed = Kept {
       let proxy = TypedReceiverProxy()
       for receiver in self.crowd.receivers {
-        if let receiver = receiver as? any TypedReceiver { proxy.subscribe(receiver) }
+        if let receiver = receiver as? any TypedReceiver { try proxy.subscribe(receiver) }
       }
       return proxy
     }
@@ -96,7 +96,7 @@ public final class Stage {
     private(set) lazy var typedKinds = Kept {
       let proxy = try TypedKindsProxy(configuration: Stage.kindsConfiguration())
       for receiver in self.crowd.receivers {
-        if let receiver = receiver as? any TypedKinds { proxy.subscribe(receiver) }
+        if let receiver = receiver as? any TypedKinds { try proxy.subscribe(receiver) }
       }
       return proxy
     }

@@ -8,11 +8,11 @@ extension DynamicProxy {
   /// The caller promises that it reads what the signature says, and writes
   /// nothing.
   @unsafe package func unsafeTap(
-    _ selector: MethodSelector, isAfter: Bool,
+    _ selector: MethodSelector, isAfter: Bool, times: Int?,
     _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
   ) throws(ForwardingError) -> Token {
     let function = unsafe PackedFunction(selector, body)
-    return try intercept(selector, isAfter ? .after : .before) { _ in .tap(function) }
+    return try intercept(selector, isAfter ? .after : .before, times: times) { _ in .tap(function) }
   }
 
   /// Has a closure called before each invocation of a method, with pointers to the
@@ -31,11 +31,13 @@ extension DynamicProxy {
   ///
   /// The caller promises that it reads and writes what the signature says.
   @unsafe package func unsafeInstead(
-    _ selector: MethodSelector, replacing: Bool,
+    _ selector: MethodSelector, replacing: Bool, times: Int?,
     _ body: @escaping @Sendable (RawDelivery) throws(RawMismatch) -> Void
   ) throws(ForwardingError) -> Token {
     let function = unsafe PackedFunction(selector, body)
-    return try intercept(selector, .instead, replacing: replacing) { _ in .stub(function) }
+    return try intercept(selector, .instead, replacing: replacing, times: times) { _ in
+      .stub(function)
+    }
   }
 }
 

@@ -114,7 +114,7 @@ final class Lonely: Sent {
 }
 
 func subscribe(_ proxy: SentProxy, _ lonely: Lonely, _ onMain: OnMain) async throws {
-  proxy.subscribe(lonely)  // error: does not conform to the 'Sendable' protocol
+  try proxy.subscribe(lonely)  // error: does not conform to the 'Sendable' protocol
   _ = try await proxy.subscribe(onMain, on: MainActor.shared)  // error: 'OnMain' to 'Sent'
 }
 

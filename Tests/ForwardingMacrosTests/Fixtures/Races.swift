@@ -40,7 +40,7 @@ final class Shared: Sent, Sendable {
   try proxy.subscribe(shared, on: queue)
   try proxy.subscribe(shared, on: queue)
   try proxy.subscribe(Lonely(), on: queue, lifetime: .strong)
-  proxy.subscribe(shared)
+  try proxy.subscribe(shared)
   Task.detached { proxy.call() }
 }
 
