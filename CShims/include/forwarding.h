@@ -78,6 +78,8 @@
 /// - Structs of options begin with their size, which their `..._INIT` macro sets. Later versions add members at the
 ///   end only. A library that is older than the program refuses members that it does not know, unless they are zero
 ///   (`FWD_WRONG_VERSION`). A library that is newer treats missing members as zero.
+/// - Structs that the library fills for a visitor begin with their size, too (`fwd_method_info`, `fwd_subscriber_info`).
+///   Later versions add members at the end only.
 /// - All other structs keep their members for good.
 /// - `fwd_call` is compiled into programs and reads a part of the library's memory. A program that was compiled for
 ///   another form of that part (`FWD_INLINE_ABI`) does not load: the linker or the loader misses a symbol whose name
@@ -1090,8 +1092,11 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 /// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, and `FWD_NESTED_TOO_DEEP`. For a method that has no default
 /// result: `FWD_NO_RESPONDER` if nobody responds and the method has a result, and the first failure, mostly
 /// `FWD_DELIVERY_FAILED`, if subscribers were called, all of them failed, and the method has no `failure_result`. O(n)
-/// in the number of subscribers. Takes no lock, unless subscribers join, leave or have died meanwhile. Allocates memory
-/// only for results over 64 bytes, unaligned frames, interceptors, failures, and at the first use on a thread.
+/// in the number of subscribers.
+///
+/// Takes a lock only if subscribers join, leave or have died meanwhile, or to make an array of the method's responders after
+/// many subscribers have been asked for the method in vain. Allocates memory only for that array, results over 64 bytes,
+/// unaligned frames, interceptors, failures, the first call of each method in a batch, and at the first use on a thread.
 FWD_API fwd_status fwd_forward(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                size_t result_size);
