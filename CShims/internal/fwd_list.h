@@ -86,8 +86,8 @@ fwd_dispatch_table *FWD_NULLABLE fwd_list_shared_table(const fwd_subscriber_list
 /// Ends a subscription. No fan-out calls it from now on, not even one that is under way. Amortised O(1).
 ///
 /// The record stays until the list is compacted, and with it the memory of an object that is held weakly. This function
-/// compacts the list if more than half of the records have ended. Otherwise `fwd_list_prune` and
-/// `fwd_list_prune_visited` do.
+/// compacts the list if all records have ended, or if more than half have and those are at least 16. Otherwise
+/// `fwd_list_prune` and `fwd_list_prune_visited` do.
 void fwd_list_end(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record,
                   fwd_garbage *FWD_NONNULL garbage);
 

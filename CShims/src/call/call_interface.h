@@ -14,7 +14,7 @@
 
 struct fwd_ffi_interface;
 
-/// What a call needs to know, worked out once. Immutable but for its reference count, so that threads share it.
+/// What a call needs to know, worked out once. It is immutable, so threads share it.
 typedef struct fwd_cif fwd_cif;
 
 /// Prepares calls of the function that the root of `encoding` (a FWD_TYPE_FUNCTION) describes. Refuses types that cannot

@@ -23,9 +23,9 @@
 /// - The first segment shrinks in place: `first` moves over tombstones. So a list that is emptied from the front does
 ///   not have to be copied each time.
 /// - Ending a subscription sets a mark in its record, which the readers of all segments see. The record becomes a
-///   tombstone until compaction copies the live records to new segments. Compaction runs when more than half of the
-///   records are tombstones, and at least 16, or all; or when fan-outs that met tombstones have visited, since the last
-///   compaction, as many records as there are live ones.
+///   tombstone until compaction copies the live records to new segments. Compaction runs when all records are tombstones,
+///   when more than half and at least 16 are, or when fan-outs that met tombstones have visited, since the last compaction,
+///   as many records as the list has, tombstones included.
 ///
 /// To insert or move a record, the writer copies one segment of up to 256 records, and splits it if it is full. Larger
 /// segments come from appending and from compaction; they are broken up when a record is inserted into them.

@@ -83,9 +83,10 @@ extension DynamicProxy {
     ///   subscribers that they look at.
     /// - Each new subscription looks at two others, round and round.
     ///
-    /// The records are removed when more than half of them have ended, and when
-    /// fan-outs that met ended ones have visited as many records as the proxy
-    /// has: usually by the first fan-out that reaches all subscribers.
+    /// The records are removed when all of them have ended, when more than half
+    /// and at least 16 have, and when fan-outs that met ended ones have visited as
+    /// many records as the proxy has: usually by the first fan-out that reaches
+    /// all subscribers.
     case weak
     /// The subscription keeps the subscriber alive until it is cancelled or the
     /// proxy dies. A delivery retains nothing.

@@ -88,8 +88,9 @@ extension DynamicProxy {
     /// thread.
     ///
     /// - Returns: whether this call ended the subscription.
-    /// - Complexity: amortised O(1). When more than half of the subscriptions have
-    ///   ended, their records are removed, which copies pointers to the others.
+    /// - Complexity: amortised O(1). When all subscriptions have ended, or more than
+    ///   half of them and at least 16, their records are removed, which copies
+    ///   pointers to the others.
     @discardableResult
     public func cancel() -> Bool {
       cancel(then: nil)
