@@ -19,14 +19,17 @@ SHIMS = Path("CShims")
 # From the lowest to the highest. A folder's files use files of the same folder and of those before it.
 LAYERS = ["include", "base", "reclaim", "encoding", "abi", "call", "members", "fan_out", "mailbox"]
 
+# Lower layers that a layer must not use, as the table of CONTRIBUTING.md says.
+FORBIDDEN = {"encoding": {"reclaim"}, "members": {"abi", "call"}}
+
 # What each layer is for: the captions of the picture.
 CAPTIONS = {
     "include": "the public header",
     "base": "errors, hashes, words",
     "encoding": "type encodings: parse, measure, print, compare",
-    "abi": "calling conventions: placements, call plans, callers, entries",
+    "abi": "calling conventions: placements, call plans, callers, entries; libffi",
     "reclaim": "hazard pointers: when memory can be freed",
-    "call": "signatures, calls through libffi, closures",
+    "call": "signatures, calls, closures",
     "members": "subscribers: references, records, the published list",
     "fan_out": "proxies: one invocation, many deliveries",
     "mailbox": "deliveries that are made later, elsewhere",
@@ -140,12 +143,15 @@ def check(layers, arrows):
     for unit, uses in sorted(arrows.items()):
         for other, reasons in sorted(uses.items()):
             # internal.h is the list of all internal headers, for Swift.
-            if unit == "internal.h" or LAYERS.index(layers[other]) <= LAYERS.index(layers[unit]):
+            is_lower = LAYERS.index(layers[other]) <= LAYERS.index(layers[unit])
+            is_forbidden = layers[other] in FORBIDDEN.get(layers[unit], ())
+            if unit == "internal.h" or (is_lower and not is_forbidden):
                 continue
+            why = "which its layer must not use" if is_forbidden else "a higher layer"
             if (unit, other) in EXCEPTIONS:
                 excused.add((unit, other))
             else:
-                faults.append(f"{unit} ({layers[unit]}) uses {other} ({layers[other]}), a higher layer: {reasons[0]}")
+                faults.append(f"{unit} ({layers[unit]}) uses {other} ({layers[other]}), {why}: {reasons[0]}")
     rest = {
         unit: [other for other in uses if (unit, other) not in EXCEPTIONS] for unit, uses in arrows.items()
     }
