@@ -68,8 +68,13 @@
 ///   `..._retain`, and otherwise destroyed by `..._destroy`. Strings and arrays that a program passes are copied,
 ///   unless the comment says otherwise.
 /// - **Calls that must return.** Subscribers, handlers, visitors, notifiers, and the functions that a batch or a change runs
-///   must return normally, on the thread that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit` is not allowed.
+///   must return normally, on the thread that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit`
+///   is undefined behavior.
 /// - **Signal handlers.** No function is async-signal-safe.
+/// - **Stack.** A nested forward takes at most 700 bytes of stack for methods of up to six arguments. A thread that forwards
+///   should have a stack of 64 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
+/// - **fork(2).** The library works in a child, but the Swift runtime, which it uses, is not reset there: forward once before
+///   the program has threads. The page *Limits* of the documentation has the details of this rule and the three before it.
 ///
 /// # Versions
 ///
