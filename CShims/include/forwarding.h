@@ -80,9 +80,10 @@
 ///
 /// - `FWD_VERSION` is the version of this header, `fwd_version` that of the library. Before 1.0, a minor version may
 ///   change functions.
-/// - Structs of options begin with their size, which their `..._INIT` macro sets. Later versions add members at the
-///   end only. A library that is older than the program refuses members that it does not know, unless they are zero
-///   (`FWD_WRONG_VERSION`). A library that is newer treats missing members as zero.
+/// - Structs of options begin with their size, which their `..._INIT` macro sets. Of arrays of them the program gives the
+///   distance of two elements: of `fwd_method_options` in `fwd_proxy_options`, of `fwd_callback` as an argument. Later
+///   versions add members at the end only. A library that is older than the program refuses members that it does not
+///   know, unless they are zero (`FWD_WRONG_VERSION`). A library that is newer treats missing members as zero.
 /// - Structs that the library fills for a visitor begin with their size, too (`fwd_method_info`, `fwd_subscriber_info`).
 ///   Later versions add members at the end only.
 /// - All other structs keep their members for good.
@@ -1348,7 +1349,8 @@ typedef enum fwd_callback_flags {
   FWD_CALLBACK_NULL_IF_UNIMPLEMENTED = 1,
 } fwd_callback_flags;
 
-/// One member of a struct of callbacks.
+/// One member of a struct of callbacks. Arrays of it have the stride that `fwd_callback_table_create` gets. Members that
+/// are zero have their default.
 typedef struct fwd_callback {
   /// The result of `offsetof`. A multiple of the size of a pointer.
   size_t offset;
@@ -1369,9 +1371,9 @@ typedef struct fwd_callback {
 /// Makes a struct of callbacks.
 ///
 /// The struct has `size` bytes, which are copied from `preset`, or are zeros if that is NULL. Each of the `count`
-/// callbacks gives one member a function that forwards a method. Set other members through
-/// `fwd_callback_table_struct`. `*table` receives the table, to be ended with `fwd_callback_table_destroy`. The table
-/// retains the proxy.
+/// callbacks gives one member a function that forwards a method. `callback_size` is `sizeof(fwd_callback)`: the distance of
+/// two elements of `callbacks`. Set other members through `fwd_callback_table_struct`. `*table` receives the table, to be
+/// ended with `fwd_callback_table_destroy`. The table retains the proxy.
 ///
 /// The functions and the struct may be used for the life of the process. After `fwd_callback_table_destroy` a call
 /// returns the callback's `failure_result`, else the method's `failure_result`, else its `default_result`, else zeros, and
@@ -1392,11 +1394,14 @@ typedef struct fwd_callback {
 /// - `FWD_TYPE_MISMATCH` for an offset that is not aligned, or a failure result of another size than the method's result;
 /// - `FWD_CONFLICT` for members that overlap;
 /// - `FWD_SIGNATURE_MISMATCH` for an encoding that is not the function's;
+/// - `FWD_WRONG_SIZE` for a `callback_size` that no version has, and `FWD_WRONG_VERSION` for callbacks with members that this
+///   library does not know;
 /// - the failures of `fwd_signature_create` and `fwd_closure_create`.
 ///
 /// O(k^2) in the number of callbacks.
 FWD_API fwd_status fwd_callback_table_create(fwd_proxy *FWD_NULLABLE proxy, const void *FWD_NULLABLE preset, size_t size,
                                              const fwd_callback *FWD_NULLABLE callbacks, size_t count,
+                                             size_t callback_size,
                                              fwd_callback_table *FWD_NULLABLE *FWD_NULLABLE table,
                                              fwd_error *FWD_NULLABLE error);
 

@@ -268,6 +268,34 @@ static void check_options(void) {
     }
     free(methods);
   }
+
+  check_begin("an array of callbacks is read with its own stride");
+  for (size_t stride = sizeof(fwd_callback); stride < sizeof(fwd_callback) + 24; stride++) {
+    char *callbacks = calloc(3, stride);
+    NEED(callbacks);
+    for (size_t i = 0; i < 3; i++) {
+      fwd_callback callback = {.offset = 8 * i, .selector = "ask:", .failure_result_size = i};
+      memcpy(callbacks + i * stride, &callback, sizeof callback);
+    }
+    for (size_t i = 0; i < 3; i++) {
+      fwd_callback callback;
+      const fwd_callback *given = (const fwd_callback *)(void *)callbacks;
+      EXPECT(fwd_callback_read(given, stride, i, &callback, NULL) == FWD_OK);
+      EXPECT(callback.offset == 8 * i && callback.failure_result_size == i);
+    }
+    if (stride > sizeof(fwd_callback)) {
+      // The last byte is of a member that the library does not know.
+      callbacks[3 * stride - 1] = 1;
+      fwd_callback callback;
+      EXPECT(fwd_callback_read((const fwd_callback *)(void *)callbacks, stride, 2, &callback, NULL) ==
+             FWD_WRONG_VERSION);
+    }
+    free(callbacks);
+  }
+  for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+    fwd_callback given = {.selector = "ask:"}, callback;
+    EXPECT(fwd_callback_read(&given, wild[i], 0, &callback, NULL) == FWD_WRONG_SIZE);
+  }
 }
 
 int main(void) {

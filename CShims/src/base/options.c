@@ -13,6 +13,8 @@ _Static_assert(sizeof(fwd_proxy_options) == offsetof(fwd_proxy_options, on_error
                "the last member ends the struct");
 _Static_assert(sizeof(fwd_method_options) == offsetof(fwd_method_options, failure_result_size) + sizeof(size_t),
                "the last member ends the struct");
+_Static_assert(sizeof(fwd_callback) == offsetof(fwd_callback, failure_result_size) + sizeof(size_t),
+               "the last member ends the struct");
 _Static_assert(sizeof(fwd_subscribe_options) == offsetof(fwd_subscribe_options, mailbox_limit) + sizeof(size_t),
                "the last member ends the struct");
 _Static_assert(offsetof(fwd_proxy_options, size) == 0 && offsetof(fwd_subscribe_options, size) == 0,
@@ -77,6 +79,17 @@ fwd_status fwd_method_options_read(const fwd_proxy_options *options, size_t inde
   const char *methods = (const char *)options->methods;
   // Elements of a wrong size are refused at the first one, whose address needs no size.
   return read_struct(&type, methods + index * options->method_size, options->method_size, method, error);
+}
+
+fwd_status fwd_callback_read(const fwd_callback *callbacks, size_t stride, size_t index, fwd_callback *callback,
+                             fwd_error *error) {
+  static const sized_struct type = {
+      .name = "fwd_callback",
+      .size_name = "callback_size of fwd_callback_table_create",
+      .first_size = offsetof(fwd_callback, failure_result_size) + sizeof(size_t),
+      .size = sizeof(fwd_callback),
+  };
+  return read_struct(&type, (const char *)callbacks + index * stride, stride, callback, error);
 }
 
 fwd_status fwd_subscribe_options_read(const fwd_subscribe_options *given, fwd_subscribe_options *options,

@@ -30,6 +30,7 @@ _Static_assert(sizeof(fwd_stated_layout) == 6 * word, "fwd_stated_layout is fixe
 _Static_assert(sizeof(fwd_requirement) == 3 * word && offsetof(fwd_requirement, required) == 2 * word,
                "fwd_requirement is fixed");
 _Static_assert(sizeof(fwd_method) == 3 * word, "fwd_method is fixed");
+_Static_assert(sizeof(fwd_handled_method) == 3 * word, "fwd_handled_method is fixed");
 _Static_assert(sizeof(fwd_position) == 16 + word && offsetof(fwd_position, priority) == 4 &&
                    offsetof(fwd_position, index) == 8 && offsetof(fwd_position, anchor) == 8 + word,
                "fwd_position is fixed");

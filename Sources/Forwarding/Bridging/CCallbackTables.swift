@@ -15,7 +15,7 @@ internal import CForwardingInternal
 @c @implementation
 package func fwd_callback_table_create(
   _ proxy: OpaquePointer?, _ preset: UnsafeRawPointer?, _ size: Int,
-  _ callbacks: UnsafePointer<fwd_callback>?, _ count: Int,
+  _ callbacks: UnsafePointer<fwd_callback>?, _ count: Int, _ callbackSize: Int,
   _ table: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
   guard let proxy = unsafe proxy, let table = unsafe table, unsafe callbacks != nil || count == 0,
@@ -31,8 +31,11 @@ package func fwd_callback_table_create(
   do throws(ForwardingError) {
     var members: [CallbackMember] = []
     for index in 0..<count {
-      // SAFETY: the caller gives `count` callbacks.
-      try members.append(unsafe CallbackMember(callbacks![index], index, of: target))
+      var callback = unsafe fwd_callback()
+      // SAFETY: the caller gives `count` callbacks of the size in `callbackSize`.
+      let status = unsafe fwd_callback_read(callbacks!, callbackSize, index, &callback, error)
+      if status != FWD_OK { return status }
+      try members.append(unsafe CallbackMember(callback, index, of: target))
     }
     let made = try unsafe CCallbackTable(target, copying: preset, size, members)
     // SAFETY: the reference is the caller's, who gives it up by

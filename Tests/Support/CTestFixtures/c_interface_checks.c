@@ -1306,18 +1306,41 @@ static void check_callback_faults(fwd_proxy *proxy) {
       {{4, "ask:of:", 0, NULL, 0, NULL, 0}, FWD_TYPE_MISMATCH, "offset 4: expected a multiple of 8"},
   };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    FAILS(faults[i].status, fwd_callback_table_create(proxy, NULL, size, &faults[i].callback, 1, &table, &error));
+    FAILS(faults[i].status, fwd_callback_table_create(proxy, NULL, size, &faults[i].callback, 1, sizeof(fwd_callback),
+                                                       &table, &error));
     CHECK(says(&error, faults[i].status, faults[i].words));
   }
   const fwd_callback twice[] = {{.offset = 8, .selector = "ping:"}, {.offset = 8, .selector = "ask:of:"}};
-  FAILS(FWD_CONFLICT, fwd_callback_table_create(proxy, NULL, size, twice, 2, &table, &error));
+  FAILS(FWD_CONFLICT, fwd_callback_table_create(proxy, NULL, size, twice, 2, sizeof *twice, &table, &error));
   CHECK(says(&error, FWD_CONFLICT, "\"ask:of:\" at offset 8 overlaps the one for \"ping:\" at offset 8"));
-  FAILS(FWD_OUT_OF_RANGE, fwd_callback_table_create(proxy, NULL, 4, twice, 1, &table, &error));
-  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(NULL, NULL, size, twice, 1, &table, &error));
-  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(proxy, NULL, size, NULL, 1, &table, &error));
-  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(proxy, NULL, size, twice, 1, NULL, &error));
+  FAILS(FWD_OUT_OF_RANGE, fwd_callback_table_create(proxy, NULL, 4, twice, 1, sizeof *twice, &table, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(NULL, NULL, size, twice, 1, sizeof *twice, &table, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(proxy, NULL, size, NULL, 1, sizeof *twice, &table, &error));
+  FAILS(FWD_NULL_ARGUMENT, fwd_callback_table_create(proxy, NULL, size, twice, 1, sizeof *twice, NULL, &error));
+  const size_t strides[] = {0, 8, sizeof(fwd_callback) - 8, 4097, SIZE_MAX};
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    FAILS(FWD_WRONG_SIZE, fwd_callback_table_create(proxy, NULL, size, twice, 1, strides[i], &table, &error));
+    CHECK(says(&error, FWD_WRONG_SIZE, "callback_size"));
+  }
   CHECK(table == untouched);
-  CHECK(fwd_callback_table_create(proxy, NULL, 0, NULL, 0, &table, NULL) == FWD_OK);
+  // Programs of a later version pass members behind those that the library knows.
+  struct {
+    fwd_callback known;
+    size_t unknown;
+  } later[] = {{.known = {.offset = at, .selector = "ask:of:"}},
+               {.known = {.offset = offsetof(callbacks, ping), .selector = "ping:"}}};
+  later[1].unknown = 1;
+  FAILS(FWD_WRONG_VERSION,
+        fwd_callback_table_create(proxy, NULL, size, &later[0].known, 2, sizeof *later, &table, &error));
+  CHECK(says(&error, FWD_WRONG_VERSION, "fwd_callback"));
+  CHECK(table == untouched);
+  later[1].unknown = 0;
+  CHECK(fwd_callback_table_create(proxy, NULL, size, &later[0].known, 2, sizeof *later, &table, NULL) == FWD_OK);
+  const callbacks *made = fwd_callback_table_struct(table);
+  CHECK(made->ask && made->ping && !made->allow);
+  fwd_callback_table_destroy(table);
+  // The stride of an empty array does not matter.
+  CHECK(fwd_callback_table_create(proxy, NULL, 0, NULL, 0, 0, &table, NULL) == FWD_OK);
   CHECK(fwd_callback_table_struct(table) != NULL);
   fwd_callback_table_destroy(table);
   CHECK(fwd_callback_table_struct(NULL) == NULL);
@@ -1350,7 +1373,7 @@ int c_interface_check_callback_tables(void) {
   };
   const callbacks preset = {.version = 7, .last = 'x'};
   fwd_callback_table *table = NULL;
-  CHECK(fwd_callback_table_create(proxy, &preset, sizeof preset, members, 4, &table, NULL) == FWD_OK);
+  CHECK(fwd_callback_table_create(proxy, &preset, sizeof preset, members, 4, sizeof *members, &table, NULL) == FWD_OK);
   denied = 0;
   callbacks *made = fwd_callback_table_struct(table);
   CHECK(made->version == 7 && made->last == 'x');
@@ -1372,7 +1395,7 @@ int c_interface_check_callback_tables(void) {
 
   // A second table of the same proxy has functions of its own.
   fwd_callback_table *other = NULL;
-  CHECK(fwd_callback_table_create(proxy, NULL, sizeof preset, members, 4, &other, NULL) == FWD_OK);
+  CHECK(fwd_callback_table_create(proxy, NULL, sizeof preset, members, 4, sizeof *members, &other, NULL) == FWD_OK);
   callbacks *others = fwd_callback_table_struct(other);
   CHECK(others->version == 0 && others->ask != made->ask);
   fwd_callback_table_destroy(other);

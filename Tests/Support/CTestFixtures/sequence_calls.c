@@ -827,8 +827,8 @@ static fwd_status call_callback_table(scene *self) {
        .flags = FWD_CALLBACK_NULL_IF_UNIMPLEMENTED},
   };
   fwd_callback_table *table = NULL;
-  fwd_status status =
-      fwd_callback_table_create(self->proxy, NULL, sizeof(struct members), callbacks, 2, &table, NULL);
+  fwd_status status = fwd_callback_table_create(self->proxy, NULL, sizeof(struct members), callbacks, 2,
+                                                sizeof *callbacks, &table, NULL);
   if (status != FWD_OK) return expect_untouched(self, status, table);
   struct members *made = fwd_callback_table_struct(table);
   made->ping(NULL, 1);

@@ -209,8 +209,8 @@ static void arrange_release(scene *self) { fwd_proxy_release(self->proxy); }
 
 static void arrange_release_in_callback(scene *self) {
   const fwd_callback callback = {.selector = fwd_selector_name(self->ping)};
-  fwd_status status =
-      fwd_callback_table_create(self->proxy, NULL, sizeof(void *), &callback, 1, &self->table, NULL);
+  fwd_status status = fwd_callback_table_create(self->proxy, NULL, sizeof(void *), &callback, 1, sizeof callback,
+                                                &self->table, NULL);
   fwd_proxy_release(self->proxy);
   if (status != FWD_OK) {
     scene_fail(self, "fwd_callback_table_create failed");
