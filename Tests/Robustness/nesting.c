@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// Forwards inside forwards: the stack that each level takes, and the error that stops a recursion before the
-/// stack ends. Each way to forward recurses on a thread with a stack of 512 KB.
+/// stack ends. Each way to forward recurses on a thread with a stack of 512 KB, on a fiber and in a signal handler.
 ///
 /// With the argument `figures` it prints the bytes of stack of each way.
 
@@ -12,9 +12,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "check.h"
+#include "fan_out/nesting.h"
 #include "forwarding.h"
 #include "fwd_fan_out.h"
 #include "fwd_taps.h"
@@ -31,7 +33,8 @@ enum {
   level_limit = 700,
   /// Far more levels than fit into the small stack.
   endless = 1 << 20,
-  chain_length = 2000,
+  /// The stack of a fiber or a signal handler: enough for the levels that are allowed there, whatever the build.
+  other_stack = 1 << 20,
 };
 
 // MARK: Proxies of C functions
@@ -338,6 +341,49 @@ static void on_stack(size_t size, void (*body)(void)) {
 /// Runs on a thread with a stack of 512 KB.
 static void on_small_stack(void (*body)(void)) { on_stack(small_stack, body); }
 
+// MARK: Other stacks
+
+/// What runs on a fiber or in a signal handler.
+static void (*other_body)(void);
+
+static void run_other_body(void) { other_body(); }
+
+static void handle_signal(int signal) {
+  (void)signal;
+  other_body();
+}
+
+static void *map_stack(void) {
+  void *stack = mmap(NULL, other_stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  NEED(stack != MAP_FAILED);
+  return stack;
+}
+
+/// Runs on a stack to which the thread switches.
+static void on_fiber(void (*body)(void)) {
+  static ucontext_t thread, fiber;
+  other_body = body;
+  NEED(getcontext(&fiber) == 0);
+  fiber.uc_stack.ss_sp = map_stack();
+  fiber.uc_stack.ss_size = other_stack;
+  fiber.uc_link = &thread;
+  makecontext(&fiber, run_other_body, 0);
+  NEED(swapcontext(&thread, &fiber) == 0);
+  munmap(fiber.uc_stack.ss_sp, other_stack);
+}
+
+/// Runs in a signal handler with a stack of its own. No call of the library is interrupted: programs must not rely on that,
+/// but a handler that calls the library nevertheless meets the limit.
+static void in_handler(void (*body)(void)) {
+  other_body = body;
+  stack_t stack = {.ss_sp = map_stack(), .ss_size = other_stack}, stack_before;
+  struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_ONSTACK}, action_before;
+  NEED(sigaltstack(&stack, &stack_before) == 0 && sigaction(SIGUSR1, &action, &action_before) == 0);
+  NEED(pthread_kill(pthread_self(), SIGUSR1) == 0);
+  NEED(sigaction(SIGUSR1, &action_before, NULL) == 0 && sigaltstack(&stack_before, NULL) == 0);
+  munmap(stack.ss_sp, other_stack);
+}
+
 // MARK: Tests
 
 /// An argument by value that is too large for the jumps with stack words: the general caller passes it.
@@ -414,11 +460,43 @@ static void exhaust(void) {
   EXPECT(now.depth + 1 >= depth_before && now.depth <= depth_before + 1);
 }
 
+/// Recurses on a stack that the library does not know, until the limit of levels.
+static void reach_limit(void) {
+  now.depth = 0;
+  now.limit = endless;
+  now.status = FWD_OK;
+  fwd_status status = begin();
+  if (now.status == FWD_OK) now.status = status;
+  EXPECT(now.status == FWD_NESTING_STATUS);
+  // An interceptor runs in a level of its own.
+  EXPECT(now.depth == FWD_UNKNOWN_STACK_LEVELS / (now.way->is_intercepted ? 2 : 1));
+  char expected[160];
+  snprintf(expected, sizeof expected,
+           "\"nest:\" is forwarded inside of %d other fan-outs; on a stack of unknown size, such as a fiber's, the limit is %d",
+           FWD_UNKNOWN_STACK_LEVELS, FWD_UNKNOWN_STACK_LEVELS);
+  if (!EXPECT(strcmp(now.message, expected) == 0)) printf("  %s\n", now.message);
+}
+
+/// The thread's first fan-outs are on a fiber. On the thread's own stack, before and after others, the limit of levels does
+/// not hold.
+static void leave_stack(void) {
+  void (*const run[])(void (*)(void)) = {on_fiber, in_handler};
+  for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+    run[i](reach_limit);
+    now.depth = 0;
+    now.limit = FWD_UNKNOWN_STACK_LEVELS + 16;
+    now.status = FWD_OK;
+    EXPECT(begin() == FWD_OK && now.status == FWD_OK && now.depth == now.limit);
+    // Again, on a thread that knows its own stack.
+    run[i](reach_limit);
+  }
+}
+
 int main(int argc, char **argv) {
   prints_figures = argc > 1 && strcmp(argv[1], "figures") == 0;
   // The names are printed at the end, too.
   enum { way_count = sizeof ways / sizeof *ways };
-  static char names[2 * way_count][2][128];
+  static char names[2 * way_count][3][128];
   for (size_t i = 0; i < 2 * way_count; i++) {
     const way *way = &ways[i / 2];
     bool is_weak = i % 2 == 1;
@@ -431,6 +509,10 @@ int main(int argc, char **argv) {
       snprintf(names[i][1], sizeof names[i][1], "a recursion ends with an error: %s%s", way->name, held);
       check_begin(names[i][1]);
       on_small_stack(exhaust);
+      snprintf(names[i][2], sizeof names[i][2], "a recursion on a fiber, or in a signal handler, ends at the limit: %s%s",
+               way->name, held);
+      check_begin(names[i][2]);
+      on_stack(other_stack, leave_stack);
     }
     tear_down();
   }
