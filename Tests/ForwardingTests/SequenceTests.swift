@@ -8,7 +8,7 @@ import Testing
 
 @testable import Forwarding
 
-/// Calls of the library at every moment when a program gets control inside it.
+/// Calls of the library inside each kind of function that a program passes to it.
 ///
 /// The table is in Tests/Support/CTestFixtures: `sequence_calls.c` has the rows, `sequences.c` and
 /// `sequence_columns.c` the columns. scripts/library runs the column of failing allocations.

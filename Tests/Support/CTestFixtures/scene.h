@@ -59,6 +59,24 @@ typedef enum situation {
   IN_COLLECTION,
   /// Inside a visitor of `fwd_proxy_visit_subscribers`, after the program has released the proxy.
   IN_VISIT_AFTER_RELEASE,
+  /// Inside a visitor of `fwd_proxy_visit_methods`, after the program has released the proxy.
+  IN_METHOD_VISIT_AFTER_RELEASE,
+  /// Inside the proxy's `on_error`, because the delivery of the actor has failed.
+  IN_ERROR_HANDLER,
+  /// Inside the handler of a closure that forwards to nothing.
+  IN_CLOSURE_HANDLER,
+  /// Inside the function that `fwd_batch_run` calls, after the program has released the proxy.
+  IN_BATCH_RUN_AFTER_RELEASE,
+  /// Inside the function that `fwd_proxy_change` calls.
+  IN_CHANGE,
+  /// Inside the `notify` of a mailbox, which a fan-out calls.
+  IN_MAIL_NOTIFIER,
+  /// Inside a delivery that `fwd_mailbox_drain` makes.
+  IN_MAIL_DELIVERY,
+  /// Inside the destroy notifier of a subscription with a mailbox, which a drain calls.
+  IN_NOTIFIER_OF_DRAIN,
+  /// Inside the `destroy` of a mailbox.
+  IN_NOTIFIER_OF_MAILBOX,
   /// In a thread's exit handler that runs before the library's own.
   IN_EARLY_EXIT_HANDLER,
   /// In a thread's exit handler that runs after the library's own.
@@ -95,6 +113,8 @@ enum { CONTEXT_UNUSED, CONTEXT_SUBSCRIBED, CONTEXT_DESTROYED };
 typedef struct context {
   scene *scene;
   bool is_actor;
+  /// Whether the subscription has the mailbox of an arrangement.
+  bool is_mailed;
   atomic_int state;
   fwd_subscription subscription;
 } context;
@@ -128,7 +148,7 @@ struct scene {
 /// Reports a fault of the scene.
 void scene_fail(scene *self, const char *what);
 
-/// Subscribes another context of the scene. `options` may be NULL. A scene that is shared uses contexts again after
+/// Subscribes another context of the scene, to `ping:` alone if it has a mailbox. `options` may be NULL. A scene that is shared uses contexts again after
 /// their notifiers, and subscribes nothing while all of them are in use.
 fwd_status scene_subscribe(scene *self, bool is_actor, const fwd_subscribe_options *options,
                            fwd_subscription *subscription);

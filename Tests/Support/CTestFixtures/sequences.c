@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A table of hostile sequences: every function of forwarding.h, called at every moment when a C program gets control
-/// inside the library, in threads' exit handlers, in forked children, and without memory. The rows are in
+/// A table of hostile sequences: every function of forwarding.h, called inside each kind of function that a C program
+/// passes to the library, in threads' exit handlers, in forked children, and without memory. The rows are in
 /// sequence_calls.c. To add a moment, add a constant in `situation`, write an `arrange_...`, and add a row in
 /// `arrangements`; the expected statuses of the rows follow it.
 
@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "columns.h"
 #include "scene.h"
@@ -35,6 +36,15 @@ const char *const situation_names[SITUATION_COUNT] = {
     [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = "an interception's notifier of the last fwd_proxy_release",
     [IN_COLLECTION] = "a visitor of fwd_collect",
     [IN_VISIT_AFTER_RELEASE] = "a visitor of fwd_proxy_visit_subscribers that alone retains the proxy",
+    [IN_METHOD_VISIT_AFTER_RELEASE] = "a visitor of fwd_proxy_visit_methods that alone retains the proxy",
+    [IN_ERROR_HANDLER] = "on_error",
+    [IN_CLOSURE_HANDLER] = "the handler of a closure",
+    [IN_BATCH_RUN_AFTER_RELEASE] = "a function of fwd_batch_run, whose batch alone retains the proxy",
+    [IN_CHANGE] = "a function of fwd_proxy_change",
+    [IN_MAIL_NOTIFIER] = "a mailbox's notify",
+    [IN_MAIL_DELIVERY] = "a delivery of fwd_mailbox_drain",
+    [IN_NOTIFIER_OF_DRAIN] = "a notifier of fwd_mailbox_drain",
+    [IN_NOTIFIER_OF_MAILBOX] = "a mailbox's destroy",
     [IN_EARLY_EXIT_HANDLER] = "a thread's exit handler before the library's own",
     [IN_LATE_EXIT_HANDLER] = "a thread's exit handler after the library's own",
     [IN_LAST_EXIT_HANDLER] = "a thread's last exit handler",
@@ -78,7 +88,7 @@ static void ping(void *receiver, fwd_selector selector, int number) {
   }
   bool acts = when == IN_DELIVERY || when == IN_BATCH || when == IN_BATCH_AFTER_RELEASE ||
               when == IN_CLOSURE_AFTER_RELEASE;
-  if (own->is_actor && acts) scene_act(own->scene);
+  if ((own->is_actor && acts) || (own->is_mailed && when == IN_MAIL_DELIVERY)) scene_act(own->scene);
 }
 
 static int add(void *receiver, fwd_selector selector, int number) {
@@ -88,22 +98,38 @@ static int add(void *receiver, fwd_selector selector, int number) {
   return number + 1;
 }
 
+/// The actor's functions in the scene of `on_error`: `ping:` fails until the handler has been called.
+static bool handle(void *pointer, fwd_selector selector, void *const *arguments, void *result, fwd_error *error) {
+  (void)error;
+  context *own = pointer;
+  int number;
+  memcpy(&number, arguments[2], sizeof number);
+  if (selector == own->scene->ping) {
+    ping(own, selector, number);
+    return own->scene->acted > 0;
+  }
+  number = add(own, selector, number);
+  memcpy(result, &number, sizeof number);
+  return true;
+}
+
 static void destroy(void *pointer) {
   context *own = pointer;
   scene *self = own->scene;
-  bool is_actor = own->is_actor;
+  bool is_actor = own->is_actor, is_mailed = own->is_mailed;
   atomic_fetch_add(&self->destroyed, 1);
   // Another thread of a shared scene may use the context again from here on.
   if (atomic_exchange(&own->state, CONTEXT_DESTROYED) != CONTEXT_SUBSCRIBED) scene_fail(self, "a notifier ran twice");
   bool acts = self->when == IN_NOTIFIER_OF_UNSUBSCRIBE || self->when == IN_NOTIFIER_OF_LIMIT ||
               self->when == IN_NOTIFIER_OF_RELEASE || self->when == IN_NOTIFIER_OF_RELEASE_IN_CALLBACK;
-  if (is_actor && acts) scene_act(self);
+  if ((is_actor && acts) || (is_mailed && self->when == IN_NOTIFIER_OF_DRAIN)) scene_act(self);
 }
 
 static const fwd_method methods[] = {
     {"ping:", "v@:i", (void (*)(void))ping},
     {"add:", "i@:i", (void (*)(void))add},
 };
+static const fwd_handled_method handled_methods[] = {{"ping:", NULL, handle}, {"add:", NULL, handle}};
 
 /// A context for a new subscription, or NULL if all are in use.
 static context *unused_context(scene *self) {
@@ -124,9 +150,16 @@ fwd_status scene_subscribe(scene *self, bool is_actor, const fwd_subscribe_optio
   }
   made->scene = self;
   made->is_actor = is_actor;
+  made->is_mailed = options && options->mailbox;
   int before = atomic_exchange(&made->state, CONTEXT_SUBSCRIBED);
-  fwd_status status =
-      fwd_proxy_subscribe(self->proxy, made, methods, 2, destroy, options, &made->subscription, NULL);
+  fwd_status status;
+  if (is_actor && self->when == IN_ERROR_HANDLER) {
+    status = fwd_proxy_subscribe_handlers(self->proxy, made, handled_methods, 2, destroy, options,
+                                          &made->subscription, NULL);
+  } else {
+    status = fwd_proxy_subscribe(self->proxy, made, methods, made->is_mailed ? 1 : 2, destroy, options,
+                                 &made->subscription, NULL);
+  }
   if (status != FWD_OK) {
     // On failure the notifier is not called.
     if (atomic_exchange(&made->state, before) != CONTEXT_SUBSCRIBED) scene_fail(self, "a notifier of no subscription");
@@ -153,7 +186,12 @@ void scene_act(scene *self) {
 
 static void note_error(void *pointer, fwd_selector selector, const fwd_error *error) {
   (void)selector;
-  scene_fail(pointer, error->message);
+  scene *self = pointer;
+  if (self->when == IN_ERROR_HANDLER && self->acted == 0) {
+    scene_act(self);
+  } else {
+    scene_fail(self, error->message);
+  }
 }
 
 static const fwd_protocol *protocol_of_scenes(void) {
@@ -326,6 +364,98 @@ static void arrange_visit_after_release(scene *self) {
   }
 }
 
+static void arrange_error_handler(scene *self) {
+  fwd_status status = scene_forward(self);
+  // If the row has ended or blocked the sibling, every delivery has failed.
+  if (status != FWD_OK && status != FWD_DELIVERY_FAILED) scene_fail(self, "fwd_forward failed");
+  fwd_proxy_release(self->proxy);
+}
+
+static bool act_on_method(void *pointer, const fwd_method_info *method) {
+  (void)method;
+  scene *self = pointer;
+  if (self->acted == 0) {
+    // The visit alone retains the proxy now.
+    fwd_proxy_release(self->proxy);
+    scene_act(self);
+  }
+  return true;
+}
+
+static void arrange_method_visit_after_release(scene *self) {
+  if (fwd_proxy_visit_methods(self->proxy, act_on_method, self) != FWD_OK) {
+    scene_fail(self, "fwd_proxy_visit_methods failed");
+  }
+}
+
+static void act_in_closure(void *pointer, void *const *arguments, void *result) {
+  (void)arguments, (void)result;
+  scene_act(pointer);
+}
+
+static void arrange_closure_handler(scene *self) {
+  fwd_signature *signature = NULL;
+  fwd_closure *closure = NULL;
+  if (fwd_signature_create("v", 1, &signature, NULL) != FWD_OK ||
+      fwd_closure_create(signature, act_in_closure, self, &closure, NULL) != FWD_OK) {
+    scene_fail(self, "fwd_closure_create failed");
+  } else {
+    fwd_closure_function(closure)();
+  }
+  fwd_closure_destroy(closure);
+  fwd_signature_release(signature);
+  fwd_proxy_release(self->proxy);
+}
+
+static void act_in_batch(void *pointer) { scene_act(pointer); }
+
+static void arrange_batch_run_after_release(scene *self) {
+  fwd_batch *batch = NULL;
+  if (fwd_batch_begin(self->proxy, &batch, NULL) != FWD_OK) {
+    scene_fail(self, "fwd_batch_begin failed");
+    return;
+  }
+  fwd_proxy_release(self->proxy);
+  if (fwd_batch_run(batch, act_in_batch, self) != FWD_OK) scene_fail(self, "fwd_batch_run failed");
+  fwd_batch_end(batch);
+}
+
+static fwd_status act_in_change(void *pointer) {
+  scene_act(pointer);
+  return FWD_OK;
+}
+
+static void arrange_change(scene *self) {
+  if (fwd_proxy_change(self->proxy, act_in_change, self, NULL) != FWD_OK) scene_fail(self, "fwd_proxy_change failed");
+  fwd_proxy_release(self->proxy);
+}
+
+// MARK: Mailboxes
+
+static void act_in_notify(void *pointer) {
+  scene *self = pointer;
+  if (self->when == IN_MAIL_NOTIFIER) scene_act(self);
+}
+
+static void act_after_mailbox(void *pointer) {
+  scene *self = pointer;
+  if (self->when == IN_NOTIFIER_OF_MAILBOX) scene_act(self);
+}
+
+/// The limit of the subscription with the mailbox is one message, so the row finds the usual number of subscribers.
+static void arrange_mailbox(scene *self) {
+  fwd_subscribe_options options = FWD_SUBSCRIBE_OPTIONS_INIT;
+  options.times = 1;
+  if (fwd_mailbox_create(act_in_notify, self, act_after_mailbox, &options.mailbox, NULL) != FWD_OK ||
+      scene_subscribe(self, false, &options, NULL) != FWD_OK) {
+    scene_fail(self, "no subscription with a mailbox");
+  }
+  forward_well(self);
+  if (fwd_mailbox_drain(options.mailbox, 0) != 1) scene_fail(self, "fwd_mailbox_drain has not delivered");
+  fwd_mailbox_release(options.mailbox);
+  fwd_proxy_release(self->proxy);
+}
+
 // MARK: Threads' exit handlers
 
 // The key of `early_key` is made before the library's own, and glibc runs handlers in the order of the keys.
@@ -399,6 +529,15 @@ static void (*const arrangements[SEQUENTIAL_COUNT])(scene *self) = {
     [IN_NOTIFIER_OF_INTERCEPTION_OF_RELEASE] = arrange_release_of_interception,
     [IN_COLLECTION] = arrange_collection,
     [IN_VISIT_AFTER_RELEASE] = arrange_visit_after_release,
+    [IN_METHOD_VISIT_AFTER_RELEASE] = arrange_method_visit_after_release,
+    [IN_ERROR_HANDLER] = arrange_error_handler,
+    [IN_CLOSURE_HANDLER] = arrange_closure_handler,
+    [IN_BATCH_RUN_AFTER_RELEASE] = arrange_batch_run_after_release,
+    [IN_CHANGE] = arrange_change,
+    [IN_MAIL_NOTIFIER] = arrange_mailbox,
+    [IN_MAIL_DELIVERY] = arrange_mailbox,
+    [IN_NOTIFIER_OF_DRAIN] = arrange_mailbox,
+    [IN_NOTIFIER_OF_MAILBOX] = arrange_mailbox,
     [IN_EARLY_EXIT_HANDLER] = arrange_exit_handler,
     [IN_LATE_EXIT_HANDLER] = arrange_exit_handler,
     [IN_LAST_EXIT_HANDLER] = arrange_exit_handler,
