@@ -170,7 +170,7 @@ fwd_status fwd_function_signature(const fwd_proxy_method *FWD_NONNULL method, in
 /// Creates a closure that forwards `method`. `form` is one of `fwd_function_form`. `owner` keeps the proxy alive.
 /// `release` is called with `owner` as soon as no call can use the proxy any more. A call that fails returns
 /// `failure_result`, which has the bytes of a result and no object. It is copied. If it is NULL, the call returns the
-/// method's `failure_result`, or zeroes if there is none. Fails with FWD_OUT_OF_RANGE for an index of the context that is
+/// method's `failure_result`, or zeros if there is none. Fails with FWD_OUT_OF_RANGE for an index of the context that is
 /// too large.
 fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method, int form,
                                     const void *FWD_NULLABLE failure_result,
@@ -214,7 +214,7 @@ bool fwd_owned_function_owner_has_died(const fwd_owned_function *FWD_NONNULL fun
 /// Must be called once, under no lock. The function must not be used afterwards.
 void fwd_owned_function_bury(fwd_owned_function *FWD_NONNULL function);
 
-/// Allocates a struct of zeroes for function pointers, aligned as malloc's memory is. It is never freed. Returns NULL if
+/// Allocates a struct of zeros for function pointers, aligned as malloc's memory is. It is never freed. Returns NULL if
 /// memory is short.
 void *FWD_NULLABLE fwd_callback_struct_create(size_t size);
 /// Stores a function pointer, or NULL, in a member of a struct that other threads may read. The member must be aligned.

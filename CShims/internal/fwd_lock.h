@@ -13,7 +13,7 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// A mutex of four bytes. All zeroes is an unlocked mutex. It need not be destroyed. It is not recursive, and no
+/// A mutex of four bytes. All zeros is an unlocked mutex. It need not be destroyed. It is not recursive, and no
 /// foreign code may run while it is held.
 ///
 /// Every lock that proxies use is one of these, since they stay usable in a child of fork(2): in the child, no lock is

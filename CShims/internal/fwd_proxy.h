@@ -20,7 +20,7 @@ typedef enum fwd_no_responder {
   /// The fan-out of a void method succeeds. A method with a result gives its default result; if it has none, the
   /// fan-out fails, except that FWD_RESULT_ANY gives false and FWD_RESULT_ALL gives true.
   FWD_NO_RESPONDER_STANDARD = 0,
-  /// As standard, but a method with a result and without a default gives zeroes, except that FWD_RESULT_ALL gives true.
+  /// As standard, but a method with a result and without a default gives zeros, except that FWD_RESULT_ALL gives true.
   FWD_NO_RESPONDER_IGNORE = 1,
   /// The fan-out fails unless the method has a default result.
   FWD_NO_RESPONDER_FAIL = 2,
@@ -31,7 +31,7 @@ typedef enum fwd_no_responder {
 /// A result policy written in Swift: it combines the results one after another.
 typedef struct fwd_fold {
   const void *FWD_NULLABLE context;
-  /// Combines `result` with `accumulator`, which has the result so far, or zeroes before the first one. Returns whether
+  /// Combines `result` with `accumulator`, which has the result so far, or zeros before the first one. Returns whether
   /// to go on. The function owns object references in `result` and in the old `accumulator`: it keeps or releases them.
   bool (*FWD_NULLABLE step)(const void *FWD_NULLABLE context, void *FWD_NONNULL accumulator,
                             void *FWD_NONNULL result, size_t index);
@@ -154,7 +154,7 @@ void fwd_proxy_core_release(fwd_proxy *FWD_NULLABLE proxy);
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
 /// Returns the list of subscriptions.
 fwd_subscriber_list *FWD_NONNULL fwd_proxy_core_list(fwd_proxy *FWD_NONNULL proxy);
-/// Returns the owner's part of the proxy's memory: zeroes at first, aligned as malloc's memory is. Valid until
+/// Returns the owner's part of the proxy's memory: zeros at first, aligned as malloc's memory is. Valid until
 /// the last `fwd_proxy_core_release`.
 void *FWD_NONNULL fwd_proxy_core_room(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the lock that the owner holds while it changes the list.

@@ -258,8 +258,8 @@ static void handler(void *context, void *const *arguments, void *result) {
   // Once more inside of the call, where calls of quick entries go another way.
   if (runs++ == 0) c->caller(fwd_closure_function(called));
   size_t size = c->types[0].size;
-  unsigned char zeroes[value_limit] = {0};
-  if ((uintptr_t)result % c->types[0].alignment != 0 || memcmp(result, zeroes, size) != 0) {
+  unsigned char zeros[value_limit] = {0};
+  if ((uintptr_t)result % c->types[0].alignment != 0 || memcmp(result, zeros, size) != 0) {
     fail("result is not aligned and zeroed", 0, NULL, NULL, 0);
     handler_good = false;
   }

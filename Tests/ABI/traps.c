@@ -489,18 +489,18 @@ static void destroyed_inside_its_own_call(void) {
   fwd_cif_destroy(cif);
   EXPECT(function(41) == 42);
   EXPECT(life.calls == 1 && life.released == 1 && life.released_at_end == 0);
-  // A call after the destruction runs no handler, returns zeroes, and is counted.
+  // A call after the destruction runs no handler, returns zeros, and is counted.
   size_t stale = fwd_closure_stale_calls();
   EXPECT(function(41) == 0);
   EXPECT(life.calls == 1 && life.released == 1 && fwd_closure_stale_calls() == stale + 1);
 }
 
-static void stale_results_are_zeroes(void) {
+static void stale_results_are_zeros(void) {
   fwd_closure *closure = closure_of("{large=[5q]}", take_aligned, NULL);
   large (*function)(void) = (large(*)(void))fwd_closure_function(closure);
   fwd_closure_destroy(closure);
-  large value = function(), zeroes = {{0}};
-  EXPECT(memcmp(&value, &zeroes, sizeof value) == 0);
+  large value = function(), zeros = {{0}};
+  EXPECT(memcmp(&value, &zeros, sizeof value) == 0);
 }
 
 static void destroy_while_running(void *context, void *const *arguments, void *result) {
@@ -929,7 +929,7 @@ int main(void) {
   refusals();
   allocation_failure();
   destroyed_inside_its_own_call();
-  stale_results_are_zeroes();
+  stale_results_are_zeros();
   destroyed_inside_nested_calls();
   addresses_are_not_reused_at_once();
   all_registers_of_quick_entries();

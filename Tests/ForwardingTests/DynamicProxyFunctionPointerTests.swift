@@ -179,7 +179,7 @@ import Testing
     withExtendedLifetime(function) {}
   }
 
-  @Test func `without a default the C caller gets zeroes, and the handler the error`() throws {
+  @Test func `without a default the C caller gets zeros, and the handler the error`() throws {
     let errors = Box<[ForwardingError]>([])
     let proxy = try proxy(errors)
     let function = try proxy.functionPointer(for: "ask:")
@@ -207,7 +207,7 @@ import Testing
     withExtendedLifetime(function) {}
   }
 
-  @Test func `a failed delivery is reported once, and the C caller gets zeroes`() throws {
+  @Test func `a failed delivery is reported once, and the C caller gets zeros`() throws {
     enum Kind: Int32 { case one = 1 }
     let errors = Box<[ForwardingError]>([])
     let proxy = try proxy(errors)

@@ -84,7 +84,7 @@ import Testing
     withExtendedLifetime(function) {}
   }
 
-  @Test func `a result that is not set is zeroes`() throws {
+  @Test func `a result that is not set is zeros`() throws {
     let nothing = try FunctionPointer(try MethodSignature("ii")) { _ in }
     #expect(unsafe fixture_call_int(nothing.unsafeCast(), 42) == 0)
     withExtendedLifetime(nothing) {}

@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `without a target nobody is called and the result is zeroes`() throws {
+  @Test func `without a target nobody is called and the result is zeros`() throws {
     let invocation = try make()
     try invocation.setArgument(Int32(4), at: 2)
     try invocation.setResult(7.0)

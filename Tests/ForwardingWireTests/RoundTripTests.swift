@@ -51,7 +51,7 @@ import Testing
     #expect(try travel("v@:B", [1]) == [1])
   }
 
-  @Test func `The padding of a struct is written as zeroes`() throws {
+  @Test func `The padding of a struct is written as zeros`() throws {
     let bytes = [UInt8](repeating: 0xEE, count: 24)
     let expected: [UInt8] =
       [0xEE] + .init(repeating: 0, count: 7) + .init(repeating: 0xEE, count: 12)

@@ -1258,7 +1258,7 @@ typedef struct pair {
 } pair;
 
 /// Checks a fan-out without memory inside a C callback: the proxy's error handler is called, and the caller gets
-/// zeroes.
+/// zeros.
 static void call_function_without_memory(void) {
   check_begin("a call of a proxy's function pointer");
   entries++;
@@ -1267,8 +1267,8 @@ static void call_function_without_memory(void) {
   NEED(fwd_proxy_closure_create(proxy, fwd_proxy_core_method(proxy, selectors[method_large]), FWD_FUNCTION_ARGUMENTS,
                                 NULL, count_release, NULL, &closure, NULL) == FWD_OK);
   large_result (*function)(pair, long double) = (large_result(*)(pair, long double))fwd_closure_function(closure);
-  large_result zeroes;
-  memset(&zeroes, 0, sizeof zeroes);
+  large_result zeros;
+  memset(&zeros, 0, sizeof zeros);
   for (size_t which = 0;; which++) {
     calls = reports = 0;
     long before = live;
@@ -1282,7 +1282,7 @@ static void call_function_without_memory(void) {
     }
     failures++;
     EXPECT(calls == 0 && reports == 1 && last_report == FWD_NO_MEMORY);
-    EXPECT(memcmp(&result, &zeroes, sizeof result) == 0);
+    EXPECT(memcmp(&result, &zeros, sizeof result) == 0);
   }
   fwd_closure_destroy(closure);
   fwd_proxy_core_release(proxy);

@@ -67,7 +67,7 @@ static void make_method(size_t index) {
   }
 }
 
-/// Sets the first arguments to zero or not: closures that ask for non-null ones do not take zeroes.
+/// Sets the first arguments to zero or not: closures that ask for non-null ones do not take zeros.
 static void set_first_arguments(bool are_zero) {
   const size_t asked[] = {ONE, BOTH, HIDDEN};
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {

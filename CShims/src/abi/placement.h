@@ -42,7 +42,7 @@ typedef struct fwd_part {
   uint8_t carrier;
   /// AArch64: the bytes of each member of a homogeneous floating aggregate or floating number; 0 for other types.
   uint8_t member_size;
-  /// How a part of fewer than 8 bytes fills its register or word: by its sign, or by zeroes.
+  /// How a part of fewer than 8 bytes fills its register or word: by its sign, or by zeros.
   bool is_signed;
   /// AArch64: the carrier has the address of a copy of these bytes.
   bool is_address;

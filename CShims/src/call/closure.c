@@ -9,7 +9,7 @@
 ///
 /// `fwd_closure_bury` ends a closure in the same way, but puts a *tombstone* into the slot and does not give the entry back.
 ///
-/// A caller that still has the pointer afterwards finds an empty slot and gets zeroes, until the entry is used again.
+/// A caller that still has the pointer afterwards finds an empty slot and gets zeros, until the entry is used again.
 /// Entries that are given back are taken last. That bounds what a caller's mistake can do; it is no promise: a function
 /// pointer may be called until `fwd_closure_destroy`.
 

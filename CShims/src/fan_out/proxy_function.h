@@ -20,7 +20,7 @@ typedef struct fwd_function_target {
 } fwd_function_target;
 
 /// Handles a call whose fan-out has failed. The C caller cannot be told: it gets the result for failed deliveries, else
-/// zeroes.
+/// zeros.
 void fwd_function_settle(const fwd_function_target *target, fwd_status status, void *result);
 
 /// Copies a result that is kept. An object in it is retained for the caller.

@@ -11,7 +11,7 @@
 /// The number of buckets that are part of the index.
 enum { FWD_FEW_BUCKETS = 8 };
 
-/// A hash table from objects to the slots of their newest records. member_index.c describes it. All zeroes is an empty one.
+/// A hash table from objects to the slots of their newest records. member_index.c describes it. All zeros is an empty one.
 /// It must not be moved.
 typedef struct fwd_member_index {
   /// `few`, or memory.

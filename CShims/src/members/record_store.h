@@ -12,7 +12,7 @@
 // record at first, adds about an eighth to a large store at most.
 enum { FWD_SLAB_BITS = 3, FWD_LEVEL_BITS = 3, FWD_LAST_LEVEL = 9 };
 
-/// A store. All zeroes is an empty one. It must not be moved.
+/// A store. All zeros is an empty one. It must not be moved.
 typedef struct fwd_record_store {
   /// Arrays of records, which never move. `slabs` is `&only` until there are two.
   fwd_record **slabs;
@@ -31,7 +31,7 @@ fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
 /// Frees the slot of a record that no reader has found. For the writer.
 void fwd_store_return(fwd_record_store *store, fwd_record *record);
 
-/// Records whose slots are to be freed, linked by `receiver`. All zeroes is the empty list.
+/// Records whose slots are to be freed, linked by `receiver`. All zeros is the empty list.
 typedef struct fwd_freed_records {
   fwd_record *first, *last;
 } fwd_freed_records;

@@ -258,7 +258,7 @@ static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *se
 
 // MARK: Chunks
 
-/// Makes a chunk of zeroes. NULL if memory is short.
+/// Makes a chunk of zeros. NULL if memory is short.
 static fwd_chunk *make_chunk(fwd_subscriber_list *list) {
   if (list->is_own_chunk_taken) return calloc(1, sizeof(fwd_chunk));
   list->is_own_chunk_taken = true;

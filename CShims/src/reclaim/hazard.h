@@ -58,7 +58,7 @@ typedef enum fwd_readers {
 _Static_assert(FWD_READERS_UNKNOWN == 0 && (int)FWD_READERS_NONE < (int)FWD_FIRST_BLOCK_NUMBER,
                "a block's number, or 0 for none, is no other fwd_readers");
 
-/// What readers enter. All zeroes is an empty one, which does not note its readers.
+/// What readers enter. All zeros is an empty one, which does not note its readers.
 typedef struct fwd_domain {
   /// Moved by `fwd_domain_end`, by one writer at a time. It may go round.
   _Atomic uint64_t clock;
@@ -88,7 +88,7 @@ typedef struct fwd_guard {
 
 /// Where the code of a function pointer finds its closure (call/closure.h).
 typedef struct fwd_closure_slot {
-  /// NULL: there is none any more, and the call returns zeroes. Callers read it as readers of the domain.
+  /// NULL: there is none any more, and the call returns zeros. Callers read it as readers of the domain.
   _Atomic(void *) closure;
   fwd_domain domain;
 } fwd_closure_slot;

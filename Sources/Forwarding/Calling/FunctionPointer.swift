@@ -44,7 +44,7 @@ internal import CForwardingInternal
   /// - Parameters:
   ///   - signature: the signature of the function. It needs no receiver.
   ///   - handler: runs on the thread of each call. The call that it gets is
-  ///     valid until it returns; a result that it does not set is zeroes. It is
+  ///     valid until it returns; a result that it does not set is zeros. It is
   ///     released when no call can use it any more.
   /// - Throws: `ForwardingError` with the codes `unsupported` for a variadic
   ///   signature; `noExecutableMemory` if the system refuses such memory;

@@ -454,7 +454,7 @@ extension Invocation {
     unsafe resultChanged(isOwned: isOwned)
   }
 
-  /// Copies the bytes of the result. Copies zeroes if no result was set.
+  /// Copies the bytes of the result. Copies zeros if no result was set.
   /// Retains an object for the caller.
   @unsafe internal func unsafeCopyRetainedResult(to room: UnsafeMutableRawPointer) {
     // SAFETY: the caller has room for it; `keptResult` keeps the object.
@@ -503,7 +503,7 @@ extension Invocation {
     _ function: Function
   ) throws(ForwardingError) {
     guard hasTarget else {
-      // SAFETY: zeroes are a value of each type that C returns.
+      // SAFETY: zeros are a value of each type that C returns.
       unsafe resultBytes.initializeMemory(as: UInt8.self, repeating: 0, count: resultSize)
       unsafe resultChanged(isOwned: false)
       return

@@ -145,7 +145,7 @@ extension PassedValue {
     // SAFETY: a metatype is the address of metadata that begins with its kind.
     let kind = unsafe unsafeBitCast(type as Any.Type, to: UnsafePointer<UInt>.self)[0]
     guard kind == structKind || kind == tupleKind, _isPOD(type) else { return nil }
-    // Only values tell their fields. Those of imported types may be zeroes.
+    // Only values tell their fields. Those of imported types may be zeros.
     let size = MemoryLayout<Value>.stride
     return unsafe withUnsafeTemporaryAllocation(
       byteCount: size, alignment: MemoryLayout<Value>.alignment
@@ -190,6 +190,6 @@ extension PassedValue {
   private static let tupleKind: UInt = 0x301
 }
 
-/// A struct around a class reference, of which zeroes are no value.
+/// A struct around a class reference, of which zeros are no value.
 private protocol ReferenceValue {}
 extension Unmanaged: ReferenceValue {}

@@ -162,7 +162,7 @@ extension ResultPolicy.Fitted {
 
 /// A policy that looks at the results: what the shim calls after each answer.
 @safe internal final class ResultFold: Sendable {
-  /// Puts a result into the accumulator, which holds zeroes before the first,
+  /// Puts a result into the accumulator, which holds zeros before the first,
   /// and says whether to go on.
   typealias Step =
     @Sendable (

@@ -6,7 +6,7 @@
 @safe package struct RawDelivery {
   /// A pointer to each argument, the receiver included.
   package let arguments: UnsafePointer<UnsafeMutableRawPointer>
-  /// Room for what comes back in the register; zeroes.
+  /// Room for what comes back in the register; zeros.
   package let result: UnsafeMutableRawPointer
 }
 

@@ -168,8 +168,8 @@ extension UnsafeRawPointer {
       let word = unsafe load(fromByteOffset: offset, as: UInt64.self)
       // The highest bit of each byte that is 0, and perhaps of bytes behind the first of these. The
       // platform is little-endian, so the first byte is the lowest.
-      let zeroes = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
-      if zeroes != 0 { return offset &+ zeroes.trailingZeroBitCount / 8 == count &- 1 }
+      let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+      if zeros != 0 { return offset &+ zeros.trailingZeroBitCount / 8 == count &- 1 }
       offset &+= 8
       if offset >= count { return false }
     }

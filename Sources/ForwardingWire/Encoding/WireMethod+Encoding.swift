@@ -257,7 +257,7 @@ extension WireMethod {
 }
 
 extension UnsafeMutableRawPointer {
-  /// Copies some bytes, at least one, and zeroes what is left of the last word.
+  /// Copies some bytes, at least one, and fills the rest of the last word with zeros.
   ///
   /// A few bytes are written as whole words, since the processor cannot pass on several
   /// stores to the one load of a checksum.

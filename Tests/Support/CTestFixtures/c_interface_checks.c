@@ -1229,7 +1229,7 @@ int c_interface_check_functions(void) {
   CHECK(call_long(10, NULL, 0.5) == 5);
   CHECK(call_long(-10, &journal, 0.5) == -5);
   CHECK(noted(&journal, "a6 a10 a-10 "));
-  // A failure is reported, and the caller gets zeroes.
+  // A failure is reported, and the caller gets zeros.
   CHECK(fwd_proxy_function(proxy, fwd_selector_register("missing"), FWD_FUNCTION_ARGUMENTS, &missing, NULL) == FWD_OK);
   CHECK(((int32_t(*)(void))fwd_closure_function(missing))() == 0);
   CHECK(reports == 1 && last_report == FWD_NO_RESPONDER);

@@ -300,7 +300,7 @@ static void copy_scattered(const fwd_entry_state *state, const entry_argument *a
   }
 }
 
-static inline void return_zeroes(fwd_entry_state *state) {
+static inline void return_zeros(fwd_entry_state *state) {
   memset(state->returned.bytes, 0, sizeof state->returned.bytes);
 }
 
@@ -312,7 +312,7 @@ __attribute__((noinline)) static void return_copy(const fwd_entry_layout *layout
     return;
   }
   fwd_call_returned both = mixed_result(layout, room);
-  return_zeroes(state);
+  return_zeros(state);
   if (layout->result == FWD_RESULT_MEMORY) {
     // The psABI: the callee returns in rax the address that it was given.
     state->returned.registers.integers[0] = state->integers[0];
@@ -372,7 +372,7 @@ __attribute__((noinline)) static void run_general(const fwd_target *target, fwd_
   _Alignas(16) unsigned char room[sizeof state->returned];
   handle(target, state, arguments, room, sizeof room);
   if (layout->result == FWD_RESULT_VOID) {
-    return_zeroes(state);
+    return_zeros(state);
   } else {
     return_copy(layout, state, room);
   }
@@ -400,9 +400,9 @@ static inline void run(const fwd_target *target, fwd_entry_state *state) {
   }
 }
 
-/// Returns zeroes to a stale call.
+/// Returns zeros to a stale call.
 static void return_to_stale(const fwd_entry_slot *slot, fwd_entry_state *state) {
-  return_zeroes(state);
+  return_zeros(state);
   uint32_t size = atomic_load_explicit(&slot->memory_size, memory_order_relaxed);
   if (size == 0) return;
   memset(result_memory(state), 0, size);
@@ -529,7 +529,7 @@ static inline void find_rest(const fwd_entry_layout *layout, quick_registers reg
   for (size_t i = 2; i < quick_arguments; i++) arguments[i] = base + quick->arguments[i];
 }
 
-/// Runs the handler for a result of `size` bytes, which it zeroes.
+/// Fills the result, of `size` bytes, with zeros, and runs the handler.
 static inline __attribute__((always_inline)) void run_quick(const fwd_target *target,
                                                             quick_registers registers,
                                                             void *result, size_t size) {

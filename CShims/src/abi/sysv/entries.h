@@ -20,7 +20,7 @@
 
 /// What an entry belongs to.
 typedef struct fwd_entry_slot {
-  /// NULL: there is no closure, and calls return zeroes. First, so that its address is the slot's.
+  /// NULL: there is no closure, and calls return zeros. First, so that its address is the slot's.
   fwd_closure_slot closure;
   /// The size of the last closure's result if that is in memory, else 0: a stale call has to write it.
   _Atomic uint32_t memory_size;

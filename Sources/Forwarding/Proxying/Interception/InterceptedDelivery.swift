@@ -213,7 +213,7 @@ extension InterceptedDelivery {
     try unsafe method.forward(inner)
   }
 
-  /// Calls a replacement, and takes its result, which is zeroes if it sets none.
+  /// Calls a replacement, and takes its result, which is zeros if it sets none.
   @unsafe private func replace(
     _ body: (Invocation) throws(ForwardingError) -> Void,
     _ pointers: UnsafePointer<UnsafeMutableRawPointer>, _ result: UnsafeMutableRawPointer
