@@ -432,8 +432,8 @@ typedef struct fwd_call_returned {
   double vector;
 } fwd_call_returned;
 
-/// Loads the registers and jumps to the function, which returns to the caller of the jump. With stack
-  /// words it pushes these and calls the function instead.
+/// Loads the registers and jumps to the function, which returns to the caller of the jump. If the function has arguments on
+/// the stack, it pushes these and calls the function instead.
 ///
 /// A jump refuses the call if an argument has no address, or if the result is in memory and `result` is NULL: it sets
 /// `*is_refused`, which must be false before, and calls nothing. The returned value then has no meaning. `result` is
@@ -924,8 +924,8 @@ typedef struct fwd_subscribe_options {
 /// Subscribes `count` functions to a proxy.
 ///
 /// The functions get `context` as their first argument. One context may have several subscriptions. Neither a
-/// fan-out under way nor a batch calls the new subscription. `*subscription` receives the subscription; `subscription` may be NULL, and so
-/// may `options`.
+/// fan-out under way nor a batch calls the new subscription. `*subscription` receives the subscription; `subscription`
+/// may be NULL, and so may `options`.
 ///
 /// `context` must stay valid until `destroy` is called with it. That happens once, when the subscription has ended and
 /// no fan-out reads it any more: in the call that ended it, or in the last fan-out, batch or query of the proxy that

@@ -451,7 +451,7 @@ static void exhaust(void) {
   if (!EXPECT(named == levels || (now.way->is_intercepted && named == levels + 1))) printf("  %s\n", now.message);
   // A quarter of the stack is left, or nearly so.
   EXPECT(now.depth > 20 && now.depth < small_stack / 64);
-  // As often as one likes.
+  // The thread can go on forwarding after the error.
   size_t depth_before = now.depth;
   now.depth = 0;
   begin();

@@ -10,8 +10,8 @@
 /// `fwd_closure_bury` ends a closure in the same way, but puts a *tombstone* into the slot and does not give the entry back.
 ///
 /// A caller that still has the pointer afterwards finds an empty slot and gets zeros, until the entry is used again.
-/// Entries that are given back are taken last. That bounds what a caller's mistake can do; it is no promise: a function
-/// pointer may be called until `fwd_closure_destroy`.
+/// Entries that are given back are taken last, so a stale call mostly does no harm. Callers must not rely on this: a
+/// function pointer is valid until `fwd_closure_destroy`.
 
 #include "call/closure.h"
 

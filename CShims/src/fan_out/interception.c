@@ -86,9 +86,9 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
 
 /// Calls the interceptor that replaces the subscribers. If another one has taken its place since the delivery began, calls
 /// that one. If there is no such interceptor any more, calls the subscribers.
-__attribute__((noinline)) static fwd_status answer(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                   const fwd_delivery *delivery, const fwd_taps *taps,
-                                                   fwd_fan_out_afterwards fan_out, fwd_error *error) {
+__attribute__((noinline)) static fwd_status replace(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                    const fwd_delivery *delivery, const fwd_taps *taps,
+                                                    fwd_fan_out_afterwards fan_out, fwd_error *error) {
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
     if (fwd_tap_take(stub)) return call_stub(proxy, method, delivery, stub, error);
@@ -122,7 +122,7 @@ fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, co
     fwd_hazard_leave(guard);
     return fan_out(proxy, method, delivery, error);
   }
-  if (status == FWD_OK) status = answer(proxy, method, delivery, taps, fan_out, error);
+  if (status == FWD_OK) status = replace(proxy, method, delivery, taps, fan_out, error);
   if (status == FWD_OK && taps->after_count > 0) {
     const fwd_tap *afters = &taps->taps[taps->before_count + taps->has_stub];
     status = call_taps(proxy, method, delivery, afters, taps->after_count, error);

@@ -82,7 +82,7 @@ __attribute__((cold, noinline)) bool fwd_nesting_look_closer(uintptr_t here, siz
     }
     if (here - needed - nesting->stack_floor < nesting->stack_room) return true;
   }
-  // Elsewhere are the stacks of signal handlers and of fibers: how much of them is left nobody knows.
+  // An address elsewhere is on the stack of a fiber or a signal handler. Its size is unknown, so the levels are counted.
   return !is_on_stack(here) && level_count() < FWD_UNKNOWN_STACK_LEVELS;
 }
 

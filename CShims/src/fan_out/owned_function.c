@@ -189,7 +189,7 @@ bool fwd_owned_function_owner_has_died(const fwd_owned_function *function) {
 void fwd_owned_function_bury(fwd_owned_function *function) {
   tombstone *stone = function->tombstone;
   stone->next = atomic_load_explicit(&tombstones, memory_order_relaxed);
-  // Release: who reads the list finds complete tombstones.
+  // Release: a reader of the list finds complete tombstones.
   while (!atomic_compare_exchange_weak_explicit(&tombstones, &stone->next, stone, memory_order_release,
                                                 memory_order_relaxed)) {
   }

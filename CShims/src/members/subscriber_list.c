@@ -284,8 +284,9 @@ void fwd_list_prune_visited(fwd_subscriber_list *list, size_t visited, fwd_garba
   compact_if_worth(list, garbage);
 }
 
-/// Looks at the next two records, round and round, and ends the subscription of one that is dead or used up. So objects
-/// that die are noticed even if nobody forwards: in the time in which half as many others subscribe.
+/// Checks the next two records, and ends the subscriptions of those that are dead or used up. After the last record it begins
+/// with the first again. Each new subscription calls this, so deaths are noticed even if nobody forwards: n/2 new
+/// subscriptions check a list of n records once.
 static void sweep(fwd_subscriber_list *list, fwd_garbage *garbage) {
   bool found = false;
   for (int i = 0; i < 2; i++) {
@@ -439,8 +440,8 @@ bool fwd_prepared_is_live(fwd_prepared prepared) {
 
 // MARK: Leaving
 
-/// `end` for what most subscriptions are: held by an unowned reference, without a gate, not the last of their table, and
-/// observed by nobody. Returns false if this is another one, and then has done nothing.
+/// A fast path of `end` for the most common subscriptions: held by an unowned reference, without a gate, in a list without
+/// `on_end`, and not the last of their table. Returns false, and does nothing, for any other subscription.
 static inline bool end_plain(fwd_subscriber_list *list, fwd_record *record) {
   fwd_dispatch_table *table = record->table;
   uintptr_t held = fwd_record_word(record);

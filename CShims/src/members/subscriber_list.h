@@ -34,7 +34,7 @@ void fwd_list_destroy(fwd_subscriber_list *list);
 
 // MARK: Changing
 
-/// Counts a subscriber of a table that has become a responder, or is none any more. For the writer.
+/// Counts one responder more among the subscribers that have a table, or one less. For the writer.
 void fwd_list_add_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
 void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
 

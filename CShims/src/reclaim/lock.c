@@ -5,8 +5,8 @@
 ///
 /// A child of fork(2) has a copy of the memory but only the thread that forked. A lock that another thread held at that
 /// moment would stay locked in the child for good, and what it protects might be half changed. Taking every lock before
-/// the fork is not possible, since each proxy has locks of its own. Instead a thread says so in its block (thread.h)
-/// while it holds or waits for a lock, and the fork waits until no other thread says so:
+/// the fork is not possible, since each proxy has locks of its own. Instead each thread counts, in its block (thread.h), the
+/// locks that it holds or waits for, and the fork waits until the count of every other thread is 0:
 ///
 ///     a thread that locks                          the thread that forks (pthread_atfork, prepare)
 ///       locks = locks + 1                            forks = forks + 1

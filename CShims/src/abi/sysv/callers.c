@@ -235,8 +235,8 @@ typedef struct straight_caller {
   {CALLER_NAME(kind, integers, vectors, wide), RESULT_##kind, wide, integers, vectors},
 static const straight_caller straight_callers[] = {ALL_CALLERS(CALLER_ENTRY)};
 
-/// Calls by a caller that looks for missing arguments although there are none.
-static void call_looking(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
+/// An `unchecked` for plans with a straight caller: there is no variant of these without the check for missing arguments.
+static void call_by_checked(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
   plan->checked(plan, function, arguments, result);
 }
 
@@ -398,7 +398,7 @@ fwd_caller_choice fwd_sysv_choose_caller(const fwd_call_plan *plan, bool has_jum
     return (fwd_caller_choice){jump_checked, is_nothing ? jump_for_nothing : is_word ? jump_for_word : jump_for_result};
   }
   fwd_checked_call straight = choose_straight(plan);
-  if (straight) return (fwd_caller_choice){straight, call_looking};
+  if (straight) return (fwd_caller_choice){straight, call_by_checked};
   return (fwd_caller_choice){fwd_call_plan_check_first, call_general};
 }
 
