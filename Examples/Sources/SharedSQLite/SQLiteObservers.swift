@@ -55,12 +55,14 @@ public final class Validator: Sendable {
   public init() {}
 }
 
-/// Forbids a table, and counts what SQLite does.
+/// Forbids a table, ends statements as long as it is told to, and counts how often it was asked.
 public final class Guard: Sendable {
+  public let interrupts = Atomic(false)
   public let actions = Atomic(0)
   public let steps = Atomic(0)
+  fileprivate let forbidden: String
 
-  public init() {}
+  public init(forbidding table: String = "secrets") { forbidden = table }
 }
 
 /// Counts statements.
@@ -93,11 +95,11 @@ extension SQLiteHooks {
     try proxy.subscribe(guardian) {
       $0.on(SQLiteKey.authorize) { guardian, _, first, _, _, _ in
         guardian.actions.addOne()
-        return first == "secrets" ? SQLITE_DENY : SQLITE_OK
+        return first == guardian.forbidden ? SQLITE_DENY : SQLITE_OK
       }
       $0.on(SQLiteKey.progress) { guardian in
         guardian.steps.addOne()
-        return 0
+        return guardian.interrupts.load(ordering: .relaxed) ? 1 : 0
       }
     }
   }

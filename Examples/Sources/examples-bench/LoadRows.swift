@@ -87,7 +87,7 @@
       return hooks
     }
 
-    /// The observers of the program sqlite-hooks.
+    /// Three observers of each row and of each commit, and one of each other hook.
     fileprivate final class Observers {
       let counters = [RowCounter(), RowCounter()]
       let counterInC = CounterInC()

@@ -80,8 +80,14 @@
 
   /// Copies the pages of the write-ahead log to the database. The hook replaces SQLite's automatic checkpoints.
   private final class Checkpointer: Sendable {
-    let largestLog = Atomic<Int32>(0)
+    let commits = Atomic(0)
     let checkpoints = Atomic(0)
+  }
+
+  /// Measures the write-ahead log.
+  private final class LogMeter: Sendable {
+    let commits = Atomic(0)
+    let largestLog = Atomic<Int32>(0)
   }
 
   /// Keeps the names that have been replaced.
@@ -101,11 +107,19 @@
       let checkpointer = Checkpointer()
       try hooks.proxy.subscribe(checkpointer) {
         $0.on(written) { checkpointer, connection, database, pages in
-          checkpointer.largestLog.max(pages, ordering: .relaxed)
+          checkpointer.commits.add(1, ordering: .relaxed)
           if pages < 100 { return SQLITE_OK }
           checkpointer.checkpoints.add(1, ordering: .relaxed)
           return sqlite3_wal_checkpoint_v2(
             connection, database, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        }
+      }
+      let meter = LogMeter()
+      try hooks.proxy.subscribe(meter) {
+        $0.on(written) { meter, _, _, pages in
+          meter.commits.add(1, ordering: .relaxed)
+          meter.largestLog.max(pages, ordering: .relaxed)
+          return SQLITE_OK
         }
       }
       let stoppers = [Stopper(), Stopper()]
@@ -147,7 +161,10 @@
         try players.runAlone("INSERT INTO player (name) VALUES (printf('%05000d', \(count)))")
       }
       check(checkpointer.checkpoints.load(ordering: .relaxed) > 1, "there was no checkpoint")
-      let largest = checkpointer.largestLog.load(ordering: .relaxed)
+      let commits = checkpointer.commits.load(ordering: .relaxed)
+      check(commits >= 300, "the checkpointer was told of \(commits) commits")
+      check(meter.commits.load(ordering: .relaxed), is: commits, "the commits that the meter saw")
+      let largest = meter.largestLog.load(ordering: .relaxed)
       check(100..<300 ~= largest, "the log had \(largest) pages")
 
       // One of two observers ends a statement that takes too long.
@@ -170,7 +187,7 @@
       print(
         "free: progress handler, write-ahead log hook and preupdate hook, each with several observers"
       )
-      withExtendedLifetime((checkpointer, replaced, stoppers, journal)) {}
+      withExtendedLifetime((checkpointer, meter, replaced, stoppers, journal)) {}
     }
   }
 #endif
