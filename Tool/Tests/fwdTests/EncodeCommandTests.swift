@@ -29,8 +29,22 @@ import Testing
       let members: [Member]
     }
 
+    struct Alone: Decodable {
+      struct Layout: Decodable {
+        let name: String
+        let size: Int
+        let alignment: Int
+        let members: [[String: Int]]
+      }
+
+      let type: String
+      let encoding: String?
+      let statedLayouts: [Layout]
+    }
+
     let functions: [Function]
     let structs: [Structure]
+    let types: [Alone]
   }
 
   /// The headers of six libraries, and the modules that import them.
@@ -100,6 +114,20 @@ import Testing
     #expect(bits.contains("{F=\"a\"b3\"b\"b20\"c\"d}"))
     #expect(bits.contains("members: [.bit(0), .bit(3), .offset(8)]"))
     #expect(!(try encode("struct N { char a; int b; }").contains("StatedLayout")))
+  }
+
+  @Test func `JSON of a type given alone has the layouts too`() throws {
+    let tree = try TemporaryTree()
+    let header = tree.path + "/packed.h"
+    try "struct Packed { char a; int b; } __attribute__((packed));"
+      .write(toFile: header, atomically: true, encoding: .utf8)
+    let text = try encode("--header", header, "struct Packed", "--json")
+    let document = try JSONDecoder().decode(Document.self, from: Data(text.utf8))
+    let type = try #require(document.types.first)
+    #expect(type.encoding == "{Packed=\"a\"c\"b\"i}")
+    let layout = try #require(type.statedLayouts.first)
+    #expect(layout.name == "Packed" && layout.size == 5 && layout.alignment == 1)
+    #expect(layout.members == [["offset": 0], ["offset": 1]])
   }
 
   @Test func `other calling conventions are refused`() throws {

@@ -127,6 +127,7 @@ extension EncodedDeclarations {
       let alignment: Int?
       let encoding: String?
       let problem: String?
+      let statedLayouts: [Layout]
     }
 
     let functions: [Function]
@@ -161,7 +162,8 @@ extension EncodedDeclarations {
       types: types.map {
         Document.Alone(
           type: $0.name, size: $0.size, alignment: $0.alignment, encoding: $0.encoding.text,
-          problem: $0.encoding.problem)
+          problem: $0.encoding.problem,
+          statedLayouts: $0.encoding.stated.map(Document.Layout.init))
       })
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
