@@ -26,7 +26,7 @@ struct Fwd: AsyncParsableCommand {
     if let first = arguments.first, !first.hasPrefix("-"), let complaint = complaint(about: first) {
       exit(withError: ValidationError(complaint))
     }
-    await main(separatingValues(arguments))
+    await main(EncodeCommand.readingCompilerFlags(arguments))
   }
 
   /// Why a word is no command. The parser of arguments would not say which commands there are.
@@ -36,18 +36,5 @@ struct Fwd: AsyncParsableCommand {
     let near = nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? "."
     let all = names.joined(separator: ", ")
     return "There is no command \"\(word)\"\(near) The commands are \(all)."
-  }
-
-  /// Separates `-I` and `-D` of `fwd encode` from their values. Compilers and pkg-config write them as one word, which
-  /// the parser of arguments does not know for values that contain `=`.
-  private static func separatingValues(_ arguments: [String]) -> [String] {
-    guard arguments.first == EncodeCommand.configuration.commandName else { return arguments }
-    let options = arguments.prefix { $0 != "--" }
-    return options.flatMap { argument in
-      guard argument.count > 2, argument.hasPrefix("-I") || argument.hasPrefix("-D") else {
-        return [argument]
-      }
-      return [String(argument.prefix(2)), String(argument.dropFirst(2))]
-    } + arguments.dropFirst(options.count)
   }
 }

@@ -268,6 +268,53 @@ import Testing
     #expect(output.hasPrefix("callback  tick  vi"))
   }
 
+  @Test func `flags of the compiler`() throws {
+    let tree = try TemporaryTree()
+    try FileManager.default.createDirectory(
+      atPath: tree.path + "/system", withIntermediateDirectories: false)
+    try "typedef void (*tock)(short);"
+      .write(toFile: tree.path + "/system/inner.h", atomically: true, encoding: .utf8)
+    try """
+    #include <inner.h>
+    #ifdef _REENTRANT
+    typedef void (*tick)(int);
+    #endif
+    #ifdef __AVX__
+    typedef void (*wide)(int);
+    #endif
+    """.write(toFile: tree.path + "/flags.h", atomically: true, encoding: .utf8)
+    let header = tree.path + "/flags.h"
+    // As for `pkg-config --cflags gio-2.0`, which prints -pthread.
+    let threads = try encode("-isystem", tree.path + "/system", "-pthread", "--header", header)
+    #expect(threads == "callback  tick  vi\n")
+    let others = try encode(
+      "--header", header, "tock", "-isystem\(tree.path)/system", "-Wall", "-O2", "-UNONE", "-U",
+      "NONE", "-std=c11", "-Wl,--as-needed", "-lm", "--flag", "--sysroot=/", "--flag=-fPIC",
+      "--flag", "-I/")
+    #expect(others == "callback  tock  vs\n")
+    #if arch(x86_64)
+      let wide = try encode("-mavx", "-isystem", tree.path + "/system", "--header", header)
+      #expect(wide == "callback  wide  vi\n")
+    #endif
+  }
+
+  @Test(arguments: [
+    ["--header", "ftw.h", "-mno"], ["int f(void)", "--flag", "-mno"],
+    ["-mno", "--header", "ftw.h", "ftw"],
+  ])
+  func `flags that the compiler does not know`(arguments: [String]) throws {
+    let words = arguments.map { "'\($0)'" }.joined(separator: " ")
+    let run = try ToolRun.shell("\"$FWD\" encode \(words)")
+    #expect(run.output == "")
+    #expect(run.errorText == "fwd: the compiler refuses its flags: unknown argument: '-mno'\n")
+    #expect(run.status == 64)
+    let incomplete = try ToolRun.shell("\"$FWD\" encode 'int f(void)' -isystem")
+    #expect(incomplete.errorText.contains("The compiler's flag -isystem needs a value."))
+    #expect(incomplete.status == 64)
+    let misspelled = try ToolRun.shell("\"$FWD\" encode 'int f(void)' -jsno")
+    #expect(misspelled.errorText.contains("Did you mean '--json'?"))
+  }
+
   @Test func `names that Swift has other uses for`() throws {
     let output = try encode(
       "struct S { void (*guard)(void); void (*Catch)(struct { int a; } *p); }", "--swift")

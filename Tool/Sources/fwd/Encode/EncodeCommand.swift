@@ -52,6 +52,13 @@ struct EncodeCommand: ParsableCommand {
     help: ArgumentHelp("A macro, as for the compiler.", valueName: "name[=value]"))
   var defines: [String] = []
 
+  @Option(
+    name: .customLong("flag"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A flag of the C compiler. Flags that pkg-config prints, such as -pthread, need no --flag.",
+      valueName: "flag"))
+  var flags: [String] = []
+
   enum Format: String, EnumerableFlag {
     case swift, json
 
@@ -81,6 +88,10 @@ struct EncodeCommand: ParsableCommand {
   func validate() throws {
     if items.isEmpty && headers.isEmpty {
       throw ValidationError("Give a declaration, or a header with --header.")
+    }
+    // libclang would refuse it without saying why, and leak memory.
+    if let last = flags.last, Self.flagsWithValues.contains(last) {
+      throw ValidationError("The compiler's flag \(last) needs a value.")
     }
     if format != .swift, name != nil || !modules.isEmpty {
       throw ValidationError("\(name == nil ? "--import" : "--name") is for --swift.")
@@ -115,7 +126,7 @@ struct EncodeCommand: ParsableCommand {
     try reporting {
       let clang = try Clang.load()
       let options = Source.Options(
-        headers: headers, includeDirectories: includeDirectories, defines: defines)
+        headers: headers, includeDirectories: includeDirectories, defines: defines, flags: flags)
       var found = EncodedDeclarations()
       for item in items where Self.isDeclaration(item) {
         try found.add(declaration: item, clang, options)
@@ -133,6 +144,47 @@ struct EncodeCommand: ParsableCommand {
       }
     }
   }
+}
+
+extension EncodeCommand {
+  /// Writes the compiler flags among the arguments of `fwd encode` as options that the
+  /// parser of arguments knows, so that what pkg-config prints can be given as it is.
+  ///
+  /// `-I` and `-D` are separated from their values. Other flags become values of
+  /// `--flag`.
+  static func readingCompilerFlags(_ arguments: [String]) -> [String] {
+    guard arguments.first == configuration.commandName else { return arguments }
+    let options = arguments.prefix { $0 != "--" }
+    var result: [String] = []
+    var isValue = false
+    for argument in options {
+      if result.last == "--flag" {
+        result.append(argument)
+      } else if isValue {
+        result += ["--flag", argument]
+        isValue = false
+      } else if flagsWithValues.contains(argument) {
+        result += ["--flag", argument]
+        isValue = true
+      } else if argument.count > 2 && ["-I", "-D"].contains(argument.prefix(2)) {
+        result += [String(argument.prefix(2)), String(argument.dropFirst(2))]
+      } else if flagPrefixes.contains(where: { argument.hasPrefix($0) }) {
+        result += ["--flag", argument]
+      } else {
+        result.append(argument)
+      }
+    }
+    return result + arguments.dropFirst(options.count)
+  }
+
+  /// Compiler flags whose value is the next word, or the rest of theirs.
+  private static let flagsWithValues = [
+    "-U", "-idirafter", "-imacros", "-include", "-iquote", "-isysroot", "-isystem", "-target",
+  ]
+
+  /// How compiler flags begin. A word that is none of these is likely a misspelled option of the tool.
+  private static let flagPrefixes =
+    flagsWithValues + ["-f", "-m", "-O", "-W", "-g", "-L", "-l", "-std=", "-pthread", "-pipe"]
 }
 
 /// What a run has found, in the order of the source.

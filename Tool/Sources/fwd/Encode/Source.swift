@@ -10,6 +10,8 @@ import Foundation
     var headers: [String] = []
     var includeDirectories: [String] = []
     var defines: [String] = []
+    /// Other flags of the compiler.
+    var flags: [String] = []
   }
 
   /// What libclang complains of.
@@ -31,7 +33,8 @@ import Foundation
   /// Reads source.
   ///
   /// - Throws: the first `Complaint` that is an error. After an error, types can
-  ///   be wrong: an unknown `size_t` would be read as an int.
+  ///   be wrong: an unknown `size_t` would be read as an int. A `Failure` if the
+  ///   error is in the flags.
   init(_ clang: Clang, _ text: String, _ options: Options) throws {
     self.clang = clang
     let functions = clang.functions
@@ -41,7 +44,7 @@ import Foundation
     var arguments = ["-xc", "-std=gnu17", "-w"]
     if let directory = clang.resourceDirectory { arguments += ["-resource-dir", directory] }
     arguments += options.includeDirectories.flatMap { ["-I", $0] }
-    arguments += options.defines.flatMap { ["-D", $0] }
+    arguments += options.defines.flatMap { ["-D", $0] } + options.flags
     let copies = unsafe arguments.map { unsafe strdup($0) }
     defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
     let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
@@ -57,12 +60,21 @@ import Foundation
     }
     guard status == 0, let unit = unsafe unit else {
       unsafe functions.disposeIndex(index)
-      throw Failure(.software, "libclang cannot read the source (its status \(status))")
+      let reason = "libclang cannot read the source (its status \(status))"
+      // A flag without its value gives no diagnostic.
+      throw options.flags.isEmpty
+        ? Failure(.software, reason)
+        : Failure(.usage, "\(reason) with the flags \(options.flags.joined(separator: " "))")
     }
     unsafe self.index = index
     unsafe self.unit = unit
     root = unsafe Cursor(clang, functions.getTranslationUnitCursor(unit))
-    if let complaint = firstError() { throw complaint }
+    guard let complaint = firstError() else { return }
+    // Only what is wrong with the flags has no place.
+    if complaint.place.isEmpty && !options.flags.isEmpty {
+      throw Failure(.usage, "the compiler refuses its flags: \(complaint.message)")
+    }
+    throw complaint
   }
 
   deinit {

@@ -15,6 +15,7 @@ import ArgumentParser
 /// (those of sysexits.h).
 struct Failure: Error {
   enum Status: Int32 {
+    case usage = 64
     case dataError = 65
     case noInput = 66
     case unavailable = 69
