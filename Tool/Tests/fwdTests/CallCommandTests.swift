@@ -90,6 +90,88 @@ import Testing
     #expect(complex.output == "5.0\n")
   }
 
+  // MARK: - Structs by value
+
+  /// A C library with functions that take and return structs.
+  private static let structs = """
+    struct pair { int count; double weight; };
+    struct nested { struct pair inner; struct { float x, y; } point; char mark; };
+    double weigh(struct pair pair) { return pair.count * pair.weight; }
+    struct pair twice(struct pair pair) {
+      return (struct pair){2 * pair.count, 2 * pair.weight};
+    }
+    double sum(int first, struct nested value, double last) {
+      return first + value.inner.count + value.inner.weight + value.point.x + value.point.y
+        + value.mark + last;
+    }
+    struct nested moved(struct nested value, struct pair by) {
+      value.inner = by;
+      value.point.x += 1;
+      value.mark++;
+      return value;
+    }
+    """
+
+  private static let pair = "struct pair { int count; double weight; };"
+  private static let nested =
+    "\(pair) struct nested { struct pair inner; struct { float x, y; } point; char mark; };"
+
+  @Test(arguments: [
+    ("'\(pair) double weigh(struct pair)' '{1,2.5}'", "2.5"),
+    ("weigh 'd{pair=id}' '{-3, 0.5}'", "-1.5"),
+    ("'\(pair) struct pair twice(struct pair)' '{1,2.5}'", "{2, 5.0}"),
+    ("twice '{pair=id}{pair=id}' '{ 4 , 1e2 }'", "{8, 200.0}"),
+    (
+      "'\(nested) double sum(int, struct nested, double)' 100 '{{1,2.5}, {0.25, 0.5}, 7}' 1000",
+      "1111.25"
+    ),
+    (
+      "'\(nested) struct nested moved(struct nested, struct pair)' '{{1,2.5},{0.25,0.5},7}' '{3,4}'",
+      "{{3, 4.0}, {1.25, 0.5}, 8}"
+    ),
+    ("sum 'di{nested={pair=id}{?=ff}c}d' 0 '{{0,0},{1,2},3}' 0", "6.0"),
+  ])
+  func `structs by value`(words: String, result: String) throws {
+    let tree = try TemporaryTree()
+    let source = tree.path + "/structs.c"
+    try Self.structs.write(toFile: source, atomically: true, encoding: .utf8)
+    let built = try ToolRun.shell(
+      "gcc -shared -fPIC -Werror '\(source)' -o '\(tree.path)/structs.so'")
+    try #require(built.status == 0, "\(built.errorText)")
+    let run = try call("'\(tree.path)/structs.so' \(words)")
+    #expect(run.errorText == "")
+    #expect(run.output == result + "\n")
+    #expect(run.status == 0)
+  }
+
+  // MARK: - Numbers
+
+  @Test(arguments: [
+    ("libm.so.6 fabs dd -inf", "inf"), ("libm.so.6 fabs dd Infinity", "inf"),
+    ("libm.so.6 floor dd nan", "nan"), ("libm.so.6 fabsf ff -inf", "inf"),
+    ("libm.so.6 fabs dd 1e308", "1e+308"), ("libm.so.6 fabs dd 1e-400", "0.0"),
+  ])
+  func `infinity, and numbers close to the limits`(words: String, result: String) throws {
+    let run = try call(words)
+    #expect(run.errorText == "")
+    #expect(run.output == result + "\n")
+  }
+
+  @Test(arguments: [
+    ("libm.so.6 cos dd 1e999", "\"1e999\" is out of the range of Double (d); infinity is inf"),
+    ("libm.so.6 cos dd -1e999", "\"-1e999\" is out of the range of Double (d)"),
+    ("libm.so.6 cos dd 0x1p1024", "\"0x1p1024\" is out of the range of Double (d)"),
+    ("libm.so.6 cosf ff 1e39", "\"1e39\" is out of the range of Float (f)"),
+    ("libm.so.6 cabs djd '{0, 1e999}'", "\"1e999\" is out of the range of Double (d)"),
+    ("libc.so.6 'int printf(const char *, ...)' %g 1e999", "is out of the range of Double (d)"),
+  ])
+  func `numbers that are too large`(words: String, reason: String) throws {
+    let run = try call(words)
+    #expect(run.errorText.contains(reason), "\(run.errorText)")
+    #expect(run.output == "")
+    #expect(run.status == 65)
+  }
+
   @Test func `variadic functions`() throws {
     let run = try call(
       "libc.so.6 'int printf(const char *, ...)' '\"%s %d %g %ld\\n\"' a -3 2.5 5000000000")

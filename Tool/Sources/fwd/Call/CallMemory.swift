@@ -136,6 +136,18 @@ extension CallMemory {
     func integer<Value: FixedWidthInteger>(_: Value.Type) throws {
       try store(isQuoted ? nil : Self.integer(text, Value.self))
     }
+    func floatingPoint<Value: BinaryFloatingPoint & LosslessStringConvertible>(
+      _: Value.Type
+    ) throws {
+      let value = isQuoted ? nil : Value(text)
+      // Swift reads a number that is too large as infinity.
+      if let value, value.isInfinite, !text.lowercased().contains("inf") {
+        throw Fault(
+          text:
+            "\"\(text)\" is out of the range of \(type.typeName) (\(type.text)); infinity is inf")
+      }
+      try store(value)
+    }
     switch type.kind {
     case .char: try integer(Int8.self)
     case .unsignedChar: try integer(UInt8.self)
@@ -148,11 +160,11 @@ extension CallMemory {
     case .int128: try integer(Int128.self)
     case .unsignedInt128: try integer(UInt128.self)
     case .bool: try store(["true": true, "1": true, "false": false, "0": false][text])
-    case .float: try store(isQuoted ? nil : Float(text))
-    case .double: try store(isQuoted ? nil : Double(text))
+    case .float: try floatingPoint(Float.self)
+    case .double: try floatingPoint(Double.self)
     case .longDouble:
       #if arch(x86_64)
-        try store(isQuoted ? nil : Float80(text))
+        try floatingPoint(Float80.self)
       #else
         throw Fault(text: "long double cannot be written on this processor")
       #endif
