@@ -200,12 +200,9 @@ import Testing
     try text.write(toFile: tree.path + "/Keys.swift", atomically: true, encoding: .utf8)
     try "module \(module == "Glibc" ? "Unused" : module) [system] { header \"\(file)\" export * }"
       .write(toFile: tree.path + "/module.modulemap", atomically: true, encoding: .utf8)
-    let modules = ToolRun.tool.deletingLastPathComponent().appending(path: "Modules").path
-    let shims = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../../CShims").standardized.path
     let run = try ToolRun.shell(
       "swiftc -warnings-as-errors -swift-version 6 -module-name Keys -typecheck '\(tree.path)/Keys.swift' "
-        + "-I '\(modules)' -I '\(shims)/include' -I '\(shims)/internal' -I '\(tree.path)'")
+        + "\(ToolRun.moduleFlags) -I '\(tree.path)'")
     #expect(run.status == 0, "\(run.errorText)")
   }
 

@@ -12,7 +12,8 @@ struct SwiftSource {
   init(_ found: EncodedDeclarations, name: String?, headers: [String], modules: [String]) {
     let base = headers.first.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
     let namespace = name ?? Self.namespace(of: base ?? "")
-    var identifiers = SwiftName.Pool(taken: ["table"])
+    // A member of the enum hides a struct of its name.
+    var identifiers = SwiftName.Pool(taken: Set(found.structs.map(\.name) + ["table"]))
     var keys: [String] = []
     var required: [String] = []
     var enums = EnumConformances()
@@ -108,11 +109,12 @@ extension SwiftSource {
 
     func functions(_ take: (String) -> String) -> [String] {
       structs.flatMap { name, members in
-        [
+        let camel = SwiftName.lowerCamel(name)
+        return [
           "",
           "  /// A `\(name)` whose members forward to the proxy. Keep the owner and the proxy as long as",
           "  /// the library uses it.",
-          "  static func \(take(SwiftName.lowerCamel(name)))(",
+          "  static func \(take(camel == name ? name + "Table" : camel))(",
           "    _ proxy: DynamicProxy, owner: AnyObject",
           "  ) throws(ForwardingError) -> UnsafeMutablePointer<\(name)> {",
           "    try proxy.callbackTable(\(name).self, owner: owner) {",

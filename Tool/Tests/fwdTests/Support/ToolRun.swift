@@ -24,6 +24,14 @@ struct ToolRun {
     #endif
   }()
 
+  /// The flags by which `swiftc` finds the modules that the tests were built with.
+  static let moduleFlags: String = {
+    let modules = tool.deletingLastPathComponent().appending(path: "Modules").path
+    let shims = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../../CShims").standardized.path
+    return "-I '\(modules)' -I '\(shims)/include' -I '\(shims)/internal'"
+  }()
+
   /// A program that has been started and may have ended.
   struct Running {
     let process: Process

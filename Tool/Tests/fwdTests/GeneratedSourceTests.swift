@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+import Foundation
+import Testing
+
+/// Programs that use a file of `fwd encode --swift`. What only compiles may still
+/// fail at run time, where the keys' types are read.
+@Suite("Files of fwd encode --swift") struct GeneratedSourceTests {
+  private static let hasExpat = EncodeCommandTests.installed.contains { $0.header == "expat.h" }
+
+  /// A C library of one header. The name of its struct of callbacks is one that the file would
+  /// give to a member of its enum.
+  private static let header = """
+    enum step { step_first, step_last };
+    struct steps {
+      int version;
+      void (*began)(void *context, const char *name);
+      int (*took)(enum step step, double length, void *context);
+    };
+    static inline int walk(const struct steps *steps) {
+      steps->began(0, "walk");
+      return steps->took(step_first, 0.5, 0) + steps->took(step_last, 1.5, 0);
+    }
+    """
+
+  private static let stepsProgram = """
+    import CSteps
+    import Forwarding
+    import Synchronization
+
+    final class Walker: Sendable {
+      let names = Mutex<[String]>([])
+      let length = Mutex(0.0)
+    }
+
+    let table = try Steps.table()
+    var configuration = DynamicProxy.Configuration()
+    configuration.results[Steps.stepsTook.selector] = .reduce(Int32(0)) { $0 + $1 }
+    let proxy = try DynamicProxy(adopting: table, configuration: configuration)
+    let walkers = [Walker(), Walker()]
+    for walker in walkers {
+      try proxy.subscribe(walker) {
+        $0.on(Steps.stepsBegan) { walker, name in
+          walker.names.withLock { $0.append(name.map { String(cString: $0) } ?? "null") }
+        }
+        $0.on(Steps.stepsTook) { walker, step, length, _ in
+          walker.length.withLock { $0 += length }
+          return step == step_last ? 10 : 1
+        }
+      }
+    }
+    print(walk(try Steps.stepsTable(proxy, owner: proxy)))
+    for walker in walkers {
+      print(walker.names.withLock { $0 }, walker.length.withLock { $0 })
+    }
+    """
+
+  private static let expatProgram = """
+    import CExpat
+    import Forwarding
+    import Synchronization
+
+    final class Counter: Sendable {
+      let text = Mutex("")
+      func add(_ more: String) { text.withLock { $0 += more } }
+    }
+
+    let proxy = try DynamicProxy(adopting: Expat.table())
+    let counters = [Counter(), Counter()]
+    for counter in counters {
+      try proxy.subscribe(counter) {
+        $0.on(Expat.xmlStartElementHandler) { counter, name, _ in
+          counter.add("<" + String(cString: name!))
+        }
+        $0.on(Expat.xmlEndElementHandler) { counter, name in
+          counter.add(">" + String(cString: name!))
+        }
+        $0.on(Expat.xmlCharacterDataHandler) { counter, _, count in counter.add("\\(count)") }
+      }
+    }
+    let start = try proxy.functionPointer(
+      for: Expat.xmlStartElementHandler, context: .first, owner: proxy)
+    let end = try proxy.functionPointer(
+      for: Expat.xmlEndElementHandler, context: .first, owner: proxy)
+    let text = try proxy.functionPointer(
+      for: Expat.xmlCharacterDataHandler, context: .first, owner: proxy)
+    let parser = XML_ParserCreate(nil)
+    XML_SetElementHandler(parser, start.unsafeCast(), end.unsafeCast())
+    XML_SetCharacterDataHandler(parser, text.unsafeCast())
+    let document = "<a><b/>text</a>"
+    print(XML_Parse(parser, document, Int32(document.utf8.count), 1) == XML_STATUS_OK)
+    XML_ParserFree(parser)
+    for counter in counters { print(counter.text.withLock { $0 }) }
+    """
+
+  @Test func `a struct of callbacks reaches two observers`() throws {
+    let tree = try TemporaryTree()
+    try Self.header.write(toFile: tree.path + "/steps.h", atomically: true, encoding: .utf8)
+    let output = try run(
+      Self.stepsProgram, header: tree.path + "/steps.h", module: "CSteps", in: tree)
+    #expect(output == "22\n[\"walk\"] 2.0\n[\"walk\"] 2.0\n")
+  }
+
+  @Test(.enabled(if: hasExpat)) func `the callbacks of expat reach two observers`() throws {
+    let tree = try TemporaryTree()
+    let file = try #require(EncodeCommandTests.installed.first { $0.header == "expat.h" }).file
+    let output = try run(
+      Self.expatProgram, header: file, module: "CExpat", libraries: "-lexpat", in: tree)
+    #expect(output == "true\n<a<b>b4>a\n<a<b>b4>a\n")
+  }
+
+  /// The flag of the sanitizer that the tests, and so the objects, were built with.
+  private static let sanitizer: String = {
+    let program = unsafe dlopen(nil, RTLD_LAZY)
+    if unsafe dlsym(program, "__asan_init") != nil { return "-sanitize=address" }
+    if unsafe dlsym(program, "__tsan_init") != nil { return "-sanitize=thread" }
+    return ""
+  }()
+
+  /// Writes the keys of a header, compiles a program with them, and runs it. Returns what it prints.
+  private func run(
+    _ program: String, header: String, module: String, libraries: String = "",
+    in tree: TemporaryTree
+  ) throws -> String {
+    let encode = try ToolRun.shell(
+      "\"$FWD\" encode --header '\(header)' --swift --import \(module) > '\(tree.path)/Keys.swift'")
+    #expect(encode.errorText == "")
+    try program.write(toFile: tree.path + "/main.swift", atomically: true, encoding: .utf8)
+    try "module \(module) [system] { header \"\(header)\" export * }"
+      .write(toFile: tree.path + "/module.modulemap", atomically: true, encoding: .utf8)
+    // The library's objects are those of the tool: to build them again would take minutes.
+    let compiler = try ToolRun.shell(
+      "cd '\(tree.path)' && grep -E '/C?Forwarding[.]build/' "
+        + "\"$(dirname \"$FWD\")/fwd.product/Objects.LinkFileList\" >objects && "
+        + "swiftc -warnings-as-errors -swift-version 6 -module-name Program \(ToolRun.moduleFlags) "
+        + "-I . Keys.swift main.swift @objects \(Self.sanitizer) $(pkg-config --libs libffi) "
+        + "\(libraries) -o program")
+    try #require(compiler.status == 0, "\(compiler.errorText)\(compiler.output)")
+    let run = try ToolRun.shell("'\(tree.path)/program'")
+    #expect(run.errorText == "")
+    #expect(run.status == 0)
+    return run.output
+  }
+}
