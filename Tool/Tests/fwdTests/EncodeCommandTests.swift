@@ -255,6 +255,10 @@ import Testing
     let member = try key("struct S { int (*control)(struct S *, int, void *arg); }")
     #expect(member.contains("may be the context") && member.contains("\"sControl:::\""))
     #expect(try key("int (*f)(int)").contains("It has no context."))
+    // The memory that an allocator frees.
+    let memory = try key("void (*release)(void *ptr)")
+    #expect(memory.contains("Parameter 1 (`ptr`) may be the context"))
+    #expect(memory.contains("((UnsafeMutableRawPointer?) -> Void).self"))
   }
 
   @Test func `directories and macros as pkg-config prints them`() throws {

@@ -59,6 +59,7 @@ import Testing
   private static let expatProgram = """
     import CExpat
     import Forwarding
+    import Foundation
     import Synchronization
 
     final class Counter: Sendable {
@@ -66,7 +67,28 @@ import Testing
       func add(_ more: String) { text.withLock { $0 += more } }
     }
 
+    // Counts the blocks of memory that the parser has.
+    final class Allocator: Sendable {
+      let blocks = Atomic(0)
+    }
+
     let proxy = try DynamicProxy(adopting: Expat.table())
+    let allocator = Allocator()
+    try proxy.subscribe(allocator) {
+      $0.on(Expat.xmlMemoryHandlingSuiteMallocFcn) { allocator, size in
+        allocator.blocks.add(1, ordering: .relaxed)
+        return malloc(size)
+      }
+      $0.on(Expat.xmlMemoryHandlingSuiteReallocFcn) { allocator, block, size in
+        if block == nil { allocator.blocks.add(1, ordering: .relaxed) }
+        return realloc(block, size)
+      }
+      $0.on(Expat.xmlMemoryHandlingSuiteFreeFcn) { allocator, block in
+        if block != nil { allocator.blocks.subtract(1, ordering: .relaxed) }
+        free(block)
+      }
+    }
+    let memory = try Expat.xmlMemoryHandlingSuite(proxy, owner: proxy)
     let counters = [Counter(), Counter()]
     for counter in counters {
       try proxy.subscribe(counter) {
@@ -85,12 +107,14 @@ import Testing
       for: Expat.xmlEndElementHandler, context: .first, owner: proxy)
     let text = try proxy.functionPointer(
       for: Expat.xmlCharacterDataHandler, context: .first, owner: proxy)
-    let parser = XML_ParserCreate(nil)
+    let parser = XML_ParserCreate_MM(nil, memory, nil)
     XML_SetElementHandler(parser, start.unsafeCast(), end.unsafeCast())
     XML_SetCharacterDataHandler(parser, text.unsafeCast())
     let document = "<a><b/>text</a>"
     print(XML_Parse(parser, document, Int32(document.utf8.count), 1) == XML_STATUS_OK)
+    print(allocator.blocks.load(ordering: .relaxed) > 0)
     XML_ParserFree(parser)
+    print(allocator.blocks.load(ordering: .relaxed))
     for counter in counters { print(counter.text.withLock { $0 }) }
     """
 
@@ -107,7 +131,7 @@ import Testing
     let file = try #require(EncodeCommandTests.installed.first { $0.header == "expat.h" }).file
     let output = try run(
       Self.expatProgram, header: file, module: "CExpat", libraries: "-lexpat", in: tree)
-    #expect(output == "true\n<a<b>b4>a\n<a<b>b4>a\n")
+    #expect(output == "true\ntrue\n0\n<a<b>b4>a\n<a<b>b4>a\n")
   }
 
   /// The flag of the sanitizer that the tests, and so the objects, were built with.

@@ -101,11 +101,17 @@ struct EncodedFunction {
 
   /// The parameter that is the context without much doubt, or nil: the first one, or
   /// the only one whose name says so. A struct of functions often has pointers of
-  /// that name that are no context, so there only the first one counts.
+  /// that name that are no context, so there only the first one counts. A first one
+  /// whose name says that it is memory, such as that of `void free(void *ptr)`, does not.
   var context: Int? {
     guard let likeliest = contexts.first else { return nil }
-    if likeliest == 0 { return 0 }
+    if likeliest == 0 { return isNamedAsMemory(0) ? nil : 0 }
     return kind != .member && contexts.filter(isNamedAsContext) == [likeliest] ? likeliest : nil
+  }
+
+  private func isNamedAsMemory(_ index: Int) -> Bool {
+    let names: Set = ["ptr", "pointer", "p", "mem", "memory", "block", "buf", "buffer", "address"]
+    return names.contains(parameters[index].name.lowercased())
   }
 
   private func isNamedAsContext(_ index: Int) -> Bool {
