@@ -125,6 +125,7 @@ def compile_program(program, options, directory, number):
         for directory in ("include", "internal"):
             command += ["-I", ROOT / "CShims" / directory]
         command += ["-I", ROOT / "Sources/CForwardingWire/include", "-I", ROOT / "Sources/CForwardingSQLite"]
+        command += ["-I", ROOT / "Tests/Snippets/CSQLite"]
         if options.remote:
             command += ["-I", ROOT / "Remote/CNATS"]
         command += ["-Xcc", "-DFWD_INTERNAL"]

@@ -134,6 +134,43 @@ import Testing
     #expect(output == "true\ntrue\n0\n<a<b>b4>a\n<a<b>b4>a\n")
   }
 
+  // MARK: - The page on C callbacks
+
+  private static let page = URL(filePath: #filePath)
+    .appending(path: "../../../../Sources/Forwarding/Documentation.docc/BridgingC.md").standardized
+
+  private static let hasSQLite = EncodeCommandTests.installed.contains { $0.header == "sqlite3.h" }
+
+  @Test(.enabled(if: hasSQLite)) func `the page's program of SQLite prints what the page says`()
+    throws
+  {
+    let text = try String(contentsOf: Self.page, encoding: .utf8)
+    let mark = try #require(text.firstRange(of: "GeneratedSourceTests.swift builds and runs"))
+    let example = try #require(
+      text[mark.upperBound...].firstMatch(of: /```swift\n((?s).*?)```(?s).*?```text\n(.*?)```/))
+    let batch = try #require(
+      text[example.range.upperBound...].firstMatch(of: /```swift\n((?s).*?)```/))
+    let tree = try TemporaryTree()
+    let file = try #require(EncodeCommandTests.installed.first { $0.header == "sqlite3.h" }).file
+    let program = String(example.1 + batch.1)
+    let output = try run(
+      program, header: file, module: "CSQLite", libraries: "-lsqlite3", in: tree)
+    #expect(output == example.2)
+  }
+
+  @Test(.enabled(if: hasSQLite)) func `the page's key is the one that is written`() throws {
+    let text = try String(contentsOf: Self.page, encoding: .utf8)
+    let shown = try #require(
+      text.firstMatch(of: /\n( +\/\/\/ `sqlite3_update_hook\/2`(?s).*?)\n\n/))
+    let run = try ToolRun.fwd("encode", "--header", "sqlite3.h", "--swift", "sqlite3_update_hook")
+    func unindented(_ text: some StringProtocol) -> String {
+      text.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
+    }
+    #expect(unindented(run.output).contains(unindented(shown.1)))
+  }
+
+  // MARK: - Building
+
   /// The flag of the sanitizer that the tests, and so the objects, were built with.
   private static let sanitizer: String = {
     let program = unsafe dlopen(nil, RTLD_LAZY)
@@ -161,7 +198,7 @@ import Testing
         + "-I . Keys.swift main.swift @objects \(Self.sanitizer) $(pkg-config --libs libffi) "
         + "\(libraries) -o program")
     try #require(compiler.status == 0, "\(compiler.errorText)\(compiler.output)")
-    let run = try ToolRun.shell("'\(tree.path)/program'")
+    let run = try ToolRun.shell("cd '\(tree.path)' && ./program")
     #expect(run.errorText == "")
     #expect(run.status == 0)
     return run.output
