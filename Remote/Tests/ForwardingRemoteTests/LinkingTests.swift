@@ -12,7 +12,7 @@ import Testing
 /// When links are made again, and whose events count.
 @Suite(.timeLimit(.minutes(15))) struct LinkingTests {
   private let engine = MemoryEngine()
-  private let condition = NSCondition()
+  private let condition = SteadyCondition()
 
   @Test func `Pauses become longer up to a second, and short again after a success`() throws {
     var backoff = Backoff()

@@ -78,7 +78,7 @@ public final class RemoteConsumer: Sendable {
 /// Tells a consumer's thread to end.
 internal final class Cancellation: @unchecked Sendable {
   // SAFETY: the condition's lock protects the variable.
-  internal let condition = NSCondition()
+  internal let condition = SteadyCondition()
   /// Whether the thread must end. The lock is held.
   internal private(set) var isRequested = false
 

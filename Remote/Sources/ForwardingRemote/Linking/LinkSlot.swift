@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import Foundation
-
 /// Holds the present link of an object that connects again by itself.
 ///
 /// Each link has a number, its *generation*. An event counts only if its link is the present one:
@@ -14,7 +12,7 @@ internal final class LinkSlot: @unchecked Sendable {
 
   // SAFETY: the condition's lock protects the variables. The owner uses the same condition for
   // its own variables, so a check of the generation and what follows from it are one step.
-  private let condition: NSCondition
+  private let condition: SteadyCondition
   /// The number of the present link, or of the one that is being made. Access only with the lock
   /// held.
   internal private(set) var generation = 0
@@ -28,7 +26,7 @@ internal final class LinkSlot: @unchecked Sendable {
   ///   - isPrompt: whether messages are sent at once, as requests need it.
   ///   - condition: the owner's. It is broadcast when the present link fails, and when it is
   ///     closed.
-  internal init(_ engine: any RemoteEngine, promptly isPrompt: Bool, _ condition: NSCondition) {
+  internal init(_ engine: any RemoteEngine, promptly isPrompt: Bool, _ condition: SteadyCondition) {
     self.engine = engine
     self.isPrompt = isPrompt
     self.condition = condition
@@ -118,7 +116,7 @@ internal final class LinkSlot: @unchecked Sendable {
   }
 
   private func wait(_ pause: Duration, until isEnded: () -> Bool) {
-    let end = Date(timeIntervalSinceNow: pause.seconds)
+    let end = condition.deadline(after: pause)
     condition.lock()
     while !isEnded(), condition.wait(until: end) {}
     condition.unlock()

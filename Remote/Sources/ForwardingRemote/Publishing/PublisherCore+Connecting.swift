@@ -107,7 +107,7 @@ extension PublisherCore {
   /// the log. So one that gets no response has read the log before any other took it, and
   /// cannot take it after that.
   private func ownerResponse(_ generation: Int) -> [UInt8]? {
-    let deadline = Date(timeIntervalSinceNow: timeout.seconds)
+    let deadline = condition.deadline(after: timeout)
     condition.lock()
     while takenPosition == nil && !isClosing && slot.fault == nil && slot.generation == generation {
       if !condition.wait(until: deadline) { break }
@@ -153,7 +153,7 @@ extension PublisherCore {
       confirmedCalls: end.calls, callCount: 0
     ).append(to: &message)
     try link.append([message], to: name, after: end.end)
-    let deadline = Date(timeIntervalSinceNow: timeout.seconds)
+    let deadline = condition.deadline(after: timeout)
     condition.lock()
     defer { condition.unlock() }
     while takenPosition == nil {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import Foundation
-
 // The publisher's thread.
 extension PublisherCore {
   /// Sends until the publisher is closed or has failed. The log has been taken.
@@ -56,7 +54,7 @@ extension PublisherCore {
       }
       senderWaits = true
       if messages.sentCount > 0 {
-        let check = Date(timeIntervalSinceNow: Timing.acknowledgementCheck.seconds)
+        let check = condition.deadline(after: Timing.acknowledgementCheck)
         _ = condition.wait(until: check)
       } else {
         condition.wait()
@@ -69,7 +67,7 @@ extension PublisherCore {
 
   /// Waits until the calls that have been made are stored.
   internal func flush(within time: Duration) throws(RemoteError) {
-    let end = Date(timeIntervalSinceNow: time.seconds)
+    let end = condition.deadline(after: time)
     condition.lock()
     defer {
       // Others that wait say so again when they wake.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-internal import Foundation
-
 /// The state of a publisher, which its callers, its thread and the link share.
 ///
 /// Callers append records to the open message. The publisher's thread closes it, gives it
@@ -18,7 +16,7 @@ internal final class PublisherCore: @unchecked Sendable {
 
   // SAFETY: the condition's lock protects all variables. Only the publisher's thread uses
   // the link, outside of the lock; other threads may only close it.
-  internal let condition = NSCondition()
+  internal let condition = SteadyCondition()
   internal let slot: LinkSlot
 
   /// The message to which calls are appended.
@@ -70,11 +68,7 @@ internal final class PublisherCore: @unchecked Sendable {
     self.lostLogWait = lostLogWait
   }
 
-  internal func withLock<Value>(_ body: () -> Value) -> Value {
-    condition.lock()
-    defer { condition.unlock() }
-    return body()
-  }
+  internal func withLock<Value>(_ body: () -> Value) -> Value { condition.withLock(body) }
 
   internal func error(_ code: RemoteError.Code, _ sentence: String) -> RemoteError {
     RemoteError(code, "producer \"\(name)\": \(sentence)")

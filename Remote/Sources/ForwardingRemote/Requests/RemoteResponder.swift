@@ -45,7 +45,7 @@ internal final class ResponderCore: @unchecked Sendable {
   private let schema: WireSchema
 
   // SAFETY: the condition's lock protects the variables.
-  private let condition = NSCondition()
+  private let condition = SteadyCondition()
   private var lastFailure: RemoteError?
   private var isClosed = false
   private var forms: [MethodSelector: ResponseForm] = [:]
