@@ -154,6 +154,33 @@ extension [UInt8] {
     #expect(error.code == .malformed && error.selector == "write:count:")
   }
 
+  @Test func `A heap above the limit is refused before its copies are looked at`() throws {
+    let sample = try Sample()
+    // `named:` has the address of a Swift value, whose JSON may have any length: its slot is at
+    // byte 40, the heap begins at byte 48.
+    func error(_ heapSize: Int, showing: Bool) -> WireError? {
+      let record = Array(sample.named[..<48]) + [UInt8](repeating: 7, count: heapSize)
+      let sealed = record.with(UInt32(record.count), at: 0).with(UInt32(heapSize), at: 44).sealed
+      let bytes = sample.schema.bytes + sealed
+      return wireError {
+        var decoder =
+          showing ? WireDecoder(showing: bytes) : WireDecoder(bytes, schema: sample.schema)
+        let record = try decoder.next()
+        #expect(record != nil)
+      }
+    }
+    for showing in [false, true] {
+      #expect(error(WireLimits.heapSize, showing: showing) == nil)
+      for size in [WireLimits.heapSize + 8, WireLimits.recordLength - 48] {
+        let error = error(size, showing: showing)
+        #expect(error?.code == .malformed && error?.selector == "named:")
+        #expect(error?.offset == sample.schema.bytes.count)
+        #expect(
+          error?.reason == "the heap of \"named:\" has \(size) bytes, expected at most 16777216")
+      }
+    }
+  }
+
   @Test func `A count whose product overflows is refused`() throws {
     let proxy = try DynamicProxy(
       adopting: ProtocolTable("Q") { $0.optional("q:n:", "v@:^{P=dd}Q") })

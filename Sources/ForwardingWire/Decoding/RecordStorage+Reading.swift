@@ -188,6 +188,7 @@ extension WireMethod {
     _ record: UnsafeMutableRawPointer, _ length: Int
   ) throws(WireError) {
     var end = heapStart
+    guard length &- end <= WireLimits.heapSize else { throw badHeap(length - end) }
     for index in 0..<pointerCount {
       // SAFETY: the places lie in the frame, which lies in the record. The address of the
       // element is used, since a copy of it takes as long as the rest.
@@ -246,6 +247,14 @@ extension WireMethod {
     case .codable:
       guard size > 0 else { throw badSize(index, size, 1) }
     }
+  }
+
+  @inline(never)
+  private func badHeap(_ size: Int) -> WireError {
+    WireError(
+      .malformed,
+      "the heap of \"\(name)\" has \(size) bytes, expected at most \(WireLimits.heapSize)",
+      selector: name)
   }
 
   @inline(never)
