@@ -331,10 +331,19 @@ import Testing
       trailer(1, 1, 0, (0, 0)), trailer(1, 1, 1, (1, 0)), trailer(1, 2, 1, (1, 0)),
       trailer(1, 3, 1, (1, 0)), trailer(2, 4, 0, (4, 3)), trailer(2, 4, 1, (5, 3)),
     ]
+    let proxy = try Feed.proxy()
+    let records = Collected<[UInt8]>()
+    let schema = try WireSchema(of: proxy)
+    let token = try proxy.record(with: WireEncoder(schema)) { record in
+      unsafe record.withUnsafeBytes { unsafe records.append([UInt8]($0)) }
+    }
+    try proxy.send(Feed.number, 1)
+    token.cancel()
     engine.setMessages(
       "sensors",
       trailers.map {
-        var message: [UInt8] = []
+        // Each message with a call has the same one.
+        var message = $0.takesLog ? [] : schema.bytes + records.all[0]
         $0.append(to: &message)
         return message
       })
