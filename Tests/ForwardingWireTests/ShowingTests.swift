@@ -105,6 +105,22 @@ import Testing
       unsafe Array(text.utf8).withUnsafeBytes { unsafe JSONText.line($0) }
     }
     #expect(line("{\"a\":\n1}") == "{\"a\": 1}")
-    #expect(line("{\"a\":") == nil && line("1}") == nil && line("\"a\u{1B}b\"") != "\"a\u{1B}b\"")
+    #expect(line("\"a\u{9B}b\"") == "\"a\\u009bb\"", "a terminal obeys it")
+    let good = [
+      "0", "-0", "12.50", "1e999", "-1.0E-3", "\"\"", "true", " false ", "null", "[]", "{}",
+      "[[],{},[1,\"a\",{\"b\":[null]}]]", "{\"a\":1,\"b\":{\"c\":[true,false]}}",
+      #""\" \\ \/ \b \u00e9 \ud83d\ude00""#, "\"é\"",
+      String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000),
+    ]
+    for text in good { #expect(line(text) != nil, "\(text)") }
+    let bad = [
+      "", " ", "{\"a\":", "1}", "[1+2]", "01", "+1", "1.", ".5", "1e", "-", "nul", "nulls", "NaN",
+      "[1,]",
+      "[,1]", "[1 2]", "{\"a\"}", "{\"a\":1,}", "{1:2}", "[1}", "\"a", "\"a\u{1B}b\"", "\"a\nb\"",
+      #""\x""#, #""\u12g4""#, #""\ud83d""#, #""\ud83d\u0041""#, #""\ude00""#, "[1] 2", "'a'",
+      "\u{FEFF}1",
+      "[1]\0", String(repeating: "[", count: 10_000),
+    ]
+    for text in bad { #expect(line(text) == nil, "\(text)") }
   }
 }

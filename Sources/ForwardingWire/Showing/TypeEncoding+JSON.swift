@@ -128,7 +128,7 @@ extension String {
     self += "\""
   }
 
-  private mutating func appendEscape(_ value: UInt32) {
+  internal mutating func appendEscape(_ value: UInt32) {
     let digits = String(value, radix: 16)
     self += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
   }
