@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// Fuzzes the decoder of ForwardingWire: fwd-fuzz-wire [--count N] [--seed N]
+// Fuzzes the decoders of ForwardingWire, those that forward and those that show:
+// fwd-fuzz-wire [--count N] [--seed N]
 
 import ForwardingWire
 import WireFuzz
@@ -32,5 +33,9 @@ try fuzzer.run(count: Int(number("--count") ?? 1_000_000))
 let counts = fuzzer.counts
 print("\(counts.records) records, \(counts.accepted) accepted; streams refused:")
 for (code, count) in counts.refused.sorted(by: { $0.value > $1.value }) {
+  print("  \(code.rawValue): \(count)")
+}
+print("\(counts.shown) shown, \(counts.shownByForged) by forged schemas; streams refused:")
+for (code, count) in counts.notShown.sorted(by: { $0.value > $1.value }) {
   print("  \(code.rawValue): \(count)")
 }

@@ -55,6 +55,34 @@ internal struct FuzzedSchema {
     }
     return count
   }
+
+  /// The records as JSON, read with this schema.
+  func json(_ bytes: [UInt8]) throws -> [String] {
+    try Self.json(WireDecoder(bytes, schema: schema)) { _ in }
+  }
+
+  /// Reads records by their recorded schemas.
+  ///
+  /// - Parameter body: gets each record as JSON.
+  static func show(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
+    _ = try json(WireDecoder(showing: bytes), body)
+  }
+
+  private static func json(
+    _ decoder: consuming WireDecoder, _ body: (String) throws -> Void
+  ) throws -> [String] {
+    var texts: [String] = []
+    while let record = try decoder.next() {
+      let text = record.json
+      try body(text)
+      texts.append(text)
+      // Reads the arguments, too.
+      guard record.description.hasPrefix(record.selector.name) else {
+        throw WireFuzzer.Fault(description: "a record does not begin with its method")
+      }
+    }
+    return texts
+  }
 }
 
 /// Adds up everything that it is given.

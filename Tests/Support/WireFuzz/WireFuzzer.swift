@@ -3,9 +3,11 @@
 
 internal import CForwardingWire
 public import ForwardingWire
+internal import Foundation
 
-/// Decodes damaged and hostile records, and forwards those that the decoder accepts to a
-/// reader of everything that their pointers point to.
+/// Decodes damaged and hostile records. Forwards those that a reader with a schema accepts to a
+/// subscriber that reads everything that their pointers point to. Also decodes the same bytes by their
+/// recorded schemas, as `fwd journal` does to show them, and writes each record as JSON.
 public struct WireFuzzer {
   /// What has happened to the records.
   public struct Counts: Sendable {
@@ -15,6 +17,12 @@ public struct WireFuzzer {
     public var accepted = 0
     /// Streams that the decoder has refused, by code.
     public var refused: [WireError.Code: Int] = [:]
+    /// Records that were shown by their recorded schema.
+    public var shown = 0
+    /// Records that were shown by a recorded schema that the reader refuses.
+    public var shownByForged = 0
+    /// Streams of which some record could not be shown, by code.
+    public var notShown: [WireError.Code: Int] = [:]
   }
 
   /// A stream that the decoder should have accepted or has changed.
@@ -53,18 +61,57 @@ public struct WireFuzzer {
         throw Fault(description: "a stream has been decoded in two ways")
       }
       counts.accepted += stream.starts.count - 1
+      var shown: [String] = []
+      try FuzzedSchema.show(stream.bytes) { shown.append($0) }
+      guard try shown == subject.json(stream.bytes) else {
+        throw Fault(description: "a stream is shown in two ways")
+      }
     case let way:
       var bytes = stream.bytes
       for _ in 0...random.below(3) { mutate(&bytes, stream.starts) }
       if way < 5 { seal(&bytes, stream.starts) }
+      var code: WireError.Code?
       do {
         counts.accepted += try subject.replay(bytes)
       } catch let error as WireError {
+        code = error.code
         counts.refused[error.code, default: 0] += 1
-        guard error.code == .notDecodable || error.offset.map({ $0 < max(bytes.count, 1) }) == true
-        else { throw Fault(description: "an error without a place: \(error)") }
+        try checkPlace(error, bytes)
       }
+      try show(bytes, isForged: code == .schemaMismatch || code == .unknownMethod)
     }
+  }
+
+  /// Decodes a stream by its recorded schemas.
+  ///
+  /// - Parameter isForged: whether a reader with a schema refuses a recorded one.
+  private mutating func show(_ bytes: [UInt8], isForged: Bool) throws {
+    do {
+      try FuzzedSchema.show(bytes) { text in
+        counts.shown += 1
+        if isForged { counts.shownByForged += 1 }
+        guard isRecord(text) || isRecord(text.replacing(/[eE][-+]?[0-9]+/, with: "")) else {
+          throw Fault(description: "no JSON: \(text)")
+        }
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 }) {
+          throw Fault(description: "JSON with a control character: \(text.debugDescription)")
+        }
+      }
+    } catch let error as WireError {
+      counts.notShown[error.code, default: 0] += 1
+      try checkPlace(error, bytes)
+    }
+  }
+
+  /// Foundation does not parse the number 1e999, which is JSON.
+  private func isRecord(_ text: String) -> Bool {
+    let object = try? JSONSerialization.jsonObject(with: Data(text.utf8))
+    return (object as? [String: Any])?["arguments"] is [Any]
+  }
+
+  private func checkPlace(_ error: WireError, _ bytes: [UInt8]) throws {
+    guard error.code == .notDecodable || error.offset.map({ $0 < max(bytes.count, 1) }) == true
+    else { throw Fault(description: "an error without a place: \(error)") }
   }
 
   // MARK: Mutations
@@ -78,13 +125,14 @@ public struct WireFuzzer {
   private mutating func mutate(_ bytes: inout [UInt8], _ starts: [Int]) {
     if bytes.isEmpty { return }
     let at = random.below(bytes.count)
-    switch random.below(10) {
+    switch random.below(13) {
     case 0: bytes[at] ^= 1 << UInt8(random.below(8))
     case 1: bytes[at] = UInt8(truncatingIfNeeded: random.next())
     case 2: bytes.removeLast(random.below(bytes.count))
     case 3: bytes.removeSubrange(at..<min(bytes.count, at + 8))
     case 4: bytes.insert(contentsOf: bytes[at..<min(bytes.count, at + 8)], at: at)
     case 5: store(random.next(), 8, &bytes, at & ~7)
+    case 6...8: forge(&bytes, starts)
     default:
       // A field of a header, or a slot or a size behind it.
       let start = starts[random.below(starts.count)]
@@ -94,20 +142,41 @@ public struct WireFuzzer {
     }
   }
 
+  /// What types are written with. Many have the same size, so that records still fit.
+  private static let letters = Array("cCsSiIlLqQtTdfBv*^r{}[]()?=@#:bj0123456789".utf8)
+
+  /// Changes the text or a rule of the schema.
+  private mutating func forge(_ bytes: inout [UInt8], _ starts: [Int]) {
+    let end = min(starts.count > 1 ? starts[1] : bytes.count, bytes.count)
+    guard end > 56 else { return }
+    let at = 56 + random.below(end - 56)
+    if random.below(2) == 0 {
+      // A type of the same size is shown by another way.
+      let texts = (at..<end).first { Self.letters.contains(bytes[$0]) }
+      if let texts { bytes[texts] = Self.letters[random.below(Self.letters.count)] }
+    } else {
+      store(UInt64(random.below(6)), 2, &bytes, at & ~1)
+    }
+  }
+
   private func store(_ value: UInt64, _ size: Int, _ bytes: inout [UInt8], _ offset: Int) {
     for index in 0..<size where bytes.indices.contains(offset + index) {
       bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
     }
   }
 
-  /// Gives each record the right checksum, and schema records the right identifier.
-  private func seal(_ bytes: inout [UInt8], _ starts: [Int]) {
+  /// Gives each record the right checksum, and schema records the right identifier. Mostly gives
+  /// records the identifier of the first schema, so that they are shown by it if it was forged.
+  private mutating func seal(_ bytes: inout [UInt8], _ starts: [Int]) {
+    let adopts = random.below(4) > 0
     for start in starts where start + 40 <= bytes.count {
       let length = (0..<4).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
       guard length >= 40, start + length <= bytes.count else { continue }
       let end = start + length
       if bytes[start + 8] == 1 {
         store(UInt64(checksum(0, bytes[(start + 40)..<end])), 4, &bytes, start + 12)
+      } else if adopts {
+        for byte in 12..<16 { bytes[start + byte] = bytes[byte] }
       }
       let sum = checksum(UInt32(truncatingIfNeeded: length), bytes[(start + 8)..<end])
       store(UInt64(sum), 4, &bytes, start + 4)
