@@ -68,8 +68,30 @@ extension [Double] {
   var median: Double { sorted()[count / 2] }
 }
 
+let help = """
+  Measures publishers and consumers beside the C client, by turns, against one server.
+
+  usage: remote-bench [--quick] [--help]
+
+    --quick  less data, once: look that everything runs and that sums are right; judge no times
+    --help   print this
+
+  Exit status: 0; 1 if a sum is wrong or a goal is missed; 64 for wrong arguments.
+  """
+
+let arguments = CommandLine.arguments.dropFirst()
+if arguments.contains("--help") {
+  print(help)
+  exit(0)
+}
+if let unknown = arguments.first(where: { $0 != "--quick" }) {
+  FileHandle.standardError.write(
+    Data("remote-bench: unknown argument: \(unknown); see --help\n".utf8))
+  exit(64)
+}
+
 do {
-  let isQuick = CommandLine.arguments.contains("--quick")
+  let isQuick = arguments.contains("--quick")
   let (messages, calls, rounds) = isQuick ? (5000, 100_000, 1) : (300_000, 2_000_000, 5)
   let server = try NATSServer().start()
   let link = try await RemoteConnection(to: server.url)
@@ -117,9 +139,14 @@ do {
     ("publish / C client", 0.9), ("publish, 50 calls a message / C client", 10),
     ("consume / C client", 0.8),
   ]
+  var isMissed = false
   for (name, goal) in goals {
-    line(name, String(format: "%10.2f  goal %.1f", ratios[name]?.median ?? 0, goal))
+    let ratio = ratios[name]?.median ?? 0
+    let verdict = isQuick ? "not judged" : ratio >= goal ? "met" : "missed"
+    if verdict == "missed" { isMissed = true }
+    line(name, String(format: "%10.2f  at least %.1f  ", ratio, goal) + verdict)
   }
+  if isMissed { throw Failure(description: "a goal is missed") }
 } catch {
   FileHandle.standardError.write(Data("remote-bench: \(error)\n".utf8))
   exit(1)
