@@ -62,8 +62,8 @@ public final class RemoteConnection: Sendable {
   /// Takes the log of a producer, and appends the calls of a proxy to it until the
   /// publisher is closed.
   ///
-  /// The proxy's own subscribers are called as before. Methods with a result are recorded
-  /// too, without the result.
+  /// The proxy's own subscribers are called as before. Methods with a result of a C type
+  /// are recorded too, without the result.
   ///
   /// - Parameters:
   ///   - name: the producer: letters, digits, `-` and `_`, at most 64. Only one publisher

@@ -13,6 +13,9 @@
     /// let recording = try journal.record(proxy, schema)
     /// ```
     ///
+    /// Keep the journal and the token. A journal that is released ends recording, as
+    /// ``close()`` does. The token does not keep it.
+    ///
     /// Recording observes. It changes neither arguments nor results nor the order of
     /// deliveries. Several proxies may be recorded into one journal. Two recordings of one
     /// proxy store each call twice.
