@@ -74,14 +74,16 @@
 /// - **Stack.** A nested forward takes at most 700 bytes of stack for methods of up to six arguments. A thread that forwards
 ///   should have a stack of 64 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
 /// - **fork(2).** The library works in a child, but the Swift runtime, which it uses, is not reset there: forward once before
-///   the program has threads. The page *Limits* of the documentation has the details of this rule and the three before it.
+///   the program has threads.
+///
+/// The page *Limits* of the documentation has the details of calls that must return, signal handlers, the stack and fork.
 ///
 /// # Versions
 ///
 /// - `FWD_VERSION` is the version of this header, `fwd_version` that of the library. Before 1.0, a minor version may
 ///   change functions.
-/// - Structs of options begin with their size, which their `..._INIT` macro sets. Of arrays of them the program gives the
-///   distance of two elements: of `fwd_method_options` in `fwd_proxy_options`, of `fwd_callback` as an argument. Later
+/// - Structs of options begin with their size, which their `..._INIT` macro sets. Structs in arrays do not: the program gives
+///   the distance of two elements, of `fwd_method_options` in `fwd_proxy_options`, of `fwd_callback` as an argument. Later
 ///   versions add members at the end only. A library that is older than the program refuses members that it does not
 ///   know, unless they are zero (`FWD_WRONG_VERSION`). A library that is newer treats missing members as zero.
 /// - Structs that the library fills for a visitor begin with their size, too (`fwd_method_info`, `fwd_subscriber_info`).

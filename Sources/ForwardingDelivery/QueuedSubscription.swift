@@ -52,8 +52,9 @@ extension DynamicProxy {
     /// dropped.
     ///
     /// Without a `Pace` it waits for all subscriptions on the same executor that have
-    /// none. With a `Pace` it waits for this subscription only, until the end of the
-    /// interval. It does not return early if the task is cancelled.
+    /// none. With a `Pace` it waits for this subscription only, until the deliveries at
+    /// the end of the interval; for messages that were sent during deliveries, one
+    /// interval more. It does not return early if the task is cancelled.
     public func drained() async { await mailbox.drained() }
   }
 }

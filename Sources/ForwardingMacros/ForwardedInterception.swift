@@ -18,7 +18,7 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
-    ///   - times: after how many calls the interception ends; nil for never.
+    ///   - times: the number of calls after which the interception ends; nil for no limit.
     ///   - body: gets all arguments or the first few. Its parameters must have
     ///     exactly the protocol's types. It is kept until the token is
     ///     cancelled or deinitialised. If an object has another class than its

@@ -33,7 +33,7 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     /// An argument of one call cannot be encoded: a negative count, or a Swift
     /// value whose `encode(to:)` throws.
     case notEncodable
-    /// A record, a heap, a string or a schema exceeds a limit of ``WireLimits``.
+    /// A call or a schema that is to be encoded exceeds a limit of ``WireLimits``.
     case limitExceeded
 
     // MARK: Decoding
@@ -46,7 +46,8 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     case unsupportedVersion
     /// The checksum is not that of the bytes.
     case checksumMismatch
-    /// The checksum is right, but the record contradicts the form or the schema.
+    /// The checksum is right, but the record contradicts the form or the schema, or exceeds a
+    /// limit of ``WireLimits``.
     case malformed
     /// No schema record with this identifier precedes the record.
     case unknownSchema

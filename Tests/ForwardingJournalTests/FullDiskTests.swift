@@ -16,32 +16,36 @@
       case fileSystem
     }
 
-    @Test(arguments: Bound.allCases)
+    /// Those that this process may set.
+    private static let bounds: [Bound] = {
+      guard let folder = try? Folder(), mountSmall(folder) else { return [.limit] }
+      unmount(folder)
+      return Bound.allCases
+    }()
+
+    /// Mounts a file system of 1 MiB.
+    private static func mountSmall(_ folder: Folder) -> Bool {
+      status("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.directory) == 0
+    }
+
+    private static func unmount(_ folder: Folder) {
+      _ = status("umount", "-l", folder.directory)
+    }
+
+    @Test(arguments: bounds)
     func `A journal that cannot be written says so everywhere, and goes on when there is room`(
       _ bound: Bound
     ) throws {
       let folder = try Folder()
       var limit = ""
       switch bound {
-      case .limit: limit = "trap '' XFSZ; ulimit -f 1024; "
-      case .fileSystem:
-        guard Self.status("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.directory) == 0
-        else { return }
+      case .limit: limit = Self.fileLimit
+      case .fileSystem: try #require(Self.mountSmall(folder))
       }
       defer {
-        if bound == .fileSystem { _ = Self.status("umount", "-l", folder.directory) }
+        if bound == .fileSystem { Self.unmount(folder) }
       }
-      let process = Process()
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = ["-c", limit + "exec \"$0\" \"$1\"", Self.recorder, folder.path]
-      let output = Pipe()
-      process.standardOutput = output
-      try process.run()
-      try? output.fileHandleForWriting.close()
-      let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0)
-      let lines = String(decoding: printed, as: UTF8.self).split(separator: "\n")
+      let lines = try Self.record(limit, exitStatus: 0, folder.path)
       let durable = try #require(lines.first?.split(separator: " ").last.flatMap { Int64($0) })
       #expect(durable > 0)
       #expect(
@@ -67,6 +71,28 @@
       #expect(all.map(\.position) == Array(1...all.count))
     }
 
+    /// A command by which no file may have more than 512 KiB. Without the trap, the signal would end the process.
+    private static let fileLimit = "trap '' XFSZ; ulimit -f 1024; "
+
+    /// Runs the recorder behind a command of the shell.
+    ///
+    /// - Returns: the lines that it prints.
+    private static func record(
+      _ command: String, exitStatus: Int32, _ arguments: String...
+    ) throws -> [Substring] {
+      let process = Process()
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = ["-c", command + "exec \"$0\" \"$@\"", recorder] + arguments
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      try? output.fileHandleForWriting.close()
+      let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == exitStatus)
+      return String(decoding: printed, as: UTF8.self).split(separator: "\n")
+    }
+
     private static var recorder: String {
       URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(component: "fwd-journal-recorder").path
@@ -90,21 +116,8 @@
       ) throws
     {
       let folder = try Folder()
-      let process = Process()
-      process.executableURL = URL(filePath: "/bin/sh")
-      // No file may have more than 512 KiB. Without the trap, the signal would end the process.
-      process.arguments = [
-        "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$0\" \"$@\"", Self.recorder, folder.path,
-        "\(threads)", "\(calls)",
-      ]
-      let output = Pipe()
-      process.standardOutput = output
-      try process.run()
-      try? output.fileHandleForWriting.close()
-      let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 3)
-      let lines = String(decoding: printed, as: UTF8.self).split(separator: "\n")
+      let lines = try Self.record(
+        Self.fileLimit, exitStatus: 3, folder.path, "\(threads)", "\(calls)")
       let error = try #require(lines.first { $0.hasPrefix("error: ") })
       #expect(error.contains(folder.path) && error.contains("not recorded"))
       #expect(error.contains("cannot be written"))

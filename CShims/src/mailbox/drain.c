@@ -178,7 +178,7 @@ static bool begin_drain(fwd_mailbox *mailbox) {
   return begins;
 }
 
-/// Ends a drain that has left messages.
+/// Ends a drain that has reached its limit.
 static void interrupt_drain(fwd_mailbox *mailbox) {
   release_taken(mailbox);
   fwd_lock_lock(&mailbox->lock);

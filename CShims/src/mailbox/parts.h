@@ -13,9 +13,9 @@
 ///   it takes the lock once for many messages. The halves are numbered: the *epoch* counts the swaps.
 /// - *Order.* A message is delivered after all messages that were put into the mailbox before it. So each thread's
 ///   invocations are delivered in the order in which it forwarded them.
-/// - *Scheduling.* Only the message that finds the mailbox idle calls `notify`. It stays scheduled until a drain finds it
-///   empty. A drain takes the filling half again and again, except in a paced mailbox: there, messages that come during a
-///   drain wait for the next one.
+/// - *Scheduling.* The message that finds the mailbox idle calls `notify`. The mailbox then stays scheduled until a drain
+///   finds it empty. A drain takes the filling half again and again, and calls `notify` if it has reached its limit. In a
+///   *paced* mailbox messages that come during a drain wait for the next one, for which the drain calls `notify`.
 /// - *Bounded recipients* count their waiting messages and link them, oldest first, in one list for each half. A dropped
 ///   message stays in its block, marked, until the block is drained or compacted.
 /// - *Lifetime.* A recipient that is released while messages refer to it is freed when the half that was filling at that
@@ -130,7 +130,7 @@ struct fwd_mailbox {
   _Alignas(FWD_LINE) fwd_lock lock;
   bool is_scheduled;
   bool is_closed;
-  /// Whether the last drain has left messages, and the next one has not begun.
+  /// Whether the last drain has reached its limit, and the next one has not begun.
   bool is_interrupted;
   fwd_mail_half filling;
   /// The number of the filling half.

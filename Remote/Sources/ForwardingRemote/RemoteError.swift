@@ -57,8 +57,8 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
     case logLost
     /// The log begins after the next call that the consumer needs.
     case missingCalls
-    /// A message cannot be decoded, or the producer's schema does not fit the
-    /// consumer's: see ``RemoteError/wireError``.
+    /// A message cannot be decoded, has another number of calls than its trailer says, or
+    /// the producer's schema does not fit the consumer's: see ``RemoteError/wireError``.
     case undecodable
     /// The consumer's proxy could not forward a call.
     case notForwarded

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ForwardingRemote
 
-/// What a consumer makes of the messages of a log, whoever has written them.
+/// A consumer decodes the messages of a log, also those of hostile writers.
 @Suite(.timeLimit(.minutes(15))) struct MessageGroupTests {
   private let source: Source
   private let receiver: Receiver

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The error that every throwing function of this module throws.
+/// The error of this module's functions.
 ///
 /// `code` says what is wrong, `description` says it in one sentence for people:
 ///

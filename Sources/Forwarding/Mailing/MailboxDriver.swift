@@ -31,7 +31,7 @@ internal import CForwardingInternal
   /// The number of messages that the mailbox has got.
   package var postCount: UInt64 { unsafe fwd_mailbox_post_count(handle) }
 
-  /// Whether the drain to be started is the rest of one that has left messages.
+  /// Whether the drain to be started is the rest of one that has reached its limit.
   /// For `MailPlace.start`.
   package var isInterrupted: Bool { unsafe fwd_mailbox_is_interrupted(handle) }
 

@@ -37,12 +37,10 @@ internal import CForwardingInternal
 ///   returns: they must not use an unsafe reference, but may use `forwarding.h`.
 /// - An object that a method returns is retained for the caller, in C too.
 ///
-/// A call takes no lock and allocates nothing for results of up to 64 bytes, with these
-/// exceptions. A call that meets subscribers that have died or left removes them from
-/// the list before it returns, which is O(*n*). A call that is one of many that asked
-/// most subscribers for an optional method in vain makes an array of the method's
-/// responders. The first call of each method in a batch allocates the method's part of
-/// the batch. <doc:FanOut> has the cost of each way to forward.
+/// A call usually takes no lock and allocates nothing for results of up to 64 bytes. A
+/// call that meets subscribers that have died or left removes them from the list before
+/// it returns, which is O(*n*). <doc:FanOut> lists the other exceptions, and has the cost
+/// of each way to forward.
 public final class DynamicProxy: Sendable {
   /// The protocols that the proxy adopts, in order.
   public let protocols: [ProtocolTable]

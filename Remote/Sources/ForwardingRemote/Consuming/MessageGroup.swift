@@ -48,7 +48,7 @@ internal struct MessageGroup {
     return bytes.count < Self.limit.bytes && messages.count < Self.limit.messages
   }
 
-  /// What the headers of a message's records say. *Wire form* has their bytes.
+  /// The contents of the headers of a message's records. *Wire form* has their bytes.
   private struct Headers {
     /// How many calls the records are; nil if the headers contradict each other. Decoding the
     /// message then says what is wrong.

@@ -6,7 +6,7 @@ internal struct Backoff {
   private let lostLogWait: Duration
   private var nextPause = Timing.firstPause
   /// When the log was first found lost, if every attempt since then has found it so.
-  private var loss: ContinuousClock.Instant?
+  private var loss: SuspendingClock.Instant?
 
   /// - Parameter lostLogWait: for how long attempts go on if the log is lost.
   internal init(lostLogWait: Duration = Timing.lostLog) { self.lostLogWait = lostLogWait }

@@ -63,7 +63,7 @@
   /// reason.
   internal func wait() { unsafe pthread_cond_wait(condition, mutex) }
 
-  /// When a wait of some length ends that begins now.
+  /// Returns when a wait ends that begins now and has some length.
   internal func deadline(after length: Duration) -> SuspendingClock.Instant {
     // A longer wait would overflow the system's time.
     now() + min(length, .seconds(1 << 32))

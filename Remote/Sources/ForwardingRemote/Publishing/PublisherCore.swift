@@ -33,7 +33,7 @@ internal final class PublisherCore: @unchecked Sendable {
   internal var storedPosition: UInt64 = 0
   /// The number of the last call that is known to be accepted.
   internal var storedCalls: UInt64 = 0
-  internal var lastProgress = ContinuousClock.now
+  internal var lastProgress = SuspendingClock.now
 
   internal var messageLimit = 0
   internal var failure: RemoteError?

@@ -177,7 +177,7 @@ extension EncodeCommand {
     return result + arguments.dropFirst(options.count)
   }
 
-  /// Compiler flags whose value is the next word, or the rest of theirs.
+  /// Compiler flags with a value, in the same word or in the next one.
   private static let flagsWithValues = [
     "-U", "-idirafter", "-imacros", "-include", "-iquote", "-isysroot", "-isystem", "-target",
   ]

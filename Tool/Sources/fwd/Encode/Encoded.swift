@@ -110,7 +110,7 @@ struct EncodedFunction {
   }
 
   private func isNamedAsMemory(_ index: Int) -> Bool {
-    let names: Set = ["ptr", "pointer", "p", "mem", "memory", "block", "buf", "buffer", "address"]
+    let names: Set = ["ptr", "mem", "memory", "block", "buf", "buffer", "address"]
     return names.contains(parameters[index].name.lowercased())
   }
 
