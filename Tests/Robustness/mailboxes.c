@@ -87,12 +87,17 @@ typedef struct expected {
   unsigned listener;
   int64_t number;
   unsigned length;
+  /// The number of the drain in which it was posted, or 0.
+  size_t drain;
 } expected;
 
 static listener listeners[listener_count];
 static expected waiting[waiting_limit];
 static size_t waiting_count, delivered_count, dropped_count;
-static bool is_notified;
+static bool is_notified, is_paced, is_draining;
+static size_t drain_number;
+/// The number of the last message.
+static int64_t last_value;
 
 static void notify_model(void *context) {
   (void)context;
@@ -109,10 +114,14 @@ static void skip_ended(void) {
   while (waiting_count > 0 && listeners[waiting[0].listener].has_ended) forget(0);
 }
 
+static void post_one(void);
+
 static void take(void *receiver, int64_t number, const char *text) {
   listener *self = receiver;
   skip_ended();
   NEED(waiting_count > 0);
+  // What is posted in a drain of a paced mailbox waits for the next one.
+  EXPECT(!is_paced || waiting[0].drain != drain_number);
   EXPECT(!self->has_ended && !self->destroyed);
   EXPECT(waiting[0].listener == self->number && waiting[0].number == number);
   size_t length = text ? strlen(text) + 1 : 0;
@@ -120,6 +129,7 @@ static void take(void *receiver, int64_t number, const char *text) {
   for (size_t i = 0; i + 1 < length; i++) EXPECT(text[i] == 'a' + (char)(number % 26));
   forget(0);
   delivered_count++;
+  if (random_below(12) == 0) post_one();
 }
 
 static void expect_posted(unsigned number, int64_t value, unsigned length) {
@@ -133,7 +143,7 @@ static void expect_posted(unsigned number, int64_t value, unsigned length) {
     if (self->overflow == FWD_OVERFLOW_DROP_NEWEST) return;
     forget(oldest);
   }
-  waiting[waiting_count++] = (expected){number, value, length};
+  waiting[waiting_count++] = (expected){number, value, length, is_draining ? drain_number : 0};
 }
 
 static void renew(unsigned number, fwd_mailbox *mailbox) {
@@ -154,47 +164,61 @@ static void end(unsigned number) {
   fwd_recipient_release(self->recipient);
 }
 
+/// Posts a random message to a listener that has not ended.
+static void post_one(void) {
+  // The longest ones bring a block of their own.
+  static char text[6000];
+  unsigned number = (unsigned)random_below(listener_count);
+  if (listeners[number].has_ended) return;
+  int64_t value = ++last_value;
+  unsigned length = random_below(4) > 0 ? (unsigned)random_below(40) : (unsigned)random_below(sizeof text);
+  bool is_null = random_below(10) == 0;
+  memset(text, 'a' + (int)(value % 26), length);
+  text[length] = 0;
+  EXPECT(post_to(&listeners[number], value, is_null ? NULL : text) == FWD_OK);
+  expect_posted(number, value, is_null ? 0 : length + 1);
+}
+
+/// Drains the mailbox, which has called for it.
+static void drain(fwd_mailbox *mailbox, size_t limit) {
+  is_notified = false;
+  is_draining = true;
+  drain_number++;
+  size_t before = delivered_count, count = fwd_mailbox_drain(mailbox, limit);
+  is_draining = false;
+  EXPECT(count == delivered_count - before);
+  EXPECT(limit == 0 || count <= limit);
+  skip_ended();
+  if (!is_notified) EXPECT(waiting_count == 0);
+}
+
 static void run_episode(void) {
   fwd_mailbox *mailbox;
   NEED(fwd_mailbox_create(notify_model, NULL, NULL, &mailbox, NULL) == FWD_OK);
   waiting_count = 0;
   is_notified = false;
+  is_paced = random_below(2) > 0;
+  if (is_paced) fwd_mailbox_pace(mailbox);
   for (unsigned i = 0; i < listener_count; i++) renew(i, mailbox);
-  // The longest ones bring a block of their own.
-  static char text[6000];
-  int64_t value = 0;
+  last_value = 0;
   uint64_t dropped = 0;
   delivered_count = dropped_count = 0;
   for (size_t step = 0; step < 400; step++) {
-    unsigned number = (unsigned)random_below(listener_count);
     if (random_below(8) > 0) {
-      value++;
-      unsigned length = random_below(4) > 0 ? (unsigned)random_below(40) : (unsigned)random_below(sizeof text);
-      bool is_null = random_below(10) == 0;
-      memset(text, 'a' + (int)(value % 26), length);
-      text[length] = 0;
-      EXPECT(post_to(&listeners[number], value, is_null ? NULL : text) == FWD_OK);
-      expect_posted(number, value, is_null ? 0 : length + 1);
+      post_one();
       EXPECT(is_notified);
     } else if (random_below(3) > 0) {
       size_t limit = random_below(30);
       if (is_notified) {
-        is_notified = false;
-        size_t before = delivered_count, count = fwd_mailbox_drain(mailbox, limit);
-        EXPECT(count == delivered_count - before);
-        EXPECT(limit == 0 || count <= limit);
-        skip_ended();
-        if (!is_notified) EXPECT(waiting_count == 0);
+        drain(mailbox, limit);
       } else {
         EXPECT(fwd_mailbox_drain(mailbox, limit) == 0);
       }
     } else if (random_below(4) == 0) {
       // Under a new number only when the old messages are gone, or the model would mix them up.
+      unsigned number = (unsigned)random_below(listener_count);
       end(number);
-      while (is_notified) {
-        is_notified = false;
-        fwd_mailbox_drain(mailbox, 0);
-      }
+      while (is_notified) drain(mailbox, 0);
       skip_ended();
       EXPECT(waiting_count == 0 && listeners[number].destroyed);
       dropped += fwd_mail_account_drop_count(&listeners[number].account);
