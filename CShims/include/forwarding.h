@@ -71,8 +71,9 @@
 ///   must return normally, on the thread that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit`
 ///   is undefined behavior.
 /// - **Signal handlers.** No function is async-signal-safe.
-/// - **Stack.** A nested forward takes at most 700 bytes of stack for methods of up to six arguments. A thread that forwards
-///   should have a stack of 64 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
+/// - **Stack.** A nested forward takes at most 700 bytes of stack for methods of up to six arguments, and at most 900 through a
+///   function pointer with interceptors, a result or small arguments. Large struct results take more. A thread that forwards
+///   should have a stack of 64 KB, a fiber 128 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
 /// - **fork(2).** The library works in a child, but the Swift runtime, which it uses, is not reset there: forward once before
 ///   the program has threads.
 ///
@@ -1396,7 +1397,7 @@ typedef struct fwd_callback {
 /// - `FWD_TYPE_MISMATCH` for an offset that is not aligned, or a failure result of another size than the method's result;
 /// - `FWD_CONFLICT` for members that overlap;
 /// - `FWD_SIGNATURE_MISMATCH` for an encoding that is not the function's;
-/// - `FWD_WRONG_SIZE` for a `callback_size` that no version has, and `FWD_WRONG_VERSION` for callbacks with members that this
+/// - if there are callbacks, `FWD_WRONG_SIZE` for a `callback_size` that no version has, and `FWD_WRONG_VERSION` for callbacks with members that this
 ///   library does not know;
 /// - the failures of `fwd_signature_create` and `fwd_closure_create`.
 ///

@@ -41,7 +41,7 @@
     ///
     /// - Parameters:
     ///   - requirement: the method.
-    ///   - times: as for `before`.
+    ///   - times: as for `before`. A call that has failed counts, too.
     ///   - body: as for `before`.
     /// - Throws: `ForwardingError`, as `before`.
     public func after<each Argument>(

@@ -212,6 +212,20 @@ import Testing
     withExtendedLifetime((token, cancelling)) {}
   }
 
+  @Test func `one instead of the subscribers that is used up may be followed by another`() throws {
+    let (proxy, token) = try answering()
+    let next = Mutex<DynamicProxy.Token?>(nil)
+    let first = try proxy.instead("add:to:", times: 1) {
+      [unowned proxy] (_: Int32, _: Int32) -> Int32 in
+      let other = try? proxy.instead("add:to:", times: 1) { (_: Int32, _: Int32) -> Int32 in 2 }
+      next.withLock { $0 = other }
+      return 1
+    }
+    let results: [Int32] = try (0..<3).map { _ in try proxy.send("add:to:", Int32(6), Int32(7)) }
+    #expect(results == [1, 2, 13])
+    withExtendedLifetime((token, first, next.withLock { $0 })) {}
+  }
+
   @Test func `one instead of the subscribers answers for them`() throws {
     let (proxy, token) = try answering()
     let stub = try proxy.instead("add:to:") { (left: Int32, right: Int32) -> Int32 in left * right }

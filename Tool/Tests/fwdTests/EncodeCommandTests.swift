@@ -293,6 +293,15 @@ import Testing
       "NONE", "-std=c11", "-Wl,--as-needed", "-lm", "--flag", "--sysroot=/", "--flag=-fPIC",
       "--flag", "-I/")
     #expect(others == "callback  tock  vs\n")
+    // Definitions and their ends keep their order. What the linker needs is skipped, with its value.
+    let ordered = try encode(
+      "-isystem", tree.path + "/system", "-U_REENTRANT", "-D_REENTRANT=1", "-L", "/usr/lib", "-l",
+      "m", "--header", header)
+    #expect(ordered == "callback  tick  vi\n")
+    let ended = try encode(
+      "-isystem", tree.path + "/system", "-D", "_REENTRANT", "-U", "_REENTRANT", "--header", header,
+      "tock")
+    #expect(ended == "callback  tock  vs\n")
     #if arch(x86_64)
       let wide = try encode("-mavx", "-isystem", tree.path + "/system", "--header", header)
       #expect(wide == "callback  wide  vi\n")

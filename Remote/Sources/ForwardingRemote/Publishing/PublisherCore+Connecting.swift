@@ -10,14 +10,14 @@ extension PublisherCore {
   /// Connects, and takes the log: from then on, what an earlier publisher of the name appends is
   /// refused, or stored and not accepted.
   internal func open() throws(RemoteError) {
-    let end = ContinuousClock.now + timeout
+    let end = SuspendingClock.now + timeout
     var backoff = Backoff()
     do throws(RemoteError) {
       while true {
         do throws(RemoteError) { return try takeLog(isFirst: true) } catch {
           // Late messages of an earlier publisher, or another one that begins. The latter
           // responds at the next attempt.
-          guard error.code == .conflict, ContinuousClock.now < end else { throw error }
+          guard error.code == .conflict, SuspendingClock.now < end else { throw error }
           Thread.sleep(forTimeInterval: try backoff.pause(after: error).seconds)
         }
       }

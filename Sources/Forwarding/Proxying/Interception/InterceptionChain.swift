@@ -46,7 +46,8 @@ internal struct InterceptionChain: Sendable {
     case .block: block(by: interceptor)
     case .instead:
       let old = stub
-      if old != nil && !replacing {
+      // One whose last call still runs has ended.
+      if let old, old.liveness.isLive, !replacing {
         throw ForwardingError(
           .duplicate, selector: selector.name,
           """

@@ -150,8 +150,8 @@ extension EncodeCommand {
   /// Writes the compiler flags among the arguments of `fwd encode` as options that the
   /// parser of arguments knows, so that what pkg-config prints can be given as it is.
   ///
-  /// `-I` and `-D` are separated from their values. Other flags become values of
-  /// `--flag`.
+  /// `-I` is separated from its value. Other flags become values of `--flag`, which keep
+  /// their order: `-U` ends an earlier `-D`.
   static func readingCompilerFlags(_ arguments: [String]) -> [String] {
     guard arguments.first == configuration.commandName else { return arguments }
     let options = arguments.prefix { $0 != "--" }
@@ -166,8 +166,8 @@ extension EncodeCommand {
       } else if flagsWithValues.contains(argument) {
         result += ["--flag", argument]
         isValue = true
-      } else if argument.count > 2 && ["-I", "-D"].contains(argument.prefix(2)) {
-        result += [String(argument.prefix(2)), String(argument.dropFirst(2))]
+      } else if argument.count > 2 && argument.hasPrefix("-I") {
+        result += ["-I", String(argument.dropFirst(2))]
       } else if flagPrefixes.contains(where: { argument.hasPrefix($0) }) {
         result += ["--flag", argument]
       } else {
@@ -179,12 +179,13 @@ extension EncodeCommand {
 
   /// Compiler flags with a value, in the same word or in the next one.
   private static let flagsWithValues = [
-    "-U", "-idirafter", "-imacros", "-include", "-iquote", "-isysroot", "-isystem", "-target",
+    "-D", "-U", "-L", "-l", "-framework", "-idirafter", "-imacros", "-include", "-iquote",
+    "-isysroot", "-isystem", "-mllvm", "-target",
   ]
 
   /// How compiler flags begin. A word that is none of these is likely a misspelled option of the tool.
   private static let flagPrefixes =
-    flagsWithValues + ["-f", "-m", "-O", "-W", "-g", "-L", "-l", "-std=", "-pthread", "-pipe"]
+    flagsWithValues + ["-f", "-m", "-O", "-W", "-g", "-std=", "-pthread", "-pipe"]
 }
 
 /// What a run has found, in the order of the source.
