@@ -164,6 +164,8 @@ import Testing
           core.abandon()
         }
       }
+      // What the engine holds back refers to it.
+      engine.thaw(delivering: 0)
     }
   #endif
 }
