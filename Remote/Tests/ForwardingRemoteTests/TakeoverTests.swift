@@ -15,7 +15,10 @@ import Testing
   private let engine = MemoryEngine()
   private let link: RemoteConnection
 
-  init() async throws { link = try await RemoteConnection(engine: engine) }
+  init() async throws {
+    // A publisher that cannot be reached must not connect again, however slow the machine is.
+    link = try await RemoteConnection(engine: engine, timeout: .seconds(60))
+  }
 
   /// A publisher of one call a message, and its proxy.
   private struct Source {
