@@ -166,7 +166,7 @@ static void end(unsigned number) {
 
 /// Posts a random message to a listener that has not ended.
 static void post_one(void) {
-  // The longest ones bring a block of their own.
+  // A message with one of the longest texts brings its block.
   static char text[6000];
   unsigned number = (unsigned)random_below(listener_count);
   if (listeners[number].has_ended) return;

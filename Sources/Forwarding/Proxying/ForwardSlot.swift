@@ -18,8 +18,8 @@ extension DynamicProxy {
 
 /// The target that gets the invocations which no subscriber handles.
 ///
-/// The target is the only subscriber of a proxy of its own, the annex, which has the
-/// same methods and policies.
+/// The target is the only subscriber of a second proxy, the annex, which has the same
+/// methods and policies.
 @safe internal final class ForwardSlot: Sendable {
   /// One target that was set.
   @safe internal final class Target: @unchecked Sendable {

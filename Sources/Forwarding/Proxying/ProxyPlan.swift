@@ -83,7 +83,7 @@ internal import CForwardingInternal
 
   deinit {
     // SAFETY: each user of the set and the keys holds this object. The C part of a proxy
-    // has a reference of its own to the set.
+    // also holds the set.
     unsafe fwd_method_set_release(methods)
     unsafe verifiedKeys.deallocate()
   }

@@ -47,8 +47,9 @@ public final class RemoteConsumer: Sendable {
   /// - Throws: `RemoteError`: `missingCalls` if the log no longer has the calls after
   ///   the position; `logLost` if it ends before the position; `undecodable` if a message
   ///   cannot be decoded, has another number of calls than its trailer says, or the
-  ///   producer's schema does not fit, before any of its calls is delivered; `notForwarded` if the proxy throws; `positionNotStored`;
-  ///   `permissionDenied`, `authenticationFailed` and `insecure`.
+  ///   producer's schema does not fit, before any of its calls is delivered;
+  ///   `notForwarded` if the proxy throws; `positionNotStored`; `permissionDenied`,
+  ///   `authenticationFailed` and `insecure`.
   public func run() async throws(RemoteError) {
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else {
       throw RemoteError(.invalidArgument, "the consumer of \"\(loop.name)\" is running already")

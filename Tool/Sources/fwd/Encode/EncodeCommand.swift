@@ -183,7 +183,7 @@ extension EncodeCommand {
     "-isysroot", "-isystem", "-mllvm", "-target",
   ]
 
-  /// How compiler flags begin. A word that is none of these is likely a misspelled option of the tool.
+  /// How compiler flags begin. A word that begins otherwise is likely a misspelled option of the tool.
   private static let flagPrefixes =
     flagsWithValues + ["-f", "-m", "-O", "-W", "-g", "-std=", "-pthread", "-pipe"]
 }
