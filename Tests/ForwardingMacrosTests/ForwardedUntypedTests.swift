@@ -96,6 +96,33 @@
       withExtendedLifetime(pointer) {}
     }
 
+    /// Typed listeners, and closures that are typed by generic code.
+    @Test func `a Bool of 2 is an error of the delivery`() throws {
+      let errors = Errors()
+      var configuration = DynamicProxy.Configuration()
+      configuration.onError = { errors.append($0) }
+      let observers = try Space.ObserverProxy(configuration: configuration)
+      let counter = Counter()
+      try observers.subscribe(counter)
+      let taps = Counter()
+      let tap = try observers.before(.moved) { x, isFirst in taps.moved(x, isFirst) }
+      let pointer = try observers.proxy.functionPointer(for: "moved::")
+      let function = unsafe pointer.unsafeCast() as @convention(c) (Double, Bool) -> Void
+      let unchecked = unsafe unsafeBitCast(
+        function, to: (@convention(c) (Double, UInt8) -> Void).self)
+      unchecked(2, 1)
+      #expect(errors.descriptions.isEmpty && taps.count.load(ordering: .relaxed) == 1)
+      unchecked(2, 2)
+      #expect(counter.count.load(ordering: .relaxed) == 1)
+      #expect(taps.count.load(ordering: .relaxed) == 1)
+      let ofTap = "argument 2 of \"moved::\" is Swift.Bool, got the byte 2"
+      let ofListener = "argument 2 of \"moved::\" is the byte 2, expected Swift.Bool"
+      #expect(errors.descriptions.filter { $0.contains(ofTap) }.count == 1)
+      #expect(errors.descriptions.filter { $0.contains(ofListener) }.count == 1)
+      #expect(errors.descriptions.count == 2)
+      withExtendedLifetime((pointer, tap)) {}
+    }
+
     @Test func `a batch reaches typed listeners`() throws {
       let observers = Space.ObserverProxy()
       let counter = Counter()

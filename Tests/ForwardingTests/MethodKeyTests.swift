@@ -496,14 +496,41 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `any byte but 0 is true`() throws {
+  @Test(arguments: [ClosureConvention.packs, .loads])
+  func `a Bool of 2 is an error of the delivery`(_ convention: ClosureConvention) throws {
+    let errors = Journal()
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { errors.note($0.description) }
+    try ClosureConvention.$chosen.withValue(convention) {
+      let proxy = try DynamicProxy(configuration: configuration) { $0.optional(Kinds.bool) }
+      let token = try proxy.subscribe { $0.on(Kinds.bool) { $0 } }
+      let pointer = try proxy.functionPointer(for: Kinds.bool)
+      let call: @convention(c) (UInt8) -> Bool = unsafe unsafeBitCast(
+        pointer.unsafePointer, to: (@convention(c) (UInt8) -> Bool).self)
+      #expect(call(1) && !call(0))
+      #expect(errors.take().isEmpty)
+      #expect(!call(2))
+      #expect(
+        errors.take().joined().contains("argument 1 of \"bool:\" has the byte 2, which is no Bool"))
+      withExtendedLifetime((token, pointer)) {}
+    }
+  }
+
+  @Test func `a Bool of 2 as a result is an error of the sender`() throws {
     let proxy = try DynamicProxy { $0.optional(Kinds.bool) }
-    let token = try proxy.subscribe { $0.on(Kinds.bool) { $0 } }
-    let pointer = try proxy.functionPointer(for: Kinds.bool)
-    let call: @convention(c) (UInt8) -> Bool = unsafe unsafeBitCast(
-      pointer.unsafePointer, to: (@convention(c) (UInt8) -> Bool).self)
-    #expect(call(2) && !call(0))
-    withExtendedLifetime((token, pointer)) {}
+    let twoForTrue: @convention(c) (UnsafeRawPointer?, Bool) -> UInt8 = { $1 ? 2 : 0 }
+    let owner = Bystander()
+    let table = FunctionTable(for: Bystander.self) {
+      unsafe $0.function(Kinds.bool, calling: twoForTrue)
+    }
+    try proxy.subscribe(owner, table: table)
+    #expect(try proxy.send(Kinds.bool, false) == false)
+    for _ in 0..<2 {
+      let error = #expect(throws: ForwardingError.self) { try proxy.send(Kinds.bool, true) }
+      #expect(error?.code == .valueNotRepresentable)
+      #expect(error?.description == "the result of \"bool:\" has the byte 2, which is no Bool")
+    }
+    withExtendedLifetime(owner) {}
   }
 
   @Test func `a null result of a type that is not optional is an error of the sender`() throws {

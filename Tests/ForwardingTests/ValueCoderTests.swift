@@ -163,14 +163,20 @@ import Testing
     try roundTrip((), "v")
   }
 
-  @Test("any byte but 0 is true", arguments: [UInt8(0), 1, 2, 128, 255])
-  func bool(byte: UInt8) throws {
+  @Test(arguments: UInt8.min ... .max)
+  func `only the bytes 0 and 1 are a Bool`(byte: UInt8) throws {
     let coder = try ValueCoder<Bool>(for: TypeEncoding("B"))
-    let value = try unsafe withUnsafeBytes(of: byte) {
-      try unsafe coder.decode(from: $0.baseAddress!)
+    let decode = {
+      try unsafe withUnsafeBytes(of: byte) { try unsafe coder.decode(from: $0.baseAddress!) }
     }
-    #expect(value == (byte != 0))
-    #expect((value ? 1 : 0) == (byte != 0 ? 1 : 0))
+    if byte <= 1 {
+      #expect(try decode() == (byte == 1))
+      #expect(try (decode() ? 1 : 0) == byte)
+    } else {
+      let error = ValueMismatch(
+        code: .valueNotRepresentable, expected: "Bool", actual: "the byte \(byte)")
+      #expect(throws: error) { try decode() }
+    }
   }
 
   @Test func `pointers, selectors and functions keep their bits`() throws {

@@ -10,7 +10,7 @@
 /// | Swift type | encoding |
 /// |---|---|
 /// | integers, `Float`, `Double`, `Float80` | a number of the same size, signedness and kind |
-/// | `Bool` | `B`; any byte but 0 is true |
+/// | `Bool` | `B`; a byte other than 0 and 1 is an error |
 /// | `UnsafePointer<T>` and its mutable form | `^v`, any `^{…}` and `^(…)`, `^T`, arrays of `T`; `*` for characters |
 /// | raw and opaque pointers | anything that is a pointer |
 /// | `String` | `*`, as a copy; see `isCopied` |
@@ -34,7 +34,8 @@ internal struct ValueCoder<Value>: Sendable {
   internal enum Form: Sendable {
     /// The bytes are the value.
     case bitwise
-    /// The slot is one byte. 0 is false and every other value is true.
+    /// The slot is one byte. The byte is the value unless it is neither 0 nor 1,
+    /// which is an error.
     case bool
     /// The slot is a word. The bytes are the value unless they are null, which
     /// is an error.
@@ -106,14 +107,15 @@ extension ValueCoder {
     case .bool:
       // SAFETY: `matching` uses this form for Bool only, whose slot is one
       // byte.
-      return unsafe unsafeBitCast(slot.load(as: UInt8.self) != 0, to: Value.self)
+      let byte = unsafe slot.load(as: UInt8.self)
+      if byte > 1 { throw .byte(byte) }
     case .nonNull:
       // SAFETY: `matching` uses this form for types that are one word only.
       if unsafe slot.load(as: UInt.self) == 0 { throw .null(Value.self) }
     case .translated(let translator):
       return try unsafe translator.decode(from: slot)
     }
-    // SAFETY: as in `decode(from:)`, and the word is not null.
+    // SAFETY: as in `decode(from:)`, and the bytes are a value.
     return unsafe slot.load(as: Value.self)
   }
 

@@ -20,6 +20,11 @@ extension ValueMismatch {
       code: .typeMismatch, expected: encoding.inWords, actual: String(describing: given) + reason)
   }
 
+  /// The slot of a Bool is neither 0 nor 1.
+  internal static func byte(_ given: UInt8) -> ValueMismatch {
+    ValueMismatch(code: .valueNotRepresentable, expected: "Bool", actual: "the byte \(given)")
+  }
+
   /// A slot of a type without nil is null.
   internal static func null(_ expected: Any.Type) -> ValueMismatch {
     ValueMismatch(code: .nullPointer, expected: String(describing: expected), actual: "null")

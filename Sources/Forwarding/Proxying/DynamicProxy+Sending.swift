@@ -32,8 +32,8 @@ extension DynamicProxy {
   ///   there is no default; `deliveryFailed` if the only responders could not
   ///   take the arguments; `nullPointer` if the result is null and the key's is
   ///   not optional; `typeMismatch` if the result is an object of another class;
-  ///   `valueNotRepresentable` if it is a raw value without a case, or a
-  ///   `String` has a NUL in it.
+  ///   `valueNotRepresentable` if it is a raw value without a case or a `Bool`
+  ///   other than 0 and 1, or if a `String` has a NUL in it.
   /// - Complexity: O(*n*) in the number of subscribers.
   // Compiled into the caller, where the types are known. The optimiser does not
   // specialise the body of a loop over a parameter pack: each argument would be
@@ -225,21 +225,23 @@ extension Method {
   @inlinable
   internal func result(in room: inout SendResult) throws(ForwardingError) -> Output {
     if Output.self == Void.self { return unsafe unsafeBitCast((), to: Output.self) }
-    guard scalarKinds(of: Output.self) != nil else { return try decodedResult(in: &room) }
+    guard scalarKinds(of: Output.self) != nil, Output.self != Bool.self || isBool(in: &room) else {
+      return try decodedResult(in: &room)
+    }
     return scalar(in: &room)
   }
 
-  /// Reads a result whose type has kinds of scalars.
+  /// Whether a result of one byte is a Bool.
+  @inlinable
+  internal func isBool(in room: inout SendResult) -> Bool {
+    unsafe withUnsafeBytes(of: &room) { unsafe $0.load(as: UInt8.self) <= 1 }
+  }
+
+  /// Reads a result whose type has kinds of scalars, and whose bytes are a value.
   @inlinable
   internal func scalar(in room: inout SendResult) -> Output {
-    unsafe withUnsafeBytes(of: &room) { room in
-      // Any byte but 0 is true.
-      if Output.self == Bool.self {
-        return unsafe unsafeBitCast(room.load(as: UInt8.self) != 0, to: Output.self)
-      }
-      // SAFETY: the room is larger than a direct key's result.
-      return unsafe room.load(as: Output.self)
-    }
+    // SAFETY: the room is larger than a direct key's result.
+    unsafe withUnsafeBytes(of: &room) { unsafe $0.load(as: Output.self) }
   }
 
   @usableFromInline

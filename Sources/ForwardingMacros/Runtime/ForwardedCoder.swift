@@ -72,6 +72,8 @@
     // Sendable: without state.
 
     @unsafe func read(_ bytes: UnsafeRawPointer) -> Value? { nil }
+
+    func describeInvalid(_ byte: UInt8) -> String { "" }
   }
 
   /// Reads values of a `_ForwardedDirect` type. `Direct` and `Value` are the
@@ -83,6 +85,8 @@
       // SAFETY: they are the same type.
       unsafe unsafeBitCast(Direct._read(bytes), to: Value?.self)
     }
+
+    override func describeInvalid(_ byte: UInt8) -> String { Direct._describeInvalid(byte) }
   }
 
   /// Gives the wrapped type of an optional type.
@@ -104,7 +108,11 @@
       switch form {
       case .direct(let reader):
         // SAFETY: the argument has the type's encoding.
-        guard let value = unsafe reader.read(arguments.pointers[index]) else { throw null(index) }
+        let slot = unsafe arguments.pointers[index]
+        guard let value = unsafe reader.read(slot) else {
+          let given = unsafe reader.describeInvalid(slot.load(as: UInt8.self))
+          throw RawMismatch(index, expected: String(reflecting: Value.self), actual: given)
+        }
         return value
       case .object(let isOptional):
         // SAFETY: the argument is an object that is alive, or null.

@@ -59,6 +59,25 @@
       expected = String(reflecting: type)
       self.actual = actual
     }
+
+    /// - Parameter slot: the bytes that are not a value of a type that C has, too.
+    @usableFromInline
+    @inline(never)
+    @unsafe internal init<Value: _ForwardedDirect>(
+      _ index: Int, _ type: Value.Type, in slot: UnsafeRawPointer
+    ) {
+      // SAFETY: the slot has at least a byte.
+      self.init(index, type, is: unsafe Value._describeInvalid(slot.load(as: UInt8.self)))
+    }
+  }
+
+  extension _ForwardedDirect {
+    /// Names bytes that are not a value of the type, by the first of them.
+    @usableFromInline
+    internal static func _describeInvalid(_ byte: UInt8) -> String {
+      // The other types without a value for all bytes are pointers.
+      Self.self == Bool.self ? "the byte \(byte)" : "null"
+    }
   }
 
   // MARK: - Reading arguments
@@ -72,7 +91,7 @@
     ) throws(_ForwardedMismatch) -> Value {
       // SAFETY: the argument has the type's encoding.
       guard let value = unsafe Value._read(pointers[index]) else {
-        throw _ForwardedMismatch(index, type)
+        throw unsafe _ForwardedMismatch(index, type, in: pointers[index])
       }
       return value
     }

@@ -49,8 +49,12 @@
     @unsafe internal func direct<Frame, Tail, Value: _ForwardedDirect>(
       _ method: Int, _ frame: Frame, _ tail: Tail, as type: Value.Type
     ) throws(ForwardingError) -> Value {
-      let value: Value? = try unsafe register(method, (frame, tail)) { unsafe Value._read($0) }
-      guard let value else { throw mismatch(method, type) }
+      var first: UInt8 = 0
+      let value: Value? = try unsafe register(method, (frame, tail)) { bytes in
+        first = unsafe bytes.load(as: UInt8.self)
+        return unsafe Value._read(bytes)
+      }
+      guard let value else { throw mismatch(method, type, Value._describeInvalid(first)) }
       return value
     }
 

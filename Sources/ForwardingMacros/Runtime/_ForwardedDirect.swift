@@ -30,11 +30,12 @@
   extension Bool: _ForwardedDirect {
     @_documentation(visibility: internal) public static var _encoding: String { "B" }
 
-    /// Reads a byte: 0 is false and every other value is true.
+    /// Reads a byte of 0 or 1.
     @inlinable
     @inline(__always)
     @unsafe public static func _read(_ bytes: UnsafeRawPointer) -> Bool? {
-      unsafe bytes.load(as: UInt8.self) != 0
+      let byte = unsafe bytes.load(as: UInt8.self)
+      return byte > 1 ? nil : byte == 1
     }
   }
   extension Int8: _ForwardedDirect {

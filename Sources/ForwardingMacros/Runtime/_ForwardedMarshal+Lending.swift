@@ -16,11 +16,29 @@
       // SAFETY: the argument has the type's encoding, and is at most as wide as
       // a word. Its bytes are the first bytes of the word, since these
       // processors are little-endian.
-      let value = unsafe withUnsafePointer(to: word.littleEndian) {
-        unsafe Value._read(UnsafeRawPointer($0))
+      try unsafe withUnsafePointer(to: word.littleEndian) { slot throws(_ForwardedMismatch) in
+        guard let value = unsafe Value._read(UnsafeRawPointer(slot)) else {
+          throw unsafe _ForwardedMismatch(index, type, in: UnsafeRawPointer(slot))
+        }
+        try body(value)
       }
-      guard let value else { throw _ForwardedMismatch(index, type) }
-      try body(value)
+    }
+    /// Calls `body` with the argument of a C function as a `Bool`.
+    @inlinable
+    @inline(__always)
+    @unsafe public static func lend(
+      _ byte: UInt8, as type: Bool.Type, _ index: Int,
+      _ body: (Bool) throws(_ForwardedMismatch) -> Void
+    ) throws(_ForwardedMismatch) {
+      try unsafe lend(UInt(byte), as: type, index, body)
+    }
+    /// Lets a C function compile if the user has a type with the name `Bool`.
+    /// `_ForwardedMethod` does not use such a C function.
+    @inlinable
+    @unsafe public static func lend<Value>(
+      _: UInt8, as _: Value.Type, _: Int, _: (Value) throws(_ForwardedMismatch) -> Void
+    ) throws(_ForwardedMismatch) {
+      preconditionFailure("a C function of other types than the method's")
     }
     /// Calls `body` with an object. Its class is checked, since the encoding does
     /// not name it.

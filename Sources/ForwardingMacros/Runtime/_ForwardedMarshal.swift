@@ -349,10 +349,6 @@
     {
       value
     }
-    /// The argument of a C function as a `Bool`.
-    @inlinable
-    @inline(__always)
-    public static func register(_ value: UInt8, as _: Bool.Type) -> Bool { value != 0 }
     /// Lets a C function compile if the user has a type with the name of a
     /// standard number type. `_ForwardedMethod` does not use such a C function.
     @inlinable

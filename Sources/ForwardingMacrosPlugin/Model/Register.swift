@@ -37,7 +37,10 @@
     /// The type.
     internal var type: String { "Swift." + name }
     /// The type of the C function's parameter. C may pass any byte for a `Bool`.
-    internal var cType: String { name == "Bool" ? "Swift.UInt8" : type }
+    internal var cType: String { isBool ? "Swift.UInt8" : type }
+    /// Whether each value of the C function's parameter is one of the type.
+    internal var isValue: Bool { !isBool }
+    private var isBool: Bool { name == "Bool" }
   }
 
   extension TypeSyntax {

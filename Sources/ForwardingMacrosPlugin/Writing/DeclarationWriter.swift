@@ -142,14 +142,16 @@
 
     /// The function that gets the arguments in registers.
     private func cFunction(_ method: Method) -> String {
-      let words = method.parameters.indices.filter { method.parameters[$0].register == nil }
+      let lent = method.parameters.indices.filter {
+        method.parameters[$0].register?.isValue != true
+      }
       let arguments = method.parameters.enumerated().map { index, parameter in
         if parameter.isInout { return "&_\(index).pointee" }
-        if parameter.register == nil { return "_\(index)" }
+        if lent.contains(index) { return "_\(index)" }
         return "_M.register(_\(index), as: (\(method.type(index, in: .proxy))).self)"
       }
       var statements = statement(method, arguments)
-      for index in words.reversed() {
+      for index in lent.reversed() {
         let lend = method.parameters[index].isInout ? "lendInout" : "lend"
         let type = method.type(index, in: .proxy)
         statements = lending(
@@ -158,7 +160,7 @@
       let names = ["receiver"] + method.parameters.indices.map { "_\($0)" } + ["context"]
       let types = ["Swift.UInt"] + method.parameters.map(\.cType) + ["Swift.UInt"]
       return "{ \(names.joined(separator: ", ")) in unsafe _M.deliver(\(proxy).self, "
-        + "\(method.index), context, receiver) { listener\(words.isEmpty ? "" : Self.mismatch) in "
+        + "\(method.index), context, receiver) { listener\(lent.isEmpty ? "" : Self.mismatch) in "
         + "\(statements) } } as @convention(c) \(method.actor?.description ?? "@Sendable") "
         + "(\(types.joined(separator: ", "))) -> Swift.Void"
     }
