@@ -267,6 +267,14 @@ import Testing
       .write(toFile: tree.path + "/joined.h", atomically: true, encoding: .utf8)
     let output = try encode("--header", "joined.h", "-I\(tree.path)", "-DDEFINED=1")
     #expect(output.hasPrefix("callback  tick  vi"))
+    #expect(try encode("--header", "joined.h", "-I", tree.path, "-D", "DEFINED=1") == output)
+    // The first directory of several wins.
+    let other = tree.path + "/other"
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+    try "typedef void (*tock)(short);".write(
+      toFile: other + "/joined.h", atomically: true, encoding: .utf8)
+    let first = try encode("-I", other, "--header", "joined.h", "-I\(tree.path)", "-DDEFINED")
+    #expect(first == "callback  tock  vs\n")
   }
 
   @Test func `flags of the compiler`() throws {
@@ -318,9 +326,11 @@ import Testing
     #expect(run.output == "")
     #expect(run.errorText == "fwd: the compiler refuses its flags: unknown argument: '-mno'\n")
     #expect(run.status == 64)
-    let incomplete = try ToolRun.shell("\"$FWD\" encode 'int f(void)' -isystem")
-    #expect(incomplete.errorText.contains("The compiler's flag -isystem needs a value."))
-    #expect(incomplete.status == 64)
+    for flag in ["-isystem", "-I", "-D"] {
+      let incomplete = try ToolRun.shell("\"$FWD\" encode 'int f(void)' \(flag)")
+      #expect(incomplete.errorText.contains("The compiler's flag \(flag) needs a value."))
+      #expect(incomplete.status == 64)
+    }
     let misspelled = try ToolRun.shell("\"$FWD\" encode 'int f(void)' -jsno")
     #expect(misspelled.errorText.contains("Did you mean '--json'?"))
   }

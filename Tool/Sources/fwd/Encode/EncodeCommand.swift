@@ -22,6 +22,11 @@ struct EncodeCommand: ParsableCommand {
         fwd encode --header sqlite3.h sqlite3_update_hook
         fwd encode --header expat.h --swift --import CExpat
 
+      -I DIRECTORY, -D NAME=VALUE and other flags go to the C compiler, in their order. The output of pkg-config \
+      can be given as it is:
+
+        fwd encode --header libxml/parser.h $(pkg-config --cflags libxml-2.0)
+
       A function's parameters of a function type are callbacks, shown as NAME/PARAMETER; function pointers \
       in structs are shown as STRUCT.FIELD. `context` marks the parameters of type `void *`, the likeliest \
       first. A struct that its encoding does not describe completely (bit-fields, attributes) comes with \
@@ -43,19 +48,9 @@ struct EncodeCommand: ParsableCommand {
   var headers: [String] = []
 
   @Option(
-    name: [.customLong("include"), .customShort("I")],
-    help: ArgumentHelp("A directory with headers.", valueName: "directory"))
-  var includeDirectories: [String] = []
-
-  @Option(
-    name: [.customLong("define"), .customShort("D")],
-    help: ArgumentHelp("A macro, as for the compiler.", valueName: "name[=value]"))
-  var defines: [String] = []
-
-  @Option(
     name: .customLong("flag"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "A flag of the C compiler. Flags that pkg-config prints, such as -pthread, need no --flag.",
+      "A flag for the C compiler that the tool does not recognize, such as --sysroot=/.",
       valueName: "flag"))
   var flags: [String] = []
 
@@ -125,8 +120,7 @@ struct EncodeCommand: ParsableCommand {
   func run() throws {
     try reporting {
       let clang = try Clang.load()
-      let options = Source.Options(
-        headers: headers, includeDirectories: includeDirectories, defines: defines, flags: flags)
+      let options = Source.Options(headers: headers, flags: flags)
       var found = EncodedDeclarations()
       for item in items where Self.isDeclaration(item) {
         try found.add(declaration: item, clang, options)
@@ -150,8 +144,7 @@ extension EncodeCommand {
   /// Writes the compiler flags among the arguments of `fwd encode` as options that the
   /// parser of arguments knows, so that what pkg-config prints can be given as it is.
   ///
-  /// `-I` is separated from its value. Other flags become values of `--flag`, which keep
-  /// their order: `-U` ends an earlier `-D`.
+  /// The flags become values of `--flag`, which keep their order: `-U` ends an earlier `-D`.
   static func readingCompilerFlags(_ arguments: [String]) -> [String] {
     guard arguments.first == configuration.commandName else { return arguments }
     let options = arguments.prefix { $0 != "--" }
@@ -166,8 +159,6 @@ extension EncodeCommand {
       } else if flagsWithValues.contains(argument) {
         result += ["--flag", argument]
         isValue = true
-      } else if argument.count > 2 && argument.hasPrefix("-I") {
-        result += ["-I", String(argument.dropFirst(2))]
       } else if flagPrefixes.contains(where: { argument.hasPrefix($0) }) {
         result += ["--flag", argument]
       } else {
@@ -179,7 +170,7 @@ extension EncodeCommand {
 
   /// Compiler flags with a value, in the same word or in the next one.
   private static let flagsWithValues = [
-    "-D", "-U", "-L", "-l", "-framework", "-idirafter", "-imacros", "-include", "-iquote",
+    "-D", "-I", "-U", "-L", "-l", "-framework", "-idirafter", "-imacros", "-include", "-iquote",
     "-isysroot", "-isystem", "-mllvm", "-target",
   ]
 

@@ -8,9 +8,7 @@ import Foundation
 @safe final class Source {
   struct Options {
     var headers: [String] = []
-    var includeDirectories: [String] = []
-    var defines: [String] = []
-    /// Other flags of the compiler.
+    /// Flags of the compiler, in its order.
     var flags: [String] = []
   }
 
@@ -43,8 +41,7 @@ import Foundation
     }
     var arguments = ["-xc", "-std=gnu17", "-w"]
     if let directory = clang.resourceDirectory { arguments += ["-resource-dir", directory] }
-    arguments += options.includeDirectories.flatMap { ["-I", $0] }
-    arguments += options.defines.flatMap { ["-D", $0] } + options.flags
+    arguments += options.flags
     let copies = unsafe arguments.map { unsafe strdup($0) }
     defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
     let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
@@ -117,7 +114,7 @@ extension Source {
       throw Failure(
         isMissing ? .noInput : .dataError,
         "\(place): \(message)\n  nothing was encoded, since types could be wrong after an error; "
-          + "--header can name headers that must come first, --include their directories")
+          + "--header can name headers that must come first, -I their directories")
     }
   }
 
