@@ -389,24 +389,47 @@ import Testing
 }
 
 @Suite struct PaceTests {
-  @Test func `A throttled subscription delivers the latest once in an interval`() async throws {
-    let proxy = try Feed.proxy()
+  /// A log that gets paced messages on a queue. The test moves the clock.
+  private struct Paced {
+    let proxy: DynamicProxy
     let clock = ManualClock()
-    let queue = DispatchQueue(label: "throttled")
+    let queue = DispatchQueue(label: "paced")
     let log = Log()
-    let subscription = try proxy.subscribe(
-      log, on: queue, to: Feed.number, overflow: .latest,
-      pace: .throttled(every: .milliseconds(10), clock: clock)
-    ) { log, number in log.numbers.append(number) }
+    let subscription: DynamicProxy.QueuedSubscription
+
+    /// - Parameter respond: is called after the delivery of each number, on the queue.
+    init(
+      _ overflow: DynamicProxy.Overflow = .unbounded, isThrottled: Bool = true,
+      respond: @escaping @Sendable (DynamicProxy, Int64) -> Void = { _, _ in }
+    ) throws {
+      let proxy = try Feed.proxy()
+      let interval = Duration.milliseconds(10)
+      subscription = try proxy.subscribe(
+        log, on: queue, to: Feed.number, overflow: overflow,
+        pace: isThrottled
+          ? .throttled(every: interval, clock: clock) : .debounced(for: interval, clock: clock)
+      ) { log, number in
+        log.numbers.append(number)
+        respond(proxy, number)
+      }
+      self.proxy = proxy
+    }
+
+    /// What has been delivered, read on the queue.
+    var delivered: [Int64] { queue.sync { log.numbers } }
+  }
+
+  @Test func `A throttled subscription delivers the latest once in an interval`() async throws {
+    let paced = try Paced(.latest)
     for number in 0..<30 {
-      try proxy.send(Feed.number, Int64(number))
-      #expect(await eventually { clock.sleeperCount == 1 })
-      clock.advance(by: 4)
+      try paced.proxy.send(Feed.number, Int64(number))
+      #expect(await eventually { paced.clock.sleeperCount == 1 })
+      paced.clock.advance(by: 4)
       // At 12, 24, … the interval is over.
-      if number % 3 == 2 { await subscription.drained() }
+      if number % 3 == 2 { await paced.subscription.drained() }
     }
     let latest: [Int64] = [2, 5, 8, 11, 14, 17, 20, 23, 26, 29]
-    #expect(log.numbers == latest)
+    #expect(paced.log.numbers == latest)
   }
 
   @Test func `A debounced subscription delivers when it has been quiet`() async throws {
@@ -437,19 +460,12 @@ import Testing
   func `Thousands of messages are delivered at the end of one interval`(
     _ overflow: DynamicProxy.Overflow
   ) async throws {
-    let proxy = try Feed.proxy()
-    let clock = ManualClock()
-    let queue = DispatchQueue(label: "many")
-    let log = Log()
-    let subscription = try proxy.subscribe(
-      log, on: queue, to: Feed.number, overflow: overflow,
-      pace: .throttled(every: .milliseconds(10), clock: clock)
-    ) { log, number in log.numbers.append(number) }
-    for number in 0..<3000 { try proxy.send(Feed.number, Int64(number)) }
-    #expect(await eventually { clock.sleeperCount == 1 })
-    clock.advance(by: 10)
-    await subscription.drained()
-    #expect(log.numbers == (overflow == .latest ? [2999] : (0..<3000).map(Int64.init)))
+    let paced = try Paced(overflow)
+    for number in 0..<3000 { try paced.proxy.send(Feed.number, Int64(number)) }
+    #expect(await eventually { paced.clock.sleeperCount == 1 })
+    paced.clock.advance(by: 10)
+    await paced.subscription.drained()
+    #expect(paced.log.numbers == (overflow == .latest ? [2999] : (0..<3000).map(Int64.init)))
   }
 
   @Test(
@@ -457,139 +473,100 @@ import Testing
   func `Messages that come during the deliveries wait for the next interval`(
     isThrottled: Bool, _ overflow: DynamicProxy.Overflow
   ) async throws {
-    let proxy = try Feed.proxy()
-    let clock = ManualClock()
-    let queue = DispatchQueue(label: "during")
-    let log = Log()
-    let interval = Duration.milliseconds(10)
-    let subscription = try proxy.subscribe(
-      log, on: queue, to: Feed.number, overflow: overflow,
-      pace: isThrottled
-        ? .throttled(every: interval, clock: clock) : .debounced(for: interval, clock: clock)
-    ) { log, number in
-      log.numbers.append(number)
+    let paced = try Paced(overflow, isThrottled: isThrottled) { proxy, number in
       if number < 9 { try! proxy.send(Feed.number, number + 1) }
     }
-    try proxy.send(Feed.number, 0)
+    try paced.proxy.send(Feed.number, 0)
     for number: Int64 in 0..<10 {
-      #expect(await eventually { clock.sleeperCount == 1 })
-      #expect(queue.sync { log.numbers } == Array(0..<number))
-      clock.advance(by: 10)
+      #expect(await eventually { paced.clock.sleeperCount == 1 })
+      #expect(paced.delivered == Array(0..<number))
+      paced.clock.advance(by: 10)
     }
-    await subscription.drained()
-    #expect(log.numbers == Array(0..<10))
+    await paced.subscription.drained()
+    #expect(paced.log.numbers == Array(0..<10))
     // Nothing waits, so no interval begins.
     try await Task.sleep(for: .milliseconds(5))
-    #expect(clock.sleeperCount == 0)
-    #expect(subscription.droppedCount == 0)
+    #expect(paced.clock.sleeperCount == 0)
+    #expect(paced.subscription.droppedCount == 0)
   }
 
   @Test func `The rest of many messages does not take later ones along`() async throws {
-    let proxy = try Feed.proxy()
-    let clock = ManualClock()
-    let queue = DispatchQueue(label: "rest")
-    let log = Log()
-    let subscription = try proxy.subscribe(
-      log, on: queue, to: Feed.number, pace: .throttled(every: .milliseconds(10), clock: clock)
-    ) { log, number in
-      log.numbers.append(number)
+    let paced = try Paced { proxy, number in
       if number == 0 || number == 2999 { try! proxy.send(Feed.number, -1) }
     }
-    for number in 0..<3000 { try proxy.send(Feed.number, Int64(number)) }
-    #expect(await eventually { clock.sleeperCount == 1 })
-    clock.advance(by: 10)
+    for number in 0..<3000 { try paced.proxy.send(Feed.number, Int64(number)) }
+    #expect(await eventually { paced.clock.sleeperCount == 1 })
+    paced.clock.advance(by: 10)
     // The next interval begins when all of the 3,000 have been delivered.
-    #expect(await eventually { clock.sleeperCount == 1 })
-    #expect(queue.sync { log.numbers } == Array(0..<3000))
-    clock.advance(by: 10)
-    await subscription.drained()
-    #expect(log.numbers == Array(0..<3000) + [-1, -1])
+    #expect(await eventually { paced.clock.sleeperCount == 1 })
+    #expect(paced.delivered == Array(0..<3000))
+    paced.clock.advance(by: 10)
+    await paced.subscription.drained()
+    #expect(paced.log.numbers == Array(0..<3000) + [-1, -1])
   }
 
   @Test func `The rest of many messages ends the interval, even if it is dropped`() async throws {
-    let proxy = try Feed.proxy()
-    let clock = ManualClock()
-    let queue = DispatchQueue(label: "dropped rest")
-    let log = Log()
-    let subscription = try proxy.subscribe(
-      log, on: queue, to: Feed.number, overflow: .dropOldest(limit: 2000),
-      pace: .throttled(every: .milliseconds(10), clock: clock)
-    ) { log, number in
-      log.numbers.append(number)
+    let paced = try Paced(.dropOldest(limit: 2000)) { proxy, number in
       // A drain ends after 1,024 messages.
       guard number == 1023 else { return }
       for number: Int64 in 2000..<4000 { try! proxy.send(Feed.number, number) }
     }
-    for number: Int64 in 0..<2000 { try proxy.send(Feed.number, number) }
-    #expect(await eventually { clock.sleeperCount == 1 })
-    clock.advance(by: 10)
-    #expect(await eventually { clock.sleeperCount == 1 })
-    #expect(queue.sync { log.numbers } == Array(0..<1024))
-    clock.advance(by: 10)
-    await subscription.drained()
-    #expect(log.numbers == Array(0..<1024) + Array(2000..<4000))
-    #expect(subscription.droppedCount == 976)
+    for number: Int64 in 0..<2000 { try paced.proxy.send(Feed.number, number) }
+    #expect(await eventually { paced.clock.sleeperCount == 1 })
+    paced.clock.advance(by: 10)
+    #expect(await eventually { paced.clock.sleeperCount == 1 })
+    #expect(paced.delivered == Array(0..<1024))
+    paced.clock.advance(by: 10)
+    await paced.subscription.drained()
+    #expect(paced.log.numbers == Array(0..<1024) + Array(2000..<4000))
+    #expect(paced.subscription.droppedCount == 976)
   }
 
   @Test func `A throttled subscription keeps to its interval while a thread sends`() async throws {
-    let proxy = try Feed.proxy()
-    let clock = ManualClock()
-    let queue = DispatchQueue(label: "sending")
-    let log = Log()
-    let subscription = try proxy.subscribe(
-      log, on: queue, to: Feed.number, overflow: .latest,
-      pace: .throttled(every: .milliseconds(10), clock: clock)
-    ) { log, number in log.numbers.append(number) }
+    let paced = try Paced(.latest)
     let isOver = Atomic(false)
     async let sent = Task.detached {
       var number: Int64 = 0
       while !isOver.load(ordering: .relaxed) {
-        try proxy.send(Feed.number, number)
+        try paced.proxy.send(Feed.number, number)
         number += 1
         if number % 64 == 0 { await Task.yield() }
       }
       return number
     }.value
     for interval in 0..<50 {
-      #expect(await eventually { clock.sleeperCount == 1 })
-      #expect(queue.sync { log.numbers.count } == interval)
-      clock.advance(by: 10)
+      #expect(await eventually { paced.clock.sleeperCount == 1 })
+      #expect(paced.delivered.count == interval)
+      paced.clock.advance(by: 10)
     }
     isOver.store(true, ordering: .relaxed)
     let count = try await sent
     #expect(
       await eventually {
-        if clock.sleeperCount == 1 { clock.advance(by: 10) }
-        return queue.sync { log.numbers.last } == count - 1
+        if paced.clock.sleeperCount == 1 { paced.clock.advance(by: 10) }
+        return paced.delivered.last == count - 1
       })
-    let delivered = queue.sync { log.numbers.count }
+    let delivered = paced.delivered.count
     #expect(delivered == 50 || delivered == 51)
-    #expect(subscription.droppedCount == UInt64(Int(count) - delivered))
+    #expect(paced.subscription.droppedCount == UInt64(Int(count) - delivered))
   }
 
   @Test func `Messages that are refused are no quiet`() async throws {
-    let proxy = try Feed.proxy()
-    let clock = ManualClock()
-    let queue = DispatchQueue(label: "refusing")
-    let log = Log()
-    let subscription = try proxy.subscribe(
-      log, on: queue, to: Feed.number, overflow: .dropNewest(limit: 1),
-      pace: .debounced(for: .milliseconds(10), clock: clock)
-    ) { log, number in log.numbers.append(number) }
+    let paced = try Paced(.dropNewest(limit: 1), isThrottled: false)
     for number in 0..<20 {
-      try proxy.send(Feed.number, Int64(number))
-      #expect(await eventually { clock.sleeperCount == 1 })
-      clock.advance(by: 4)
+      try paced.proxy.send(Feed.number, Int64(number))
+      #expect(await eventually { paced.clock.sleeperCount == 1 })
+      paced.clock.advance(by: 4)
     }
-    #expect(await eventually { clock.sleeperCount == 1 })
-    queue.sync { #expect(log.numbers.isEmpty) }
-    while queue.sync(execute: { log.numbers.isEmpty }) {
-      if clock.sleeperCount == 1 { clock.advance(by: 10) }
+    #expect(await eventually { paced.clock.sleeperCount == 1 })
+    #expect(paced.delivered.isEmpty)
+    while paced.delivered.isEmpty {
+      if paced.clock.sleeperCount == 1 { paced.clock.advance(by: 10) }
       try await Task.sleep(for: .milliseconds(2))
     }
-    await subscription.drained()
-    #expect(log.numbers == [0])
-    #expect(subscription.droppedCount == 19)
+    await paced.subscription.drained()
+    #expect(paced.log.numbers == [0])
+    #expect(paced.subscription.droppedCount == 19)
   }
 
   @Test func `A paced mailbox cannot be waited for`() throws {
