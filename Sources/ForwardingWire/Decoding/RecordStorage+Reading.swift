@@ -15,16 +15,18 @@ internal import Forwarding
 extension RecordStorage {
   // MARK: Headers
 
-  /// Checks the header of the record that begins at an offset below the count.
+  /// Checks the header of the record that begins at an offset in a message.
   ///
-  /// - Returns: the length of the record, which lies in the bytes.
+  /// - Returns: the length of the record, which lies in the message.
   @inline(__always)
-  internal func checkRecord(at start: Int) throws(WireError) -> Int {
-    let left = count - start
+  internal func checkRecord(
+    at start: Int, of message: Range<Int>
+  ) throws(WireError) -> Int {
+    let left = message.upperBound - start
     guard left >= RecordHeader.size else { throw truncated(left, expected: RecordHeader.size) }
     // SAFETY: there is a header. Records begin at multiples of 8, as the lengths say.
     let record = unsafe base + start
-    if start == 0 { try checkBeginning(left) }
+    if start == message.lowerBound { try checkBeginning(start, left) }
     let version = unsafe record.load(fromByteOffset: 9, as: UInt8.self)
     guard version == RecordHeader.version else { throw otherVersion(version) }
     let length = Int(unsafe record.load(as: UInt32.self))
@@ -39,12 +41,12 @@ extension RecordStorage {
   }
 
   /// Tells bytes of another form from damaged ones.
-  private func checkBeginning(_ left: Int) throws(WireError) {
+  private func checkBeginning(_ start: Int, _ left: Int) throws(WireError) {
     let magic = SchemaRecord.magic
     // SAFETY: at most as many bytes are read as there are.
     let found = unsafe UnsafeRawBufferPointer(
-      start: base + RecordHeader.size, count: min(left - RecordHeader.size, magic.count))
-    let kind = unsafe base.load(fromByteOffset: 8, as: UInt8.self)
+      start: base + start + RecordHeader.size, count: min(left - RecordHeader.size, magic.count))
+    let kind = unsafe base.load(fromByteOffset: start + 8, as: UInt8.self)
     guard unsafe kind == RecordHeader.Kind.schema && magic.starts(with: found) else {
       throw WireError(
         .notWireForm,

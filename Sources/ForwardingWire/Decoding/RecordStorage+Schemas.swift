@@ -29,10 +29,13 @@ extension RecordStorage {
     }
     if let earlier = schemas[identifier] {
       let same = unsafe UnsafeRawBufferPointer(start: base, count: count)[earlier.range]
-      guard unsafe same.elementsEqual(record) else {
+      if unsafe same.elementsEqual(record) {
+        schemas[identifier]?.message = message
+        return
+      }
+      guard earlier.message != message else {
         throw malformed("two different schemas have the identifier \(hexadecimal(identifier))")
       }
-      return
     }
     let methods: [Unmanaged<WireMethod>?]
     if let schema, unsafe record.elementsEqual(schema.bytes) {
@@ -40,7 +43,8 @@ extension RecordStorage {
     } else {
       unsafe methods = try readMethods(record)
     }
-    schemas[identifier] = unsafe Recorded(range: start..<start + length, methods: methods)
+    schemas[identifier] = unsafe Recorded(
+      range: start..<start + length, methods: methods, message: message)
   }
 
   private func readMethods(

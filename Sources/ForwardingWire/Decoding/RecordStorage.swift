@@ -23,9 +23,13 @@ internal import Forwarding
     var range: Range<Int>
     /// The reader's method for each recorded one; nil for those that it leaves out.
     var methods: [Unmanaged<WireMethod>?]
+    /// The number of the last message that has it.
+    var message: Int
   }
 
   internal var schemas: [UInt32: Recorded] = [:]
+  /// The number of the message that is read. Its records can refer to no other one's schemas.
+  internal private(set) var message = 0
 
   /// The method that was last forwarded, the proxy's method, and the proxy. Records mostly have
   /// one method and go to one proxy.
@@ -90,10 +94,14 @@ internal import Forwarding
     return resolved.unowned
   }
 
-  /// Returns the methods of a recorded schema.
+  /// Forgets which schemas have been read. They stay in the table, since the next message mostly
+  /// has one of them: comparing its bytes then takes the place of reading them.
+  internal func forgetSchemas() { message += 1 }
+
+  /// Returns the methods of a schema that the message has.
   @inline(never)
   internal func findSchema(_ identifier: UInt32) throws(WireError) -> [Unmanaged<WireMethod>?] {
-    guard let found = schemas[identifier] else {
+    guard let found = schemas[identifier], found.message == message else {
       throw WireError(
         .unknownSchema,
         "the record has the schema \(hexadecimal(identifier)), but no schema record before it has: "

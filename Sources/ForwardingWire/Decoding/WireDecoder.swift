@@ -21,9 +21,16 @@
 public struct WireDecoder: ~Copyable {
   @usableFromInline internal let storage: RecordStorage
   private var position = 0
+  /// The bytes of the message that is read: all bytes, unless `startMessage` says otherwise.
+  private var message: Range<Int>
   private var last = LastSchema()
-  /// How many invocations have been read, those included that the schema leaves out.
-  package private(set) var invocationCount = 0
+  /// How many invocations the decoder has read, including those of methods that the
+  /// reader's schema leaves out.
+  ///
+  /// It counts from the beginning of the bytes, or from the last ``startMessage(_:)``. When
+  /// ``next()`` has returned nil, it is the number of all invocations in the bytes or in the
+  /// message. A writer that says how many records it has written can be compared with it.
+  public private(set) var invocationCount = 0
   /// The bytes of the last record.
   package private(set) var lastRange = 0..<0
 
@@ -37,6 +44,7 @@ public struct WireDecoder: ~Copyable {
   /// - Complexity: O(*n*) in the number of bytes.
   public init(_ bytes: [UInt8], schema: WireSchema) {
     storage = RecordStorage([bytes], schema)
+    message = 0..<storage.count
   }
 
   /// Creates a decoder that reads records by their recorded schemas, to show or to
@@ -44,12 +52,14 @@ public struct WireDecoder: ~Copyable {
   /// beyond a copy. The names of the recorded methods stay in memory.
   package init(showing bytes: [UInt8]) {
     storage = RecordStorage([bytes], nil)
+    message = 0..<storage.count
   }
 
   /// Creates a decoder for bytes that lie in several arrays, each of which ends with a
   /// record. Without a schema it shows records only.
   package init(joining pieces: [[UInt8]], schema: WireSchema?) {
     storage = RecordStorage(pieces, schema)
+    message = 0..<storage.count
   }
 
   /// The recorded schemas that have been read, with the places of their records and the
@@ -70,8 +80,8 @@ public struct WireDecoder: ~Copyable {
   /// - Throws: `WireError`: `notWireForm`, `unsupportedVersion`, `truncated`,
   ///   `checksumMismatch`, `malformed`, `unknownSchema`; `unknownMethod` and
   ///   `schemaMismatch` for a recorded schema that does not fit the reader's. The error's
-  ///   `offset` is the byte at which the record begins. The decoder stays there: the next
-  ///   call throws the same error.
+  ///   `offset` is the byte at which the record begins, counted from the beginning of the
+  ///   bytes or of the message. The decoder stays there: the next call throws the same error.
   /// - Complexity: O(*n*) in the length of the record.
   // Inlinable, so that the compiler sees that a record which the caller does not keep needs
   // no reference to the storage: counting it would cost as much as decoding.
@@ -82,20 +92,55 @@ public struct WireDecoder: ~Copyable {
     return unsafe WireRecord(storage: storage, found)
   }
 
+  /// Starts to read one of several messages that lie in the decoder's bytes.
+  ///
+  /// Each message begins with its schema record. It is read as if it were alone: its records can
+  /// refer to its own schemas only, ``next()`` returns nil at its end, and
+  /// ``invocationCount`` begins with 0. One decoder for many short messages costs less than a
+  /// decoder for each.
+  ///
+  /// ```swift
+  /// var decoder = WireDecoder(bytes, schema: schema)
+  /// for message in messages {
+  ///   decoder.startMessage(message.range)
+  ///   while let record = try decoder.next() { records.append(record) }
+  ///   guard decoder.invocationCount == message.callCount else { throw Incomplete() }
+  /// }
+  /// ```
+  ///
+  /// - Parameter range: the bytes of the message. It must lie in the decoder's bytes, begin at a
+  ///   multiple of 8, and begin after the records that have been read: decoding changes their
+  ///   bytes.
+  public mutating func startMessage(_ range: Range<Int>) {
+    precondition(
+      range.lowerBound >= position && range.upperBound <= storage.count,
+      "the message \(range) does not lie in the bytes \(position)..<\(storage.count), which have not been read"
+    )
+    precondition(
+      range.lowerBound % 8 == 0,
+      "the message begins at byte \(range.lowerBound), expected a multiple of 8")
+    storage.forgetSchemas()
+    last = LastSchema()
+    message = range
+    position = range.lowerBound
+    lastRange = position..<position
+    invocationCount = 0
+  }
+
   /// Finds, checks and counts the next invocation.
   @usableFromInline @unsafe
   internal mutating func find() throws(WireError) -> FoundRecord? {
-    while position < storage.count {
+    while position < message.upperBound {
       let start = position
       do throws(WireError) {
-        let length = try storage.checkRecord(at: start)
+        let length = try storage.checkRecord(at: start, of: message)
         let record = unsafe try storage.read(start, length, &last)
         position = start + length
         lastRange = start..<position
         if storage.isInvocation(start) { invocationCount += 1 }
         if let record = unsafe record { return unsafe record }
       } catch {
-        throw error.at(start)
+        throw error.at(start - message.lowerBound)
       }
     }
     return nil
