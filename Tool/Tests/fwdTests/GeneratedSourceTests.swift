@@ -126,6 +126,102 @@ import Testing
     #expect(output == "22\n[\"walk\"] 2.0\n[\"walk\"] 2.0\n")
   }
 
+  // MARK: - Members of structs
+
+  /// A library that does less without a callback. Some of its names would be those of keys, of the table, of the
+  /// enum, and of members that Swift has other uses for.
+  private static let clashingHeader = """
+    enum clashEvent { event_begin = 5, event_end = 7 };
+    typedef int (*clash_event)(enum clashEvent event);
+    enum table { first_table = 3 };
+    typedef enum table (*table_of)(enum table table);
+    struct Clash { int x; };
+    typedef void (*at)(const struct Clash *point);
+    struct clash_ops {
+      int (*init)(int value);
+      void (*self)(void *context, enum clashEvent event);
+      double (*a_b)(enum table table);
+      void *(*aB)(void);
+      enum clashEvent (*next)(void);
+    };
+    static inline int run_ops(const struct clash_ops *ops, int value) {
+      if (ops->self) ops->self(0, event_end);
+      return ops->init ? ops->init(value) : -100;
+    }
+    """
+
+  private static let clashingProgram = """
+    import CClash
+    import Forwarding
+
+    // Calls fail, since nobody responds.
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { _ in }
+    let proxy = try DynamicProxy(
+      adopting: ClashCallbacks.table2(), configuration: configuration)
+    let ops = try ClashCallbacks.clashOps(
+      proxy, owner: proxy, nullIfUnimplemented: [.`init`, .self2], aBOnFailure: 2.5,
+      aB2OnFailure: UnsafeMutableRawPointer(bitPattern: 16), nextOnFailure: event_end)
+    print(run_ops(ops, 1), ops.pointee.`init` == nil, ops.pointee.a_b == nil)
+    print(ops.pointee.a_b(first_table), Int(bitPattern: ops.pointee.aB()), ops.pointee.next().rawValue)
+    let token = try proxy.subscribe {
+      $0.on(ClashCallbacks.clashOpsInit) { value in value + 1 }
+      $0.on(ClashCallbacks.clashOpsSelf) { event in print("event", event.rawValue) }
+      $0.on(ClashCallbacks.clashOpsNext) { event_begin }
+    }
+    print(run_ops(ops, 1), ops.pointee.next().rawValue)
+    token.cancel()
+    print(run_ops(ops, 1))
+
+    // What is left out is what the methods declare, and no member is null.
+    let other = try DynamicProxy("Other", configuration: configuration) {
+      $0.optional(ClashCallbacks.clashOpsInit, onFailure: -5)
+      $0.optional(ClashCallbacks.clashOpsSelf)
+      $0.optional(ClashCallbacks.clashOpsAB)
+      $0.optional(ClashCallbacks.clashOpsAB2)
+      $0.optional(ClashCallbacks.clashOpsNext)
+    }
+    let plain = try ClashCallbacks.clashOps(other, owner: other)
+    print(run_ops(plain, 1), plain.pointee.a_b(first_table), plain.pointee.aB() == nil)
+    let all = try ClashCallbacks.clashOps(
+      other, owner: other, nullIfUnimplemented: Set(ClashCallbacks.ClashOpsMember.allCases))
+    print(all.pointee.a_b == nil && all.pointee.next == nil)
+
+    // A key beside an enum of its name.
+    let events = try DynamicProxy(adopting: ClashCallbacks.table2())
+    let twice = try events.subscribe { $0.on(ClashCallbacks.clashEvent2) { Int32($0.rawValue) * 2 } }
+    print(try events.send(ClashCallbacks.clashEvent2, event_end))
+    withExtendedLifetime(twice) {}
+    """
+
+  @Test func `members are null or fail as the program says, and no name is that of a C type`()
+    throws
+  {
+    let tree = try TemporaryTree()
+    try Self.clashingHeader.write(
+      toFile: tree.path + "/clash.h", atomically: true, encoding: .utf8)
+    let output = try run(
+      Self.clashingProgram, header: tree.path + "/clash.h", module: "CClash", in: tree)
+    #expect(
+      output == """
+        -100 true false
+        2.5 16 7
+        event 7
+        2 5
+        -100
+        -5 0.0 true
+        true
+        14
+
+        """)
+    let named = try ToolRun.fwd(
+      "encode", "--header", tree.path + "/clash.h", "--swift", "--name", "Clash")
+    #expect(
+      named.errorText
+        == "fwd: \"Clash\" is a type of the header: the enum needs another --name\n")
+    #expect(named.status == 64 && named.output == "")
+  }
+
   @Test(.enabled(if: hasExpat)) func `the callbacks of expat reach two observers`() throws {
     let tree = try TemporaryTree()
     let file = try #require(EncodeCommandTests.installed.first { $0.header == "expat.h" }).file

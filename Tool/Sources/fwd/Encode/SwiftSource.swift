@@ -9,29 +9,41 @@ import Foundation
 struct SwiftSource {
   let text: String
 
-  init(_ found: EncodedDeclarations, name: String?, headers: [String], modules: [String]) {
+  /// - Throws: `Failure` if the name is that of a C type in the file.
+  init(
+    _ found: EncodedDeclarations, name: String?, headers: [String], modules: [String]
+  ) throws {
     let base = headers.first.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
-    let namespace = name ?? Self.namespace(of: base ?? "")
-    // A member of the enum hides a struct of its name.
-    var identifiers = SwiftName.Pool(taken: Set(found.structs.map(\.name) + ["table"]))
-    var keys: [String] = []
+    var keys: [(function: EncodedFunction, title: String, key: Result<Key, Problem>)] = []
+    for function in found.functions where function.kind != .function {
+      let title = function.name == Source.typeName ? "callback" : function.name
+      let key = Result { () throws(Problem) in try Key(function, title) }
+      keys.append((function, title, key))
+    }
+    // A member of the enum hides a type of its name, and so does the enum.
+    let typeNames = keys.reduce(into: Set(found.structs.map(\.name))) {
+      if case .success(let key) = $1.key { $0.formUnion(key.typeNames) }
+    }
+    let namespace = try Self.namespace(name, base ?? "", typeNames)
+    var identifiers = SwiftName.Pool(taken: typeNames)
+    let tableName = identifiers.take("table")
+    var declarations: [String] = []
     var required: [String] = []
     var enums = EnumConformances()
     var tables = CallbackTables(of: found.structs)
     let owners = Dictionary(grouping: found.functions) { Self.owner(of: $0.name) ?? "" }
-    for function in found.functions where function.kind != .function {
-      let title = function.name == Source.typeName ? "callback" : function.name
+    for (function, title, key) in keys {
       do {
-        let key = try Key(function, title)
+        let key = try key.get()
         // A function's only callback without a name has the function's name.
         let owner = Self.owner(of: title).flatMap { owners[$0]?.count == 1 ? $0 : nil }
         let identifier = identifiers.take(SwiftName.lowerCamel(owner ?? title))
-        keys.append(key.declaration(identifier))
+        declarations.append(key.declaration(identifier))
         try enums.add(function)
         required.append("      $0.optional(\(identifier))")
-        tables.add(function, identifier)
+        tables.add(function, key, identifier)
       } catch {
-        keys.append("  // \(title): no key, since \(error.text)")
+        declarations.append("  // \(title): no key, since \(error.text)")
       }
     }
     var lines = ["// Written by fwd encode --swift. Do not edit; write it again instead.", ""]
@@ -40,13 +52,13 @@ struct SwiftSource {
       "", "/// The callbacks of \(headers.isEmpty ? "C" : headers.joined(separator: ", ")).",
     ]
     lines += ["enum \(namespace) {"]
-    lines.append(keys.joined(separator: "\n\n"))
+    lines.append(declarations.joined(separator: "\n\n"))
     if !required.isEmpty {
       lines += [
         "",
         "  /// A protocol of all of them, none of which a subscriber must have. A callback with a result",
         "  /// calls its first subscriber only, unless `Configuration.results` has another policy for its key.",
-        "  static func table() throws(ForwardingError) -> ProtocolTable {",
+        "  static func \(tableName)() throws(ForwardingError) -> ProtocolTable {",
         "    try ProtocolTable(\"\(namespace)\") {",
       ]
       lines += required + ["    }", "  }"]
@@ -57,12 +69,21 @@ struct SwiftSource {
     text = lines.joined(separator: "\n")
   }
 
-  /// The name of the enum for a header.
-  private static func namespace(of header: String) -> String {
+  /// The name of the enum: the given one, or one for a header.
+  private static func namespace(
+    _ given: String?, _ header: String, _ typeNames: Set<String>
+  ) throws(Failure) -> String {
+    if let given {
+      guard !typeNames.contains(given) else {
+        throw Failure(
+          .usage, "\"\(given)\" is a type of the header: the enum needs another --name")
+      }
+      return given
+    }
     let name = SwiftName.upperCamel(header)
     if name.isEmpty { return "Callbacks" }
     if name.first?.isNumber == true { return "Header" + name }
-    return isReserved(name) ? name + "Callbacks" : name
+    return isReserved(name) || typeNames.contains(name) ? name + "Callbacks" : name
   }
 
   /// Whether a name is a keyword, or one that the Swift file uses.
@@ -71,7 +92,7 @@ struct SwiftSource {
       "Any", "Self", "Type", "Protocol", "Method", "ProtocolTable", "ForwardingError", "Forwarding",
       "Swift", "Void", "Bool", "Int", "UInt", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16",
       "UInt32", "UInt64", "Float", "Double", "CChar", "OpaquePointer", "UnsafePointer",
-      "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer",
+      "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer", "Set", "CaseIterable",
     ]
     return used.contains(name) || SwiftName.isKeyword(name)
   }
@@ -87,39 +108,100 @@ struct SwiftSource {
 extension SwiftSource {
   /// Functions that fill the structs of callbacks.
   private struct CallbackTables {
+    /// A member of a struct, with a key.
+    private struct Member {
+      /// The name in C.
+      let field: String
+      /// The name in Swift, which no other member of the struct has.
+      let name: String
+      let key: String
+      let context: String
+      /// The Swift type of the result; nil for void.
+      let result: String?
+
+      var escaped: String { SwiftName.escaped(name) }
+      var failure: String { name + "OnFailure" }
+    }
+
     private let names: Set<String>
-    private var structs: [(name: String, members: [String])] = []
+    private var structs: [(name: String, members: [Member], pool: SwiftName.Pool)] = []
 
     init(of structs: [EncodedStruct]) {
       names = Set(structs.filter(\.isCallbackTable).map(\.name))
     }
 
     /// Adds a member of a struct of callbacks.
-    mutating func add(_ function: EncodedFunction, _ identifier: String) {
+    mutating func add(_ function: EncodedFunction, _ key: Key, _ identifier: String) {
       let parts = function.name.split(separator: ".", omittingEmptySubsequences: false)
       guard function.kind == .member, parts.count == 2, names.contains(String(parts[0])) else {
         return
       }
-      let context = function.context.map { ", context: \(Key.position($0, of: function))" } ?? ""
-      let line =
-        "      $0.set(\\.\(SwiftName.escaped(String(parts[1]))), to: \(identifier)\(context))"
-      if structs.last?.name != String(parts[0]) { structs.append((String(parts[0]), [])) }
-      structs[structs.count - 1].members.append(line)
+      let field = String(parts[1])
+      if structs.last?.name != String(parts[0]) {
+        structs.append((String(parts[0]), [], SwiftName.Pool(taken: ["self", "allCases"])))
+      }
+      let name = structs[structs.count - 1].pool.take(
+        SwiftName.lowerCamel(field).filter { $0 != "`" })
+      structs[structs.count - 1].members.append(
+        Member(
+          field: field, name: name, key: identifier,
+          context: function.context.map { ", context: \(Key.position($0, of: function))" } ?? "",
+          result: key.result == "Void" ? nil : key.result))
     }
 
     func functions(_ take: (String) -> String) -> [String] {
-      structs.flatMap { name, members in
+      structs.flatMap { name, members, _ in
         let camel = SwiftName.lowerCamel(name)
-        return [
-          "",
+        let function = take(camel == name ? name + "Table" : camel)
+        let cases = take(SwiftName.upperCamel(name) + "Member")
+        let failing = members.filter { $0.result != nil }
+        var lines = [
+          "", "  /// The members of a `\(name)` that the next function sets.",
+          "  enum \(cases): CaseIterable {",
+          "    case \(members.map(\.escaped).joined(separator: ", "))", "  }", "",
           "  /// A `\(name)` whose members forward to the proxy. Keep the owner and the proxy as long as",
           "  /// the library uses it.",
-          "  static func \(take(camel == name ? name + "Table" : camel))(",
-          "    _ proxy: DynamicProxy, owner: AnyObject",
+          "  ///",
+          "  /// Members in `nullIfUnimplemented` are null while no subscriber implements them.",
+        ]
+        if let first = failing.first {
+          lines += [
+            "  /// A parameter such as `\(first.failure)` is the result of `\(first.field)` for calls that fail.",
+            "  /// If it is nil, the result is the one that the method declares.",
+          ]
+        }
+        lines += ["  static func \(function)("]
+        lines.append("    _ proxy: DynamicProxy, owner: AnyObject,")
+        let parameters =
+          ["nullIfUnimplemented: Set<\(cases)> = []"]
+          + failing.map { "\($0.failure): \(Self.optional($0.result ?? "")) = nil" }
+        lines.append(parameters.map { "    \($0)" }.joined(separator: ",\n"))
+        lines += [
           "  ) throws(ForwardingError) -> UnsafeMutablePointer<\(name)> {",
           "    try proxy.callbackTable(\(name).self, owner: owner) {",
-        ] + members + ["    }", "  }"]
+        ]
+        return lines + members.flatMap(Self.setting) + ["    }", "  }"]
       }
+    }
+
+    /// The type of a parameter that may be nil. Most pointers are optional already.
+    private static func optional(_ type: String) -> String {
+      type.hasSuffix("?") ? type : type + "?"
+    }
+
+    private static func setting(_ member: Member) -> [String] {
+      func set(_ failure: String) -> [String] {
+        [
+          "$0.set(",
+          "  \\.\(SwiftName.escaped(member.field)), to: \(member.key)\(member.context)\(failure),",
+          "  nullIfUnimplemented: nullIfUnimplemented.contains(.\(member.escaped)))",
+        ]
+      }
+      let plain = set("")
+      guard member.result != nil else { return plain.map { "      " + $0 } }
+      let failing = set(", onFailure: \(member.failure)")
+      return ["      if let \(member.failure) {"] + failing.map { "        " + $0 }
+        + ["      } else {"] + plain.map { "        " + $0 } + ["      }"]
     }
   }
 
@@ -158,6 +240,10 @@ extension SwiftSource {
     private let comment: [String]
     private let parameterCount: Int
     private let types: String
+    /// The Swift type of the result.
+    let result: String
+    /// The names in the key's types.
+    let typeNames: Set<String>
 
     init(_ function: EncodedFunction, _ title: String) throws(Problem) {
       if let problem = function.encoding.problem {
@@ -172,8 +258,12 @@ extension SwiftSource {
       for (index, parameter) in function.parameters.enumerated() where index != context {
         types.append(try SwiftType.spelling(of: parameter.type))
       }
-      let result = try SwiftType.spelling(of: function.result)
-      self.types = "((\(types.joined(separator: ", "))) -> \(result)).self"
+      result = try SwiftType.spelling(of: function.result)
+      let whole = "(\(types.joined(separator: ", "))) -> \(result)"
+      self.types = "(\(whole)).self"
+      typeNames = Set(
+        whole.replacing("@convention(c)", with: "")
+          .split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
       parameterCount = types.count
       var comment = ["`\(title)`: `\(function.encoding.text ?? "")`."]
       if let context {
