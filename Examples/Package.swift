@@ -29,7 +29,8 @@ let package = Package(
     .default(enabledTraits: ["GRDB", "AsyncAlgorithms"]),
   ],
   dependencies: [
-    .package(name: "swift-forwarding", path: ".."),
+    // The trait for sqlite-journal. It needs SQLite, as other programs here do.
+    .package(name: "swift-forwarding", path: "..", traits: ["Journal"]),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
   ],
@@ -45,6 +46,13 @@ let package = Package(
     .target(name: "SharedExpat", dependencies: ["CExpat", "ExampleSupport", forwarding]),
     .executableTarget(
       name: "sqlite-hooks", dependencies: ["CSQLite", "ExampleSupport", "SharedSQLite", forwarding]),
+    .executableTarget(
+      name: "sqlite-journal",
+      dependencies: [
+        "CSQLite", "ExampleSupport", "SharedSQLite", forwarding,
+        .product(name: "ForwardingJournal", package: "swift-forwarding"),
+        .product(name: "ForwardingWire", package: "swift-forwarding"),
+      ]),
     .executableTarget(
       name: "expat-observers",
       dependencies: ["CExpat", "ExampleSupport", "SharedExpat", forwarding]),
