@@ -314,10 +314,23 @@ static bool read_object(parser *self, uint32_t index, unsigned depth, char close
   return read_quoted(self, &self->types[index].name_offset, &self->types[index].name_length);
 }
 
+/// The bit of a qualifier's letter; 0 for other bytes.
+static uint32_t qualifier_bit(char letter) {
+  switch (letter) {
+    case 'r': return FWD_QUALIFIER_CONST;
+    case 'n': return FWD_QUALIFIER_IN;
+    case 'N': return FWD_QUALIFIER_INOUT;
+    case 'o': return FWD_QUALIFIER_OUT;
+    case 'O': return FWD_QUALIFIER_BYCOPY;
+    case 'R': return FWD_QUALIFIER_BYREF;
+    case 'V': return FWD_QUALIFIER_ONEWAY;
+    case 'A': return FWD_QUALIFIER_ATOMIC;
+    default: return 0;
+  }
+}
+
 static bool read_qualifiers(parser *self, uint32_t *qualifiers) {
-  static const char letters[] = "rnNoORVA";
-  for (; is_one_of(peek(self), letters); self->at++) {
-    uint32_t bit = 1u << (strchr(letters, peek(self)) - letters);
+  for (uint32_t bit; (bit = qualifier_bit(peek(self))); self->at++) {
     if (*qualifiers & bit) {
       return fail(self, FWD_MALFORMED, self->at, "expected each qualifier at most once");
     }

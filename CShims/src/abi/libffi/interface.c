@@ -52,7 +52,8 @@ _Static_assert(sizeof(fwd_ffi_interface) % _Alignof(fwd_piece) == 0 && sizeof(fw
 
 fwd_status fwd_ffi_interface_create(const fwd_encoding *encoding, const fwd_placement *placement,
                                     fwd_ffi_interface **interface, fwd_error *error) {
-  size_t count = fwd_encoding_type(encoding, 0)->child_count - 1, capacity = 2 * count + 1;
+  size_t count = fwd_encoding_type(encoding, 0)->child_count - 1;
+  size_t capacity = placement ? placement->part_count + 2 : 2 * count + 1;
   size_t piece_bytes = capacity * sizeof(fwd_piece), type_bytes = capacity * sizeof(ffi_type *);
   fwd_ffi_interface *made =
       calloc(1, sizeof *made + piece_bytes + type_bytes + count * sizeof(fwd_argument_pieces));

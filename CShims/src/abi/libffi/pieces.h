@@ -100,8 +100,8 @@ struct fwd_ffi_interface {
   void *type_storage;
 };
 
-/// Fills the pieces and the result of an interface that has room for `2 * argument_count + 1` pieces, or for two more
-/// than the placement has parts if that is more. Each port has one.
+/// Fills the pieces and the result of an interface that has room for two more pieces than the placement has parts, or for
+/// `2 * argument_count + 1` if there is no placement. Each port has one.
 fwd_status fwd_lower(fwd_ffi_interface *interface, const fwd_encoding *encoding, const fwd_placement *placement,
                      fwd_error *error);
 

@@ -123,6 +123,12 @@ fwd_sysv_classes fwd_sysv_classify(const fwd_encoding *encoding, uint32_t index)
       fwd_encoding_type(encoding, type->first_child)->kind == FWD_TYPE_LONG_DOUBLE) {
     return (fwd_sysv_classes){{FWD_SYSV_COMPLEX_X87, FWD_SYSV_NO_CLASS}};
   }
+  fwd_sysv_classes classes = {{FWD_SYSV_NO_CLASS, FWD_SYSV_NO_CLASS}};
+  if (fwd_sysv_is_scalar(type)) {
+    // Most are numbers and pointers. Only void has no size.
+    if (type->layout.size > 0) merge_scalar(&classes, type, 0);
+    return classes;
+  }
   // Rule 5(c): over two eightbytes only vectors stay in registers.
   if (type->layout.size > 16) return (fwd_sysv_classes){{FWD_SYSV_MEMORY, FWD_SYSV_NO_CLASS}};
   return classify_at(encoding, index, 0);

@@ -26,6 +26,12 @@ typedef struct fwd_sysv_classes {
   fwd_sysv_class eightbyte[2];
 } fwd_sysv_classes;
 
+/// Whether a type, which is no bit-field, is no struct, union, array or complex number. Compilers agree on such types.
+static inline bool fwd_sysv_is_scalar(const fwd_type *type) {
+  return type->kind != FWD_TYPE_STRUCT && type->kind != FWD_TYPE_UNION && type->kind != FWD_TYPE_ARRAY &&
+         type->kind != FWD_TYPE_COMPLEX;
+}
+
 /// Classifies the type at `index`, whose layout must be known. Types of size 0 are NO_CLASS in both.
 fwd_sysv_classes fwd_sysv_classify(const fwd_encoding *encoding, uint32_t index);
 

@@ -14,6 +14,7 @@
 static fwd_status check_agreed(const fwd_encoding *encoding, uint32_t index, fwd_sysv_classes classes,
                                fwd_error *error) {
   const char *reason = NULL;
+  if (fwd_sysv_is_scalar(fwd_encoding_type(encoding, index))) return FWD_OK;
   uint32_t found = fwd_sysv_find_contested(encoding, index, classes, &reason);
   if (found != FWD_NO_TYPE) {
     return fwd_refuse(encoding, FWD_UNSUPPORTED, fwd_encoding_type(encoding, found)->text_offset, reason, error);
