@@ -5,6 +5,7 @@
 
 import ctypes
 import ctypes.util
+import errno
 import gc
 import math
 import os
@@ -99,6 +100,17 @@ class Calls(TestCase):
         number = c_int()
         Signature("v^v^vQ").call(libc.memcpy, ctypes.byref(number), bytes([1, 0, 0, 0]), 4)
         self.assertEqual(number.value, 1)
+
+    def test_errno_is_that_of_the_function(self):
+        opening = Signature("i*i...i")
+        self.assertEqual(opening.call(libc.open, "/no/such/file", os.O_RDONLY, 0), -1)
+        self.assertEqual(ctypes.get_errno(), errno.ENOENT)
+        self.assertEqual(opening.call(libc.open, "/", os.O_WRONLY, 0), -1)
+        self.assertEqual(ctypes.get_errno(), errno.EISDIR)
+        # A function that succeeds leaves it.
+        ctypes.set_errno(errno.EXDEV)
+        self.assertEqual(Signature("ii").call(libc.abs, -5), 5)
+        self.assertEqual(ctypes.get_errno(), errno.EXDEV)
 
     def test_variadic_functions(self):
         text = ctypes.create_string_buffer(64)

@@ -141,6 +141,8 @@ class Signature:
         calls nothing, for a wrong number of arguments or an argument that the encoding does not accept. If a `Closure`
         of this package raises an exception during the call, on this thread, raises a `ForwardingError` with the
         exception as its `__cause__`, after the function has returned.
+
+        `ctypes.get_errno()` then gives the `errno` that the function has left.
         """
         if len(arguments) != len(self.arguments):
             raise ForwardingError(

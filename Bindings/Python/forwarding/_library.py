@@ -32,12 +32,17 @@ def _pkg_config_directory():
     return directory, None
 
 
+def _open(name):
+    """Loads a library for whose functions `ctypes` keeps `errno`."""
+    return ctypes.CDLL(name, use_errno=True)
+
+
 def _load():
     """Loads the library. Returns it and its path."""
     named = os.environ.get("FORWARDING_LIBRARY")
     if named:
         try:
-            return ctypes.CDLL(named), named
+            return _open(named), named
         except OSError as error:
             raise ImportError(f"FORWARDING_LIBRARY names {named!r}, which cannot be loaded: {error}") from None
     tried = ["the environment variable FORWARDING_LIBRARY: not set"]
@@ -47,7 +52,7 @@ def _load():
     else:
         path = os.path.join(directory, SONAME)
         try:
-            return ctypes.CDLL(path), path
+            return _open(path), path
         except OSError as error:
             tried.append(f"pkg-config --variable=libdir forwarding: {error}")
     found = ctypes.util.find_library("forwarding")
@@ -55,7 +60,7 @@ def _load():
         tried.append('ctypes.util.find_library("forwarding"): found nothing')
     else:
         try:
-            return ctypes.CDLL(found), found
+            return _open(found), found
         except OSError as error:
             tried.append(f'ctypes.util.find_library("forwarding"): {error}')
     raise ImportError("libforwarding.so was not found. Tried:\n" + "\n".join("- " + line for line in tried))
