@@ -1005,6 +1005,46 @@ static void measure_list(size_t size) {
   free(identifiers);
 }
 
+/// Measures what subscribers that join and leave during one batch keep until the batch ends. The limits are a tenth above
+/// the figures in FanOut.md.
+static void measure_batch(size_t size, size_t index, double limit) {
+  make_proxy();
+  fwd_dispatch_table *joined = fwd_dispatch_table_create(method_count, NULL);
+  fake_object *subscriber = object_create(NULL, NULL);
+  NEED(joined);
+  fwd_subscriber made = {.object = subscriber, .hold = FWD_HOLD_WEAK};
+  for (size_t i = 0; i < 64; i++) {
+    fwd_garbage garbage = {.first = NULL};
+    NEED(fwd_list_insert(list, &made, joined, FWD_LIST_END, &garbage));
+    fwd_garbage_collect(garbage);
+  }
+  fwd_batch *batch = NULL;
+  NEED(fwd_batch_begin(proxy, &batch, NULL) == FWD_OK);
+  size_t at_first = memory_in_use();
+  for (size_t i = 0; i < size; i++) {
+    fwd_garbage garbage = {.first = NULL};
+    fwd_subscription identifier = fwd_list_insert(list, &made, joined, index, &garbage);
+    NEED(identifier);
+    fwd_list_end(list, fwd_list_find(list, identifier), &garbage);
+    fwd_garbage_collect(garbage);
+  }
+  size_t kept = memory_in_use() - at_first;
+  fwd_batch_end(batch);
+  size_t left = memory_in_use() - at_first;
+  printf("%zu subscribers that joined %s and left during a batch: %.0f bytes each, until it ended\n", size,
+         index == 0 ? "at the front" : "at the end", (double)kept / (double)size);
+  // Stock references allocate memory of their own.
+  if (!FWD_IS_SANITIZED && at_first > 0 && fwd_weak_kind_in_use() == FWD_WEAK_UNOWNED) {
+    EXPECT((double)kept <= limit * (double)size);
+    // The slots of the records stay. Their slabs are up to an eighth larger.
+    EXPECT((double)left <= 45 * (double)size);
+  }
+  fwd_proxy_core_release(proxy);
+  fwd_dispatch_table_release(joined);
+  EXPECT(subscriber->unowned == 1);
+  swift_release(subscriber);
+}
+
 /// Measures many subscriptions of one object. The end of one must not visit all the others.
 static void measure_chain(size_t size) {
   make_proxy();
@@ -1192,10 +1232,13 @@ int main(int argument_count, char **arguments) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) measure_list(sizes[i]);
   check_begin("many subscriptions of one object");
   measure_chain(100000);
+  check_begin("memory that a batch keeps");
+  measure_batch(100000, FWD_LIST_END, 88);
+  measure_batch(100000, 0, 1320);
   check_begin("insertion at any position");
   measure_positions(100000);
 #else
-  (void)measure_list, (void)measure_chain, (void)measure_positions;
+  (void)measure_list, (void)measure_chain, (void)measure_batch, (void)measure_positions;
 #endif
   check_begin("what is left");
   EXPECT(atomic_load(&objects_allocated) == 1 && owner->strong == 1);
