@@ -71,8 +71,8 @@
 ///   must return normally, on the thread that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit`
 ///   is undefined behavior.
 /// - **Signal handlers.** No function is async-signal-safe.
-/// - **Stack.** A nested forward takes at most 700 bytes of stack for methods of up to six arguments, and at most 900 through a
-///   function pointer with interceptors, a result or small arguments. Large struct results take more. A thread that forwards
+/// - **Stack.** A nested forward takes at most 700 bytes of stack for methods of up to six arguments, and at most 850 if
+///   their arguments take more than eight registers. Large struct results take more. A thread that forwards
 ///   should have a stack of 64 KB, a fiber 128 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
 /// - **fork(2).** The library works in a child, but the Swift runtime, which it uses, is not reset there: forward once before
 ///   the program has threads.

@@ -38,17 +38,21 @@ void fwd_batch_leave(const fwd_batch_use *FWD_NONNULL use);
 
 // MARK: Fanning out
 
-/// Receives each result of a fan-out that collects results.
-///
-/// `author` is the subscription that gave the result, and `object` its subscriber, or NULL for a C context. The bytes
-/// of the result are valid during the call. If the result is an object, the collector must release it. Returns whether
-/// to go on.
-typedef bool (*fwd_collector)(void *FWD_NULLABLE context, fwd_subscription author, void *FWD_NULLABLE object,
+/// Receives the results of a fan-out.
+typedef struct fwd_collector {
+  /// Called with each result. `author` is the subscription that gave it, and `object` its subscriber, or NULL for a C
+  /// context. The bytes of the result are valid during the call. If the result is an object, the function must release it.
+  /// Returns whether to go on.
+  bool (*FWD_NONNULL collect)(void *FWD_NULLABLE context, fwd_subscription author, void *FWD_NULLABLE object,
                               void *FWD_NONNULL result);
+  void *FWD_NULLABLE context;
+} fwd_collector;
 
-/// One invocation for a fan-out: its arguments, and memory for its result.
+/// One invocation for a fan-out: its arguments, and memory for its result. Each level of a recursion has one on the stack, so
+/// it is kept small.
 typedef struct fwd_delivery {
-  /// A frame that is aligned for the signature. Read if `arguments` is NULL.
+  /// A frame that is aligned for the signature. If `arguments` is not NULL, it is not read, and the caller may keep any
+  /// pointer there.
   const void *FWD_NULLABLE frame;
   /// Pointers to the arguments, without the receiver and the selector.
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
@@ -59,8 +63,7 @@ typedef struct fwd_delivery {
   /// fan-outs.
   fwd_batch *FWD_NULLABLE batch;
   /// If it is not NULL, it receives each result, and the method's policy is not applied.
-  fwd_collector FWD_NULLABLE collector;
-  void *FWD_NULLABLE collector_context;
+  const fwd_collector *FWD_NULLABLE collector;
   // The flags come last, and the one that C function pointers set comes first of them. Compilers zero the members between
   // by 16-byte stores. If two of them overlap in a pointer, store forwarding fails and the first load waits for the cache.
   /// Whether the caller has no reference to the proxy's owner, which may die meanwhile. The delivery is a part of an

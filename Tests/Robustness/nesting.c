@@ -31,8 +31,9 @@ enum {
   small_stack = 512 << 10,
   /// What a level may take of the stack, for methods of up to six arguments, in a release build.
   level_limit = 700,
-  /// The same for a C function pointer that has more to do.
-  high_level_limit = 900,
+  /// The same for arguments in more than eight registers, through a C function pointer that has interceptors or several
+  /// subscribers.
+  wide_level_limit = 850,
   /// Far more levels than fit into the small stack.
   endless = 1 << 20,
   /// The stack of a fiber or a signal handler: enough for the levels that are allowed there, whatever the build.
@@ -72,8 +73,10 @@ typedef struct way {
   bool is_in_batch;
   fwd_result_policy policy;
   int64_t seen;
-  /// Whether `high_level_limit` holds.
-  bool takes_more;
+  /// How many subscribers there are besides the one that forwards, which is the first.
+  size_t others;
+  /// Whether `wide_level_limit` holds.
+  bool is_wide;
 } way;
 
 /// Of the way that is tried at the moment.
@@ -178,6 +181,34 @@ static int32_t answer_six(void *receiver, fwd_selector selector, int64_t a, int6
   take_six(receiver, selector, a, b, c, d, e, f);
   return 1;
 }
+static int32_t answer_four(void *receiver, fwd_selector selector, int64_t a, int64_t b, double c, double d) {
+  take_four(receiver, selector, a, b, c, d);
+  return 1;
+}
+static int32_t answer_small(void *receiver, fwd_selector selector, float a, float b, float c, signed char d, short e, int f) {
+  take_small(receiver, selector, a, b, c, d, e, f);
+  return 1;
+}
+typedef struct integers {
+  int64_t a, b;
+} integers;
+typedef struct doubles {
+  double a, b;
+} doubles;
+static doubles answer_doubles(void *receiver, fwd_selector selector, int64_t a, int64_t b, int64_t c, int64_t d,
+                              int64_t e, int64_t f) {
+  take_six(receiver, selector, a, b, c, d, e, f);
+  return (doubles){1, 2};
+}
+/// Six arguments in thirteen registers, the hidden ones counted.
+static void take_wide(void *receiver, fwd_selector selector, integers a, integers b, doubles c, doubles d, doubles e, double f) {
+  (void)receiver, (void)selector;
+  seen = 100000 * a.b + 10000 * b.b + 1000 * (int64_t)c.b + 100 * (int64_t)d.b + 10 * (int64_t)e.b + (int64_t)f;
+  descend();
+  written = 1;
+}
+/// A subscriber that does nothing, whatever the method.
+static int32_t ignore(void) { return 0; }
 static fwd_status take_packed(const void *context, void *receiver, void *const *arguments, void *result,
                               fwd_error *error) {
   (void)context, (void)receiver, (void)result, (void)error;
@@ -194,6 +225,18 @@ static const struct {
   int64_t a, b;
   double c, d;
 } four = {1, 2, 3, 4};
+
+static const struct {
+  float a, b, c;
+  signed char d;
+  short e;
+  int f;
+} small = {1, 2, 3, 4, 5, 6};
+static const struct {
+  integers a, b;
+  doubles c, d, e;
+  double f;
+} wide = {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, 6};
 
 static fwd_status forward_none(void) {
   return fwd_forward(now.proxy, now.method.selector, NULL, 0, NULL, 0);
@@ -215,6 +258,26 @@ static fwd_status forward_six_by_name(void) {
 static fwd_status ask_six(void) {
   int32_t result;
   return fwd_forward(now.proxy, now.method.selector, six, sizeof six, &result, sizeof result);
+}
+static fwd_status forward_method_of_six(void) {
+  return fwd_forward_method(now.proxy, fwd_proxy_core_method(now.proxy, now.method.selector), six, sizeof six, NULL, 0, NULL);
+}
+static fwd_status forward_small(void) {
+  return fwd_forward(now.proxy, now.method.selector, &small, sizeof small, NULL, 0);
+}
+static fwd_status forward_wide(void) {
+  return fwd_forward(now.proxy, now.method.selector, &wide, sizeof wide, NULL, 0);
+}
+static fwd_status ask_four(void) {
+  int32_t result;
+  return fwd_forward(now.proxy, now.method.selector, &four, sizeof four, &result, sizeof result);
+}
+static bool take_result(void *context, fwd_subscription author, const void *result) {
+  (void)context, (void)author, (void)result;
+  return true;
+}
+static fwd_status collect_four(void) {
+  return fwd_collect(now.proxy, now.method.selector, &four, sizeof four, take_result, NULL);
 }
 static fwd_status forward_six_in_batch(void) {
   return fwd_batch_forward(now.batch, now.method.selector, six, sizeof six, NULL, 0);
@@ -248,6 +311,31 @@ static fwd_status ask_six_by_call(void) {
   return status_of_call(before);
 }
 
+static fwd_status ask_four_by_call(void) {
+  size_t before = reports;
+  ((int32_t(*)(int64_t, int64_t, double, double))fwd_closure_function(now.closure))(1, 2, 3, 4);
+  return status_of_call(before);
+}
+static fwd_status ask_small_by_call(void) {
+  size_t before = reports;
+  ((int32_t(*)(float, float, float, signed char, short, int))fwd_closure_function(now.closure))(1, 2, 3, 4, 5, 6);
+  return status_of_call(before);
+}
+static fwd_status ask_doubles_by_call(void) {
+  size_t before = reports;
+  doubles result = ((doubles(*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))fwd_closure_function(now.closure))(
+      1, 2, 3, 4, 5, 6);
+  if (reports == before && !(result.a == 1 && result.b == 2)) now.status = FWD_OUT_OF_RANGE;
+  return status_of_call(before);
+}
+static fwd_status call_wide(void) {
+  size_t before = reports;
+  ((void (*)(integers, integers, doubles, doubles, doubles, double))fwd_closure_function(now.closure))(
+      wide.a, wide.b, wide.c, wide.d, wide.e, wide.f);
+  return status_of_call(before);
+}
+
+#define WIDE "v@:{integers=qq}{integers=qq}{doubles=dd}{doubles=dd}{doubles=dd}d"
 #define FUNCTION(name) {.function = (void (*)(void))name}
 static const way ways[] = {
     {.name = "fwd_forward, no arguments", .encoding = "v@:", .implementation = FUNCTION(take_none),
@@ -277,21 +365,19 @@ static const way ways[] = {
     {.name = "a function pointer, six arguments", .encoding = "v@:qqqqqq",
      .implementation = FUNCTION(take_six), .forward = call_six, .seen = 123456},
     {.name = "a function pointer with interceptors before and after, six arguments", .encoding = "v@:qqqqqq",
-     .implementation = FUNCTION(take_six), .forward = call_six, .is_observed = true, .seen = 123456, .takes_more = true},
+     .implementation = FUNCTION(take_six), .forward = call_six, .is_observed = true, .seen = 123456},
     {.name = "a function pointer with interceptors before and after, in a batch", .encoding = "v@:qqqqqq",
-     .implementation = FUNCTION(take_six), .forward = call_six, .is_observed = true, .is_in_batch = true, .seen = 123456,
-     .takes_more = true},
+     .implementation = FUNCTION(take_six), .forward = call_six, .is_observed = true, .is_in_batch = true, .seen = 123456},
     {.name = "a function pointer, six arguments and a result", .encoding = "i@:qqqqqq",
      .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
-     .seen = 123456, .takes_more = true},
+     .seen = 123456},
     {.name = "a function pointer with interceptors before and after, and a result", .encoding = "i@:qqqqqq",
      .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
-     .is_observed = true, .seen = 123456, .takes_more = true},
+     .is_observed = true, .seen = 123456},
     {.name = "a function pointer, six small arguments", .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small),
-     .forward = call_small, .seen = 123456, .takes_more = true},
+     .forward = call_small, .seen = 123456},
     {.name = "a function pointer in a batch, six small arguments", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .is_in_batch = true, .seen = 123456,
-     .takes_more = true},
+     .implementation = FUNCTION(take_small), .forward = call_small, .is_in_batch = true, .seen = 123456},
     {.name = "an interceptor in C", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six, .is_intercepted = true, .seen = 123456},
     {.name = "an interceptor in C, four arguments", .encoding = "v@:qqdd", .implementation = FUNCTION(take_four),
@@ -300,6 +386,76 @@ static const way ways[] = {
      .implementation = FUNCTION(take_four), .forward = forward_four, .is_observed = true, .seen = 1234},
     {.name = "interceptors before and after it, six arguments", .encoding = "v@:qqqqqq",
      .implementation = FUNCTION(take_six), .forward = forward_six, .is_observed = true, .seen = 123456},
+    {.name = "a method that was found before, six arguments", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
+     .forward = forward_method_of_six, .seen = 123456},
+    {.name = "fwd_forward, six small arguments", .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small),
+     .forward = forward_small, .seen = 123456},
+    {.name = "fwd_forward, four arguments and a result", .encoding = "i@:qqdd", .implementation = FUNCTION(answer_four),
+     .forward = ask_four, .policy = FWD_RESULT_UNTIL_NONZERO, .seen = 1234},
+    {.name = "fwd_collect, four arguments", .encoding = "i@:qqdd", .implementation = FUNCTION(answer_four),
+     .forward = collect_four, .seen = 1234},
+    {.name = "a function pointer, four arguments and a result", .encoding = "i@:qqdd",
+     .implementation = FUNCTION(answer_four), .forward = ask_four_by_call, .policy = FWD_RESULT_ALL_LAST, .seen = 1234},
+    {.name = "a function pointer with interceptors before and after, four arguments and a result", .encoding = "i@:qqdd",
+     .implementation = FUNCTION(answer_four), .forward = ask_four_by_call, .is_observed = true, .seen = 1234},
+    {.name = "a function pointer, six small arguments and a result", .encoding = "i@:fffcsi",
+     .implementation = FUNCTION(answer_small), .forward = ask_small_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .seen = 123456},
+    {.name = "a function pointer with interceptors before and after, six small arguments and a result",
+     .encoding = "i@:fffcsi", .implementation = FUNCTION(answer_small), .forward = ask_small_by_call,
+     .policy = FWD_RESULT_UNTIL_NONZERO, .is_observed = true, .seen = 123456},
+    {.name = "a function pointer in a batch, six arguments and a result", .encoding = "i@:qqqqqq",
+     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_ALL, .is_in_batch = true,
+     .seen = 123456},
+    {.name = "a function pointer, six arguments and a result of two doubles", .encoding = "{doubles=dd}@:qqqqqq",
+     .implementation = FUNCTION(answer_doubles), .forward = ask_doubles_by_call, .policy = FWD_RESULT_FIRST,
+     .seen = 123456},
+    {.name = "a function pointer with interceptors before and after, six small arguments", .encoding = "v@:fffcsi",
+     .implementation = FUNCTION(take_small), .forward = call_small, .is_observed = true, .seen = 123456},
+    {.name = "a function pointer with interceptors before and after, in a batch, six small arguments",
+     .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small), .forward = call_small, .is_observed = true,
+     .is_in_batch = true, .seen = 123456},
+    {.name = "a function pointer and an interceptor in C, six small arguments", .encoding = "v@:fffcsi",
+     .implementation = FUNCTION(take_small), .forward = call_small, .is_intercepted = true, .seen = 123456},
+    {.name = "a function pointer to a packed function, four arguments", .encoding = "v@:qqdd",
+     .implementation = {.packed = take_packed}, .forward = call_four, .seen = 1},
+    {.name = "a function pointer to a packed function, six arguments", .encoding = "v@:qqqqqq",
+     .implementation = {.packed = take_packed}, .forward = call_six, .seen = 1},
+    {.name = "fwd_forward, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
+     .forward = forward_wide, .seen = 123456},
+    {.name = "fwd_forward in a batch, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
+     .forward = forward_wide, .is_in_batch = true, .seen = 123456},
+    {.name = "a function pointer, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
+     .forward = call_wide, .seen = 123456},
+    {.name = "a function pointer in a batch, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
+     .forward = call_wide, .is_in_batch = true, .seen = 123456},
+    {.name = "a function pointer with interceptors before and after, thirteen registers", .encoding = WIDE,
+     .implementation = FUNCTION(take_wide), .forward = call_wide, .is_observed = true, .seen = 123456, .is_wide = true},
+    {.name = "fwd_forward, four arguments, among two subscribers", .encoding = "v@:qqdd",
+     .implementation = FUNCTION(take_four), .forward = forward_four, .seen = 1234, .others = 1},
+    {.name = "fwd_forward, four arguments, among five subscribers", .encoding = "v@:qqdd",
+     .implementation = FUNCTION(take_four), .forward = forward_four, .seen = 1234, .others = 4},
+    {.name = "a function pointer, six small arguments, among two subscribers", .encoding = "v@:fffcsi",
+     .implementation = FUNCTION(take_small), .forward = call_small, .seen = 123456, .others = 1},
+    {.name = "a function pointer, six small arguments, among five subscribers", .encoding = "v@:fffcsi",
+     .implementation = FUNCTION(take_small), .forward = call_small, .seen = 123456, .others = 4},
+    {.name = "a function pointer with interceptors before and after, six small arguments, among five subscribers",
+     .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small), .forward = call_small, .is_observed = true,
+     .seen = 123456, .others = 4},
+    {.name = "a function pointer in a batch, six small arguments, among five subscribers", .encoding = "v@:fffcsi",
+     .implementation = FUNCTION(take_small), .forward = call_small, .is_in_batch = true, .seen = 123456, .others = 4},
+    {.name = "a function pointer, thirteen registers, among five subscribers", .encoding = WIDE,
+     .implementation = FUNCTION(take_wide), .forward = call_wide, .seen = 123456, .others = 4, .is_wide = true},
+    {.name = "a function pointer, six arguments and a result, among five subscribers", .encoding = "i@:qqqqqq",
+     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .seen = 123456, .others = 4},
+    {.name = "fwd_forward, four arguments, among a thousand subscribers", .encoding = "v@:qqdd",
+     .implementation = FUNCTION(take_four), .forward = forward_four, .seen = 1234, .others = 1000},
+    {.name = "a function pointer, six small arguments, among a thousand subscribers", .encoding = "v@:fffcsi",
+     .implementation = FUNCTION(take_small), .forward = call_small, .seen = 123456, .others = 1000},
+    {.name = "a function pointer, six arguments and a result, among a thousand subscribers", .encoding = "i@:qqqqqq",
+     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .seen = 123456, .others = 1000},
 };
 
 static void release_nothing(void *owner) { (void)owner; }
@@ -309,7 +465,19 @@ static int64_t passed;
 static size_t passes;
 static fwd_status see(const void *context, void *receiver, void *const *arguments, void *result, fwd_error *error) {
   (void)context, (void)receiver, (void)result, (void)error;
-  memcpy(&passed, arguments[3], sizeof passed);
+  float number;
+  integers pair;
+  switch (strchr(now.way->encoding, ':')[1]) {
+    case 'f':
+      memcpy(&number, arguments[3], sizeof number);
+      passed = (int64_t)number;
+      break;
+    case '{':
+      memcpy(&pair, arguments[3], sizeof pair);
+      passed = pair.b;
+      break;
+    default: memcpy(&passed, arguments[3], sizeof passed);
+  }
   passes++;
   return FWD_OK;
 }
@@ -339,6 +507,7 @@ static void set_up(const way *way, bool is_weak) {
   now.way = way;
   now.proxy = make_proxy("nest:", way->encoding, way->policy, &now.method);
   subscribe(now.proxy, way->implementation, now.object);
+  for (size_t i = 0; i < way->others; i++) subscribe(now.proxy, (fwd_implementation)FUNCTION(ignore), now.object);
   fwd_garbage garbage = {.first = NULL};
   if (way->is_intercepted || way->is_observed) {
     fwd_list_intercept(fwd_proxy_core_list(now.proxy), 0, way->is_observed ? make_taps() : NULL,
@@ -463,7 +632,7 @@ static void measure(void) {
   size_t level = now.outer - now.here;
   if (prints_figures) printf("%5zu bytes a level: %s%s\n", level, now.way->name, now.object ? weakly : "");
 #if defined(__OPTIMIZE__)
-  if (!FWD_IS_SANITIZED) EXPECT(level <= (now.way->takes_more ? high_level_limit : level_limit));
+  if (!FWD_IS_SANITIZED) EXPECT(level <= (now.way->is_wide ? wide_level_limit : level_limit));
 #endif
   EXPECT(now.depth == 8 && now.status == FWD_OK);
   // Before and after each of the levels.

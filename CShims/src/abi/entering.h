@@ -40,7 +40,7 @@ typedef struct fwd_entering {
 } fwd_entering;
 
 /// Counts a call that found no closure.
-void fwd_note_stale_call(void);
+FWD_KEEPS_REGISTERS void fwd_note_stale_call(void);
 
 /// Finds the closure of a slot, and keeps it until `fwd_leave`. `hazard` is that of `fwd_hazard_enter_by`.
 static inline __attribute__((always_inline)) fwd_entering fwd_enter_by(fwd_closure_slot *slot, fwd_hazard *hazard) {

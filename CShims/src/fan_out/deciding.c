@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cold_call.h"
 #include "base/error.h"
 #include "fan_out/batch.h"
 #include "fan_out/delivery.h"
+#include "fan_out/interception.h"
 #include "fan_out/outcome.h"
 #include "fan_out/policy.h"
 #include "fan_out/reading.h"
@@ -38,13 +40,20 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
   return implementation->closure && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
 }
 
-/// Delivers to the records from `*index` on. Stops before the first record that is held neither by an unowned reference nor
-/// steadily, or has no closure that takes the arguments, and sets `*index` to its index. All records get the same arguments,
-/// so a closure is asked once, until a record has another one. Returns false if the policy ends the fan-out. `decides` is
-/// false for a method without a result that goes to all responders.
-static inline __attribute__((always_inline)) bool visit_closures(fwd_deciding_emission *deciding,
-                                                                 fwd_record *const *records, size_t count,
-                                                                 size_t *index, bool decides) {
+/// What the visits of closures return: how many records they have visited, and whether the policy has ended the fan-out.
+/// One word, since a place for a second one would take stack at each level of a recursion.
+typedef struct visited {
+  size_t word;
+} visited;
+
+static const size_t visited_end = ~(SIZE_MAX >> 1);
+
+/// Delivers to the first records. Stops before the first record that is held neither by an unowned reference nor steadily, or
+/// has no closure that takes the arguments. All records get the same arguments, so a closure is asked once, until a record has
+/// another one. `decides` is false for a method without a result that goes to all responders.
+static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding_emission *deciding,
+                                                                    fwd_record *const *records, size_t count,
+                                                                    bool decides) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
   const fwd_compiled_method *method = state->method;
@@ -56,7 +65,7 @@ static inline __attribute__((always_inline)) bool visit_closures(fwd_deciding_em
   const uintptr_t in_batch = state->delivery->batch ? FWD_HELD_STRONG : 0;
   const size_t implementation = fwd_dispatch_table_offset(method->index);
   bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
-  size_t i = *index;
+  size_t i = 0;
   for (; i < count && goes_on; i++) {
     if (prefetches) fwd_prefetch(records, i, count);
     const fwd_record *record = records[i];
@@ -70,7 +79,7 @@ static inline __attribute__((always_inline)) bool visit_closures(fwd_deciding_em
     fwd_take_turn(own->function, !at_hand->first, &at_hand->first);
     bool counts = !((held | in_batch) & FWD_HELD_BITS);
     if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
-      state->met_dead = true;
+      state->frame.met_dead = true;
       continue;
     }
     void *result = at_hand->result;
@@ -89,60 +98,67 @@ static inline __attribute__((always_inline)) bool visit_closures(fwd_deciding_em
     }
     if (counts) fwd_release_counted((void *)held);
   }
-  *index = i;
-  return goes_on;
+  return (visited){goes_on ? i : i | visited_end};
 }
 
-__attribute__((noinline)) static bool decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
-                                                         size_t count, size_t *index) {
-  return visit_closures(deciding, records, count, index, true);
+__attribute__((noinline)) static visited decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
+                                                            size_t count) {
+  return visit_closures(deciding, records, count, true);
 }
 
-__attribute__((noinline)) static void run_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
-                                                   size_t count, size_t *index) {
-  visit_closures(deciding, records, count, index, false);
+__attribute__((noinline)) static visited run_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
+                                                      size_t count) {
+  return visit_closures(deciding, records, count, false);
 }
 
-/// Delivers to some records, one after another, until the policy says to stop. Adds to `*visited` how many it has
-/// visited. Gives whether to go on.
-static inline __attribute__((always_inline)) bool deliver_to_all(fwd_deciding_emission *deciding,
-                                                                 fwd_record *const *records, size_t count,
-                                                                 size_t *visited) {
-  bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
+/// Delivers to some records, one after another, until the policy says to stop. Gives how many it has visited, and whether to
+/// go on. Without `prefetches` there are fewer than FWD_PREFETCHED_COUNT.
+static inline __attribute__((always_inline)) visited deliver_to_all(fwd_deciding_emission *deciding,
+                                                                    fwd_record *const *records, size_t count,
+                                                                    bool prefetches) {
   size_t i = 0;
-  while (i < count && goes_on) {
-    size_t next = i;
+  while (i < count) {
+    visited next = {0};
     way chosen = way_to(&deciding->emission, records[i]);
     if (chosen == WAY_CLOSURE) {
       if (deciding->emission.method->is_plain) {
-        run_closures(deciding, records, count, &next);
+        next = run_closures(deciding, records + i, count - i);
       } else {
-        goes_on = decide_by_closures(deciding, records, count, &next);
+        next = decide_by_closures(deciding, records + i, count - i);
       }
     }
-    if (chosen == WAY_NONE) {
+    if (next.word == 0) {
       if (prefetches) fwd_prefetch(records, i, count);
-      next++;
-    } else if (next == i) {
-      if (prefetches) fwd_prefetch(records, i, count);
-      goes_on = fwd_deliver_to(&deciding->emission, &deciding->at_hand, records[i]);
-      next++;
+      next.word = 1;
+      if (chosen != WAY_NONE && !fwd_deliver_to(&deciding->emission, &deciding->at_hand, records[i])) {
+        next.word |= visited_end;
+      }
     }
-    i = next;
+    i += next.word & ~visited_end;
+    if (next.word & visited_end) return (visited){i | visited_end};
   }
-  *visited += i;
-  return goes_on;
+  return (visited){i};
+}
+
+static inline size_t count_of(visited visit) { return visit.word & ~visited_end; }
+
+/// Delivers to many records.
+__attribute__((noinline)) static visited deliver_to_many(fwd_deciding_emission *deciding, fwd_record *const *records,
+                                                         size_t count) {
+  return deliver_to_all(deciding, records, count, count >= FWD_PREFETCHED_COUNT);
 }
 
 /// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
 __attribute__((noinline)) static size_t deliver_to_spans(fwd_deciding_emission *deciding) {
-  size_t visited = 0;
+  size_t sum = 0;
   fwd_span span;
-  bool goes_on = fwd_span_first(fwd_proxy_list(deciding->emission.proxy), &span);
-  while (goes_on) {
-    goes_on = deliver_to_all(deciding, span.records, span.count, &visited) && fwd_span_next(&span);
+  bool found = fwd_span_first(fwd_proxy_list(deciding->emission.proxy), &span);
+  while (found) {
+    visited visit = deliver_to_many(deciding, span.records, span.count);
+    sum += count_of(visit);
+    found = !(visit.word & visited_end) && fwd_span_next(&span);
   }
-  return visited;
+  return sum;
 }
 
 // MARK: Fan-outs
@@ -150,72 +166,77 @@ __attribute__((noinline)) static size_t deliver_to_spans(fwd_deciding_emission *
 /// Results of at most this size need no allocation.
 enum { inline_result_size = 64 };
 
-/// Delivers to the records of the list, one after another, inside of a reading. Gives how many of the list's first records
-/// have been asked for the method; 0 if only those that implement it have been visited.
+/// Delivers to the records of a batch, or inside of a reading to those of the list, one after another. Gives how many of the
+/// list's first records have been asked for the method; 0 if only those that implement it have been visited.
 __attribute__((noinline)) static size_t decide_any(fwd_deciding_emission *deciding) {
+  size_t index = deciding->emission.method->index;
+  fwd_batch *batch = deciding->emission.delivery->batch;
+  if (batch) {
+    const fwd_batch_members *members = fwd_batch_members_of(batch, index);
+    deliver_to_many(deciding, members->records, members->count);
+    return 0;
+  }
   fwd_subscriber_list *list = fwd_proxy_list(deciding->emission.proxy);
-  const fwd_responders *responders = fwd_list_responders(list, deciding->emission.method->index);
-  size_t visited = 0;
+  const fwd_responders *responders = fwd_list_responders(list, index);
   if (responders) {
-    deliver_to_all(deciding, responders->records, responders->count, &visited);
+    deliver_to_many(deciding, responders->records, responders->count);
     return 0;
   }
   const fwd_reading reading = fwd_list_read(list, (fwd_guard){0});
   if (reading.is_long) return deliver_to_spans(deciding);
-  deliver_to_all(deciding, reading.records, reading.count, &visited);
-  return visited;
+  return count_of(deliver_to_many(deciding, reading.records, reading.count));
 }
 
-fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                fwd_error *error) {
-  fwd_deciding_emission deciding;
-  fwd_emission *state = &deciding.emission;
-  fwd_emission_begin(state, proxy, method, delivery);
-  // The words of the stack are collected before they are put there.
-  size_t needed = method->plan ? 2 * (size_t)method->plan->stack_size : 0;
-  if (__builtin_expect(!fwd_nesting_has_room(&deciding, needed), 0)) {
-    return fwd_nesting_fail(method->method.selector, error);
+/// Calls the interceptors after the deliveries, when the fan-out has been left.
+__attribute__((noinline)) static void call_later_taps(fwd_emission *state, const fwd_taps *taps) {
+  const fwd_delivery *delivery = state->delivery;
+  void *const *arguments = delivery->arguments;
+  if (!arguments) arguments = state->arguments + state->method->hidden_count;
+  fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
+  fwd_call_taps(state->proxy, state->method, arguments, taps->taps + taps->before_count, taps->after_count);
+  fwd_nesting_leave(&state->frame, delivery->is_nested);
+}
+
+/// Leaves a fan-out inside of its interceptors' visit to the list. `asked` is that of `fwd_visited_by`.
+__attribute__((noinline)) static void leave_within_taps(fwd_emission *state, fwd_hazard *hazard, size_t asked) {
+  state->frame.kind = FWD_NESTING_OTHER;
+  fwd_emission_leave(state, state->frame.met_dead ? fwd_visited_as_announced(state, hazard, asked) : 0);
+}
+
+/// The units that a result takes: whole ones, which `fwd_clear_room` zeroes.
+static inline size_t units_of(size_t size) { return (size + sizeof(fwd_aligned_bytes) - 1) / sizeof(fwd_aligned_bytes); }
+
+/// Zeroes up to four units without a call.
+static inline void clear_few(fwd_aligned_bytes *units, size_t count) {
+  _Static_assert(inline_result_size == 4 * sizeof *units, "larger results are allocated");
+  if (count > 0) memset(&units[0], 0, sizeof *units);
+  if (count > 1) memset(&units[1], 0, sizeof *units);
+  if (__builtin_expect(count > 2, 0)) {
+    memset(&units[2], 0, sizeof *units);
+    if (count > 3) memset(&units[3], 0, sizeof *units);
   }
-  // As much of the stack as this method needs.
-  void *arguments[method->argument_count];
-  state->arguments = arguments;
-  size_t size = method->result.size;
-  // A result of no bytes has an address all the same, and needs no second one.
-  size_t units = size > 0 ? size / sizeof(fwd_aligned_bytes) + 1 : 0;
-  bool is_inline = size <= inline_result_size;
-  fwd_aligned_bytes room[is_inline && units > 0 ? 2 * units : 1], *results = room;
-  if (!is_inline) {
-    results = malloc(2 * units * sizeof *results);
-    if (!results) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a result of %zu bytes", size);
-  }
-  deciding.at_hand = (fwd_at_hand){.result = results, .kept = results + units};
-  fwd_clear_room(method, deciding.at_hand.kept);
-  if (!delivery->arguments) {
-    fwd_find_arguments(method, delivery, arguments);
-  } else if (method->argument_count > 0) {
-    // NULL tells `fwd_deliver_to` that they have not been found yet.
-    arguments[0] = NULL;
-  }
-  fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
-  fwd_batch *batch = delivery->batch;
-  size_t asked = 0, ignored = 0;
-  if (batch) {
-    const fwd_batch_members *members = fwd_batch_members_of(batch, method->index);
-    deliver_to_all(&deciding, members->records, members->count, &ignored);
-    fwd_emission_leave(state, fwd_visited_now(batch->guard, batch->walked));
+}
+
+/// Memory for results that are too large for the stack, of zeros; NULL if memory is short.
+__attribute__((cold, noinline)) FWD_KEEPS_REGISTERS static fwd_aligned_bytes *allocate_results(size_t size) {
+  return calloc(2 * units_of(size), sizeof(fwd_aligned_bytes));
+}
+
+/// Frees what `allocate_results` has allocated. The two results change places.
+__attribute__((noinline)) static void free_results(const fwd_at_hand *at_hand) {
+  free((uintptr_t)at_hand->result < (uintptr_t)at_hand->kept ? at_hand->result : at_hand->kept);
+}
+
+/// Fails before the first delivery.
+__attribute__((cold, noinline)) static fwd_status fail_early(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                             const fwd_taps *taps, fwd_hazard *hazard,
+                                                             fwd_status status, fwd_error *error) {
+  if (status == FWD_NESTED_TOO_DEEP) {
+    status = fwd_nesting_fail(method->method.selector, error);
   } else {
-    const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), fwd_depth_of(delivery));
-    if (fwd_is_short(&reading, proxy)) {
-      deliver_to_all(&deciding, reading.records, reading.count, &asked);
-    } else {
-      asked = decide_any(&deciding);
-    }
-    fwd_leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead);
+    status = fwd_fail(error, status, 0, "no memory for a result of %zu bytes", method->result.size);
   }
-  if (fwd_asked_in_vain(asked, state->responses)) fwd_note_vain(state, asked);
-  fwd_status status = fwd_outcome_finish(state, deciding.at_hand.kept, error);
-  // Read again, since what is kept across the deliveries takes stack at each level.
-  if (state->method->result.size > inline_result_size) free(results);
+  if (taps) fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
   return status;
 }
 
@@ -231,16 +252,98 @@ __attribute__((noinline)) static bool decide_lone(fwd_deciding_emission *decidin
   const fwd_swift_closure *closure = fwd_record_implementation(record, state->method->index)->closure;
   if (!closure || __builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) return false;
   if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
-    state->met_dead = true;
+    state->frame.met_dead = true;
     return true;
   }
-  memset(at_hand->result, 0, FWD_SMALL_RESULT);
+  // There is a unit of room even for a result of no bytes.
+  memset(at_hand->result, 0, sizeof(fwd_aligned_bytes));
+  if (__builtin_expect(state->method->result.size > sizeof(fwd_aligned_bytes), 0)) {
+    fwd_clear_room(state->method, at_hand->result);
+  }
   at_hand->record = record;
   fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
   at_hand->record = NULL;
   fwd_policy_apply_apart(state, at_hand);
   if (counts) fwd_release_counted((void *)held);
   return true;
+}
+
+fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                const fwd_taps *taps, fwd_hazard *hazard, fwd_error *error) {
+  fwd_deciding_emission deciding;
+  fwd_emission *state = &deciding.emission;
+  fwd_emission_begin(state, proxy, method, delivery);
+  // What is kept across calls takes stack at each level, so it is read again behind them: compilers must not know that the
+  // emission has the parameters.
+  __asm__("" : : "r"(state) : "memory");
+  // The words of the stack are collected before they are put there.
+  size_t needed = method->plan ? 2 * (size_t)method->plan->stack_size : 0;
+  if (__builtin_expect(!fwd_nesting_has_room(&deciding, needed), 0)) {
+    return fail_early(proxy, method, taps, hazard, FWD_NESTED_TOO_DEEP, error);
+  }
+  // As much of the stack as this method needs, and no array of variable length: compilers would keep the stack pointer of
+  // before.
+  void **arguments = __builtin_alloca((method->argument_count + 1) / 2 * 2 * sizeof *arguments);
+  state->arguments = arguments;
+  size_t size = method->result.size, units = units_of(size);
+  fwd_aligned_bytes *results;
+  if (__builtin_expect(size > inline_result_size, 0)) {
+    results = allocate_results(size);
+    if (!results) return fail_early(state->proxy, state->method, taps, hazard, FWD_NO_MEMORY, error);
+  } else {
+    // A result of no bytes has an address all the same, and needs no second one.
+    results = __builtin_alloca((size > 0 ? 2 * units : 1) * sizeof *results);
+    clear_few(results + units, units);
+  }
+  deciding.at_hand = (fwd_at_hand){.result = results, .kept = results + units};
+  void *const *given = delivery->arguments;
+  if (!given) {
+    fwd_find_arguments(method, delivery, arguments);
+    given = arguments + method->hidden_count;
+  } else if (method->argument_count > 0) {
+    // NULL tells `fwd_deliver_to` that they have not been found yet.
+    arguments[0] = NULL;
+  }
+  fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
+  size_t asked = 0;
+  fwd_record *const *records;
+  size_t count;
+  bool is_any = false, is_lone = false;
+  if (delivery->batch) {
+    const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
+    records = members->records;
+    count = members->count;
+    is_any = count >= FWD_PREFETCHED_COUNT;
+  } else {
+    if (!taps) hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery)).hazard;
+    const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), (fwd_guard){0});
+    records = reading.records;
+    count = reading.count;
+    is_any = !fwd_is_short(&reading, proxy);
+    is_lone = count == 1 && !delivery->collector;
+  }
+  if (is_any) {
+    asked = decide_any(&deciding);
+  } else if (!is_lone || !decide_lone(&deciding, records[0], given)) {
+    asked = count_of(deliver_to_all(&deciding, records, count, false));
+  }
+  const fwd_batch *batch = state->delivery->batch;
+  if (batch) {
+    fwd_emission_leave(state, fwd_visited_now(batch->guard, batch->walked));
+    asked = 0;
+  } else if (taps) {
+    leave_within_taps(state, hazard, asked);
+  } else {
+    fwd_leave_reading(state, hazard, asked, state->frame.met_dead);
+  }
+  if (fwd_asked_in_vain(asked, state->responses)) fwd_note_vain(state, asked);
+  fwd_status status = fwd_outcome_finish(state, deciding.at_hand.kept, error);
+  if (state->method->result.size > inline_result_size) free_results(&deciding.at_hand);
+  if (taps) {
+    if (status == FWD_OK) call_later_taps(state, taps);
+    fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(state->proxy)->domain);
+  }
+  return status;
 }
 
 /// Delivers to the subscribers of the moment, for small methods, without a batch and without a collector.
@@ -271,9 +374,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
   if (!fwd_is_short(&reading, proxy)) {
     asked = decide_any(&deciding);
   } else if (reading.count != 1 || !decide_lone(&deciding, reading.records[0], given)) {
-    deliver_to_all(&deciding, reading.records, reading.count, &asked);
+    asked = count_of(deliver_to_all(&deciding, reading.records, reading.count, false));
   }
-  fwd_leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead);
+  fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);
   return fwd_outcome_finish(state, deciding.at_hand.kept, error);
 }

@@ -8,10 +8,13 @@
 
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
+#include "members/taps.h"
 
-/// Delivers to the subscribers of the moment or of a batch, by any method and delivery.
+/// Delivers to the subscribers of the moment or of a batch, by any method and delivery. If `taps` is not NULL, the caller has
+/// called the interceptors before the subscribers, in a visit to the list by `hazard`. Then this calls those after them, and
+/// ends the visit. A frame of the caller for that would take stack at each level of a recursion.
 fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                fwd_error *error);
+                                const fwd_taps *taps, fwd_hazard *hazard, fwd_error *error);
 
 /// The same for small methods, without a batch and without a collector. The delivery has a frame.
 fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,

@@ -13,14 +13,15 @@ __attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
-/// Calls one implementation. If the status is not FWD_OK, the thread's last error says why.
-static fwd_status call(fwd_emission *state, const fwd_at_hand *at_hand, const fwd_implementation *implementation) {
+/// Calls the implementation of the record at hand. If the status is not FWD_OK, the thread's last error says why.
+static fwd_status call(fwd_emission *state, const fwd_at_hand *at_hand) {
   const fwd_compiled_method *method = state->method;
+  const fwd_implementation *implementation = fwd_record_implementation(at_hand->record, method->index);
   return fwd_implementation_call(implementation, method->plan, method->cif, at_hand->record->receiver, state->arguments,
                                  at_hand->result);
 }
 
-/// Nothing is to be delivered to a record: no subscriber is *owned*.
+/// Nothing is to be delivered to a record: no subscriber is *owned*. As one word (`pack`) this is 0.
 static const fwd_taken nobody = {NULL, true};
 
 /// Keeps the subscriber of a record alive that has a gate, or is held otherwise than most; or returns `nobody`. `held` is
@@ -32,56 +33,66 @@ __attribute__((noinline)) static fwd_taken take_unusual(fwd_emission *state, con
     // The batch keeps the object alive.
     taken = (fwd_taken){fwd_held_object(fwd_held_behind_gate(held)), false};
   } else if (!fwd_record_take(record, &taken)) {
-    state->met_dead = true;
+    state->frame.met_dead = true;
     return nobody;
   }
-  if (fwd_held_count_delivery(held, &state->met_dead)) return taken;
+  if (fwd_held_count_delivery(held, &state->frame.met_dead)) return taken;
   fwd_record_drop(taken);
   return nobody;
 }
 
+/// One word for a subscriber that stays alive during a call. Objects are aligned to 8 bytes.
+static inline uintptr_t pack(fwd_taken taken) {
+  uintptr_t word = (uintptr_t)taken.object | !taken.is_owned;
+  // Hides where the word comes from: compilers would keep both members instead of it.
+  __asm__("" : "+r"(word));
+  return word;
+}
+static inline fwd_taken unpack(uintptr_t word) { return (fwd_taken){(void *)(word & ~(uintptr_t)1), !(word & 1)}; }
+
+// What is kept across a call takes stack at each level, so it is read again: the implementation, for one.
 bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record *record) {
-  const fwd_compiled_method *method = state->method;
   uintptr_t held = fwd_record_held(record);
   // First, since the table of a subscription that has ended may be gone.
   if (fwd_held_has_ended(held)) {
-    state->met_dead |= !state->delivery->batch;
+    state->frame.met_dead |= !state->delivery->batch;
     return true;
   }
-  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
   if (fwd_implementation_is_empty(implementation)) return true;
   fwd_take_turn(implementation->function, state->responses == 0, &at_hand->first);
-  fwd_taken taken;
+  uintptr_t kept;
   if (__builtin_expect(!(held & FWD_HELD_BITS) && !state->delivery->batch, 1)) {
     // By a function, since its code here would take more of the stack at each level of a recursion.
-    taken = (fwd_taken){fwd_weak_take(held), true};
-    if (!taken.object) {
-      state->met_dead = true;
+    kept = pack((fwd_taken){fwd_weak_take(held), true});
+    if (!kept) {
+      state->frame.met_dead = true;
       return true;
     }
   } else {
-    taken = take_unusual(state, record, held);
-    if (taken.is_owned && !taken.object) return true;
+    kept = pack(take_unusual(state, record, held));
+    if (!kept) return true;
   }
   bool goes_on = true;
   at_hand->record = record;
-  if (method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
-  if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
-  fwd_clear_room(method, at_hand->result);
-  fwd_status status = call(state, at_hand, implementation);
+  if (state->method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
+  if (state->method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
+  fwd_clear_room(state->method, at_hand->result);
+  fwd_status status = call(state, at_hand);
+  fwd_subscription author = at_hand->record->identifier;
   // What runs from here on is not the subscriber.
   at_hand->record = NULL;
-  if (state->frame.kind == FWD_NESTING_LOOPS) fwd_looped_emission_of(state)->replay.record = NULL;
+  if (state->frame.kind == FWD_NESTING_LOOPS) fwd_looped_emission_of(state)->record = NULL;
   if (__builtin_expect(status != FWD_OK, 0)) status = fwd_outcome_settle(state, at_hand->result, status);
   if (__builtin_expect(status != FWD_OK, 0)) {
     // The next subscriber may respond.
   } else if (__builtin_expect(state->delivery->collector != NULL, 0)) {
+    const fwd_collector *collector = state->delivery->collector;
     state->responses++;
-    goes_on = state->delivery->collector(state->delivery->collector_context, record->identifier, taken.object,
-                                         at_hand->result);
+    goes_on = collector->collect(collector->context, author, unpack(kept).object, at_hand->result);
   } else {
     goes_on = fwd_policy_apply_apart(state, at_hand);
   }
-  fwd_record_drop(taken);
+  fwd_record_drop(unpack(kept));
   return goes_on;
 }

@@ -50,7 +50,7 @@ fwd_subscription fwd_current_subscription(void) {
   }
   const fwd_record *record;
   if (state->frame.kind == FWD_NESTING_LOOPS) {
-    record = fwd_looped_emission_of(state)->replay.record;
+    record = fwd_looped_emission_of(state)->record;
   } else {
     record = ((fwd_deciding_emission *)state)->at_hand.record;
   }

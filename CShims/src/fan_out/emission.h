@@ -25,14 +25,9 @@ typedef struct fwd_emission {
   const fwd_compiled_method *method;
   const fwd_delivery *delivery;
   size_t responses;
-  /// Deliveries of a loop that `fwd_fail_delivery` has withdrawn: the loop counts them as made.
-  uint32_t withdrawn;
-  /// Whether a record was met that can be removed: its subscription has ended, or ends with this delivery, or its object
-  /// has died.
-  bool met_dead;
   /// The first failure of a delivery, on the heap; NULL if there was none.
   const fwd_error *failure;
-  /// A pointer to each argument of the signature. NULL until loops need them all.
+  /// A pointer to each argument of the signature. Loops set it only for a delivery by `fwd_deliver_to`.
   void **arguments;
 } fwd_emission;
 
@@ -61,8 +56,9 @@ typedef struct fwd_aligned_bytes {
 
 /// A fan-out by a loop.
 typedef struct fwd_looped_emission {
-  /// First, so that a pointer to it is one to the whole.
-  fwd_replay replay;
+  /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
+  /// would cost some percent of a call.
+  const fwd_record *record;
   fwd_emission emission;
 } fwd_looped_emission;
 
@@ -78,8 +74,8 @@ static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, con
   state->method = method;
   state->delivery = delivery;
   state->responses = 0;
-  state->withdrawn = 0;
-  state->met_dead = false;
+  state->frame.withdrawn = 0;
+  state->frame.met_dead = false;
   state->failure = NULL;
 }
 

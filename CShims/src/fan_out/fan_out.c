@@ -90,16 +90,23 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                                                                         fwd_error *error) {
   if (__builtin_expect(!fwd_is_by_loop(method, delivery), 0)) {
     if (!method->is_small || delivery->batch || delivery->collector) {
-      return fwd_fan_out_deciding(proxy, method, delivery, error);
+      return fwd_fan_out_deciding(proxy, method, delivery, NULL, NULL, error);
     }
     return delivery->arguments ? fwd_fan_out_small_pointers(proxy, method, delivery, error)
                                : fwd_fan_out_small_frame(proxy, method, delivery, error);
   }
   if (__builtin_expect(!method->is_narrow, 0)) {
-    return delivery->batch ? fwd_fan_out_batch_wide(proxy, method, delivery, error)
-                           : fwd_fan_out_wide(proxy, method, delivery, error);
+    if (delivery->batch) {
+      return delivery->arguments ? fwd_fan_out_batch_wide_pointers(proxy, method, delivery, error)
+                                 : fwd_fan_out_batch_wide_frame(proxy, method, delivery, error);
+    }
+    return delivery->arguments ? fwd_fan_out_wide_pointers(proxy, method, delivery, error)
+                               : fwd_fan_out_wide_frame(proxy, method, delivery, error);
   }
-  if (delivery->batch) return fwd_fan_out_batch(proxy, method, delivery, error);
+  if (delivery->batch) {
+    return delivery->arguments ? fwd_fan_out_batch_pointers(proxy, method, delivery, error)
+                               : fwd_fan_out_batch_frame(proxy, method, delivery, error);
+  }
   return delivery->arguments ? fwd_fan_out_pointers(proxy, method, delivery, error)
                              : fwd_fan_out_frame(proxy, method, delivery, error);
 }
@@ -144,7 +151,9 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
     return delivery->arguments ? fwd_fan_out_observed_pointers(proxy, method, delivery, fan_out_after_interception, error)
                                : fwd_fan_out_observed_frame(proxy, method, delivery, fan_out_after_interception, error);
   }
-  return fwd_intercept(proxy, method, delivery, fan_out_after_interception, error);
+  // The loops have no such way, and with a collector or without subscribers the interceptors' frame matters less.
+  bool decides = !fwd_is_by_loop(method, delivery) && !fwd_must_know_interception(method);
+  return fwd_intercept(proxy, method, delivery, fan_out_after_interception, decides ? fwd_fan_out_deciding : NULL, error);
 }
 
 // MARK: Entries

@@ -252,7 +252,8 @@ fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *fram
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size, NULL);
   collection collecting = {.visit = visit, .context = context, .compiled = compiled};
-  fwd_delivery delivery = {.frame = frame, .collector = collect_result, .collector_context = &collecting};
+  const fwd_collector collector = {.collect = collect_result, .context = &collecting};
+  fwd_delivery delivery = {.frame = frame, .collector = &collector};
   void *copy = NULL;
   // Deliveries read the arguments in place, as values of their types.
   if (((uintptr_t)frame & (compiled->frame_alignment - 1)) != 0) {

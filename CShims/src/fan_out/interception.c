@@ -75,7 +75,7 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
     fwd_emission_copy_result(method, stored, room);
   }
   if (delivery->collector) {
-    (void)delivery->collector(delivery->collector_context, 0, NULL, room);
+    (void)delivery->collector->collect(delivery->collector->context, 0, NULL, room);
   } else if (delivery->result) {
     memcpy(delivery->result, room, method->result.size);
   } else {
@@ -105,28 +105,30 @@ __attribute__((noinline)) static fwd_status replace(fwd_proxy *proxy, const fwd_
   return fan_out(proxy, method, delivery, error);
 }
 
-// Without interceptors that replace the subscribers or come after them, this function's frame ends before the fan-out.
+// Without an interceptor that replaces the subscribers, this function's frame mostly ends before the fan-out.
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                         fwd_fan_out_afterwards fan_out, fwd_error *error) {
-  fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery));
+                         fwd_fan_out_afterwards fan_out, fwd_fan_out_between between, fwd_error *error) {
+  // Only the hazard pointer is kept: what is kept across calls takes stack at each level of a recursion.
+  fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery)).hazard;
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   if (!taps) {
     // Some interceptor is no closure, so Swift runs all.
-    fwd_hazard_leave(guard);
+    fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
     return intercept_in_swift(proxy, method, delivery, error);
   }
   fwd_status status = FWD_OK;
   if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
   if (status == FWD_OK && !taps->has_stub && taps->after_count == 0) {
     // Left before the fan-out, since a thread enters a domain more slowly if it is in one already.
-    fwd_hazard_leave(guard);
+    fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
     return fan_out(proxy, method, delivery, error);
   }
+  if (status == FWD_OK && !taps->has_stub && between) return between(proxy, method, delivery, taps, hazard, error);
   if (status == FWD_OK) status = replace(proxy, method, delivery, taps, fan_out, error);
   if (status == FWD_OK && taps->after_count > 0) {
     const fwd_tap *afters = &taps->taps[taps->before_count + taps->has_stub];
     status = call_taps(proxy, method, delivery, afters, taps->after_count, error);
   }
-  fwd_hazard_leave(guard);
+  fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
   return status;
 }

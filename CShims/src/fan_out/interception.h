@@ -15,9 +15,15 @@
 typedef fwd_status (*fwd_fan_out_afterwards)(fwd_proxy *proxy, const fwd_compiled_method *method,
                                          const fwd_delivery *delivery, fwd_error *error);
 
-/// Runs the method's interceptors, which fan the delivery out by `fan_out`, or do not.
+/// Fans out a delivery before whose subscribers the interceptors have run, then calls those after them. `hazard` is that of
+/// the visit to the list, which this ends.
+typedef fwd_status (*fwd_fan_out_between)(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                          const fwd_taps *taps, fwd_hazard *hazard, fwd_error *error);
+
+/// Runs the method's interceptors, which fan the delivery out by `fan_out`, or do not. Between interceptors before and after
+/// the subscribers, `between` fans out if it is not NULL.
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                         fwd_fan_out_afterwards fan_out, fwd_error *error);
+                         fwd_fan_out_afterwards fan_out, fwd_fan_out_between between, fwd_error *error);
 
 /// Calls an interceptor by its packed function. A failure is reported, and stays the thread's last error. `arguments` does
 /// not have the hidden ones.

@@ -15,37 +15,53 @@
 
 // MARK: Arguments
 
-/// An emission with room for the arguments of a narrow method.
+/// An emission with room for the words of a narrow method's registers.
 typedef struct narrow_emission {
   /// First, so that a pointer to it is one to the whole.
   fwd_looped_emission looped;
-  /// Pointers to all arguments, the hidden ones included. Behind `looped` in any emission.
-  void *pointers[FWD_REPLAY_NARROW];
+  /// Behind `looped` in any emission.
   fwd_replay_word words[FWD_REPLAY_NARROW];
 } narrow_emission;
 
 /// An emission with room for those of any method that loops deliver.
 typedef struct wide_emission {
   fwd_looped_emission looped;
-  void *pointers[FWD_REPLAY_WIDE];
   fwd_replay_word words[FWD_REPLAY_WIDE];
 } wide_emission;
 
-static inline void **pointers_of(fwd_looped_emission *looped) {
-  _Static_assert(offsetof(narrow_emission, pointers) == sizeof *looped, "pointers stand behind it");
-  _Static_assert(offsetof(wide_emission, pointers) == sizeof *looped, "in any emission");
-  return (void **)(looped + 1);
+static inline fwd_replay_word *words_of(fwd_looped_emission *looped) {
+  _Static_assert(offsetof(narrow_emission, words) == sizeof *looped, "the words stand behind it");
+  _Static_assert(offsetof(wide_emission, words) == sizeof *looped, "in any emission");
+  return (fwd_replay_word *)(looped + 1);
 }
 
-/// Returns pointers to the arguments, the hidden ones left out: the caller's, or pointers into its frame, which stand where
-/// `find_all_arguments` puts the same.
+// A delivery with a frame also needs room for pointers to the arguments, the hidden ones not counted. One with pointers does
+// not, and so takes less of the stack.
+
+typedef struct narrow_frame_emission {
+  narrow_emission narrow;
+  /// Behind the words.
+  void *pointers[FWD_REPLAY_NARROW];
+} narrow_frame_emission;
+
+typedef struct wide_frame_emission {
+  wide_emission wide;
+  void *pointers[FWD_REPLAY_WIDE];
+} wide_frame_emission;
+
+static inline void **pointers_of(fwd_looped_emission *looped) {
+  bool is_narrow = looped->emission.method->is_narrow;
+  return (void **)(words_of(looped) + (is_narrow ? FWD_REPLAY_NARROW : FWD_REPLAY_WIDE));
+}
+
+/// Returns pointers to the arguments, the hidden ones left out: the caller's, or pointers into its frame.
 static inline __attribute__((always_inline)) void *const *find_arguments(fwd_looped_emission *looped) {
   const fwd_emission *state = &looped->emission;
   const fwd_delivery *delivery = state->delivery;
   if (delivery->arguments) return delivery->arguments;
   const fwd_compiled_method *method = state->method;
   uint32_t hidden_count = method->hidden_count;
-  void **pointers = pointers_of(looped) + hidden_count;
+  void **pointers = pointers_of(looped);
   const uint32_t *offset = method->offsets, *end = offset + (method->argument_count - hidden_count);
   uintptr_t frame = (uintptr_t)delivery->frame;
   FWD_SHORT_LOOP
@@ -58,21 +74,13 @@ __attribute__((noinline)) static void *const *find_arguments_apart(fwd_looped_em
   return find_arguments(looped);
 }
 
-/// Finds the pointers for `fwd_deliver_to`, the hidden ones included.
-static void find_all_arguments(fwd_looped_emission *looped) {
-  fwd_emission *state = &looped->emission;
-  if (state->arguments) return;
-  state->arguments = pointers_of(looped);
-  fwd_find_arguments(state->method, state->delivery, state->arguments);
-}
-
 /// Returns the words of the registers, from the delivery's frame or from its pointers. A call, since few deliveries
 /// need it.
 __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_emission *looped) {
   const fwd_delivery *delivery = looped->emission.delivery;
   const fwd_compiled_method *method = looped->emission.method;
   const fwd_register_loads *loads = &method->loads;
-  fwd_replay_word *words = method->is_narrow ? ((narrow_emission *)looped)->words : ((wide_emission *)looped)->words;
+  fwd_replay_word *words = words_of(looped);
   // Methods that take the selector load it from here. Otherwise an argument takes its word.
   words[1] = (uint64_t)(uintptr_t)method->method.selector;
   if (!delivery->arguments) {
@@ -94,15 +102,20 @@ static inline const fwd_replay_word *words_of_frame(fwd_looped_emission *looped)
 
 // MARK: Deliveries
 
-/// Makes a delivery of any kind.
+/// Makes a delivery of any kind. Only these have pointers to all arguments, the hidden ones included.
 __attribute__((noinline)) static void deliver_slowly(fwd_looped_emission *looped, const fwd_record *record) {
+  fwd_emission *state = &looped->emission;
+  // No array of variable length: compilers would keep the stack pointer of before.
+  void **arguments = __builtin_alloca(state->method->argument_count * sizeof *arguments);
+  // NULL: they are found if the delivery is made.
+  arguments[0] = NULL;
+  state->arguments = arguments;
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   fwd_at_hand at_hand = {.result = &nothing, .kept = &nothing};
-  find_all_arguments(looped);
-  looped->replay.record = record;
-  fwd_deliver_to(&looped->emission, &at_hand, record);
-  looped->replay.record = NULL;
+  looped->record = record;
+  fwd_deliver_to(state, &at_hand, record);
+  looped->record = NULL;
 }
 
 /// Keeps a subscriber alive during a delivery if it `is_weak`: held by an unowned reference. Returns false if it has begun to
@@ -112,7 +125,7 @@ static inline __attribute__((always_inline)) bool take(fwd_emission *state, uint
   // Tells the compiler that the object is not NULL.
   if (!held) __builtin_unreachable();
   if (__builtin_expect(fwd_take_weak(held) != NULL, 1)) return true;
-  state->met_dead = true;
+  state->frame.met_dead = true;
   return false;
 }
 
@@ -127,10 +140,10 @@ static inline __attribute__((always_inline)) void call_closure(fwd_looped_emissi
                                                                void *const *arguments) {
   // A result of no bytes has an address all the same.
   unsigned char nothing;
-  looped->replay.record = record;
+  looped->record = record;
   fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
   // What runs from here on is not the subscriber.
-  looped->replay.record = NULL;
+  looped->record = NULL;
 }
 
 /// Delivers to a list's only record, which has neither ended nor a gate. `held` is read only if it `is_weak`. `arguments`
@@ -180,12 +193,12 @@ static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emi
 
 /// The same for a batch, which keeps the object alive, however the subscription holds it.
 static inline __attribute__((always_inline)) void deliver_to_lone_of_batch(fwd_looped_emission *looped,
-                                                                           const fwd_record *record) {
+                                                                           const fwd_record *record, bool has_frame) {
   uintptr_t held = fwd_record_held(record);
   if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {
     deliver_slowly(looped, record);
   } else {
-    deliver_plainly(looped, record, held, false, NULL, !looped->emission.delivery->arguments);
+    deliver_plainly(looped, record, held, false, NULL, has_frame);
   }
 }
 
@@ -252,37 +265,61 @@ __attribute__((noinline)) static void deliver_to_many(fwd_looped_emission *loope
   deliver_each(looped, records, count, true, true);
 }
 
-static void replay_slowly(fwd_replay *replay, const fwd_record *record) {
-  deliver_slowly((fwd_looped_emission *)replay, record);
+/// The emission of a replay, which points to its first member.
+static inline fwd_looped_emission *emission_of(const fwd_replay *replay) {
+  _Static_assert(offsetof(fwd_looped_emission, record) == 0, "a replay points to the whole");
+  return (fwd_looped_emission *)replay->record;
 }
 
-static void *const *replay_arguments(fwd_replay *replay) { return find_arguments((fwd_looped_emission *)replay); }
+/// The same for records of a batch.
+__attribute__((noinline)) static void deliver_to_few_of_batch(fwd_looped_emission *looped, fwd_record *const *records,
+                                                              size_t count) {
+  deliver_each(looped, records, count, false, false);
+}
+
+static void replay_slowly(fwd_replay *replay, const fwd_record *record) { deliver_slowly(emission_of(replay), record); }
+
+static void *const *replay_arguments(fwd_replay *replay) { return find_arguments(emission_of(replay)); }
 
 static const fwd_replay_operations operations_of_loops = {
     .deliver_slowly = replay_slowly, .find_arguments = replay_arguments};
 
 /// Delivers to some records without a weak one, or of a batch: to the closures that come first, then to the rest by the
-/// method's loop. Many records are delivered to in parts, since loops do not prefetch.
+/// method's loop.
 __attribute__((noinline)) static void replay_held(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
-  fwd_replay *replay = &looped->replay;
-  fwd_emission *state = &looped->emission;
-  replay->operations = &operations_of_loops;
-  replay->implementation = fwd_dispatch_table_offset(state->method->index);
-  replay->words = NULL;
-  bool in_parts = count >= FWD_PREFETCHED_COUNT;
+  // Not a part of the emission, since most fan-outs have none.
+  fwd_replay replay = {
+      .records = records,
+      .count = count,
+      .implementation = fwd_dispatch_table_offset(looped->emission.method->index),
+      .operations = &operations_of_loops,
+      .record = &looped->record,
+  };
+  // Added after the calls, since deliveries that the loops leave to the fan-out change `responses`, too.
+  size_t delivered = fwd_replay_closures(&replay);
+  looped->emission.responses += delivered;
+  if (replay.count == 0) return;
+  replay.words = load_words(looped);
+  delivered = looped->emission.method->replayers.loop(&replay);
+  looped->emission.responses += delivered;
+}
+
+/// The same for many records: in parts, since loops do not prefetch.
+__attribute__((noinline)) static void replay_parts(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   while (count > 0) {
-    size_t part = in_parts ? fwd_prefetch_part(records, count) : count;
-    replay->records = records;
-    replay->count = part;
-    // Added after the calls, since deliveries that the loops leave to the fan-out change `responses`, too.
-    size_t delivered = fwd_replay_closures(replay);
-    if (replay->count > 0) {
-      if (!replay->words) replay->words = load_words(looped);
-      delivered += state->method->replayers.loop(replay);
-    }
-    state->responses += delivered;
+    size_t part = fwd_prefetch_part(records, count);
+    replay_held(looped, records, part);
     records += part;
     count -= part;
+  }
+}
+
+/// Delivers to records without a weak one, or of a batch, by the method's loop.
+static inline void replay(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  if (__builtin_expect(count < FWD_PREFETCHED_COUNT, 1)) {
+    replay_held(looped, records, count);
+  } else {
+    replay_parts(looped, records, count);
   }
 }
 
@@ -292,7 +329,7 @@ enum { fewest_for_loop = 4 };
 /// Delivers to some records, inside of a reading. `has_weak` says that there may be a weak one.
 static void deliver_to_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {
   if (!has_weak && count >= fewest_for_loop && looped->emission.method->replayers.loop) {
-    replay_held(looped, records, count);
+    replay(looped, records, count);
   } else if (count < FWD_PREFETCHED_COUNT) {
     deliver_to_few(looped, records, count);
   } else {
@@ -350,8 +387,7 @@ static inline __attribute__((always_inline)) bool begin(fwd_looped_emission *loo
   fwd_emission *state = &looped->emission;
   fwd_emission_begin(state, proxy, method, delivery);
   if (__builtin_expect(!fwd_nesting_has_room(looped, 0), 0)) return false;
-  state->arguments = NULL;
-  looped->replay.record = NULL;
+  looped->record = NULL;
   return true;
 }
 
@@ -361,7 +397,7 @@ static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission 
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);
   if (__builtin_expect(state->responses > 0 && !state->failure, 1)) return FWD_OK;
   // Each delivery that was withdrawn has left a failure.
-  state->responses -= state->withdrawn;
+  state->responses -= state->frame.withdrawn;
   return fwd_outcome_finish_void(state, error);
 }
 
@@ -370,13 +406,13 @@ static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission 
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                 const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery, fwd_error *error,
-                                                                bool has_pointers, bool is_narrow) {
+                                                                bool has_pointers) {
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
-  size_t asked = is_narrow ? deliver_to_reading(looped, &reading, NULL, !has_pointers) : deliver_to_any(looped);
-  fwd_leave_reading(state, reading.guard.hazard, reading.guard.entered, asked, state->met_dead);
+  size_t asked = deliver_to_reading(looped, &reading, NULL, !has_pointers);
+  fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
   return end(looped, asked, error);
 }
 
@@ -384,55 +420,87 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emiss
 static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
                                                                          const fwd_delivery *delivery,
-                                                                         fwd_error *error) {
+                                                                         fwd_error *error, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
   fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
   if (members->count == 1) {
-    deliver_to_lone_of_batch(looped, members->records[0]);
+    deliver_to_lone_of_batch(looped, members->records[0], !has_pointers);
   } else if (members->count < fewest_for_loop || !method->replayers.loop) {
-    deliver_each(looped, members->records, members->count, false, false);
+    deliver_to_few_of_batch(looped, members->records, members->count);
   } else {
-    replay_held(looped, members->records, members->count);
+    replay(looped, members->records, members->count);
   }
   // Read again, since what is kept across the deliveries takes stack at each level.
   const fwd_batch *batch = state->delivery->batch;
-  fwd_emission_leave(state, __builtin_expect(state->met_dead, 0) ? fwd_visited_now(batch->guard, batch->walked) : 0);
+  fwd_emission_leave(state, __builtin_expect(state->frame.met_dead, 0) ? fwd_visited_now(batch->guard, batch->walked) : 0);
   return end(looped, 0, error);
 }
 
 fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                              fwd_error *error) {
-  narrow_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, error, false, true);
+  narrow_frame_emission emission;
+  return fan_out(&emission.narrow.looped, proxy, method, delivery, error, false);
 }
 
 fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                 fwd_error *error) {
   narrow_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, error, true, true);
+  return fan_out(&emission.looped, proxy, method, delivery, error, true);
 }
 
-fwd_status fwd_fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                            fwd_error *error) {
-  wide_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, error, delivery->arguments, false);
-}
-
-fwd_status fwd_fan_out_batch(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                             fwd_error *error) {
-  narrow_emission emission;
-  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error);
-}
-
-fwd_status fwd_fan_out_batch_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                   fwd_error *error) {
+  wide_frame_emission emission;
+  return fan_out(&emission.wide.looped, proxy, method, delivery, error, false);
+}
+
+fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                     fwd_error *error) {
   wide_emission emission;
-  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error);
+  return fan_out(&emission.looped, proxy, method, delivery, error, true);
+}
+
+fwd_status fwd_fan_out_batch_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                   fwd_error *error) {
+  narrow_frame_emission emission;
+  return fan_out_to_batch(&emission.narrow.looped, proxy, method, delivery, error, false);
+}
+
+fwd_status fwd_fan_out_batch_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                      fwd_error *error) {
+  narrow_emission emission;
+  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error, true);
+}
+
+fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                        fwd_error *error) {
+  wide_frame_emission emission;
+  return fan_out_to_batch(&emission.wide.looped, proxy, method, delivery, error, false);
+}
+
+fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                           const fwd_delivery *delivery, fwd_error *error) {
+  wide_emission emission;
+  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error, true);
 }
 
 // MARK: Interceptors
+
+/// Calls the interceptors before the deliveries. Returns pointers to the arguments.
+static inline __attribute__((always_inline)) void *const *call_earlier_taps(fwd_looped_emission *looped,
+                                                                            const fwd_taps *taps) {
+  fwd_emission *state = &looped->emission;
+  void *const *arguments = find_arguments(looped);
+  fwd_call_taps(state->proxy, state->method, arguments, taps->taps, taps->before_count);
+  return arguments;
+}
+
+/// The same as a call, which takes less of the stack and some more time.
+__attribute__((noinline)) static void *const *call_earlier_taps_apart(fwd_looped_emission *looped, const fwd_taps *taps) {
+  return call_earlier_taps(looped, taps);
+}
 
 /// Calls the interceptors after the deliveries.
 __attribute__((noinline)) static void call_later_taps(fwd_looped_emission *looped, const fwd_taps *taps) {
@@ -440,6 +508,16 @@ __attribute__((noinline)) static void call_later_taps(fwd_looped_emission *loope
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   fwd_call_taps(state->proxy, state->method, find_arguments(looped), taps->taps + taps->before_count, taps->after_count);
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+}
+
+/// Leaves the list and enters it again if something has been taken out of it. Returns the hazard pointer.
+static inline fwd_hazard *enter_again(const fwd_emission *state, fwd_hazard *hazard) {
+  fwd_domain *domain = &fwd_proxy_list(state->proxy)->domain;
+  bool is_current = hazard && atomic_load_explicit(&hazard->entered, memory_order_relaxed) ==
+                                  atomic_load_explicit(&domain->clock, memory_order_acquire);
+  if (__builtin_expect(is_current, 1)) return hazard;
+  fwd_hazard_leave_as_announced(hazard, domain);
+  return fwd_hazard_enter_within(domain, fwd_depth_of(state->delivery)).hazard;
 }
 
 /// Fans out to the subscribers of the moment, and calls the interceptors before and after them in the same emission.
@@ -451,42 +529,43 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
                                                                          fwd_error *error, bool has_pointers) {
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
-  fwd_guard guard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0);
+  fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0).hazard;
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   // The taps may have been replaced since the caller has read the method's bits.
   if (__builtin_expect(!taps || taps->has_stub, 0)) {
-    fwd_hazard_leave(guard);
-    return fwd_intercept(proxy, method, delivery, otherwise, error);
+    fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
+    return fwd_intercept(proxy, method, delivery, otherwise, NULL, error);
   }
+  // The callers of function pointers already take most of the stack. For those the emission is asked from here on, and not the
+  // parameters: what is kept across calls takes stack at each level.
+  if (has_pointers) __asm__("" : : "r"(looped) : "memory");
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  bool has_later = taps->after_count > 0;
   void *const *arguments = NULL;
   if (taps->before_count > 0) {
-    arguments = find_arguments(looped);
-    fwd_call_taps(proxy, method, arguments, taps->taps, taps->before_count);
+    arguments = has_pointers ? call_earlier_taps_apart(looped, taps) : call_earlier_taps(looped, taps);
     // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
     // frees them at the same moment.
-    if (!has_later && __builtin_expect(!fwd_guard_is_current(guard), 0)) {
-      fwd_hazard_leave(guard);
-      guard = fwd_hazard_enter_within(guard.domain, has_pointers ? 1 : 0);
+    if (taps->after_count == 0) {
+      taps = NULL;
+      hazard = enter_again(state, hazard);
     }
   }
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
-  const fwd_reading reading = fwd_list_read(fwd_proxy_list(proxy), guard);
+  const fwd_reading reading = fwd_list_read(fwd_proxy_list(state->proxy), (fwd_guard){0});
   size_t asked = deliver_to_reading(looped, &reading, arguments, !has_pointers);
   state->frame.kind = FWD_NESTING_OTHER;
-  fwd_emission_leave(state, fwd_visited_by(guard, asked));
+  fwd_emission_leave(state, state->frame.met_dead ? fwd_visited_as_announced(state, hazard, asked) : 0);
   fwd_status status = end(looped, asked, error);
-  if (status == FWD_OK && has_later) call_later_taps(looped, taps);
-  fwd_hazard_leave(guard);
+  if (status == FWD_OK && taps) call_later_taps(looped, taps);
+  fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(state->proxy)->domain);
   return status;
 }
 
 fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                       fwd_fan_out_afterwards otherwise, fwd_error *error) {
-  narrow_emission emission;
-  return fan_out_observed(&emission.looped, proxy, method, delivery, otherwise, error, false);
+  narrow_frame_emission emission;
+  return fan_out_observed(&emission.narrow.looped, proxy, method, delivery, otherwise, error, false);
 }
 
 fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,

@@ -24,16 +24,23 @@ fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method
 /// The same for a delivery that has pointers to its arguments.
 fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                 fwd_error *error);
-/// The same for any delivery of a method that is not narrow.
-fwd_status fwd_fan_out_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                            fwd_error *error);
-
-/// Delivers to the subscribers of a batch. The method is narrow.
-fwd_status fwd_fan_out_batch(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                             fwd_error *error);
-/// The same for a method that is not narrow.
-fwd_status fwd_fan_out_batch_wide(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+/// The same two for a method that is not narrow.
+fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                   fwd_error *error);
+fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                     fwd_error *error);
+
+/// Delivers to the subscribers of a batch. The method is narrow, and the delivery has a frame.
+fwd_status fwd_fan_out_batch_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                   fwd_error *error);
+/// The same for a delivery that has pointers to its arguments.
+fwd_status fwd_fan_out_batch_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                      fwd_error *error);
+/// The same two for a method that is not narrow.
+fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+                                        fwd_error *error);
+fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                           const fwd_delivery *delivery, fwd_error *error);
 
 /// Calls the interceptors before and after the subscribers, too, in the same emission. The method is narrow, and the delivery
 /// has a frame. If an interceptor turns out to replace the subscribers, `fwd_intercept` takes the delivery over, with

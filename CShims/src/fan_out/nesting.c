@@ -69,7 +69,7 @@ static bool is_on_stack(uintptr_t here) {
          here < nesting->stack_floor + nesting->stack_room;
 }
 
-__attribute__((cold, noinline)) bool fwd_nesting_look_closer(uintptr_t here, size_t needed) {
+__attribute__((cold, noinline)) FWD_KEEPS_REGISTERS bool fwd_nesting_look_closer(uintptr_t here, size_t needed) {
   fwd_nesting *nesting = &fwd_nesting_of_thread;
   if (nesting->state == FWD_STACK_UNASKED) {
     size_t size;

@@ -11,6 +11,7 @@
 #ifndef FWD_SRC_NESTING_H
 #define FWD_SRC_NESTING_H
 
+#include "base/cold_call.h"
 #include "forwarding.h"
 
 /// What runs in a frame.
@@ -33,6 +34,11 @@ typedef struct fwd_nesting_frame {
   bool handled;
   /// A `fwd_nesting_kind`. If it delivers, the frame is part of an emission (emission.h).
   uint8_t kind;
+  /// These belong to the emission that the frame is part of (emission.h), and fill the frame's padding. Whether a record was
+  /// met that can be removed: its subscription has ended, or ends with this delivery, or its object has died.
+  bool met_dead;
+  /// Deliveries of a loop that `fwd_fail_delivery` has withdrawn: the loop counts them as made.
+  uint32_t withdrawn;
 } fwd_nesting_frame;
 
 /// The frame of a delivery that a mailbox makes.
@@ -81,7 +87,7 @@ extern __attribute__((visibility("hidden"))) FWD_NESTING_THREAD_LOCAL fwd_nestin
 enum { FWD_UNKNOWN_STACK_LEVELS = 64 };
 
 /// The slow path of `fwd_nesting_has_room`.
-bool fwd_nesting_look_closer(uintptr_t here, size_t needed);
+FWD_KEEPS_REGISTERS bool fwd_nesting_look_closer(uintptr_t here, size_t needed);
 
 /// Fails because `fwd_nesting_has_room` has said no. Names the selector and the number of fan-outs under way.
 fwd_status fwd_nesting_fail(fwd_selector selector, fwd_error *error);

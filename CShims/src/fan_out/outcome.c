@@ -30,7 +30,7 @@ __attribute__((cold, noinline)) static void note_failure(fwd_emission *state, fw
 void fwd_fail_delivery(const fwd_error *error) {
   fwd_emission *state = fwd_emission_of_thread();
   if (!state) return;
-  state->withdrawn++;
+  state->frame.withdrawn++;
   fwd_error_set(NULL, error->status, error->offset, error->message);
   note_failure(state, error->status);
 }

@@ -66,12 +66,12 @@ struct proxy_closure {
 static void handle_call(void *context, void *const *arguments, void *result) {
   const struct proxy_closure *closure = context;
   const fwd_function_target *target = &closure->target;
-  // Without a collector, its context is free. What a failure needs is kept there, since registers that are kept across the
-  // fan-out take some of the stack.
-  fwd_delivery delivery = {.arguments = arguments, .result = result, .collector_context = context};
+  // Without a frame, its place is free. What a failure needs is kept there, since registers that are kept across the fan-out
+  // take some of the stack.
+  fwd_delivery delivery = {.frame = context, .arguments = arguments, .result = result};
   fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &delivery, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) {
-    closure = delivery.collector_context;
+    closure = delivery.frame;
     fwd_function_settle(&closure->target, status, delivery.result);
   }
 }

@@ -10,7 +10,9 @@ __attribute__((cold)) void fwd_note_vain(const fwd_emission *state, size_t asked
   if (owner) proxy->operations->find_responders(owner, state->method->index);
 }
 
-void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, uint64_t entered, size_t asked) {
-  state->met_dead = true;
-  fwd_emission_leave(state, fwd_leave_list(state, (fwd_guard){.hazard = hazard, .entered = entered}, asked));
+void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, size_t asked) {
+  state->frame.met_dead = true;
+  size_t visited = fwd_visited_as_announced(state, hazard, asked);
+  fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(state->proxy)->domain);
+  fwd_emission_leave(state, visited);
 }

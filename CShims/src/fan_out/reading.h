@@ -30,14 +30,12 @@ static inline size_t fwd_visited_by(fwd_guard guard, size_t asked) {
   return asked > 0 ? fwd_visited_now(guard, asked) : fwd_visited_anywhere;
 }
 
-/// Ends a reading, and returns `fwd_visited_by`. Finds the domain again: a value that is kept across the deliveries takes stack
-/// at each level.
-static inline __attribute__((always_inline)) size_t fwd_leave_list(const fwd_emission *state, fwd_guard guard,
-                                                                   size_t asked) {
-  guard.domain = &fwd_proxy_list(state->proxy)->domain;
-  size_t visited = fwd_visited_by(guard, asked);
-  fwd_hazard_leave(guard);
-  return visited;
+/// Returns `fwd_visited_by` for a reading that has kept only its hazard pointer.
+static inline size_t fwd_visited_as_announced(const fwd_emission *state, const fwd_hazard *hazard, size_t asked) {
+  // A reader that could not announce itself does not know when it entered.
+  if (!hazard) return fwd_visited_anywhere;
+  uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
+  return fwd_visited_by((fwd_guard){.domain = &fwd_proxy_list(state->proxy)->domain, .entered = entered}, asked);
 }
 
 /// Notes that a fan-out has asked `asked` records for the method, many of them in vain.
@@ -47,27 +45,27 @@ void fwd_note_vain(const fwd_emission *state, size_t asked);
 static inline void fwd_emission_leave(fwd_emission *state, size_t visited) {
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
   // Asks for the records to be removed whose subscriptions have ended. A dying owner removes all itself.
-  if (__builtin_expect(state->met_dead, 0)) {
+  if (__builtin_expect(state->frame.met_dead, 0)) {
     void *owner = fwd_emission_pin(state->proxy, state->delivery);
     if (owner) state->proxy->operations->met_the_dead(owner, visited);
   }
 }
 
-/// Ends a reading that has met subscriptions that can be removed, and leaves the fan-out. `hazard` and `entered` are those of
-/// the reading's guard.
-void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, uint64_t entered, size_t asked);
+/// Ends a reading that has met subscriptions that can be removed, and leaves the fan-out. `hazard` is that of the reading's
+/// guard.
+void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, size_t asked);
 
-/// Ends a reading, and leaves the fan-out. `entered` is by value, as a guard in memory would take stack at each level.
-static inline __attribute__((always_inline)) void fwd_leave_reading(fwd_emission *state, fwd_hazard *hazard,
-                                                                    uint64_t entered, size_t asked, bool met_dead) {
+/// Ends a reading, and leaves the fan-out.
+static inline __attribute__((always_inline)) void fwd_leave_reading(fwd_emission *state, fwd_hazard *hazard, size_t asked,
+                                                                    bool met_dead) {
   // The record of the last delivery may be freed now.
   state->frame.kind = FWD_NESTING_OTHER;
   if (__builtin_expect(met_dead, 0)) {
-    fwd_leave_with_dead(state, hazard, entered, asked);
+    fwd_leave_with_dead(state, hazard, asked);
     return;
   }
-  // Finds the domain again: a value that is kept across the deliveries takes stack at each level.
-  fwd_hazard_leave((fwd_guard){hazard, &fwd_proxy_list(state->proxy)->domain, entered});
+  // Finds the domain and the time again: a value that is kept across the deliveries takes stack at each level.
+  fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(state->proxy)->domain);
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
 }
 

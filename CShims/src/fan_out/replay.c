@@ -102,10 +102,10 @@ size_t fwd_replay_closures(fwd_replay *replay) {
       }
       closure = own;
     }
-    replay->record = record;
+    *replay->record = record;
     fwd_swift_closure_call(own, record->receiver, arguments, &nothing);
     // What runs from here on is not the subscriber.
-    replay->record = NULL;
+    *replay->record = NULL;
     delivered++;
   }
   return delivered;
@@ -128,16 +128,15 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
 
 // The low bits of `held` say how the record holds its object (members/held.h). They are read before the table, since the
 // table may have been freed once the subscription has ended. The loop counts the records to which it has not delivered itself,
-// since they are fewer: `deliver_slowly` adds its delivery to the responses of the emission.
+// since they are fewer: `deliver_slowly` adds its delivery to the responses of the emission. It loads the words again for each
+// call: few would stay in registers across calls, and copies of the others take stack at each level of a recursion.
 #define LOOP(n, m, list)                                                                               \
   FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t loop_##n##_##m(fwd_replay *replay) {   \
-    const fwd_replay_word *words = replay->words;                                                      \
-    LOAD_REGISTERS(n, m)                                                                               \
-    fwd_record *const *const records = replay->records;                                                \
-    const size_t count = replay->count, implementation = replay->implementation;                       \
+    const size_t implementation = replay->implementation;                                              \
+    fwd_record *const *next = replay->records, *const *const end = next + replay->count;               \
     size_t skipped = 0;                                                                                \
-    for (size_t i = 0; i < count; i++) {                                                               \
-      const fwd_record *record = records[i];                                                           \
+    for (; next < end; next++) {                                                                       \
+      const fwd_record *record = *next;                                                                \
       if (__builtin_expect((fwd_record_held(record) & FWD_HELD_IRREGULAR) != 0, 0)) {                  \
         skipped++;                                                                                     \
         replay->operations->deliver_slowly(replay, record);                                            \
@@ -147,18 +146,20 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
       const fwd_function function = method->function;                                                  \
       if (__builtin_expect(function != NULL, 1)) {                                                     \
         const void *context = method->context;                                                         \
+        const fwd_replay_word *words = replay->words;                                                  \
+        LOAD_REGISTERS(n, m)                                                                           \
         integer_0 = (uint64_t)(uintptr_t)record->receiver;                                             \
         CALL(n, m, list)                                                                               \
       } else if (method->closure) {                                                                    \
-        size_t next = i;                                                                               \
-        skipped += deliver_between(replay, &next);                                                     \
-        i = next - 1;                                                                                  \
+        size_t index = (size_t)(next - replay->records);                                               \
+        skipped += deliver_between(replay, &index);                                                    \
+        next = replay->records + index - 1;                                                            \
       } else {                                                                                         \
         skipped++;                                                                                     \
         if (method->packed) replay->operations->deliver_slowly(replay, record);                        \
       }                                                                                                \
     }                                                                                                  \
-    return count - skipped;                                                                            \
+    return replay->count - skipped;                                                                    \
   }
 
 // MARK: Shapes

@@ -38,9 +38,9 @@ struct fwd_replay {
   /// The offset of the method's implementation in a dispatch table, in bytes.
   size_t implementation;
   const fwd_replay_operations *operations;
-  /// The record of the closure at hand, for closures that ask; NULL for a C function, since to store it at each delivery
-  /// would cost some percent of a call.
-  const fwd_record *record;
+  /// Where the fan-out has the record of the closure at hand.
+  const fwd_record **record;
+  /// NULL until a C function needs them.
   const fwd_replay_word *words;
 };
 

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cold_call.h"
 #include "fwd_dispatch.h"
 #include "members/swift_runtime.h"
 
@@ -33,6 +34,9 @@
 #ifndef FWD_HAS_SWIFTCALL
 #define FWD_HAS_SWIFTCALL 0
 #endif
+
+/// Whether an object's class inherits from another one. Fan-outs call this in the middle of their deliveries.
+FWD_KEEPS_REGISTERS bool fwd_object_inherits(const void *object, const void *class);
 
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure, void *const *arguments) {
@@ -47,7 +51,7 @@ static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const 
   for (uint64_t left = closure->objects; left; left &= left - 1, class++) {
     const void *object = *(const void *const *)arguments[__builtin_ctzll(left)];
     // Most objects are of the class itself, which is their first word.
-    if (object && *(const void *const *)object != *class && !swift_dynamicCastClass(object, *class)) return false;
+    if (object && *(const void *const *)object != *class && !fwd_object_inherits(object, *class)) return false;
   }
   return true;
 }

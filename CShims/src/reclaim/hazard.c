@@ -49,7 +49,7 @@ static fwd_hazard *find_free(void) {
   return NULL;
 }
 
-fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
+FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
   do {
     fwd_hazard *hazard = find_free();
     if (hazard) return hazard;
@@ -60,7 +60,7 @@ fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
   return NULL;
 }
 
-void fwd_hazard_leave_unannounced(fwd_domain *domain) {
+FWD_KEEPS_REGISTERS void fwd_hazard_leave_unannounced(fwd_domain *domain) {
   atomic_fetch_sub(&domain->unannounced, 1);
   atomic_thread_fence(memory_order_seq_cst);
   // Whenever it entered: nothing was freed meanwhile.
@@ -79,7 +79,7 @@ void fwd_hazard_leave_anywhere(fwd_guard guard) {
   }
 }
 
-fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first) {
+FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first) {
   // Looked up again: a pointer that the callers pass would take more of the stack at each level.
   fwd_hazard *hazard = fwd_hazard_at(first);
   if (!hazard) hazard = fwd_hazard_find(domain);

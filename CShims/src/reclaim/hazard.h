@@ -35,6 +35,7 @@
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
 
+#include "base/cold_call.h"
 #include "fwd_lock.h"
 #include "reclaim/thread.h"
 
@@ -122,11 +123,11 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 
 /// Finds a free hazard pointer if the one that was tried is taken, or if the thread has no block yet. Returns NULL if
 /// memory is short: then the reader has been counted in the domain.
-fwd_hazard *fwd_hazard_find(fwd_domain *domain);
-void fwd_hazard_leave_unannounced(fwd_domain *domain);
+FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain);
+FWD_KEEPS_REGISTERS void fwd_hazard_leave_unannounced(fwd_domain *domain);
 /// The slow path of `fwd_hazard_enter_within`: notes in the domain that the calling thread reads it. Returns the hazard pointer
 /// at an index, or if that is taken, what `fwd_hazard_find` returns.
-fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first);
+FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first);
 /// Frees the retired objects that no reader uses any more.
 void fwd_hazard_reclaim(fwd_domain *domain);
 
@@ -196,6 +197,21 @@ static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard gua
   atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
   fwd_fence_light();
   if (FWD_RARELY(!fwd_guard_is_current(guard))) fwd_hazard_reclaim(guard.domain);
+}
+
+/// Leaves a domain as `fwd_hazard_leave` does, for a reader that has not kept the time: reads it from the announcement. A
+/// value that is kept across a call takes stack at each level of a recursion.
+static inline __attribute__((always_inline)) void fwd_hazard_leave_as_announced(fwd_hazard *hazard, fwd_domain *domain) {
+  // See `fwd_hazard_leave`.
+  __asm__("" : "+r"(hazard));
+  if (FWD_RARELY(!hazard)) {
+    fwd_hazard_leave_unannounced(domain);
+    return;
+  }
+  uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
+  atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
+  fwd_fence_light();
+  if (FWD_RARELY(atomic_load_explicit(&domain->clock, memory_order_acquire) != entered)) fwd_hazard_reclaim(domain);
 }
 
 /// Leaves a domain on any thread, for readers that are objects.

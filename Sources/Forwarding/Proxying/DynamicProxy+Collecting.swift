@@ -93,17 +93,21 @@ extension DynamicProxy {
     let collector = Collector<Output>(result)
     // SAFETY: the frame is of the signature, and aligned for it.
     try unsafe Self.withFrame(coders, repeat each arguments) { frame throws(ForwardingError) in
-      var delivery = unsafe fwd_delivery()
-      unsafe delivery.frame = frame.baseAddress
-      unsafe delivery.collector_context = Unmanaged.passUnretained(collector).toOpaque()
-      unsafe delivery.collector = { context, identifier, object, result in
-        // SAFETY: the context is the collector, alive during the call; the
-        // object is held for its delivery.
-        let collector = unsafe Unmanaged<AnyCollector>.fromOpaque(context!).takeUnretainedValue()
-        unsafe collector.take(identifier, object, result)
-        return true
+      let receiver = unsafe fwd_collector(
+        collect: { context, identifier, object, result in
+          // SAFETY: the context is the collector, alive during the call; the
+          // object is held for its delivery.
+          let collector = unsafe Unmanaged<AnyCollector>.fromOpaque(context!)
+            .takeUnretainedValue()
+          unsafe collector.take(identifier, object, result)
+          return true
+        }, context: Unmanaged.passUnretained(collector).toOpaque())
+      try unsafe withUnsafePointer(to: receiver) { receiver throws(ForwardingError) in
+        var delivery = unsafe fwd_delivery()
+        unsafe delivery.frame = frame.baseAddress
+        unsafe delivery.collector = receiver
+        try unsafe method.forward(delivery)
       }
-      try unsafe method.forward(delivery)
     }
     report(collector.mismatches, key.selector, method.signature)
     let reference = reference

@@ -67,6 +67,16 @@ static inline void store_mixed(const fwd_call_plan *plan, fwd_call_returned retu
   }
 }
 
+/// Stores a result of two words.
+static inline void store_two(uint64_t first, uint64_t second, uint32_t size, void *result) {
+  if (size == 16) {
+    memcpy(result, &first, 8);
+    memcpy((char *)result + 8, &second, 8);
+  } else {
+    store_odd(first, second, size, result);
+  }
+}
+
 static inline void store_pair(const fwd_call_plan *plan, const void *pair, void *result) {
   if (plan->result_size == 16) {
     memcpy(result, pair, 16);
@@ -96,27 +106,28 @@ FWD_CALLS_ANY_TYPE static fwd_status jump_checked(const fwd_call_plan *plan, voi
   return FWD_OK;
 }
 
-// All arguments have addresses, so these jumps are never refused.
+// All arguments have addresses, so these jumps are never refused. A local variable for that would take stack at each level of
+// a recursion, and keep the first of these functions from making a tail call.
+
+/// Never written.
+static bool never_refused;
 
 /// For results in memory, and none.
 FWD_CALLS_ANY_TYPE static void jump_for_nothing(const fwd_call_plan *plan, void (*function)(void),
                                                 void *const *arguments, void *result) {
-  bool is_refused;
-  jump(plan, function, arguments, result, &is_refused);
+  jump(plan, function, arguments, result, &never_refused);
 }
 
 /// For integers of 8 bytes and pointers, the commonest results.
 FWD_CALLS_ANY_TYPE static void jump_for_word(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                              void *result) {
-  bool is_refused;
-  uint64_t word = jump(plan, function, arguments, result, &is_refused).integer;
+  uint64_t word = jump(plan, function, arguments, result, &never_refused).integer;
   if (result) memcpy(result, &word, sizeof word);
 }
 
 FWD_CALLS_ANY_TYPE static void jump_for_result(const fwd_call_plan *plan, void (*function)(void),
                                                void *const *arguments, void *result) {
-  bool is_refused;
-  fwd_call_returned returned = jump(plan, function, arguments, result, &is_refused);
+  fwd_call_returned returned = jump(plan, function, arguments, result, &never_refused);
   if (result) store_mixed(plan, returned, result);
 }
 
@@ -242,12 +253,19 @@ static void call_by_checked(const fwd_call_plan *plan, void (*function)(void), v
 
 // MARK: General callers
 
-typedef struct register_file {
+typedef void (*any_function)(void);
+
+/// What the registers and the stack words of a call are loaded from.
+typedef struct call_file {
   uint64_t integers[FWD_INTEGER_REGISTERS];
   double vectors[FWD_VECTOR_REGISTERS];
-} register_file;
+  unsigned char stack[];
+} call_file;
 
-static void load_registers(const fwd_call_plan *plan, void *const *arguments, void *result, register_file *file) {
+/// Fills a file, and returns the function. The assembly below calls this.
+__attribute__((visibility("hidden"))) any_function fwd_sysv_fill_file(const fwd_call_plan *plan, any_function function,
+                                                                      void *const *arguments, void *result,
+                                                                      call_file *file) {
   size_t i = 0;
   if (plan->result == FWD_RESULT_MEMORY) file->integers[i++] = (uint64_t)(uintptr_t)result;
   for (; i < plan->integer_count; i++) file->integers[i] = fwd_load_any(&plan->integers[i], arguments);
@@ -257,12 +275,19 @@ static void load_registers(const fwd_call_plan *plan, void *const *arguments, vo
     memcpy(&file->vectors[i], &word, sizeof word);
   }
   for (; i < FWD_VECTOR_REGISTERS; i++) file->vectors[i] = 0;
+  fwd_load_stack(plan, arguments, file->stack);
+  return function;
 }
 
-// Calls `function` with all registers of a file and with `size` bytes of stack words, a multiple of 16. The words are
-// pushed from the last to the first, so that a stack without room for them ends at its guard page. No C compiler makes a
-// call whose stack words are as many as the plan says.
-//   rdi  the file     rsi  the function     rdx  the stack words     rcx  their size in bytes
+// Calls a function with all registers, and with the stack words of a plan. No C compiler makes a call whose stack words are as
+// many as the plan says. The file is made below the place of the stack words, and ends there before the call: it would take
+// stack at each level of a recursion. The pages for the stack words are touched one by one, so that a stack without room for
+// them ends at its guard page.
+//   rdi  the plan     rsi  the function     rdx  the arguments' addresses     rcx  the memory of the result
+#define CALL_STACK_SIZE_OFFSET 84
+_Static_assert(offsetof(fwd_call_plan, stack_size) == CALL_STACK_SIZE_OFFSET && offsetof(call_file, vectors) == 48 &&
+                   offsetof(call_file, stack) == 112,
+               "the assembly reads them there");
 __asm__(
     ".text\n"
     ".p2align 4, 0xCC\n"
@@ -274,71 +299,99 @@ __asm__(
     ".cfi_offset %rbp, -16\n"
     "  mov %rsp, %rbp\n"
     ".cfi_def_cfa_register %rbp\n"
-    "  mov %rdi, %r10\n"
-    "  mov %rsi, %r11\n"
-    "  test %rcx, %rcx\n"
-    "  jz 2f\n"
+    "  mov " EXPAND(CALL_STACK_SIZE_OFFSET) "(%rdi), %eax\n"
+    "  add $15, %rax\n"
+    "  and $-16, %rax\n"
     "1:\n"
-    "  push -8(%rdx,%rcx)\n"
-    "  sub $8, %rcx\n"
-    "  jnz 1b\n"
+    "  cmp $4096, %rax\n"
+    "  jb 2f\n"
+    "  sub $4096, %rsp\n"
+    "  orq $0, (%rsp)\n"
+    "  sub $4096, %rax\n"
+    "  jmp 1b\n"
     "2:\n"
-    "  mov (%r10), %rdi\n"
-    "  mov 8(%r10), %rsi\n"
-    "  mov 16(%r10), %rdx\n"
-    "  mov 24(%r10), %rcx\n"
-    "  mov 32(%r10), %r8\n"
-    "  mov 40(%r10), %r9\n"
-    "  movsd 48(%r10), %xmm0\n"
-    "  movsd 56(%r10), %xmm1\n"
-    "  movsd 64(%r10), %xmm2\n"
-    "  movsd 72(%r10), %xmm3\n"
-    "  movsd 80(%r10), %xmm4\n"
-    "  movsd 88(%r10), %xmm5\n"
-    "  movsd 96(%r10), %xmm6\n"
-    "  movsd 104(%r10), %xmm7\n"
+    "  sub %rax, %rsp\n"
+    "  sub $112, %rsp\n"
+    "  mov %rsp, %r8\n"
+    "  call " SYMBOL(fwd_sysv_fill_file) "\n"
+    "  mov %rax, %r11\n"
+    "  mov (%rsp), %rdi\n"
+    "  mov 8(%rsp), %rsi\n"
+    "  mov 16(%rsp), %rdx\n"
+    "  mov 24(%rsp), %rcx\n"
+    "  mov 32(%rsp), %r8\n"
+    "  mov 40(%rsp), %r9\n"
+    "  movsd 48(%rsp), %xmm0\n"
+    "  movsd 56(%rsp), %xmm1\n"
+    "  movsd 64(%rsp), %xmm2\n"
+    "  movsd 72(%rsp), %xmm3\n"
+    "  movsd 80(%rsp), %xmm4\n"
+    "  movsd 88(%rsp), %xmm5\n"
+    "  movsd 96(%rsp), %xmm6\n"
+    "  movsd 104(%rsp), %xmm7\n"
+    "  add $112, %rsp\n"
     "  call *%r11\n"
     "  leave\n"
     ".cfi_def_cfa %rsp, 8\n"
     "  ret\n"
     ".cfi_endproc\n");
 
-_Static_assert(offsetof(register_file, vectors) == 48, "the assembly reads the vectors there");
-
 // It comes back with what the function returned, wherever that is, so it has a name for each type of a result.
-#define DECLARE_CALL(name, returned)                                                                            \
-  __attribute__((visibility("hidden"))) returned name(const register_file *file, void (*function)(void),        \
-                                                      const uint64_t *stack, size_t size)                       \
+#define DECLARE_CALL(name, returned)                                                                   \
+  __attribute__((visibility("hidden"))) returned name(const fwd_call_plan *plan, any_function function, \
+                                                      void *const *arguments, void *result)            \
       __asm__(SYMBOL(fwd_sysv_call_with_stack));
+DECLARE_CALL(call_for_nothing, void)
 DECLARE_CALL(call_for_mixed, fwd_call_returned)
 DECLARE_CALL(call_for_integers, returned_integers)
 DECLARE_CALL(call_for_vectors, returned_vectors)
 DECLARE_CALL(call_for_x87, long double)
 DECLARE_CALL(call_for_complex_x87, _Complex long double)
 
-#define CALL_AND_COPY(type, call)                             \
-  {                                                           \
-    type returned = call(&file, function, stack, size);       \
-    if (result) memcpy(result, &returned, plan->result_size); \
-    break;                                                    \
-  }
+// A function for each kind of result, with a stack frame of the size that it needs.
 
-static void call_general(const fwd_call_plan *plan, void (*function)(void), void *const *arguments, void *result) {
-  register_file file;
-  load_registers(plan, arguments, result, &file);
-  size_t size = (plan->stack_size + (size_t)15) & ~(size_t)15;
-  // One word more than needed: an array of no elements is undefined.
-  uint64_t stack[size / 8 + 1];
-  fwd_load_stack(plan, arguments, (unsigned char *)stack);
+static void call_general_for_nothing(const fwd_call_plan *plan, any_function function, void *const *arguments, void *result) {
+  call_for_nothing(plan, function, arguments, result);
+}
+
+static void call_general(const fwd_call_plan *plan, any_function function, void *const *arguments, void *result) {
+  fwd_call_returned returned = call_for_mixed(plan, function, arguments, result);
+  if (result) store_mixed(plan, returned, result);
+}
+
+static void call_general_for_integers(const fwd_call_plan *plan, any_function function, void *const *arguments,
+                                      void *result) {
+  returned_integers returned = call_for_integers(plan, function, arguments, result);
+  if (result) store_two(returned.integers[0], returned.integers[1], plan->result_size, result);
+}
+
+static void call_general_for_vectors(const fwd_call_plan *plan, any_function function, void *const *arguments,
+                                     void *result) {
+  returned_vectors returned = call_for_vectors(plan, function, arguments, result);
+  uint64_t words[2];
+  memcpy(words, returned.vectors, sizeof words);
+  if (result) store_two(words[0], words[1], plan->result_size, result);
+}
+
+static void call_general_for_x87(const fwd_call_plan *plan, any_function function, void *const *arguments, void *result) {
+  if (plan->result == FWD_RESULT_X87) {
+    long double returned = call_for_x87(plan, function, arguments, result);
+    if (result) memcpy(result, &returned, plan->result_size);
+  } else {
+    _Complex long double returned = call_for_complex_x87(plan, function, arguments, result);
+    if (result) memcpy(result, &returned, plan->result_size);
+  }
+}
+
+static fwd_unchecked_call choose_general(const fwd_call_plan *plan) {
   switch (plan->result) {
-    case FWD_RESULT_INTEGER_INTEGER: CALL_AND_COPY(returned_integers, call_for_integers)
-    case FWD_RESULT_VECTOR_VECTOR: CALL_AND_COPY(returned_vectors, call_for_vectors)
-    case FWD_RESULT_X87: CALL_AND_COPY(long double, call_for_x87)
-    case FWD_RESULT_COMPLEX_X87: CALL_AND_COPY(_Complex long double, call_for_complex_x87)
-    default: {
-      fwd_call_returned returned = call_for_mixed(&file, function, stack, size);
-      if (result && plan->result != FWD_RESULT_MEMORY) store_mixed(plan, returned, result);
-    }
+    case FWD_RESULT_VOID:
+    case FWD_RESULT_MEMORY: return call_general_for_nothing;
+    case FWD_RESULT_INTEGER_INTEGER: return call_general_for_integers;
+    case FWD_RESULT_VECTOR_VECTOR: return call_general_for_vectors;
+    case FWD_RESULT_X87:
+    case FWD_RESULT_COMPLEX_X87: return call_general_for_x87;
+    default: return call_general;
   }
 }
 
@@ -399,7 +452,7 @@ fwd_caller_choice fwd_sysv_choose_caller(const fwd_call_plan *plan, bool has_jum
   }
   fwd_checked_call straight = choose_straight(plan);
   if (straight) return (fwd_caller_choice){straight, call_by_checked};
-  return (fwd_caller_choice){fwd_call_plan_check_first, call_general};
+  return (fwd_caller_choice){fwd_call_plan_check_first, choose_general(plan)};
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/short_loop.h"
 #include "base/word.h"
 #include "fwd_lock.h"
 
@@ -72,9 +73,14 @@ struct fwd_entry_layout {
   bool is_simple;
   /// The indices of these words, for calls that are simple.
   uint8_t pointers, room;
+  /// How many of the vector registers' words are moved to the words from `moved_to` on, for calls that are simple. Behind
+  /// the integers in use they leave the free words in one piece.
+  uint8_t moved_count, moved_to;
   /// Whether the handler of a simple call writes the result where the entry loads it. It does so for void methods, and for
   /// results that fill integer registers.
   bool is_in_place;
+  /// The memory that other calls take of the stack.
+  uint32_t general_size;
   quick_layout quick;
   /// Links the layouts that tombstones share.
   fwd_entry_layout *next_shared;
@@ -84,6 +90,19 @@ struct fwd_entry_layout {
 /// Whether 16 bytes are room for a result in registers.
 static inline bool is_small_result(uint8_t result) {
   return result != FWD_RESULT_X87 && result != FWD_RESULT_COMPLEX_X87;
+}
+
+/// The bytes of room for a result that is not in memory.
+static inline size_t room_size(uint8_t result) { return is_small_result(result) ? 16 : sizeof(((fwd_entry_state *)0)->returned); }
+
+typedef struct scattered_argument {
+  _Alignas(16) unsigned char bytes[scattered_bytes];
+} scattered_argument;
+
+/// The memory of a call that is not simple: room for the result, then for scattered arguments, then for pointers to all.
+static uint32_t general_size(const fwd_entry_layout *layout) {
+  return (uint32_t)(room_size(layout->result) + layout->scattered_count * sizeof(scattered_argument) +
+                    layout->argument_count * sizeof(void *));
 }
 
 // MARK: Creation
@@ -153,10 +172,24 @@ enum {
   integers_returned = word_count - 2,
 };
 
+/// Moves the words of vector registers next to those of the integer registers in use. `vector_count` is the number of vector
+/// registers in use.
+static void move_vectors(fwd_entry_layout *layout, size_t integers, size_t vector_count) {
+  layout->moved_count = (uint8_t)vector_count;
+  layout->moved_to = (uint8_t)integers;
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    entry_argument *argument = &layout->arguments[i];
+    bool is_vector = argument->eightbytes[0] != no_register && argument->eightbytes[0] >= FWD_INTEGER_REGISTERS;
+    if (is_vector) argument->offset -= (uint32_t)(8 * (FWD_INTEGER_REGISTERS - integers));
+  }
+}
+
 /// Looks for room in the words of registers that carry no argument: for the pointers behind the vector registers in use, and
-/// for the result in the last two words of either kind.
+/// for the result in the last two words of either kind. If that is too little, moves the vector registers' words. That is
+/// enough for any six arguments of one register each.
 static void find_room(fwd_entry_layout *layout) {
   size_t integers = layout->result == FWD_RESULT_MEMORY, vectors = FWD_INTEGER_REGISTERS;
+  bool has_vector_pair = false;
   layout->is_simple = is_small_result(layout->result);
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     const entry_argument *argument = &layout->arguments[i];
@@ -166,18 +199,30 @@ static void find_room(fwd_entry_layout *layout) {
       if (used == no_register) continue;
       size_t *end = used < FWD_INTEGER_REGISTERS ? &integers : &vectors;
       if (*end <= used) *end = used + 1u;
+      if (j == 1 && used >= FWD_INTEGER_REGISTERS) has_vector_pair = true;
     }
   }
   size_t end = vectors + layout->argument_count;
   layout->pointers = (uint8_t)vectors;
   layout->room = integers_returned;
+  layout->moved_count = 0;
   if (end > integers_returned) {
-    layout->room = FWD_INTEGER_REGISTERS - 2;
-    if (end > word_count || integers > layout->room) layout->is_simple = false;
+    size_t vector_count = vectors - FWD_INTEGER_REGISTERS;
+    // A pair stays aligned to 16.
+    size_t moved_to = has_vector_pair ? (integers + 1) / 2 * 2 : integers;
+    if (end <= word_count && integers <= FWD_INTEGER_REGISTERS - 2) {
+      layout->room = FWD_INTEGER_REGISTERS - 2;
+    } else if (moved_to + vector_count + layout->argument_count <= integers_returned) {
+      layout->pointers = (uint8_t)(moved_to + vector_count);
+      if (layout->is_simple) move_vectors(layout, moved_to, vector_count);
+    } else {
+      layout->is_simple = false;
+    }
   }
   bool is_whole = layout->result == FWD_RESULT_INTEGER_INTEGER ||
                   (layout->result == FWD_RESULT_INTEGER && !layout->result_is_narrow);
-  layout->is_in_place = layout->result == FWD_RESULT_VOID || (is_whole && layout->room == integers_returned);
+  layout->is_in_place = layout->is_simple && (layout->result == FWD_RESULT_VOID ||
+                                              (is_whole && layout->room == integers_returned));
 }
 
 _Static_assert(FWD_INTEGER_REGISTERS % 2 == 0 && FWD_VECTOR_REGISTERS % 2 == 0, "the room for a result is aligned");
@@ -216,8 +261,10 @@ fwd_entry_layout *fwd_entry_layout_create(const fwd_placement *placement, size_t
     if (argument != dropped) add_part(layout, &placement->parts[i], argument - (argument > dropped));
   }
   for (uint32_t i = 0; i < layout->argument_count; i++) locate(layout, &layout->arguments[i]);
-  find_room(layout);
+  // Before the arguments are moved, which quick entries do not do.
   layout->is_quick = locate_quick(layout);
+  find_room(layout);
+  layout->general_size = general_size(layout);
   return layout;
 }
 
@@ -284,10 +331,6 @@ static inline void zero_memory(void *result, size_t size) {
 
 // MARK: Calls
 
-typedef struct scattered_argument {
-  _Alignas(16) unsigned char bytes[scattered_bytes];
-} scattered_argument;
-
 static void copy_scattered(const fwd_entry_state *state, const entry_argument *argument,
                           scattered_argument *copy) {
   memset(copy, 0, sizeof *copy);
@@ -307,6 +350,10 @@ static inline void return_zeros(fwd_entry_state *state) {
 /// Puts a result where the entry loads it.
 __attribute__((noinline)) static void return_copy(const fwd_entry_layout *layout, fwd_entry_state *state,
                                                   const void *room) {
+  if (layout->result == FWD_RESULT_VOID) {
+    return_zeros(state);
+    return;
+  }
   if (!is_small_result(layout->result)) {
     memcpy(state->returned.bytes, room, sizeof state->returned.bytes);
     return;
@@ -335,21 +382,15 @@ static inline void zero_result_memory(const fwd_entry_layout *layout, const fwd_
   if (layout->result == FWD_RESULT_MEMORY) zero_memory(result_memory(state), layout->result_size);
 }
 
-/// Runs the handler. `room` is for a result that is not in memory, and has `size` bytes. Void handlers have it too, so that
-/// all handlers may write a result.
-static inline void handle(const fwd_target *target, const fwd_entry_state *state, void *const *arguments, void *room,
-                          size_t size) {
-  memset(room, 0, size);
-  void *result = target->layout->result == FWD_RESULT_MEMORY ? result_memory(state) : room;
-  target->handler(target->context, arguments, result);
-}
-
-// A separate function, so that simple calls do not have its large frame.
-__attribute__((noinline)) static void run_general(const fwd_target *target, fwd_entry_state *state) {
-  const fwd_entry_layout *layout = target->layout;
-  // One more than needed: an array of no elements is undefined.
-  void *arguments[layout->argument_count + 1];
-  scattered_argument scattered[layout->scattered_count + 1], *next = scattered;
+/// Prepares the memory of a call that is not simple, and returns the pointers to the arguments.
+static inline void **find_general(const fwd_entry_layout *layout, fwd_entry_state *state, unsigned char *memory) {
+  size_t size = room_size(layout->result);
+  // Of constant sizes, since each is two stores.
+  memset(memory, 0, 16);
+  if (size > 16) memset(memory + 16, 0, 16);
+  scattered_argument *scattered = (scattered_argument *)(memory + size);
+  void **arguments = (void **)(scattered + layout->scattered_count);
+  FWD_SHORT_LOOP
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     const entry_argument *argument = &layout->arguments[i];
     switch (argument->location) {
@@ -360,37 +401,42 @@ __attribute__((noinline)) static void run_general(const fwd_target *target, fwd_
         arguments[i] = state->stack + argument->offset;
         break;
       case SCATTERED:
-        copy_scattered(state, argument, next);
-        arguments[i] = next++;
+        copy_scattered(state, argument, scattered);
+        arguments[i] = scattered++;
         break;
       default:
         // Of size 0: any address that is aligned for all types.
-        arguments[i] = &scattered[layout->scattered_count];
+        arguments[i] = memory;
     }
   }
-  zero_result_memory(layout, state);
-  _Alignas(16) unsigned char room[sizeof state->returned];
-  handle(target, state, arguments, room, sizeof room);
-  if (layout->result == FWD_RESULT_VOID) {
-    return_zeros(state);
-  } else {
-    return_copy(layout, state, room);
-  }
+  return arguments;
 }
 
-static inline void run(const fwd_target *target, fwd_entry_state *state) {
-  if (!target->layout->is_simple) {
-    run_general(target, state);
-    return;
+/// Finds the arguments of a simple call, and makes an array of pointers to them in free words.
+static inline void **find_simple(const fwd_entry_layout *layout, fwd_entry_state *state) {
+  FWD_SHORT_LOOP
+  for (size_t i = 0; i < layout->moved_count; i++) {
+    state->words[layout->moved_to + i] = state->words[FWD_INTEGER_REGISTERS + i];
   }
-  // First, since what is kept across a call of memset takes some of the stack.
-  zero_result_memory(target->layout, state);
-  const fwd_entry_layout *layout = target->layout;
   void **arguments = &state->words[layout->pointers];
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     arguments[i] = (unsigned char *)state + layout->arguments[i].offset;
   }
-  handle(target, state, arguments, &state->words[layout->room], 2 * sizeof state->words[0]);
+  return arguments;
+}
+
+/// Where a handler writes its result. All handlers have room, those of void functions too, so that all may write one.
+static inline void *result_of(const fwd_target *target, const fwd_entry_state *state, void *room) {
+  return target->layout->result == FWD_RESULT_MEMORY ? result_memory(state) : room;
+}
+
+static inline void run_simple(const fwd_target *target, fwd_entry_state *state) {
+  // First, since what is kept across a call of memset takes some of the stack.
+  zero_result_memory(target->layout, state);
+  const fwd_entry_layout *layout = target->layout;
+  void **arguments = find_simple(layout, state), *room = &state->words[layout->room];
+  memset(room, 0, 2 * sizeof state->words[0]);
+  target->handler(target->context, arguments, result_of(target, state, room));
   // Read once more, since what is kept across the call takes some of the stack.
   layout = target->layout;
   if (layout->is_in_place) {
@@ -398,6 +444,17 @@ static inline void run(const fwd_target *target, fwd_entry_state *state) {
   } else {
     return_copy(layout, state, &state->words[layout->room]);
   }
+}
+
+/// Goes on with a call that is not simple. The function that has entered the slot ends with this call, and its frame with it.
+__attribute__((noinline)) static void run_general(const fwd_target *target, fwd_entry_state *state, fwd_hazard *hazard,
+                                                  fwd_entry_slot *slot) {
+  zero_result_memory(target->layout, state);
+  void *room = __builtin_alloca(target->layout->general_size);
+  void **arguments = find_general(target->layout, state, room);
+  target->handler(target->context, arguments, result_of(target, state, room));
+  return_copy(target->layout, state, room);
+  fwd_hazard_leave_as_announced(hazard, &slot->closure.domain);
 }
 
 /// Returns zeros to a stale call.
@@ -411,12 +468,17 @@ static void return_to_stale(const fwd_entry_slot *slot, fwd_entry_state *state) 
 
 void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
   fwd_entering entering = fwd_enter(&slot->closure);
+  fwd_hazard *hazard = entering.guard.hazard;
   if (FWD_USUALLY(entering.target)) {
-    run(entering.target, state);
+    if (!entering.target->layout->is_simple) {
+      run_general(entering.target, state, hazard, slot);
+      return;
+    }
+    run_simple(entering.target, state);
   } else {
     return_to_stale(slot, state);
   }
-  fwd_leave(entering);
+  fwd_hazard_leave_as_announced(hazard, &slot->closure.domain);
 }
 
 // MARK: The code of full entries

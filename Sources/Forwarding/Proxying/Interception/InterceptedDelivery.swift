@@ -264,8 +264,8 @@ extension InterceptedDelivery {
   /// Gives a collector an answer of nobody's, with its reference to an object.
   @unsafe private func collect(_ result: UnsafeMutableRawPointer) {
     isCollected = true
-    guard let collector = unsafe delivery.collector else { return }
-    _ = unsafe collector(delivery.collector_context, 0, nil, result)
+    guard let collector = unsafe delivery.collector?.pointee else { return }
+    _ = unsafe collector.collect(collector.context, 0, nil, result)
   }
 
   /// Takes what an invocation has as the result.
