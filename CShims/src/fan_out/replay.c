@@ -83,6 +83,7 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   // No closure has the address 1, so a record without one differs from `closure`, too.
   const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
   void *const *arguments = NULL;
+  const fwd_record **const at_hand = replay->record;
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   size_t delivered = 0;
@@ -102,10 +103,10 @@ size_t fwd_replay_closures(fwd_replay *replay) {
       }
       closure = own;
     }
-    *replay->record = record;
+    *at_hand = record;
     fwd_swift_closure_call(own, record->receiver, arguments, &nothing);
     // What runs from here on is not the subscriber.
-    *replay->record = NULL;
+    *at_hand = NULL;
     delivered++;
   }
   return delivered;
