@@ -82,13 +82,17 @@ _Static_assert(offsetof(fwd_jump_head, order) == ORDER_OFFSET, "jumps read `orde
 // A jump is called as a fwd_call_jump:
 //   rdi  the head        rdx  the arguments' addresses     r8  the memory of the result
 //   rsi  the function    rcx  is_refused
-// It keeps the function in r11, the addresses in r10, and what is left of the order in rax. A register is first loaded
-// with the number of its argument, then with the argument's address, then with the argument. is_refused stays in rcx,
-// or moves to r8 if rcx is to be loaded.
+// It keeps the function in r11, and the addresses in rdx, or in r10 if rdx is to be loaded. A register is first loaded with
+// the number of its argument, then with the argument's address, then with the argument. is_refused stays in rcx, or moves to
+// r9 if rcx is to be loaded. The head stays in rdi as long as the order is read from memory; rax has what is left of an order
+// that is not.
 __asm__(
-    // The address of the next argument. Two numbers are read before rax is shifted: al and ah.
-    ".macro fwd_load_address wide, narrow\n"
-    "  .if fwd_position & 1\n"
+    // The address of the argument at `position` of the order. Few positions are read from the order in memory. Reading
+    // many would take more loads than a processor makes at a time, so those come two by two out of rax: al and ah.
+    ".macro fwd_load_address position, wide, narrow\n"
+    "  .if fwd_is_short\n"
+    "    movzbl " EXPAND(ORDER_OFFSET) "+\\position(%rdi), %\\narrow\n"
+    "  .elseif fwd_position & 1\n"
     "    movzbl %ah, %\\narrow\n"
     "  .else\n"
     "    .if fwd_position\n"
@@ -97,14 +101,18 @@ __asm__(
     "    movzbl %al, %\\narrow\n"
     "  .endif\n"
     "  .set fwd_position, fwd_position + 1\n"
-    "  mov (%r10,%\\wide,8), %\\wide\n"
+    "  .if fwd_keeps_addresses\n"
+    "    mov (%rdx,%\\wide,8), %\\wide\n"
+    "  .else\n"
+    "    mov (%r10,%\\wide,8), %\\wide\n"
+    "  .endif\n"
     "  test %\\wide, %\\wide\n"
     "  jz 9f\n"
     ".endm\n"
 
     ".macro fwd_load_integer number, wide, narrow\n"
     "  .if fwd_integers > \\number\n"
-    "    fwd_load_address \\wide, \\narrow\n"
+    "    fwd_load_address \"fwd_vectors+\\number\", \\wide, \\narrow\n"
     "    .if (fwd_wide_integers >> \\number) & 1\n"
     "      mov (%\\wide), %\\wide\n"
     "    .else\n"
@@ -115,7 +123,7 @@ __asm__(
 
     ".macro fwd_load_vector number, register\n"
     "  .if fwd_vectors > \\number\n"
-    "    fwd_load_address rsi, esi\n"
+    "    fwd_load_address \\number, rsi, esi\n"
     "    .if (fwd_wide_vectors >> \\number) & 1\n"
     "      movsd (%rsi), %\\register\n"
     "    .else\n"
@@ -129,25 +137,26 @@ __asm__(
     EXPAND(SHAPE_INDEX(fwd_in_memory, fwd_integers, fwd_wide_integers, fwd_vectors, fwd_wide_vectors)) ", 0xCC\n"
     LANDING
     "  .set fwd_position, 0\n"
+    "  .set fwd_is_short, (fwd_integers + fwd_vectors < 4) & 1\n"
+    "  .set fwd_keeps_addresses, (fwd_integers + fwd_in_memory < 3) & 1\n"
     "  mov %rsi, %r11\n"
-    "  .if fwd_integers + fwd_vectors\n"
+    "  .ifeq fwd_is_short\n"
     "    mov " EXPAND(ORDER_OFFSET) "(%rdi), %rax\n"
-    "  .endif\n"
-    "  .if fwd_in_memory\n"
-    "    mov %r8, %rdi\n"
     "  .endif\n"
     // Before the first refusal.
     "  .if fwd_integers + fwd_in_memory > 3\n"
-    "    mov %rcx, %r8\n"
+    "    mov %rcx, %r9\n"
     "  .endif\n"
     "  .if fwd_in_memory\n"
-    "    test %rdi, %rdi\n"
+    "    test %r8, %r8\n"
     "    jz 9f\n"
     "  .endif\n"
     "  .if fwd_integers + fwd_vectors\n"
     "    test %rdx, %rdx\n"
     "    jz 9f\n"
-    "    mov %rdx, %r10\n"
+    "    .ifeq fwd_keeps_addresses\n"
+    "      mov %rdx, %r10\n"
+    "    .endif\n"
     "  .endif\n"
     "  fwd_load_vector 0, xmm0\n"
     "  fwd_load_vector 1, xmm1\n"
@@ -155,16 +164,22 @@ __asm__(
     "    fwd_load_integer 0, rsi, esi\n"
     "    fwd_load_integer 1, rdx, edx\n"
     "    fwd_load_integer 2, rcx, ecx\n"
+    "    mov %r8, %rdi\n"
     "  .else\n"
-    "    fwd_load_integer 0, rdi, edi\n"
+    "    .ifeq fwd_is_short\n"
+    "      fwd_load_integer 0, rdi, edi\n"
+    "    .endif\n"
     "    fwd_load_integer 1, rsi, esi\n"
     "    fwd_load_integer 2, rdx, edx\n"
     "    fwd_load_integer 3, rcx, ecx\n"
+    "    .if fwd_is_short\n"
+    "      fwd_load_integer 0, rdi, edi\n"
+    "    .endif\n"
     "  .endif\n"
     "  jmp *%r11\n"
     "9:\n"
     "  .if fwd_integers + fwd_in_memory > 3\n"
-    "    movb $1, (%r8)\n"
+    "    movb $1, (%r9)\n"
     "  .else\n"
     "    movb $1, (%rcx)\n"
     "  .endif\n"
