@@ -28,13 +28,25 @@ typedef enum fwd_no_responder {
   FWD_NO_RESPONDER_REPORT = 3,
 } fwd_no_responder;
 
+/// What a fold has done with a result.
+typedef enum fwd_folded {
+  /// It has combined it, and the next subscriber is to be called.
+  FWD_FOLDED_GOES_ON = 0,
+  /// It has combined it, and no other subscriber is to be called.
+  FWD_FOLDED_ENDS = 1,
+  /// The bytes are not a value of the closure's type, so the delivery counts as failed. The accumulator has not changed, and
+  /// the thread's last error says what is wrong.
+  FWD_FOLDED_REFUSED = 2,
+} fwd_folded;
+
 /// A result policy written in Swift: it combines the results one after another.
 typedef struct fwd_fold {
   const void *FWD_NULLABLE context;
-  /// Combines `result` with `accumulator`, which has the result so far, or zeros before the first one. Returns whether
-  /// to go on. The function owns object references in `result` and in the old `accumulator`: it keeps or releases them.
-  bool (*FWD_NULLABLE step)(const void *FWD_NULLABLE context, void *FWD_NONNULL accumulator,
-                            void *FWD_NONNULL result, size_t index);
+  /// Combines `result` with `accumulator`, which has the result so far, or zeros before the first one. The function owns
+  /// object references in `result` and in the old `accumulator`: it keeps or releases them, that in `result` always. The
+  /// selector is for the error.
+  fwd_folded (*FWD_NULLABLE step)(const void *FWD_NULLABLE context, void *FWD_NONNULL accumulator,
+                            void *FWD_NONNULL result, size_t index, fwd_selector FWD_NONNULL selector);
   /// A closure that does the same as `step`, faster (fwd_dispatch.h says which closures C can call). At most one of the
   /// two is set, and only if the result is a plain value of at most FWD_FOLDED_SIZE bytes, without references.
   ///

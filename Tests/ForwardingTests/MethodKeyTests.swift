@@ -517,7 +517,10 @@ import Testing
   }
 
   @Test func `a Bool of 2 as a result is an error of the sender`() throws {
-    let proxy = try DynamicProxy { $0.optional(Kinds.bool) }
+    let errors = Journal()
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { errors.note($0.description) }
+    let proxy = try DynamicProxy(configuration: configuration) { $0.optional(Kinds.bool) }
     let twoForTrue: @convention(c) (UnsafeRawPointer?, Bool) -> UInt8 = { $1 ? 2 : 0 }
     let owner = Bystander()
     let table = FunctionTable(for: Bystander.self) {
@@ -530,6 +533,12 @@ import Testing
       #expect(error?.code == .valueNotRepresentable)
       #expect(error?.description == "the result of \"bool:\" has the byte 2, which is no Bool")
     }
+    let token = try proxy.subscribe { $0.on(Kinds.bool) { $0 } }
+    #expect(try proxy.collect(Kinds.bool, false).map(\.value) == [false, false])
+    #expect(errors.take().isEmpty)
+    #expect(try proxy.collect(Kinds.bool, true).map(\.value) == [true])
+    #expect(errors.take() == ["the result of \"bool:\" has the byte 2, which is no Bool"])
+    token.cancel()
     withExtendedLifetime(owner) {}
   }
 

@@ -328,12 +328,15 @@ import Testing
     case stop = 1
   }
 
-  @Test func `policies see raw values as their cases, and pass over others`() throws {
+  @Test func `policies see raw values as their cases, and others as failures`() throws {
     let table = try ProtocolTable("Verdicts") {
       $0.optional("until", "i@:", result: .until { (verdict: Verdict) in verdict == .stop })
       $0.optional("last", "i@:", result: .reduce(Verdict.go) { _, new in new })
     }
-    let proxy = try DynamicProxy(adopting: table)
+    let errors = Journal()
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { errors.note($0.description) }
+    let proxy = try DynamicProxy(adopting: table, configuration: configuration)
     let called = Box(0)
     let tokens = try [0, 7, 1, 0].map { (answer: Int32) in
       try proxy.subscribe {
@@ -346,8 +349,87 @@ import Testing
     }
     #expect(try proxy.send("until") == Verdict.stop)
     #expect(called.value == 3)
+    let ofUntil = errors.take()
+    #expect(ofUntil.count == 1 && ofUntil[0].contains("\"until\""))
+    #expect(ofUntil[0].contains("has raw value 7, which is no Verdict"))
     #expect(try proxy.send("last") == Verdict.go)
+    let ofLast = errors.take()
+    #expect(ofLast.count == 2 && ofLast[0].contains("has raw value 7, which is no Verdict"))
     withExtendedLifetime(tokens) {}
+  }
+
+  /// A C function that votes with 2 for true.
+  @Test func `a vote that is no Bool is a failed delivery`() throws {
+    let two: @convention(c) (UnsafeRawPointer?) -> UInt8 = { _ in 2 }
+    let policies: [(String, ResultPolicy)] = [
+      ("reduce", .reduce(true) { $0 && $1 }), ("until", .until { (votes: Bool) in !votes }),
+    ]
+    for (name, policy) in policies {
+      let mayClose = Method(try MethodSelector(validating: name), (() -> Bool).self)
+      for failureResult in [false, nil] as [Bool?] {
+        let errors = Journal()
+        var configuration = DynamicProxy.Configuration()
+        configuration.onError = { errors.note($0.description) }
+        let proxy = try DynamicProxy(configuration: configuration) {
+          if let failureResult {
+            $0.required(mayClose, result: policy, onFailure: failureResult)
+          } else {
+            $0.required(mayClose, result: policy)
+          }
+        }
+        let owner = Bystander()
+        let table = FunctionTable(for: Bystander.self) { unsafe $0.function(mayClose, calling: two) }
+        try proxy.subscribe(owner, table: table)
+        if let failureResult {
+          #expect(try proxy.send(mayClose) == failureResult)
+        } else if name == "reduce" {
+          // As without a responder.
+          #expect(try proxy.send(mayClose))
+        } else {
+          #expect(throws: ForwardingError.self) { try proxy.send(mayClose) }
+        }
+        // The votes of others count.
+        let token = try proxy.subscribe { $0.on(mayClose) { true } }
+        #expect(try proxy.send(mayClose) == (failureResult == nil))
+        let reported = errors.take()
+        #expect(reported.count >= 2)
+        #expect(reported.allSatisfy { $0.contains("has the byte 2, which is no Bool") })
+        #expect(reported.allSatisfy { $0.contains("\"\(name)\"") })
+        withExtendedLifetime((token, owner)) {}
+      }
+    }
+  }
+
+  @Test func `a result of another class is a failed delivery, and is released`() throws {
+    let population = Population()
+    let initial = Bystander()
+    for (policy, given) in [
+      (.until { (_: Bystander) in true }, nil), (.reduce(initial) { _, new in new }, initial),
+    ] as [(ResultPolicy, Bystander?)] {
+      let errors = Journal()
+      var configuration = DynamicProxy.Configuration()
+      configuration.onError = { errors.note($0.description) }
+      let proxy = try DynamicProxy(configuration: configuration) {
+        $0.optional("make", "@@:", result: policy)
+      }
+      let tokens = try (0..<4).map { _ in
+        try proxy.subscribe { $0.on("make") { () -> Population.Tracked? in population.make() } }
+      }
+      if let given {
+        let object: AnyObject? = try proxy.send("make")
+        #expect(object === given)
+      } else {
+        let error = #expect(throws: ForwardingError.self) {
+          let _: AnyObject? = try proxy.send("make")
+        }
+        #expect(error?.code == .deliveryFailed)
+      }
+      let reported = errors.take()
+      #expect(reported.count == 4)
+      #expect(reported.allSatisfy { $0.contains("got one of class Tracked") })
+      #expect(population.living == 0)
+      withExtendedLifetime(tokens) {}
+    }
   }
 
   // MARK: Sizes
@@ -451,7 +533,6 @@ import Testing
     Objects("until nonzero", .untilNonzero, 0),
     Objects("until nil", .until { (object: Population.Tracked?) in object == nil }, nil),
     Objects("until never", .until { (_: Population.Tracked?) in false }, 3),
-    Objects("until another class", .until { (_: Bystander) in true }, 3),
     Objects("reduce to the last", .reduce(Population.Tracked?.none) { $1 ?? $0 }, 3),
     Objects("reduce to the first", .reduce(Population.Tracked?.none) { $0 ?? $1 }, 0),
     Objects("reduce to nil", .reduce(Population.Tracked?.none) { _, _ in nil }, nil),

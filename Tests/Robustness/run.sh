@@ -139,6 +139,16 @@ for build in $builds; do
   done
 done | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c
 
+# The C target as a shared library, whose functions the dynamic linker finds at their first calls. The linker changes registers
+# that functions with FWD_KEEPS_REGISTERS (base/cold_call.h) must keep, so it must not come between.
+case " $builds " in
+  *" release "*)
+    $CC -shared -Wl,-z,lazy "$temporary"/release/*.o -o "$temporary/release/libshims.so" $libraries
+    $CC $common $(flags_of release) $tests/visitors.c -o "$temporary/release/visitors_of_library" -rdynamic -Wl,-z,lazy \
+      -L"$temporary/release" -Wl,-rpath,"$temporary/release" -lshims $libraries
+    ;;
+esac
+
 passed=0
 failed=0
 # One of those that this process may use.
@@ -216,6 +226,9 @@ for build in $builds; do
   case $build in debug | release) run_program "$build, allocators" check_allocators "$build" ;; esac
   if [ "$build" = release ] && $is_clang && [ "$(uname -m)" = x86_64 ]; then
     run_program "release, text" check_text
+  fi
+  if [ "$build" = release ]; then
+    run_program "release, visitors, shared library" "$temporary/release/visitors_of_library"
   fi
   for program in $(programs_of "$build"); do
     set --

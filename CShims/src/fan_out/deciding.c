@@ -276,8 +276,10 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   // What is kept across calls takes stack at each level, so it is read again behind them: compilers must not know that the
   // emission has the parameters.
   __asm__("" : : "r"(state) : "memory");
-  // The words of the stack are collected before they are put there.
+  // The words of the stack are collected before they are put there. Interceptors by `fwd_call_packed_tap` have an array of
+  // all arguments, as this function has.
   size_t needed = method->plan ? 2 * (size_t)method->plan->stack_size : 0;
+  if (taps) needed += 2 * method->argument_count * sizeof(void *);
   if (__builtin_expect(!fwd_nesting_has_room(&deciding, needed), 0)) {
     return fail_early(proxy, method, taps, hazard, FWD_NESTED_TOO_DEEP, error);
   }
@@ -291,7 +293,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
     results = allocate_results(size);
     if (!results) return fail_early(state->proxy, state->method, taps, hazard, FWD_NO_MEMORY, error);
   } else {
-    // A result of no bytes has an address all the same, and needs no second one.
+    // A result without bytes needs an address, too. Both may have the same.
     results = __builtin_alloca((size > 0 ? 2 * units : 1) * sizeof *results);
     clear_few(results + units, units);
   }

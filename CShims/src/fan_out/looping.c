@@ -265,16 +265,16 @@ __attribute__((noinline)) static void deliver_to_many(fwd_looped_emission *loope
   deliver_each(looped, records, count, true, true);
 }
 
-/// The emission of a replay, which points to its first member.
-static inline fwd_looped_emission *emission_of(const fwd_replay *replay) {
-  _Static_assert(offsetof(fwd_looped_emission, record) == 0, "a replay points to the whole");
-  return (fwd_looped_emission *)replay->record;
-}
-
 /// The same for records of a batch.
 __attribute__((noinline)) static void deliver_to_few_of_batch(fwd_looped_emission *looped, fwd_record *const *records,
                                                               size_t count) {
   deliver_each(looped, records, count, false, false);
+}
+
+/// The emission of a replay, which points to its first member.
+static inline fwd_looped_emission *emission_of(const fwd_replay *replay) {
+  _Static_assert(offsetof(fwd_looped_emission, record) == 0, "a replay points to the whole");
+  return (fwd_looped_emission *)replay->record;
 }
 
 static void replay_slowly(fwd_replay *replay, const fwd_record *record) { deliver_slowly(emission_of(replay), record); }
@@ -284,31 +284,41 @@ static void *const *replay_arguments(fwd_replay *replay) { return find_arguments
 static const fwd_replay_operations operations_of_loops = {
     .deliver_slowly = replay_slowly, .find_arguments = replay_arguments};
 
-/// Delivers to some records without a weak one, or of a batch: to the closures that come first, then to the rest by the
-/// method's loop.
-__attribute__((noinline)) static void replay_held(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
-  // Not a part of the emission, since most fan-outs have none.
-  fwd_replay replay = {
-      .records = records,
-      .count = count,
+/// A replay of a method. It is not a part of the emission, since most fan-outs have none.
+static inline fwd_replay replay_of(fwd_looped_emission *looped) {
+  return (fwd_replay){
       .implementation = fwd_dispatch_table_offset(looped->emission.method->index),
       .operations = &operations_of_loops,
       .record = &looped->record,
   };
+}
+
+/// Delivers to some records: to the closures that come first, then to the rest by the method's loop.
+static inline __attribute__((always_inline)) void replay_some(fwd_looped_emission *looped, fwd_replay *replay,
+                                                              fwd_record *const *records, size_t count) {
+  replay->records = records;
+  replay->count = count;
   // Added after the calls, since deliveries that the loops leave to the fan-out change `responses`, too.
-  size_t delivered = fwd_replay_closures(&replay);
+  size_t delivered = fwd_replay_closures(replay);
   looped->emission.responses += delivered;
-  if (replay.count == 0) return;
-  replay.words = load_words(looped);
-  delivered = looped->emission.method->replayers.loop(&replay);
+  if (replay->count == 0) return;
+  if (!replay->words) replay->words = load_words(looped);
+  delivered = looped->emission.method->replayers.loop(replay);
   looped->emission.responses += delivered;
 }
 
-/// The same for many records: in parts, since loops do not prefetch.
+/// Delivers to a few records without a weak one, or of a batch.
+__attribute__((noinline)) static void replay_held(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  fwd_replay replay = replay_of(looped);
+  replay_some(looped, &replay, records, count);
+}
+
+/// Delivers to many records, in parts, since loops do not prefetch.
 __attribute__((noinline)) static void replay_parts(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  fwd_replay replay = replay_of(looped);
   while (count > 0) {
     size_t part = fwd_prefetch_part(records, count);
-    replay_held(looped, records, part);
+    replay_some(looped, &replay, records, part);
     records += part;
     count -= part;
   }
@@ -365,7 +375,7 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
   return reading.count;
 }
 
-/// The same for a narrow method. `arguments` and `has_frame` are those of `deliver_plainly`.
+/// Does the same, and delivers to a lone subscriber by `deliver_plainly`, whose `arguments` and `has_frame` these are.
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, bool has_frame) {
@@ -401,8 +411,8 @@ static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission 
   return fwd_outcome_finish_void(state, error);
 }
 
-/// Delivers to the subscribers of the moment. `has_pointers` says that the delivery has pointers to its arguments. It is a
-/// constant for narrow methods, since to ask would cost a frame's emission some percent.
+/// Delivers to the subscribers of the moment. `has_pointers` says that the delivery has pointers to its arguments. All callers
+/// pass a constant, since to ask would cost an emission some percent.
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                 const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery, fwd_error *error,

@@ -26,8 +26,9 @@ static inline bool fwd_is_zero(const unsigned char *bytes, size_t size) {
 }
 
 /// Combines the response in `at_hand->result`, which has been counted, with the earlier responses, by the closures or the
-/// function of a fold. Returns whether to call the next subscriber.
-bool fwd_policy_fold(const fwd_compiled_method *method, size_t responses, fwd_at_hand *at_hand);
+/// function of a fold. If the fold refuses it, it becomes a delivery that has failed. Returns whether to call the next
+/// subscriber.
+bool fwd_policy_fold(fwd_emission *state, fwd_at_hand *at_hand);
 
 /// Counts the response in `at_hand->result` and applies the method's policy to it. Returns whether to call the next
 /// subscriber.
@@ -35,7 +36,7 @@ static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_com
                                                                       fwd_emission *state, fwd_at_hand *at_hand) {
   size_t size = method->result.size;
   bool first = state->responses++ == 0;
-  if (method->method.fold.step) return fwd_policy_fold(method, state->responses, at_hand);
+  if (method->method.fold.step) return fwd_policy_fold(state, at_hand);
   // First, and not by the switch's table, since fan-outs with this policy make the most deliveries.
   if (method->method.policy == FWD_RESULT_ALL_LAST) {
     if (!first) fwd_emission_discard(method, at_hand->kept);

@@ -12,8 +12,7 @@
 ///     │ a   b   c ... │ -------> │ . sel a b c  │ ----------------> rsi  selector
 ///     └───────────────┘          └──────────────┘                   rdx  a, rcx b, ..., the context, xmm0 ...
 ///
-/// Up to FWD_REPLAY_NARROW registers together there is also a loop for subscribers that need no reference counting. It loads
-/// the words once:
+/// Up to FWD_REPLAY_NARROW registers together there is also a loop for subscribers that need no reference counting:
 ///
 ///     for each record:   is `held` (held.h) live and without gate?           --no--> deliver_slowly (looping.c)
 ///                        does its table have a function for the method?      --no--> `fwd_replay_closures`,

@@ -38,7 +38,7 @@ struct fwd_replay {
   /// The offset of the method's implementation in a dispatch table, in bytes.
   size_t implementation;
   const fwd_replay_operations *operations;
-  /// Where the fan-out has the record of the closure at hand.
+  /// Where the fan-out has the record of the closure at hand: the first member of a `fwd_looped_emission`.
   const fwd_record **record;
   /// NULL until a C function needs them.
   const fwd_replay_word *words;

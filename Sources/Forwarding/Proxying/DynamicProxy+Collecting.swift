@@ -209,7 +209,8 @@ extension Method {
   @unsafe internal func answers(
     _ gathered: GatheredResults, of proxy: DynamicProxy
   ) -> [DynamicProxy.Answer<Output>] {
-    guard scalarKinds(of: Output.self) != nil else {
+    // A byte need not be a Bool.
+    guard scalarKinds(of: Output.self) != nil, Output.self != Bool.self else {
       return unsafe decodedAnswers(gathered, of: proxy)
     }
     let reference = proxy.reference

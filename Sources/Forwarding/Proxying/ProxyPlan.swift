@@ -152,10 +152,17 @@ extension ResultFold? {
     var fold = unsafe self.called?.fold ?? fwd_fold()
     unsafe fold.initial = self.initial.flatMap { unsafe UnsafeRawPointer($0.bytes.baseAddress) }
     unsafe fold.context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-    unsafe fold.step = { context, accumulator, result, index in
+    unsafe fold.step = { context, accumulator, result, index, selector in
       // SAFETY: the context is the fold.
       let fold = unsafe Unmanaged<ResultFold>.fromOpaque(context!).takeUnretainedValue()
-      return unsafe fold.step(accumulator, result, index)
+      do throws(ValueMismatch) {
+        return try unsafe fold.step(accumulator, result, index)
+          ? FWD_FOLDED_GOES_ON : FWD_FOLDED_ENDS
+      } catch {
+        let error = ForwardingError(error, selector: unsafe MethodSelector(handle: selector))
+        _ = unsafe fwd_error_set(nil, FWD_DELIVERY_FAILED, 0, error.description)
+        return FWD_FOLDED_REFUSED
+      }
     }
     return unsafe fold
   }

@@ -71,8 +71,9 @@ public enum ResultPolicy: Sendable {
   /// Calls responders until `predicate` returns true for a result. Returns the
   /// last result.
   ///
-  /// A result that is not a `Value`, such as a raw value without a case, does not
-  /// stop the fan-out.
+  /// A result that is not a `Value`, such as a raw value without a case, makes the
+  /// delivery fail: the error handler is called, and the method's result for failed
+  /// deliveries, if it has one, takes its place.
   public static func until<Value>(
     _ predicate: @escaping @Sendable (Value) -> Bool
   ) -> ResultPolicy {
@@ -81,7 +82,7 @@ public enum ResultPolicy: Sendable {
 
   /// Calls responders and combines their results in order, starting with `initial`,
   /// until `isDone` returns true for what they are together. Returns `initial` if
-  /// there is no responder.
+  /// there is no responder. For a result that is not a `Value`, see ``until(_:)``.
   ///
   /// ```swift
   /// $0.required("bytesFor:", "q@q", result: .reduce(Int64(0), +, until: { $0 >= 512 }))
@@ -163,11 +164,13 @@ extension ResultPolicy.Fitted {
 /// A policy that looks at the results: what the shim calls after each answer.
 @safe internal final class ResultFold: Sendable {
   /// Puts a result into the accumulator, which holds zeros before the first,
-  /// and says whether to go on.
+  /// and says whether to go on. Throws, and leaves the accumulator as it is, if the
+  /// bytes are not a value. Takes the reference to an object in the result, on
+  /// failure too.
   typealias Step =
     @Sendable (
       _ accumulator: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer, _ index: Int
-    ) -> Bool
+    ) throws(ValueMismatch) -> Bool
 
   let step: Step
   let initial: StoredValue?
@@ -198,13 +201,20 @@ extension ResultPolicy.Fitted {
     let coder = try foldCoder(Value.self, type)
     let size = try type.resultSize()
     let called = CalledFold(until: predicate, coder, size)
-    return unsafe ResultFold(initial: nil, called: called) { accumulator, result, index in
+    return unsafe ResultFold(initial: nil, called: called) {
+      accumulator, result, index throws(ValueMismatch) in
       // SAFETY: both have room for a result, which the shim says they hold. The
       // reference in the result moves into the accumulator, which gives up the
       // one that it had.
+      let value: Value
+      do throws(ValueMismatch) {
+        value = try unsafe coder.decode(from: result)
+      } catch {
+        if coder.isObject { unsafe releaseObject(in: result) }
+        throw error
+      }
       if coder.isObject && index > 0 { unsafe releaseObject(in: accumulator) }
       unsafe accumulator.copyMemory(from: result, byteCount: size)
-      guard let value = try? unsafe coder.decode(from: result) else { return true }
       return !predicate(value)
     }
   }
@@ -218,13 +228,14 @@ extension ResultPolicy.Fitted {
     // C calls one closure, which cannot stop.
     let size = try type.resultSize()
     let called = isDone == nil ? CalledFold(reducing: combine, coder, size) : nil
-    return unsafe ResultFold(initial: stored, called: called) { accumulator, result, index in
+    return unsafe ResultFold(initial: stored, called: called) {
+      accumulator, result, index throws(ValueMismatch) in
       // SAFETY: as above; both references are given up, and the accumulator
       // gets a new one.
-      let next = try? unsafe coder.decodeRetained(from: result)
+      let next = try unsafe coder.decodeRetained(from: result)
       let sum =
         index == 0 ? initial : (try? unsafe coder.decodeRetained(from: accumulator)) ?? initial
-      let total = next.map { combine(sum, $0) } ?? sum
+      let total = combine(sum, next)
       unsafe coder.encodeRetained(total, into: accumulator)
       return isDone.map { !$0(total) } ?? true
     }

@@ -281,8 +281,8 @@ __attribute__((visibility("hidden"))) any_function fwd_sysv_fill_file(const fwd_
 
 // Calls a function with all registers, and with the stack words of a plan. No C compiler makes a call whose stack words are as
 // many as the plan says. The file is made below the place of the stack words, and ends there before the call: it would take
-// stack at each level of a recursion. The pages for the stack words are touched one by one, so that a stack without room for
-// them ends at its guard page.
+// stack at each level of a recursion. The pages for both are touched one by one, so that a stack without room for them ends at
+// its guard page.
 //   rdi  the plan     rsi  the function     rdx  the arguments' addresses     rcx  the memory of the result
 #define CALL_STACK_SIZE_OFFSET 84
 _Static_assert(offsetof(fwd_call_plan, stack_size) == CALL_STACK_SIZE_OFFSET && offsetof(call_file, vectors) == 48 &&
@@ -302,6 +302,7 @@ __asm__(
     "  mov " EXPAND(CALL_STACK_SIZE_OFFSET) "(%rdi), %eax\n"
     "  add $15, %rax\n"
     "  and $-16, %rax\n"
+    "  add $112, %rax\n"
     "1:\n"
     "  cmp $4096, %rax\n"
     "  jb 2f\n"
@@ -311,7 +312,6 @@ __asm__(
     "  jmp 1b\n"
     "2:\n"
     "  sub %rax, %rsp\n"
-    "  sub $112, %rsp\n"
     "  mov %rsp, %r8\n"
     "  call " SYMBOL(fwd_sysv_fill_file) "\n"
     "  mov %rax, %r11\n"
