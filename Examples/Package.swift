@@ -29,7 +29,7 @@ let package = Package(
     .default(enabledTraits: ["GRDB", "AsyncAlgorithms"]),
   ],
   dependencies: [
-    // The trait for sqlite-journal. It needs SQLite, as other programs here do.
+    // `sqlite-journal` uses the trait `Journal`, which needs SQLite.
     .package(name: "swift-forwarding", path: "..", traits: ["Journal"]),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),

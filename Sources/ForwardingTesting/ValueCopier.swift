@@ -104,7 +104,12 @@ extension TypeEncoding {
     case .unsignedInt, .unsignedLong: unsafe "\(place.load(as: UInt32.self))"
     case .longLong: unsafe "\(place.load(as: Int64.self))"
     case .unsignedLongLong: unsafe "\(place.load(as: UInt64.self))"
-    case .bool: unsafe place.load(as: UInt8.self) == 0 ? "false" : "true"
+    case .bool:
+      switch unsafe place.load(as: UInt8.self) {
+      case 0: "false"
+      case 1: "true"
+      case let byte: "\(byte)"
+      }
     case .float: unsafe "\(place.load(as: Float.self))"
     case .double: unsafe "\(place.load(as: Double.self))"
     case .pointer, .cString:

@@ -378,7 +378,9 @@ import Testing
           }
         }
         let owner = Bystander()
-        let table = FunctionTable(for: Bystander.self) { unsafe $0.function(mayClose, calling: two) }
+        let table = FunctionTable(for: Bystander.self) {
+          unsafe $0.function(mayClose, calling: two)
+        }
         try proxy.subscribe(owner, table: table)
         if let failureResult {
           #expect(try proxy.send(mayClose) == failureResult)

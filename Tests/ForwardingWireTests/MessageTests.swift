@@ -107,21 +107,27 @@ import Testing
   }
 
   @Test func `A message that is not among the unread bytes is a broken promise`() async {
-    await #expect(processExitsWith: .failure) {
+    func output(_ result: ExitTest.Result?) -> String {
+      String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+    let behind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let sample = try Sample()
       var decoder = WireDecoder(sample.all, schema: sample.schema)
       decoder.startMessage(0..<sample.all.count + 8)
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(output(behind).contains("which have not been read"))
+    let between = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let sample = try Sample()
       var decoder = WireDecoder(sample.all, schema: sample.schema)
       decoder.startMessage(4..<sample.all.count)
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(output(between).contains("expected a multiple of 8"))
+    let read = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let sample = try Sample()
       var decoder = WireDecoder(sample.all, schema: sample.schema)
       _ = try decoder.next()
       decoder.startMessage(0..<sample.all.count)
     }
+    #expect(output(read).contains("which have not been read"))
   }
 }

@@ -1234,7 +1234,7 @@ int main(int argument_count, char **arguments) {
   measure_chain(100000);
   check_begin("memory that a batch keeps");
   measure_batch(100000, FWD_LIST_END, 88);
-  measure_batch(100000, 0, 1320);
+  measure_batch(100000, 0, 1100);
   check_begin("insertion at any position");
   measure_positions(100000);
 #else

@@ -142,7 +142,7 @@ class Signature:
         of this package raises an exception during the call, on this thread, raises a `ForwardingError` with the
         exception as its `__cause__`, after the function has returned.
 
-        `ctypes.get_errno()` then gives the `errno` that the function has left.
+        After the call, `ctypes.get_errno()` returns the function's `errno`.
         """
         if len(arguments) != len(self.arguments):
             raise ForwardingError(

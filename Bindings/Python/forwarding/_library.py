@@ -33,7 +33,7 @@ def _pkg_config_directory():
 
 
 def _open(name):
-    """Loads a library for whose functions `ctypes` keeps `errno`."""
+    """Loads a library. `ctypes` saves `errno` after each call of its functions."""
     return ctypes.CDLL(name, use_errno=True)
 
 

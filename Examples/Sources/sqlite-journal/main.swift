@@ -38,7 +38,8 @@ func makeProxy() throws -> DynamicProxy {
 
 let directory = try TemporaryDirectory()
 let path = CommandLine.arguments.dropFirst().first ?? "\(directory.path)/changes.journal"
-check(!FileManager.default.fileExists(atPath: path), "\(path) exists")
+check(
+  !FileManager.default.fileExists(atPath: path), "\(path) exists: delete it or name another file")
 
 // MARK: - Recording
 

@@ -256,7 +256,7 @@ extension Invocation {
   ///   `typeMismatch` if the type does not fit the encoding, or the object has
   ///   another class; `nullPointer` if the argument is null and the type is not
   ///   optional; `valueNotRepresentable` if the type has no case for the raw
-  ///   value.
+  ///   value, or if a `Bool` is a byte other than 0 and 1.
   public func argument<Value>(
     at index: Int, as type: Value.Type
   ) throws(ForwardingError) -> Value {

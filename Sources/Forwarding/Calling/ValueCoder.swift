@@ -34,8 +34,7 @@ internal struct ValueCoder<Value>: Sendable {
   internal enum Form: Sendable {
     /// The bytes are the value.
     case bitwise
-    /// The slot is one byte. The byte is the value unless it is neither 0 nor 1,
-    /// which is an error.
+    /// The slot is one byte: 0 is false, 1 is true, and any other byte is an error.
     case bool
     /// The slot is a word. The bytes are the value unless they are null, which
     /// is an error.

@@ -60,7 +60,7 @@
       self.actual = actual
     }
 
-    /// - Parameter slot: the bytes that are not a value of a type that C has, too.
+    /// Creates the error for a slot whose bytes are not a value of the type.
     @usableFromInline
     @inline(never)
     @unsafe internal init<Value: _ForwardedDirect>(
@@ -72,7 +72,7 @@
   }
 
   extension _ForwardedDirect {
-    /// Names bytes that are not a value of the type, by the first of them.
+    /// Describes a slot without a value, by its first byte: `the byte 2`, or `null`.
     @usableFromInline
     internal static func _describeInvalid(_ byte: UInt8) -> String {
       // The other types without a value for all bytes are pointers.

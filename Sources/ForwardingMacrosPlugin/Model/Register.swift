@@ -38,8 +38,9 @@
     internal var type: String { "Swift." + name }
     /// The type of the C function's parameter. C may pass any byte for a `Bool`.
     internal var cType: String { isBool ? "Swift.UInt8" : type }
-    /// Whether each value of the C function's parameter is one of the type.
-    internal var isValue: Bool { !isBool }
+    /// Whether every value of the C function's parameter is a value of the type. A
+    /// `Bool` has to be checked.
+    internal var acceptsAnyByte: Bool { !isBool }
     private var isBool: Bool { name == "Bool" }
   }
 

@@ -143,7 +143,7 @@
     /// The function that gets the arguments in registers.
     private func cFunction(_ method: Method) -> String {
       let lent = method.parameters.indices.filter {
-        method.parameters[$0].register?.isValue != true
+        method.parameters[$0].register?.acceptsAnyByte != true
       }
       let arguments = method.parameters.enumerated().map { index, parameter in
         if parameter.isInout { return "&_\(index).pointee" }

@@ -28,7 +28,8 @@ internal import Forwarding
   }
 
   internal var schemas: [UInt32: Recorded] = [:]
-  /// The number of the message that is read. Its records can refer to no other one's schemas.
+  /// The number of the message that is being read. Its records can refer only to schemas in the
+  /// same message.
   internal private(set) var message = 0
 
   /// The method that was last forwarded, the proxy's method, and the proxy. Records mostly have
@@ -94,8 +95,8 @@ internal import Forwarding
     return resolved.unowned
   }
 
-  /// Forgets which schemas have been read. They stay in the table, since the next message mostly
-  /// has one of them: comparing its bytes then takes the place of reading them.
+  /// Starts a new message. The schemas stay in the table: a message mostly repeats one, and
+  /// comparing bytes is faster than reading the schema again.
   internal func forgetSchemas() { message += 1 }
 
   /// Returns the methods of a schema that the message has.

@@ -29,7 +29,8 @@ public struct WireDecoder: ~Copyable {
   ///
   /// It counts from the beginning of the bytes, or from the last ``startMessage(_:)``. When
   /// ``next()`` has returned nil, it is the number of all invocations in the bytes or in the
-  /// message. A writer that says how many records it has written can be compared with it.
+  /// message. Compare it with the number of calls that the writer states, to notice missing
+  /// records.
   public private(set) var invocationCount = 0
   /// The bytes of the last record.
   package private(set) var lastRange = 0..<0
@@ -108,9 +109,11 @@ public struct WireDecoder: ~Copyable {
   /// }
   /// ```
   ///
-  /// - Parameter range: the bytes of the message. It must lie in the decoder's bytes, begin at a
-  ///   multiple of 8, and begin after the records that have been read: decoding changes their
-  ///   bytes.
+  /// - Parameter range: the bytes of the message.
+  /// - Precondition: the range lies in the decoder's bytes, begins at a multiple of 8, and
+  ///   does not begin before the end of the last record that was read, since decoding changes
+  ///   its bytes. Otherwise the program ends: if ranges come from untrusted bytes, check them
+  ///   first.
   public mutating func startMessage(_ range: Range<Int>) {
     precondition(
       range.lowerBound >= position && range.upperBound <= storage.count,

@@ -23,7 +23,9 @@ extension TypeEncoding {
       let (low, high) = unsafe Self.words(place)
       text.appendQuoted(String(UInt128(high) << 64 | UInt128(low)))
     // A recorded byte may be neither 0 nor 1.
-    case .bool: text += unsafe place.load(as: UInt8.self) != 0 ? "true" : "false"
+    case .bool:
+      let byte = unsafe place.load(as: UInt8.self)
+      text += byte > 1 ? "\(byte)" : byte == 1 ? "true" : "false"
     case .float: text.append(number: unsafe place.loadUnaligned(as: Float.self))
     case .double: text.append(number: unsafe place.loadUnaligned(as: Double.self))
     case .structure: unsafe appendFields(place, to: &text)

@@ -136,6 +136,9 @@ import Testing
     enum table { first_table = 3 };
     typedef enum table (*table_of)(enum table table);
     struct Clash { int x; };
+    struct ClashCallbacks { int (*x)(void); int (*on_failure)(struct ClashCallbacks *self); };
+    struct Set { int x; };
+    typedef void (*use_set)(struct Set *set);
     typedef void (*at)(const struct Clash *point);
     struct clash_ops {
       int (*init)(int value);
@@ -158,16 +161,16 @@ import Testing
     var configuration = DynamicProxy.Configuration()
     configuration.onError = { _ in }
     let proxy = try DynamicProxy(
-      adopting: ClashCallbacks.table2(), configuration: configuration)
-    let ops = try ClashCallbacks.clashOps(
+      adopting: ClashCallbacks2.table2(), configuration: configuration)
+    let ops = try ClashCallbacks2.clashOps(
       proxy, owner: proxy, nullIfUnimplemented: [.`init`, .self2], aBOnFailure: 2.5,
       aB2OnFailure: UnsafeMutableRawPointer(bitPattern: 16), nextOnFailure: event_end)
     print(run_ops(ops, 1), ops.pointee.`init` == nil, ops.pointee.a_b == nil)
     print(ops.pointee.a_b(first_table), Int(bitPattern: ops.pointee.aB()), ops.pointee.next().rawValue)
     let token = try proxy.subscribe {
-      $0.on(ClashCallbacks.clashOpsInit) { value in value + 1 }
-      $0.on(ClashCallbacks.clashOpsSelf) { event in print("event", event.rawValue) }
-      $0.on(ClashCallbacks.clashOpsNext) { event_begin }
+      $0.on(ClashCallbacks2.clashOpsInit) { value in value + 1 }
+      $0.on(ClashCallbacks2.clashOpsSelf) { event in print("event", event.rawValue) }
+      $0.on(ClashCallbacks2.clashOpsNext) { event_begin }
     }
     print(run_ops(ops, 1), ops.pointee.next().rawValue)
     token.cancel()
@@ -175,22 +178,27 @@ import Testing
 
     // What is left out is what the methods declare, and no member is null.
     let other = try DynamicProxy("Other", configuration: configuration) {
-      $0.optional(ClashCallbacks.clashOpsInit, onFailure: -5)
-      $0.optional(ClashCallbacks.clashOpsSelf)
-      $0.optional(ClashCallbacks.clashOpsAB)
-      $0.optional(ClashCallbacks.clashOpsAB2)
-      $0.optional(ClashCallbacks.clashOpsNext)
+      $0.optional(ClashCallbacks2.clashOpsInit, onFailure: -5)
+      $0.optional(ClashCallbacks2.clashOpsSelf)
+      $0.optional(ClashCallbacks2.clashOpsAB)
+      $0.optional(ClashCallbacks2.clashOpsAB2)
+      $0.optional(ClashCallbacks2.clashOpsNext)
     }
-    let plain = try ClashCallbacks.clashOps(other, owner: other)
+    let plain = try ClashCallbacks2.clashOps(other, owner: other)
     print(run_ops(plain, 1), plain.pointee.a_b(first_table), plain.pointee.aB() == nil)
-    let all = try ClashCallbacks.clashOps(
-      other, owner: other, nullIfUnimplemented: Set(ClashCallbacks.ClashOpsMember.allCases))
+    let all = try ClashCallbacks2.clashOps(
+      other, owner: other, nullIfUnimplemented: Swift.Set(ClashCallbacks2.ClashOpsMember.allCases))
     print(all.pointee.a_b == nil && all.pointee.next == nil)
 
     // A key beside an enum of its name.
-    let events = try DynamicProxy(adopting: ClashCallbacks.table2())
-    let twice = try events.subscribe { $0.on(ClashCallbacks.clashEvent2) { Int32($0.rawValue) * 2 } }
-    print(try events.send(ClashCallbacks.clashEvent2, event_end))
+    let events = try DynamicProxy(adopting: ClashCallbacks2.table2())
+    let twice = try events.subscribe { $0.on(ClashCallbacks2.clashEvent2) { Int32($0.rawValue) * 2 } }
+    print(try events.send(ClashCallbacks2.clashEvent2, event_end))
+
+    // A struct of the enum's usual name, with a member whose key is named like another one's parameter.
+    let both = try ClashCallbacks2.clashCallbacks(
+      proxy, owner: proxy, nullIfUnimplemented: [.x], xOnFailure: 3, onFailureOnFailure: 4)
+    print(both.pointee.x == nil, both.pointee.on_failure(both))
     withExtendedLifetime(twice) {}
     """
 
@@ -212,13 +220,14 @@ import Testing
         -5 0.0 true
         true
         14
+        true 4
 
         """)
     let named = try ToolRun.fwd(
       "encode", "--header", tree.path + "/clash.h", "--swift", "--name", "Clash")
     #expect(
       named.errorText
-        == "fwd: \"Clash\" is a type of the header: the enum needs another --name\n")
+        == "fwd: \"Clash\" is a C type in the file: choose another --name\n")
     #expect(named.status == 64 && named.output == "")
   }
 

@@ -98,7 +98,7 @@ internal struct MessageTrailer: Equatable {
   }
 
   /// The number at an offset, which lies in the bytes.
-  internal static func load<Number: FixedWidthInteger & BitwiseCopyable>(
+  private static func load<Number: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: RawSpan, _ offset: Int, _: Number.Type
   ) -> Number {
     // SAFETY: the span checks the bounds, and any bytes are a number.

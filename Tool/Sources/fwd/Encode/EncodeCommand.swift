@@ -50,7 +50,7 @@ struct EncodeCommand: ParsableCommand {
   @Option(
     name: .customLong("flag"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "A flag for the C compiler that the tool does not recognize, such as --sysroot=/.",
+      "A flag to pass to the C compiler. Needed for flags that the tool would refuse or take for its own, such as --sysroot=/.",
       valueName: "flag"))
   var flags: [String] = []
 

@@ -76,14 +76,15 @@ struct SwiftSource {
     if let given {
       guard !typeNames.contains(given) else {
         throw Failure(
-          .usage, "\"\(given)\" is a type of the header: the enum needs another --name")
+          .usage, "\"\(given)\" is a C type in the file: choose another --name")
       }
       return given
     }
-    let name = SwiftName.upperCamel(header)
-    if name.isEmpty { return "Callbacks" }
-    if name.first?.isNumber == true { return "Header" + name }
-    return isReserved(name) || typeNames.contains(name) ? name + "Callbacks" : name
+    var name = SwiftName.upperCamel(header)
+    if name.first?.isNumber == true { name = "Header" + name }
+    if name.isEmpty || isReserved(name) || typeNames.contains(name) { name += "Callbacks" }
+    var free = SwiftName.Pool(taken: typeNames)
+    return free.take(name)
   }
 
   /// Whether a name is a keyword, or one that the Swift file uses.
@@ -93,6 +94,7 @@ struct SwiftSource {
       "Swift", "Void", "Bool", "Int", "UInt", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16",
       "UInt32", "UInt64", "Float", "Double", "CChar", "OpaquePointer", "UnsafePointer",
       "UnsafeMutablePointer", "UnsafeRawPointer", "UnsafeMutableRawPointer", "Set", "CaseIterable",
+      "String", "DynamicProxy", "AnyObject", "TypeEncodable",
     ]
     return used.contains(name) || SwiftName.isKeyword(name)
   }
@@ -156,8 +158,8 @@ extension SwiftSource {
         let cases = take(SwiftName.upperCamel(name) + "Member")
         let failing = members.filter { $0.result != nil }
         var lines = [
-          "", "  /// The members of a `\(name)` that the next function sets.",
-          "  enum \(cases): CaseIterable {",
+          "", "  /// The members of `\(name)`, for `nullIfUnimplemented`.",
+          "  enum \(cases): Swift.CaseIterable {",
           "    case \(members.map(\.escaped).joined(separator: ", "))", "  }", "",
           "  /// A `\(name)` whose members forward to the proxy. Keep the owner and the proxy as long as",
           "  /// the library uses it.",
@@ -173,7 +175,7 @@ extension SwiftSource {
         lines += ["  static func \(function)("]
         lines.append("    _ proxy: DynamicProxy, owner: AnyObject,")
         let parameters =
-          ["nullIfUnimplemented: Set<\(cases)> = []"]
+          ["nullIfUnimplemented: Swift.Set<\(cases)> = []"]
           + failing.map { "\($0.failure): \(Self.optional($0.result ?? "")) = nil" }
         lines.append(parameters.map { "    \($0)" }.joined(separator: ",\n"))
         lines += [
@@ -193,7 +195,7 @@ extension SwiftSource {
       func set(_ failure: String) -> [String] {
         [
           "$0.set(",
-          "  \\.\(SwiftName.escaped(member.field)), to: \(member.key)\(member.context)\(failure),",
+          "  \\.\(SwiftName.escaped(member.field)), to: Self.\(member.key)\(member.context)\(failure),",
           "  nullIfUnimplemented: nullIfUnimplemented.contains(.\(member.escaped)))",
         ]
       }
