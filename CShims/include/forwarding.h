@@ -72,8 +72,9 @@
 ///   is undefined behavior.
 /// - **Signal handlers.** No function is async-signal-safe.
 /// - **Stack.** On x86-64 a nested forward takes at most 700 bytes of stack for methods of up to six arguments, and at most
-///   850 if the arguments take more than eight registers, the receiver and the selector included. Large struct results take more. A thread that forwards
-///   should have a stack of 64 KB, a fiber 128 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
+///   850 if the arguments take more than eight registers, the receiver and the selector included. Large struct results take
+///   more. A thread that forwards should have a stack of 64 KB, a fiber 128 KB. `FWD_NESTED_TOO_DEEP` ends a recursion
+///   before the stack is used up.
 /// - **fork(2).** The library works in a child, but the Swift runtime, which it uses, is not reset there: forward once before
 ///   the program has threads.
 ///

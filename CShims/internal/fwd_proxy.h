@@ -46,7 +46,7 @@ typedef struct fwd_fold {
   /// object references in `result` and in the old `accumulator`: it keeps or releases them, that in `result` always. The
   /// selector is for the error.
   fwd_folded (*FWD_NULLABLE step)(const void *FWD_NULLABLE context, void *FWD_NONNULL accumulator,
-                            void *FWD_NONNULL result, size_t index, fwd_selector FWD_NONNULL selector);
+                                  void *FWD_NONNULL result, size_t index, fwd_selector FWD_NONNULL selector);
   /// A closure that does the same as `step`, faster (fwd_dispatch.h says which closures C can call). At most one of the
   /// two is set, and only if the result is a plain value of at most FWD_FOLDED_SIZE bytes, without references.
   ///

@@ -273,8 +273,8 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   fwd_deciding_emission deciding;
   fwd_emission *state = &deciding.emission;
   fwd_emission_begin(state, proxy, method, delivery);
-  // What is kept across calls takes stack at each level, so it is read again behind them: compilers must not know that the
-  // emission has the parameters.
+  // A value that the compiler keeps across a call takes stack at each level. So this function reads the parameters from the
+  // emission again after each call, and hides from the compiler that the emission has them.
   __asm__("" : : "r"(state) : "memory");
   // The words of the stack are collected before they are put there. Interceptors by `fwd_call_packed_tap` have an array of
   // all arguments, as this function has.

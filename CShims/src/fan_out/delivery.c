@@ -50,7 +50,7 @@ static inline uintptr_t pack(fwd_taken taken) {
 }
 static inline fwd_taken unpack(uintptr_t word) { return (fwd_taken){(void *)(word & ~(uintptr_t)1), !(word & 1)}; }
 
-// What is kept across a call takes stack at each level, so it is read again: the implementation, for one.
+// A value that is kept across a call takes stack at each level. So some are read again after it, such as the implementation.
 bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record *record) {
   uintptr_t held = fwd_record_held(record);
   // First, since the table of a subscription that has ended may be gone.

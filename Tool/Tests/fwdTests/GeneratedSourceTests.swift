@@ -176,7 +176,7 @@ import Testing
     token.cancel()
     print(run_ops(ops, 1))
 
-    // What is left out is what the methods declare, and no member is null.
+    // Without these parameters, no member is null, and failed calls give what the methods declare.
     let other = try DynamicProxy("Other", configuration: configuration) {
       $0.optional(ClashCallbacks2.clashOpsInit, onFailure: -5)
       $0.optional(ClashCallbacks2.clashOpsSelf)
