@@ -229,7 +229,7 @@
       #expect(log.take() == ["special"] && errors.take().isEmpty)
       delegates.download(Download("plain"), didReceive: 1, of: 1)
       #expect(log.take().isEmpty)
-      #expect(errors.take().first?.contains("an object of class Download") == true)
+      #expect(errors.take().first?.contains("got one of class Download") == true)
       withExtendedLifetime(token) {}
     }
 

@@ -115,11 +115,10 @@
       unchecked(2, 2)
       #expect(counter.count.load(ordering: .relaxed) == 1)
       #expect(taps.count.load(ordering: .relaxed) == 1)
-      let ofTap = "argument 2 of \"moved::\" is Swift.Bool, got the byte 2"
-      let ofListener = "argument 2 of \"moved::\" is the byte 2, expected Swift.Bool"
-      #expect(errors.descriptions.filter { $0.contains(ofTap) }.count == 1)
-      #expect(errors.descriptions.filter { $0.contains(ofListener) }.count == 1)
+      let sentence = "argument 2 of \"moved::\" has the byte 2, which is no Bool"
+      // The closure's and the listener's.
       #expect(errors.descriptions.count == 2)
+      #expect(errors.descriptions.allSatisfy { $0.contains(sentence) })
       withExtendedLifetime((pointer, tap)) {}
     }
 
@@ -156,9 +155,10 @@
       }
       #expect(
         typed.log.isEmpty && errors.codes == [.deliveryFailed, .deliveryFailed, .deliveryFailed])
-      #expect(errors.descriptions[0].contains("an object of class Tracked"))
+      #expect(
+        errors.descriptions[0].contains("is an object of class Download, got one of class Tracked"))
       #expect(errors.descriptions[1].contains("argument 1 of \"download:didReceive:of:\" is null"))
-      #expect(errors.descriptions[2].contains("expected Swift.Optional<Swift.Int64>"))
+      #expect(errors.descriptions[2].contains("expected Optional<Int64>"))
     }
 
     @Test func `results of another class are reported`() throws {

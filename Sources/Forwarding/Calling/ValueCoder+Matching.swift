@@ -276,11 +276,7 @@ private final class ClassTranslator<Value, Object: AnyObject>: ValueTranslator<V
   override func decode(from slot: UnsafeRawPointer) throws(ValueMismatch) -> Value {
     // SAFETY: an `@` slot holds an object that is alive, or null.
     if let object = unsafe slot.load(as: AnyObject?.self) {
-      guard object is Object else {
-        throw ValueMismatch(
-          code: .typeMismatch, expected: "an object of class \(Object.self)",
-          actual: "one of class \(Swift.type(of: object))")
-      }
+      guard object is Object else { throw .object(object, expected: Object.self) }
     } else if Value.self == Object.self {
       throw .null(Value.self)
     }

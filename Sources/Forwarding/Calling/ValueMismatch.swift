@@ -25,6 +25,13 @@ extension ValueMismatch {
     ValueMismatch(code: .valueNotRepresentable, expected: "Bool", actual: "the byte \(given)")
   }
 
+  /// The slot holds an object of another class.
+  internal static func object(_ given: AnyObject, expected: Any.Type) -> ValueMismatch {
+    ValueMismatch(
+      code: .typeMismatch, expected: "an object of class \(expected)",
+      actual: "one of class \(Swift.type(of: given))")
+  }
+
   /// A slot of a type without nil is null.
   internal static func null(_ expected: Any.Type) -> ValueMismatch {
     ValueMismatch(code: .nullPointer, expected: String(describing: expected), actual: "null")

@@ -10,23 +10,34 @@
   package let result: UnsafeMutableRawPointer
 }
 
-/// An argument that is no value of its type.
+/// An argument or a result that is no value of its type.
 package struct RawMismatch: Error {
-  private let index: Int
-  private let expected: String
-  private let actual: String
+  /// That of the argument, the receiver counted; nil for the result.
+  private let index: Int?
+  private let mismatch: ValueMismatch
 
-  /// Names the argument, the receiver counted.
-  package init(_ index: Int, expected: String, actual: String) {
-    self.index = index
-    self.expected = expected
-    self.actual = actual
+  /// The type has no nil, but the pointer is null.
+  package static func null(_ index: Int?, expected: String) -> RawMismatch {
+    RawMismatch(
+      index: index,
+      mismatch: ValueMismatch(code: .nullPointer, expected: expected, actual: "null"))
   }
 
-  internal func completed(_ selector: MethodSelector) -> ForwardingError {
-    ForwardingError(
-      .typeMismatch, selector: selector.name, argumentIndex: index, expected: expected,
-      actual: actual)
+  /// The byte is no `Bool`.
+  package static func byte(_ index: Int?, _ given: UInt8) -> RawMismatch {
+    RawMismatch(index: index, mismatch: .byte(given))
+  }
+
+  /// The object is of another class.
+  package static func object(
+    _ index: Int?, _ given: AnyObject, expected: Any.Type
+  ) -> RawMismatch {
+    RawMismatch(index: index, mismatch: .object(given, expected: expected))
+  }
+
+  /// The error for a method.
+  package func error(_ selector: MethodSelector) -> ForwardingError {
+    ForwardingError(mismatch, selector: selector, argumentIndex: index)
   }
 }
 
@@ -51,7 +62,7 @@ extension PackedFunction {
       do throws(RawMismatch) {
         try unsafe body(RawDelivery(arguments: arguments, result: result))
       } catch {
-        throw error.completed(selector)
+        throw error.error(selector)
       }
     }
   }

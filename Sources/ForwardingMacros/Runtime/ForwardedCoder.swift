@@ -73,7 +73,8 @@
 
     @unsafe func read(_ bytes: UnsafeRawPointer) -> Value? { nil }
 
-    func describeInvalid(_ byte: UInt8) -> String { "" }
+    /// Says why a slot has no value. `byte` is its first.
+    func mismatch(_ index: Int, _ byte: UInt8) -> RawMismatch { .byte(index, byte) }
   }
 
   /// Reads values of a `_ForwardedDirect` type. `Direct` and `Value` are the
@@ -86,7 +87,9 @@
       unsafe unsafeBitCast(Direct._read(bytes), to: Value?.self)
     }
 
-    override func describeInvalid(_ byte: UInt8) -> String { Direct._describeInvalid(byte) }
+    override func mismatch(_ index: Int, _ byte: UInt8) -> RawMismatch {
+      Direct._mismatch(index, byte)
+    }
   }
 
   /// Gives the wrapped type of an optional type.
@@ -110,8 +113,7 @@
         // SAFETY: the argument has the type's encoding.
         let slot = unsafe arguments.pointers[index]
         guard let value = unsafe reader.read(slot) else {
-          let given = unsafe reader.describeInvalid(slot.load(as: UInt8.self))
-          throw RawMismatch(index, expected: String(reflecting: Value.self), actual: given)
+          throw unsafe reader.mismatch(index, slot.load(as: UInt8.self))
         }
         return value
       case .object(let isOptional):
@@ -122,9 +124,7 @@
           return unsafe arguments.pointers[index].load(as: Value.self)
         }
         guard let value = object as? Value else {
-          throw RawMismatch(
-            index, expected: String(reflecting: Value.self),
-            actual: _ForwardedMarshal.ofClass(object))
+          throw RawMismatch.object(index, object, expected: Value.self)
         }
         return value
       case .nothing, .indirect:
@@ -136,7 +136,7 @@
     }
 
     private func null(_ index: Int) -> RawMismatch {
-      RawMismatch(index, expected: String(reflecting: Value.self), actual: "null")
+      .null(index, expected: String(describing: Value.self))
     }
 
     /// Writes a result, retained for the caller, to the result register, or to the

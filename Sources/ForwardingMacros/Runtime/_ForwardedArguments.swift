@@ -46,18 +46,20 @@
   /// generated code.
   @_documentation(visibility: internal)
   public struct _ForwardedMismatch: Error {
-    internal let index: Int
-    internal let expected: String
-    internal let actual: String
+    internal let raw: RawMismatch
 
+    /// Creates the error for a null pointer.
     @usableFromInline
     @inline(never)
-    internal init<Value: ~Copyable>(
-      _ index: Int, _ type: Value.Type, is actual: String = "null"
-    ) {
-      self.index = index
-      expected = String(reflecting: type)
-      self.actual = actual
+    internal init<Value: ~Copyable>(_ index: Int, _ type: Value.Type) {
+      raw = .null(index, expected: String(describing: type))
+    }
+
+    /// Creates the error for an object of another class.
+    @usableFromInline
+    @inline(never)
+    internal init<Value: AnyObject>(_ index: Int, _ type: Value.Type, is object: AnyObject) {
+      raw = .object(index, object, expected: type)
     }
 
     /// Creates the error for a slot whose bytes are not a value of the type.
@@ -67,16 +69,17 @@
       _ index: Int, _ type: Value.Type, in slot: UnsafeRawPointer
     ) {
       // SAFETY: the slot has at least a byte.
-      self.init(index, type, is: unsafe Value._describeInvalid(slot.load(as: UInt8.self)))
+      raw = unsafe Value._mismatch(index, slot.load(as: UInt8.self))
     }
   }
 
   extension _ForwardedDirect {
-    /// Describes a slot without a value, by its first byte: `the byte 2`, or `null`.
-    @usableFromInline
-    internal static func _describeInvalid(_ byte: UInt8) -> String {
+    /// Says why the slot of an argument, or of the result if there is no index, holds no
+    /// value. `byte` is its first.
+    internal static func _mismatch(_ index: Int?, _ byte: UInt8) -> RawMismatch {
       // The other types without a value for all bytes are pointers.
-      Self.self == Bool.self ? "the byte \(byte)" : "null"
+      Self.self == Bool.self
+        ? .byte(index, byte) : .null(index, expected: String(describing: Self.self))
     }
   }
 
@@ -127,13 +130,6 @@
       // SAFETY: the argument's encoding names the type, and the table has compared
       // encodings.
       return unsafe address.assumingMemoryBound(to: Value.self).pointee
-    }
-  }
-
-  extension _ForwardedMarshal {
-    @usableFromInline
-    internal static func ofClass(_ object: AnyObject) -> String {
-      "an object of class \(Swift.type(of: object))"
     }
   }
 

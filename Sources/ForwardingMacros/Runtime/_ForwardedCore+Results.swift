@@ -54,7 +54,7 @@
         first = unsafe bytes.load(as: UInt8.self)
         return unsafe Value._read(bytes)
       }
-      guard let value else { throw mismatch(method, type, Value._describeInvalid(first)) }
+      guard let value else { throw mismatch(method, type, first) }
       return value
     }
 
@@ -71,7 +71,7 @@
       }
       guard let object else { return nil }
       guard let value = object as? Value else {
-        throw mismatch(method, type, _ForwardedMarshal.ofClass(object))
+        throw mismatch(method, type, object)
       }
       return value
     }

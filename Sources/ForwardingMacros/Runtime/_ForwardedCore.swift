@@ -178,15 +178,22 @@
       if error.code != .noResponder { proxy.configuration.onError(error) }
     }
 
+    /// The error for a result whose bytes are not a value of its type. `byte` is their first.
     @usableFromInline
     @inline(never)
-    internal func mismatch<Value>(
-      _ method: Int, _: Value.Type, _ actual: String = "null"
+    internal func mismatch<Value: _ForwardedDirect>(
+      _ method: Int, _: Value.Type, _ byte: UInt8
     ) -> ForwardingError {
-      let selector = family.allMethods[method].selector.name
-      return ForwardingError(
-        .typeMismatch, selector: selector,
-        "the result of \"\(selector)\" is \(actual), expected \(String(reflecting: Value.self))")
+      Value._mismatch(nil, byte).error(family.allMethods[method].selector)
+    }
+
+    /// The error for a result that is an object of another class.
+    @usableFromInline
+    @inline(never)
+    internal func mismatch<Value: AnyObject>(
+      _ method: Int, _ type: Value.Type, _ object: AnyObject
+    ) -> ForwardingError {
+      RawMismatch.object(nil, object, expected: type).error(family.allMethods[method].selector)
     }
   }
 

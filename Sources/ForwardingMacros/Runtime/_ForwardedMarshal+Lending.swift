@@ -157,7 +157,7 @@
         throw _ForwardedMismatch(index, type)
       }
       let object = unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
-      guard object is Value else { throw _ForwardedMismatch(index, type, is: ofClass(object)) }
+      guard object is Value else { throw _ForwardedMismatch(index, type, is: object) }
     }
   }
 

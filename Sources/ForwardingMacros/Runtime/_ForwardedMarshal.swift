@@ -176,9 +176,7 @@
       guard let address = unsafe word(index),
         let object = unsafe address.load(as: AnyObject?.self)
       else { throw _ForwardedMismatch(index, type) }
-      guard object is Value else {
-        throw _ForwardedMismatch(index, type, is: _ForwardedMarshal.ofClass(object))
-      }
+      guard object is Value else { throw _ForwardedMismatch(index, type, is: object) }
       return unsafe address.assumingMemoryBound(to: Value.self)
     }
   }

@@ -168,21 +168,18 @@
     @unsafe public func report(
       _ mismatch: _ForwardedMismatch, _ error: UInt, _ method: Int
     ) -> UInt32 {
-      unsafe ThunkFailure.fill(error, describe(mismatch, method))
+      unsafe ThunkFailure.fill(error, text(mismatch, method))
     }
 
     /// Reports an argument that is not a value of its type, for a C function,
     /// which returns nothing.
     @inline(never)
     @unsafe public func report(_ mismatch: _ForwardedMismatch, _ method: Int) {
-      unsafe ThunkFailure.fail(describe(mismatch, method))
+      unsafe ThunkFailure.fail(text(mismatch, method))
     }
 
-    private func describe(_ mismatch: _ForwardedMismatch, _ method: Int) -> String {
-      """
-      argument \(mismatch.index) of "\(methods[method].selector)" is \(mismatch.actual), \
-      expected \(mismatch.expected)
-      """
+    private func text(_ mismatch: _ForwardedMismatch, _ method: Int) -> String {
+      mismatch.raw.error(methods[method].selector).description
     }
   }
 #endif
