@@ -104,6 +104,27 @@ import Testing
     #expect(lines.last?.hasSuffix("context: parameter 1 (user)") == true)
   }
 
+  @Test func `callbacks whose types have names come with the function that takes them`() throws {
+    let output = try encode("--header", "uv.h", "uv_read_start", "uv_read_cb")
+    let names = output.split(separator: "\n").map { $0.split(separator: " ")[1] }
+    // Each once, the wanted ones in the order of the header.
+    #expect(names == ["uv_read_cb", "uv_read_start", "uv_alloc_cb"])
+    let keys = try encode("--header", "uv.h", "--swift", "uv_read_start")
+    #expect(keys.contains("static let uvAllocCb = Method("))
+    #expect(keys.contains("static let uvReadCb = Method("))
+  }
+
+  @Test func `a file without a callback is not written`() throws {
+    let run = try failure("--header", "math.h", "--swift", "cos")
+    #expect(run.status == 65)
+    #expect(run.text.contains("there is no callback in cos, so there is nothing to write"))
+  }
+
+  @Test func `the last header gives the enum its name`() throws {
+    let keys = try encode("--header", "stdio.h", "--header", "stdlib.h", "--swift", "qsort")
+    #expect(keys.contains("enum Stdlib {"))
+  }
+
   @Test func `layouts that an encoding does not carry`() throws {
     let packed = try encode("struct P { char a; int b; } __attribute__((packed))")
     #expect(
@@ -351,14 +372,7 @@ import Testing
   private func failure(
     _ arguments: String..., environment: [String: String] = [:]
   ) throws -> (status: Int32, text: String) {
-    let run: ToolRun =
-      switch arguments.count {
-      case 1: try ToolRun.fwd("encode", arguments[0], environment: environment)
-      case 2: try ToolRun.fwd("encode", arguments[0], arguments[1], environment: environment)
-      default:
-        try ToolRun.fwd(
-          "encode", arguments[0], arguments[1], arguments[2], environment: environment)
-      }
+    let run = try ToolRun.fwd(["encode"] + arguments, environment: environment)
     #expect(run.output == "")
     return (run.status, run.errorText)
   }

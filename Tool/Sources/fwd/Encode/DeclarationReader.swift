@@ -104,7 +104,10 @@ struct DeclarationReader {
         symbol: symbol, spellsPointees: spellsPointees))
     guard depth < 4 else { return }
     for (index, parameter) in types.enumerated() {
-      guard let function = parameter.function, function.depth > 0, !isNamed(parameter) else {
+      guard let function = parameter.function, function.depth > 0 else { continue }
+      if isNamed(parameter) {
+        // All of a header is searched for typedefs, too.
+        if hasWanted { addNamed(parameter, function.type, depth: depth + 1) }
         continue
       }
       let given = isWhole ? parameters[index].name : ""
@@ -114,11 +117,23 @@ struct DeclarationReader {
     }
   }
 
+  /// Adds the callback that a parameter's typedef names, by that name.
+  private mutating func addNamed(_ parameter: CType, _ function: CType, depth: Int) {
+    let declaration = Self.withoutPointers(parameter).declaration
+    if isNew(declaration) {
+      add(.callback, declaration.name, function, declaration, depth: depth)
+    }
+  }
+
   /// Whether a typedef names the function type: then it is found by that name.
   private func isNamed(_ type: CType) -> Bool {
+    Self.withoutPointers(type).declaration.kind == clang_cursor_typedef
+  }
+
+  private static func withoutPointers(_ type: CType) -> CType {
     var type = type
     while type.kind == clang_type_pointer { type = type.pointee }
-    return type.declaration.kind == clang_cursor_typedef
+    return type
   }
 
   private mutating func addStruct(_ name: String, _ type: CType) {

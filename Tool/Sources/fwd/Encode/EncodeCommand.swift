@@ -27,8 +27,8 @@ struct EncodeCommand: ParsableCommand {
 
         fwd encode --header libxml/parser.h $(pkg-config --cflags libxml-2.0)
 
-      A function's parameters of a function type are callbacks, shown as NAME/PARAMETER; function pointers \
-      in structs are shown as STRUCT.FIELD. `context` marks the parameters of type `void *`, the likeliest \
+      A function's parameters of a function type are callbacks, shown as NAME/PARAMETER, or by the name of their \
+      typedef; function pointers in structs are shown as STRUCT.FIELD. `context` marks the parameters of type `void *`, the likeliest \
       first. A struct that its encoding does not describe completely (bit-fields, attributes) comes with \
       the layout to state.
 
@@ -76,7 +76,7 @@ struct EncodeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The name of the enum in the Swift file. By default that of the first header.",
+      "The name of the enum in the Swift file. By default that of the last header.",
       valueName: "enum"))
   var name: String?
 

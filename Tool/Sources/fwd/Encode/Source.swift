@@ -114,7 +114,8 @@ extension Source {
       throw Failure(
         isMissing ? .noInput : .dataError,
         "\(place): \(message)\n  nothing was encoded, since types could be wrong after an error; "
-          + "--header can name headers that must come first, -I their directories")
+          + "--header can name headers that must come first, -I their directories, -D NAME=VALUE macros"
+      )
     }
   }
 

@@ -9,16 +9,26 @@ import Foundation
 struct SwiftSource {
   let text: String
 
-  /// - Throws: `Failure` if the name is that of a C type in the file.
+  /// - Throws: `Failure` if nothing that was found is a callback, or if the name is that of a C type in the
+  ///   file.
   init(
     _ found: EncodedDeclarations, name: String?, headers: [String], modules: [String]
   ) throws {
-    let base = headers.first.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
+    // Headers that others need come before them.
+    let base = headers.last.map { URL(filePath: $0).deletingPathExtension().lastPathComponent }
     var keys: [(function: EncodedFunction, title: String, key: Result<Key, Problem>)] = []
     for function in found.functions where function.kind != .function {
       let title = function.name == Source.typeName ? "callback" : function.name
       let key = Result { () throws(Problem) in try Key(function, title) }
       keys.append((function, title, key))
+    }
+    if keys.isEmpty {
+      let names = found.functions.map(\.name) + found.structs.map(\.name)
+      throw Failure(
+        .dataError,
+        "there is no callback in \(names.isEmpty ? "what was found" : names.joined(separator: ", ")), so there is nothing to write: "
+          + "--swift writes keys of function pointers, of function types, and of members of structs"
+      )
     }
     // A member of the enum hides a type of its name, and so does the enum.
     let typeNames = keys.reduce(into: Set(found.structs.map(\.name))) {
@@ -168,7 +178,8 @@ extension SwiftSource {
         ]
         if let first = failing.first {
           lines += [
-            "  /// A parameter such as `\(first.failure)` is the result of `\(first.field)` for calls that fail.",
+            "  /// A parameter such as `\(first.failure)` is the result of `\(first.field)` for each",
+            "  /// subscriber that fails, and for calls that fail as a whole.",
             "  /// If it is nil, the result is the one that the method declares.",
           ]
         }

@@ -60,6 +60,11 @@ struct ToolRun {
     try run(tool, arguments, environment: environment, whileRunning: body)
   }
 
+  /// The same with an array of arguments.
+  static func fwd(_ arguments: [String], environment: [String: String] = [:]) throws -> ToolRun {
+    try run(tool, arguments, environment: environment, whileRunning: { _ in })
+  }
+
   /// Runs a shell command, for what needs one; `$FWD` is the tool.
   static func shell(_ command: String) throws -> ToolRun {
     try run(
