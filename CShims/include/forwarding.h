@@ -1367,7 +1367,8 @@ typedef struct fwd_callback {
   const char *FWD_NULLABLE encoding;
   /// Bits of `fwd_callback_flags`.
   uint64_t flags;
-  /// The result of calls that fail, or NULL for the method's `failure_result`. It is copied, and must not be an object.
+  /// The result of deliveries and calls that fail, or NULL for the method's `failure_result`. It is copied, and must not be
+  /// an object.
   const void *FWD_NULLABLE failure_result;
   size_t failure_result_size;
 } fwd_callback;

@@ -203,6 +203,70 @@ import Testing
     #expect(population.living == 0)
   }
 
+  // MARK: Function pointers
+
+  /// Policies of a method without `onFailure:`, the result that its function pointer states, and what
+  /// a C caller gets: if the subscriber that fails is alone, and if one that returns 1 stands behind it.
+  private static let stated: [(ResultPolicy, stated: Int32, alone: Int32, withAnother: Int32)] = [
+    (.first, -5, -5, -5), (.untilNonzero, -5, -5, -5), (.untilNonzero, 0, 0, 1),
+    (.reduce(Int32(1)) { $0 == 0 ? 0 : $1 }, 0, 0, 0),
+    (.reduce(Int32(1)) { $0 == 0 ? 0 : $1 }, 4, 4, 1),
+    (.callAll(pick: .last), -5, -5, 1), (.callAll(pick: .first), -5, -5, -5),
+  ]
+
+  @Test(
+    "the result that a function pointer states stands for each delivery that fails",
+    arguments: stated, [false, true])
+  func statedByFunction(
+    _ row: (ResultPolicy, stated: Int32, alone: Int32, withAnother: Int32), isOwned: Bool
+  ) throws {
+    let proxy = try proxy {
+      $0.optional("authorize:", "i@:*", result: row.0)
+      // The function's result takes the place of the method's.
+      $0.optional("other:", "i@:*", result: row.0, onFailure: Int32(77))
+    }
+    for selector in ["authorize:", "other:"] as [MethodSelector] {
+      let function = try proxy.functionPointer(
+        for: selector, onFailure: row.stated, owner: isOwned ? proxy : nil)
+      let tokens = [try subscribe(proxy, selector)]
+      #expect(call(function, nil) == row.alone)
+      #expect(journal.take() == ["deliveryFailed"])
+      let others = try proxy.subscribe {
+        unsafe $0.on(Method(selector)) { (_: UnsafePointer<CChar>?) -> Int32 in 1 }
+      }
+      #expect(call(function, nil) == row.withAnother)
+      #expect(journal.take() == ["deliveryFailed"])
+      // In a batch, and with an interceptor around the deliveries.
+      #expect(try proxy.withBatch { call(function, nil) } == row.withAnother)
+      let around = try proxy.around(selector) { _, proceed in try proceed() }
+      #expect(call(function, nil) == row.withAnother)
+      withExtendedLifetime((tokens, others, around)) {}
+      _ = journal.take()
+    }
+  }
+
+  @Test
+  func `the function's result stands for interceptors that fail, but not in a forward target`()
+    throws
+  {
+    let proxy = try proxy { $0.required("authorize:", "i@:*") }
+    let function = try proxy.functionPointer(for: "authorize:", onFailure: Int32(-5))
+    let typed = try unsafe proxy.instead("authorize:") { (_: UnsafePointer<CChar>) -> Int32 in 0 }
+    #expect(call(function, nil) == -5)
+    // The same on the path of interceptors around it.
+    let around = try proxy.around("authorize:") { _, proceed in try proceed() }
+    #expect(call(function, nil) == -5)
+    #expect(journal.take() == ["deliveryFailed", "deliveryFailed"])
+    typed.cancel()
+    around.cancel()
+    // The method of the target has a result of its own.
+    let target = try self.proxy { $0.required("authorize:", "i@:*", onFailure: Int32(8)) }
+    let token = try subscribe(target, "authorize:")
+    try proxy.setForwardTarget(target)
+    #expect(call(function, nil) == 8)
+    withExtendedLifetime((token, target)) {}
+  }
+
   // MARK: Mistakes
 
   @Test func `a result for failures has to fit the method`() {

@@ -91,7 +91,7 @@ import Testing
     #expect(
       errors.value.map(\.description) == [
         """
-        a C function pointer for "ask:" was called after the death of its owner, a Bystander, or of its proxy
+        a C function pointer for "ask:" was called after the death of its owner (Bystander) or of its proxy
         """
       ])
     // Nor does it forward after the function has been buried.

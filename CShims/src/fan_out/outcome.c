@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "fan_out/implementation.h"
+#include "fan_out/proxy_function.h"
 
 // MARK: Failures
 
@@ -35,11 +36,16 @@ void fwd_fail_delivery(const fwd_error *error) {
   note_failure(state, error->status);
 }
 
+__attribute__((cold)) const void *fwd_delivery_failure_result(const fwd_delivery *delivery, const fwd_proxy_method *method) {
+  const fwd_function_target *function = delivery->arguments ? delivery->frame : NULL;
+  return function && function->failure_result ? function->failure_result : method->failure_result;
+}
+
 __attribute__((cold)) fwd_status fwd_outcome_settle(fwd_emission *state, void *result, fwd_status status) {
   // The subscriber is itself a proxy, and none of its subscribers responds.
   if (status == FWD_NO_RESPONDER) return status;
   note_failure(state, status);
-  const void *stored = state->method->method.failure_result;
+  const void *stored = fwd_delivery_failure_result(state->delivery, &state->method->method);
   if (!stored) return status;
   fwd_emission_copy_result(state->method, stored, result);
   return FWD_OK;
@@ -106,6 +112,8 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_em
   fwd_delivery delivery = *state->delivery;
   delivery.batch = NULL;
   delivery.is_unpinned = false;
+  // The method of the target states its own result of failed deliveries.
+  if (delivery.arguments) delivery.frame = NULL;
   return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery, error);
 }
 

@@ -94,7 +94,8 @@ static void handle_call(void *context, void *const *arguments, void *result) {
     return;
   }
   const fwd_function_target *target = &function->target;
-  fwd_unpinned_delivery unpinned = {.delivery = {.arguments = arguments, .result = result, .is_unpinned = true}};
+  fwd_unpinned_delivery unpinned = {
+      .delivery = {.frame = target, .arguments = arguments, .result = result, .is_unpinned = true}};
   fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &unpinned.delivery, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) settle(function, status, result);
   // May end the proxy, which buries this function: the hazard pointer of the call keeps it.

@@ -55,6 +55,7 @@ __attribute__((cold, noinline)) void fwd_function_settle(const fwd_function_targ
 
 /// The context of a closure that forwards into a proxy.
 struct proxy_closure {
+  /// First: a delivery has its address.
   fwd_function_target target;
   fwd_signature *signature;
   void (*release)(void *owner);
@@ -66,8 +67,7 @@ struct proxy_closure {
 static void handle_call(void *context, void *const *arguments, void *result) {
   const struct proxy_closure *closure = context;
   const fwd_function_target *target = &closure->target;
-  // Without a frame, its place is free. What a failure needs is kept there, since registers that are kept across the fan-out
-  // take some of the stack.
+  // What a failure needs is read from the delivery, since registers that are kept across the fan-out take some of the stack.
   fwd_delivery delivery = {.frame = context, .arguments = arguments, .result = result};
   fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &delivery, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) {

@@ -15,7 +15,7 @@
 typedef struct fwd_function_target {
   fwd_proxy *proxy;
   const fwd_compiled_method *method;
-  /// The result of calls that fail, or NULL for the method's. As long as the result.
+  /// The result of deliveries and calls that fail, or NULL for the method's. As long as the result.
   const void *failure_result;
 } fwd_function_target;
 
@@ -25,6 +25,5 @@ void fwd_function_settle(const fwd_function_target *target, fwd_status status, v
 
 /// Copies a result that is kept. An object in it is retained for the caller.
 void fwd_function_copy_result(const fwd_compiled_method *method, const void *kept, void *result);
-
 
 #endif

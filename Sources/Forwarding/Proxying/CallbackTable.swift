@@ -70,8 +70,8 @@ extension DynamicProxy.CallbackTable {
   ///   - member: the member of the struct, a C function pointer.
   ///   - selector: the method.
   ///   - context: where the library passes its context pointer.
-  ///   - failure: the result of calls that fail. If it is left out, it is the one
-  ///     that the method declares.
+  ///   - failure: the result of a delivery that fails, and of a call that fails. If
+  ///     it is left out, it is the one that the method declares.
   ///   - nullIfUnimplemented: whether the member is null while no subscriber
   ///     implements the method, for libraries that do less work without a callback.
   ///

@@ -32,9 +32,11 @@ extension DynamicProxy {
   /// sqlite3_commit_hook(connection.handle, unsafe hook.unsafeCast(), nil)
   /// ```
   ///
-  /// The function may be called from any thread. If a call fails, the proxy's
-  /// `onError` gets the error, and the C caller gets `failure`, else the method's own
-  /// result for failed deliveries, else zeros.
+  /// The function may be called from any thread. `failure` is the result of each
+  /// delivery that fails, in place of the one that the method declares: a policy
+  /// treats it as if the subscriber had returned it. If the call fails as a whole, the
+  /// proxy's `onError` gets the error, and the C caller gets `failure`, else the
+  /// method's own result for failed deliveries, else zeros.
   ///
   /// **Without an owner** the function may be called as long as the
   /// `FunctionPointer` lives. The `FunctionPointer` keeps the proxy alive.
@@ -58,8 +60,8 @@ extension DynamicProxy {
   /// - Parameters:
   ///   - selector: the method.
   ///   - context: where the library passes its context pointer.
-  ///   - failure: the result of calls that fail. If it is left out, it is the one
-  ///     that the method declares.
+  ///   - failure: the result of a delivery that fails, and of a call that fails. If
+  ///     it is left out, it is the one that the method declares.
   ///   - owner: an object that owns the function. It may be the proxy.
   /// - Throws: `ForwardingError` with the codes `unknownSelector`; `dead` if the
   ///   proxy or the owner is being deinitialised; `policyMismatch` if `failure`

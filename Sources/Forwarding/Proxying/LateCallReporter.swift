@@ -11,7 +11,7 @@ internal final class LateCallReporter: Sendable {
   }
 
   internal func report(_ selector: MethodSelector, _ owner: Any.Type) {
-    let dead = owner == DynamicProxy.self ? "its proxy" : "its owner, a \(owner), or of its proxy"
+    let dead = owner == DynamicProxy.self ? "its proxy" : "its owner (\(owner)) or of its proxy"
     onError(
       ForwardingError(
         .dead, selector: selector.name,

@@ -192,8 +192,8 @@ extension InterceptedDelivery {
         let failure = ForwardingError(
           .deliveryFailed, selector: method.selector.name, error.description)
         report(failure)
-        // As for a subscriber: the method's result for failed deliveries is the
-        // stub's result.
+        // As for a subscriber: the result for failed deliveries is the stub's
+        // result.
         guard unsafe copyFailureResult(to: result) else { throw failure }
       }
       if collects { unsafe collect(result) }
@@ -202,7 +202,8 @@ extension InterceptedDelivery {
     // SAFETY: the pointers are to all arguments, in the caller's delivery too.
     var inner = unsafe delivery
     if !isOriginal {
-      unsafe inner.frame = nil
+      // Not a frame if there are arguments.
+      if unsafe inner.arguments == nil { unsafe inner.frame = nil }
       unsafe inner.arguments = unsafe pointers + signature.firstArgumentIndex
     }
     unsafe inner.result = collects ? nil : result
@@ -230,12 +231,15 @@ extension InterceptedDelivery {
     if collects { unsafe collect(result) }
   }
 
-  /// Copies the method's result for failed deliveries, with a reference of its
-  /// own to an object. False if the method has none.
+  /// Copies the result for failed deliveries, with a reference of its own to an
+  /// object. False if there is none.
   @unsafe private func copyFailureResult(to result: UnsafeMutableRawPointer) -> Bool {
-    guard let stored = unsafe method.entry.pointee.failure_result else { return false }
     // SAFETY: both have the result's size, and the stored one lives as long as
-    // the proxy.
+    // the proxy, or as the function pointer that is being called.
+    let stored = unsafe withUnsafePointer(to: delivery) {
+      unsafe fwd_delivery_failure_result($0, method.entry)
+    }
+    guard let stored = unsafe stored else { return false }
     unsafe result.copyMemory(from: stored, byteCount: signature.resultLayout.size)
     if signature.result.kind == .object {
       unsafe fwd_object_retain(stored.load(as: UnsafeMutableRawPointer?.self))
