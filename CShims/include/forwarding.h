@@ -679,9 +679,10 @@ typedef struct fwd_method_options {
   /// The result if no subscriber gives one, or NULL for none. It is copied, and must not be an object.
   const void *FWD_NULLABLE default_result;
   size_t default_result_size;
-  /// The result of a delivery that fails, or NULL for none. The policy treats it as if the subscriber had returned it,
-  /// and the caller of a function pointer gets it whenever the forwarding fails. Use it for hooks whose zero means
-  /// "allowed". It is copied, and must not be an object.
+  /// The failure result: that of each delivery that fails, or NULL for none. The policy treats it as if the subscriber had
+  /// returned it, and the caller of a function pointer gets it whenever the forwarding fails. A `fwd_callback` can state
+  /// another one for the calls through it. Use it for hooks whose zero means "allowed". It is copied, and must not be an
+  /// object.
   const void *FWD_NULLABLE failure_result;
   size_t failure_result_size;
 } fwd_method_options;
@@ -964,8 +965,8 @@ FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_
 /// result, filled with zeros. It is not NULL, even if there is no result. The handler runs on the thread that forwards, or
 /// for a subscription with a mailbox on the thread that drains.
 ///
-/// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the method's
-/// `failure_result` stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
+/// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the
+/// failure result (see `fwd_method_options`) stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
 /// it returns false:
 ///
 /// - `message` says what has failed. Without one the library writes one.
@@ -1187,7 +1188,8 @@ typedef enum fwd_interception_point {
 /// - Before and after: the failure goes to the proxy's `on_error`. The invocation continues.
 /// - Around: the invocation fails. If the interceptor returns the failure of `fwd_invocation_proceed`, the invocation
 ///   fails with that status, and otherwise with `FWD_DELIVERY_FAILED`.
-/// - Instead: the result is the method's `failure_result`. Without one the invocation fails with `FWD_DELIVERY_FAILED`.
+/// - Instead: the result is the failure result, see `fwd_method_options`. Without one the invocation fails with
+///   `FWD_DELIVERY_FAILED`.
 ///
 /// If an interceptor around the delivery neither proceeds nor sets a result, the invocation gets the method's default
 /// result. Without one it fails with `FWD_NO_RESPONDER`.
@@ -1367,8 +1369,8 @@ typedef struct fwd_callback {
   const char *FWD_NULLABLE encoding;
   /// Bits of `fwd_callback_flags`.
   uint64_t flags;
-  /// The result of deliveries and calls that fail, or NULL for the method's `failure_result`. It is copied, and must not be
-  /// an object.
+  /// The failure result of calls through the member: see `fwd_method_options`. NULL for the method's. It is copied, and must
+  /// not be an object.
   const void *FWD_NULLABLE failure_result;
   size_t failure_result_size;
 } fwd_callback;

@@ -48,12 +48,18 @@ typedef struct fwd_collector {
   void *FWD_NULLABLE context;
 } fwd_collector;
 
+/// What a C function pointer forwards to, and the failure result that it states.
+typedef struct fwd_function_target fwd_function_target;
+
 /// One invocation for a fan-out: its arguments, and memory for its result. Each level of a recursion has one on the stack, so
 /// it is kept small.
 typedef struct fwd_delivery {
-  /// A frame that is aligned for the signature. If `arguments` is not NULL, this is no frame, but the
-  /// `fwd_function_target` of the C function pointer that has been called, or NULL if the call did not come through one.
-  const void *FWD_NULLABLE frame;
+  union {
+    /// If `arguments` is NULL: a frame that is aligned for the signature.
+    const void *FWD_NULLABLE frame;
+    /// Otherwise: the C function pointer that has been called, or NULL if the call did not come through one.
+    const fwd_function_target *FWD_NULLABLE function;
+  };
   /// Pointers to the arguments, without the receiver and the selector.
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
   /// Memory for the result, or NULL if the result is not wanted. It needs no alignment.
@@ -86,7 +92,7 @@ typedef struct fwd_unpinned_delivery {
   void *FWD_NULLABLE owner;
 } fwd_unpinned_delivery;
 
-/// The result of a delivery that fails: that of the C function pointer that has been called, else that of the method. NULL
+/// The failure result of a delivery: that of the C function pointer that has been called, else that of the method. NULL
 /// if there is neither. It may be an object, to which the caller gets no reference.
 const void *FWD_NULLABLE fwd_delivery_failure_result(const fwd_delivery *FWD_NONNULL delivery,
                                                      const fwd_proxy_method *FWD_NONNULL method);
@@ -176,9 +182,9 @@ fwd_status fwd_function_signature(const fwd_proxy_method *FWD_NONNULL method, in
                                   fwd_error *FWD_NULLABLE error);
 
 /// Creates a closure that forwards `method`. `form` is one of `fwd_function_form`. `owner` keeps the proxy alive.
-/// `release` is called with `owner` as soon as no call can use the proxy any more. `failure_result` is the result of
-/// deliveries and calls that fail. It has the bytes of a result and no object, and is copied. If it is NULL, the method's
-/// `failure_result` takes its place, or zeros if there is none. Fails with FWD_OUT_OF_RANGE for an index of the context that is
+/// `release` is called with `owner` as soon as no call can use the proxy any more. `failure_result` has the
+/// bytes of a result, which are copied. An object in it must live as long as the closure. If it is NULL, the method's takes
+/// its place, or zeros if there is none. Fails with FWD_OUT_OF_RANGE for an index of the context that is
 /// too large.
 fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method, int form,
                                     const void *FWD_NULLABLE failure_result,
@@ -199,8 +205,7 @@ typedef struct fwd_owned_function_request {
   const fwd_proxy_method *FWD_NONNULL method;
   /// One of `fwd_function_form`.
   int form;
-  /// The bytes of the result of deliveries and calls that fail, or NULL for the method's. They are copied, and an object is
-  /// retained.
+  /// The bytes of the failure result, or NULL for the method's. They are copied, and an object is retained.
   const void *FWD_NULLABLE failure_result;
   /// A Swift object, to which the function gets a weak reference; NULL if the proxy itself is the owner.
   void *FWD_NULLABLE owner;

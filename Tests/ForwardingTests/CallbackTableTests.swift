@@ -158,7 +158,7 @@ import Testing
 
   // MARK: Results
 
-  @Test func `each member has a result for failed calls of its own`() throws {
+  @Test func `each member has a failure result of its own`() throws {
     struct Callbacks: BitwiseCopyable {
       var a: (@convention(c) (Int32) -> Int32)?
       var b: (@convention(c) (Int32) -> Int32)?
@@ -176,7 +176,18 @@ import Testing
     #expect(unsafe callbacks.pointee.b?(1) == -1)
     #expect(unsafe callbacks.pointee.c?(1, 1) == 5)
     #expect(parts.errors.value.map(\.code) == [.noResponder])
-    withExtendedLifetime(parts) {}
+    // A subscriber that fails: the method's, or the member's.
+    let token = try parts.proxy.subscribe {
+      $0.on("ping:") { (_: Refusing) -> Int32 in 1 }
+      $0.on("scaled::") { (_: Refusing, _: Double) -> Int32 in 1 }
+    }
+    #expect(unsafe callbacks.pointee.a?(2) == -2)
+    #expect(unsafe callbacks.pointee.b?(2) == 9)
+    #expect(unsafe callbacks.pointee.c?(2, 1) == 5)
+    #expect(unsafe callbacks.pointee.b?(1) == 1)
+    #expect(
+      parts.errors.value.dropFirst().map(\.code) == Array(repeating: .deliveryFailed, count: 3))
+    withExtendedLifetime((parts, token)) {}
   }
 
   // MARK: Members that follow the subscribers

@@ -115,7 +115,7 @@ import Testing
         """)
   }
 
-  @Test func `a function pointer has a result for failed calls of its own`() throws {
+  @Test func `a function pointer has a failure result of its own`() throws {
     let errors = Box<[ForwardingError]>([])
     let proxy = try proxy(errors)
     let function = try proxy.functionPointer(for: "ask:", onFailure: Int32(-5))

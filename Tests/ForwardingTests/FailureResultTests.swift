@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+import CTestFixtures
 import Testing
 
 @testable import Forwarding
@@ -222,10 +223,11 @@ import Testing
   ) throws {
     let proxy = try proxy {
       $0.optional("authorize:", "i@:*", result: row.0)
+      $0.optional("default:", "i@:*", result: row.0, default: Int32(55))
       // The function's result takes the place of the method's.
       $0.optional("other:", "i@:*", result: row.0, onFailure: Int32(77))
     }
-    for selector in ["authorize:", "other:"] as [MethodSelector] {
+    for selector in ["authorize:", "default:", "other:"] as [MethodSelector] {
       let function = try proxy.functionPointer(
         for: selector, onFailure: row.stated, owner: isOwned ? proxy : nil)
       let tokens = [try subscribe(proxy, selector)]
@@ -259,12 +261,80 @@ import Testing
     #expect(journal.take() == ["deliveryFailed", "deliveryFailed"])
     typed.cancel()
     around.cancel()
-    // The method of the target has a result of its own.
-    let target = try self.proxy { $0.required("authorize:", "i@:*", onFailure: Int32(8)) }
-    let token = try subscribe(target, "authorize:")
-    try proxy.setForwardTarget(target)
-    #expect(call(function, nil) == 8)
-    withExtendedLifetime((token, target)) {}
+    // The method of a target, or of a proxy that subscribes, may have a result of its own.
+    for (failure, expected) in [(Int32(8), Int32(8)), (nil, -5)] {
+      let other = try self.proxy {
+        if let failure {
+          $0.required("authorize:", "i@:*", onFailure: failure)
+        } else {
+          $0.required("authorize:", "i@:*")
+        }
+      }
+      let token = try subscribe(other, "authorize:")
+      try proxy.setForwardTarget(other)
+      #expect(call(function, nil) == expected)
+      proxy.removeForwardTarget()
+      let subscription = try proxy.subscribe(other)
+      #expect(call(function, nil) == expected)
+      subscription.cancel()
+      withExtendedLifetime((token, other)) {}
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a function's result may be an object or large`(isOwned: Bool) throws {
+    let population = Population()
+    do {
+      let proxy = try proxy {
+        $0.optional("make:", "@@:*")
+        $0.optional("large:", "{fixture_five=[5q]}@:*")
+      }
+      let owner = isOwned ? proxy : nil
+      let make = try proxy.functionPointer(
+        for: "make:", onFailure: population.make(), owner: owner)
+      let large = try proxy.functionPointer(
+        for: "large:", onFailure: fixture_five(words: (1, 2, 3, 4, 5)), owner: owner)
+      typealias Text = UnsafePointer<CChar>
+      let token = try proxy.subscribe {
+        unsafe $0.on("make:") { (_: Text) -> Population.Tracked in population.make() }
+        unsafe $0.on("large:") { (_: Text) -> fixture_five in fixture_five() }
+      }
+      let callMake = unsafe make.unsafeCast(
+        to: (@convention(c) (Text?) -> UnsafeMutableRawPointer?).self)
+      for _ in 0..<3 {
+        unsafe Unmanaged<Population.Tracked>.fromOpaque(callMake(nil)!).release()
+      }
+      #expect(population.living == 1)
+      let callLarge = unsafe large.unsafeCast(to: (@convention(c) (Text?) -> fixture_five).self)
+      #expect(callLarge(nil).words.4 == 5)
+      #expect(journal.take() == Array(repeating: "deliveryFailed", count: 4))
+      withExtendedLifetime((make, large, token)) {}
+    }
+    // The tombstone of an owned function keeps its result.
+    #expect(population.living == (isOwned ? 1 : 0))
+  }
+
+  /// The error handler ends the function, or what owns it, while a delivery fails.
+  @Test(arguments: [false, true])
+  func `a function may end while a delivery through it fails`(isOwned: Bool) throws {
+    let ending = Box<[any AnyObject & Sendable]>([])
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { _ in ending.value = [] }
+    let function: @convention(c) (UInt) -> Int32
+    do {
+      let proxy = try DynamicProxy(configuration: configuration) {
+        $0.required("authorize:", "i@:*", result: .untilNonzero)
+      }
+      let pointer = try proxy.functionPointer(
+        for: "authorize:", onFailure: Int32(-5), owner: isOwned ? proxy : nil)
+      let token = try subscribe(proxy, "authorize:")
+      ending.value = isOwned ? [proxy, token] : [pointer, token]
+      function = unsafe pointer.unsafeCast()
+    }
+    #expect(function(0) == -5)
+    #expect(ending.value.isEmpty)
+    // Late.
+    if isOwned { #expect(function(0) == -5) }
   }
 
   // MARK: Mistakes

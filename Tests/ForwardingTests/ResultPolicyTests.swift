@@ -393,6 +393,11 @@ import Testing
         // The votes of others count.
         let token = try proxy.subscribe { $0.on(mayClose) { true } }
         #expect(try proxy.send(mayClose) == (failureResult == nil))
+        // The function's result takes the place of the vote.
+        let function = try proxy.functionPointer(for: mayClose, onFailure: false)
+        let asks = unsafe function.unsafeCast(to: (@convention(c) () -> Bool).self)
+        #expect(!asks())
+        withExtendedLifetime(function) {}
         let reported = errors.take()
         #expect(reported.count >= 2)
         #expect(reported.allSatisfy { $0.contains("has the byte 2, which is no Bool") })

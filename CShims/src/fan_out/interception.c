@@ -70,7 +70,7 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
   fwd_nesting_leave(&frame, delivery->is_nested);
   if (__builtin_expect(status != FWD_OK, 0)) {
     const void *stored = fwd_delivery_failure_result(delivery, &method->method);
-    // As for a subscriber, the result for failed deliveries is its result then.
+    // As for a subscriber, the failure result is its result then.
     if (!stored) return fwd_fail(error, FWD_DELIVERY_FAILED, 0, "%s", fwd_error_message());
     fwd_emission_copy_result(method, stored, room);
   }

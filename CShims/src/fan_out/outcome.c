@@ -37,7 +37,7 @@ void fwd_fail_delivery(const fwd_error *error) {
 }
 
 __attribute__((cold)) const void *fwd_delivery_failure_result(const fwd_delivery *delivery, const fwd_proxy_method *method) {
-  const fwd_function_target *function = delivery->arguments ? delivery->frame : NULL;
+  const fwd_function_target *function = delivery->arguments ? delivery->function : NULL;
   return function && function->failure_result ? function->failure_result : method->failure_result;
 }
 
@@ -112,8 +112,8 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_em
   fwd_delivery delivery = *state->delivery;
   delivery.batch = NULL;
   delivery.is_unpinned = false;
-  // The method of the target states its own result of failed deliveries.
-  if (delivery.arguments) delivery.frame = NULL;
+  // The target's method has a failure result of its own.
+  if (delivery.arguments) delivery.function = NULL;
   return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery, error);
 }
 

@@ -8,8 +8,8 @@
 
 #include "fan_out/emission.h"
 
-/// Reports a delivery that has failed. If there is a result for failed deliveries, copies it to `result` as if the subscriber
-/// had returned it, and returns FWD_OK. Otherwise returns `status`.
+/// Reports a delivery that has failed. If there is a failure result, copies it to `result` as if the subscriber had returned
+/// it, and returns FWD_OK. Otherwise returns `status`.
 fwd_status fwd_outcome_settle(fwd_emission *state, void *result, fwd_status status);
 /// Gives the caller the result of a fan-out to which no subscriber has responded.
 fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *error);

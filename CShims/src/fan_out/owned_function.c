@@ -9,7 +9,7 @@
 /// call asks whether the owner has begun to deinitialise:
 ///
 ///     both live                        forwards the call
-///     the owner has died               returns the result for failed calls, and reports the call
+///     the owner has died               returns the failure result, and reports the call
 ///     buried: the proxy has died,      the slot has the tombstone, which does the same
 ///     or its functions' owners
 ///     have been checked
@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fan_out/emission.h"
 #include "fan_out/proxy_function.h"
 
 typedef struct tombstone {
@@ -77,13 +78,14 @@ static void handle_late_call(void *context, void *const *arguments, void *result
 }
 
 /// Handles a call whose fan-out has failed.
-__attribute__((cold, noinline)) static void settle(const fwd_owned_function *function, fwd_status status, void *result) {
+__attribute__((cold, noinline)) static void settle(const fwd_owned_function *function, const fwd_delivery *delivery,
+                                                    fwd_status status) {
   // The proxy has died after the call had begun, and its subscriptions have ended before one responded.
   bool is_late = status == FWD_DEAD || status == FWD_NO_RESPONDER;
   if (is_late && fwd_proxy_is_closing(function->target.proxy)) {
-    call_late(function->tombstone, result);
+    call_late(function->tombstone, delivery->result);
   } else {
-    fwd_function_settle(&function->target, status, result);
+    fwd_function_settle(delivery, status);
   }
 }
 
@@ -95,9 +97,9 @@ static void handle_call(void *context, void *const *arguments, void *result) {
   }
   const fwd_function_target *target = &function->target;
   fwd_unpinned_delivery unpinned = {
-      .delivery = {.frame = target, .arguments = arguments, .result = result, .is_unpinned = true}};
+      .delivery = {.function = target, .arguments = arguments, .result = result, .is_unpinned = true}};
   fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &unpinned.delivery, NULL);
-  if (__builtin_expect(status != FWD_OK, 0)) settle(function, status, result);
+  if (__builtin_expect(status != FWD_OK, 0)) settle(function, &unpinned.delivery, status);
   // May end the proxy, which buries this function: the hazard pointer of the call keeps it.
   if (__builtin_expect(unpinned.owner != NULL, 0)) fwd_object_release(unpinned.owner);
 }
@@ -121,7 +123,7 @@ static tombstone *make_tombstone(const fwd_owned_function_request *request) {
   const void *kept = request->failure_result          ? request->failure_result
                      : request->method->failure_result ? request->method->failure_result
                                                        : request->method->default_result;
-  if (kept) fwd_function_copy_result(method, kept, stone->result);
+  if (kept) fwd_emission_copy_result(method, kept, stone->result);
   fwd_object_retain(request->reporter);
   return stone;
 }

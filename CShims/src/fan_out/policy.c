@@ -11,8 +11,7 @@ static fwd_folded step(fwd_emission *state, fwd_at_hand *at_hand) {
   return method->fold.step(method->fold.context, at_hand->kept, at_hand->result, state->responses - 1, method->selector);
 }
 
-/// Takes back a response that the fold has refused. The method's result for failed deliveries, if there is one, takes its
-/// place.
+/// Takes back a response that the fold has refused. The failure result, if there is one, takes its place.
 __attribute__((cold, noinline)) static bool refold(fwd_emission *state, fwd_at_hand *at_hand) {
   state->responses--;
   if (fwd_outcome_settle(state, at_hand->result, FWD_DELIVERY_FAILED) != FWD_OK) return true;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fan_out/emission.h"
 #include "fan_out/proxy_function.h"
 
 // MARK: Forms
@@ -30,21 +31,13 @@ fwd_status fwd_function_signature(const fwd_proxy_method *method, int form, fwd_
 
 // MARK: Failures
 
-void fwd_function_copy_result(const fwd_compiled_method *method, const void *kept, void *result) {
-  memcpy(result, kept, method->result.size);
-  if (!method->returns_object) return;
-  void *object;
-  memcpy(&object, kept, sizeof object);
-  fwd_object_retain(object);
-}
-
-__attribute__((cold, noinline)) void fwd_function_settle(const fwd_function_target *target, fwd_status status,
-                                                         void *result) {
+__attribute__((cold, noinline)) void fwd_function_settle(const fwd_delivery *delivery, fwd_status status) {
   fwd_error error;
   fwd_error_last(&error);
+  const fwd_function_target *target = delivery->function;
   const fwd_proxy_method *method = &target->method->method;
-  const void *kept = target->failure_result ? target->failure_result : method->failure_result;
-  if (kept) fwd_function_copy_result(target->method, kept, result);
+  const void *kept = fwd_delivery_failure_result(delivery, method);
+  if (kept) fwd_emission_copy_result(target->method, kept, delivery->result);
   // Failures of deliveries have been reported where they happened.
   if (status == FWD_NO_RESPONDER || status == FWD_NO_MEMORY || status == FWD_NESTED_TOO_DEEP) {
     fwd_proxy_report(target->proxy, method->selector, &error);
@@ -55,7 +48,6 @@ __attribute__((cold, noinline)) void fwd_function_settle(const fwd_function_targ
 
 /// The context of a closure that forwards into a proxy.
 struct proxy_closure {
-  /// First: a delivery has its address.
   fwd_function_target target;
   fwd_signature *signature;
   void (*release)(void *owner);
@@ -65,15 +57,10 @@ struct proxy_closure {
 };
 
 static void handle_call(void *context, void *const *arguments, void *result) {
-  const struct proxy_closure *closure = context;
-  const fwd_function_target *target = &closure->target;
-  // What a failure needs is read from the delivery, since registers that are kept across the fan-out take some of the stack.
-  fwd_delivery delivery = {.frame = context, .arguments = arguments, .result = result};
+  const fwd_function_target *target = &((const struct proxy_closure *)context)->target;
+  fwd_delivery delivery = {.function = target, .arguments = arguments, .result = result};
   fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &delivery, NULL);
-  if (__builtin_expect(status != FWD_OK, 0)) {
-    closure = delivery.frame;
-    fwd_function_settle(&closure->target, status, delivery.result);
-  }
+  if (__builtin_expect(status != FWD_OK, 0)) fwd_function_settle(&delivery, status);
 }
 
 static void release_closure(void *context) {

@@ -115,38 +115,12 @@ extension CallbackMember {
         )
       }
     }
+    let failure = try unsafe StoredValue.stated(
+      "failure result", callback.failure_result, callback.failure_result_size, of: method.selector,
+      method.signature)
     self.init(
-      method: method, context: context, failure: try unsafe method.failure(of: callback),
+      method: method, context: context, failure: failure,
       offset: unsafe callback.offset, isNullable: flags != 0)
-  }
-}
-
-extension ResolvedMethod {
-  /// Copies the result for failed calls that a C program gives; nil if it gives none.
-  @unsafe fileprivate func failure(
-    of callback: fwd_callback
-  ) throws(ForwardingError) -> StoredValue? {
-    let count = unsafe callback.failure_result_size
-    let name = "the result for failed calls of \"\(selector)\""
-    guard let bytes = unsafe callback.failure_result else {
-      if count == 0 { return nil }
-      throw ForwardingError(
-        .nullPointer, selector: selector.name,
-        "\(name) has \(UInt(bitPattern: count)) bytes at NULL")
-    }
-    let size = signature.resultLayout.size
-    guard count == size else {
-      throw ForwardingError(
-        .policyMismatch, selector: selector.name,
-        "\(name) has \(UInt(bitPattern: count)) bytes, expected \(size)")
-    }
-    guard signature.result.kind != .object else {
-      throw ForwardingError(
-        .policyMismatch, selector: selector.name,
-        "\(name) is an object, which C cannot keep alive")
-    }
-    // SAFETY: the caller gives that many bytes.
-    return unsafe StoredValue(copying: UnsafeRawBufferPointer(start: bytes, count: count))
   }
 }
 

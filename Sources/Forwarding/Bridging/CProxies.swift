@@ -497,40 +497,14 @@ extension DynamicProxy.Configuration {
           .duplicate, selector: text, "the options name \"\(text)\" twice, expected once")
       }
       results[requirement.selector] = policy
-      defaults[requirement.selector] = try unsafe Self.value(
-        "default result", method.default_result, method.default_result_size, requirement)
-      failures[requirement.selector] = try unsafe Self.value(
-        "result for failed deliveries", method.failure_result, method.failure_result_size,
-        requirement)
+      defaults[requirement.selector] = try unsafe StoredValue.stated(
+        "default result", method.default_result, method.default_result_size,
+        of: requirement.selector, requirement.signature)
+      failures[requirement.selector] = try unsafe StoredValue.stated(
+        "failure result", method.failure_result, method.failure_result_size,
+        of: requirement.selector, requirement.signature)
     }
     return FWD_OK
-  }
-
-  /// Copies a result that the options have for a method; nil if they have none.
-  @unsafe private static func value(
-    _ name: String, _ bytes: UnsafeRawPointer?, _ count: Int,
-    _ requirement: ProtocolTable.Requirement
-  ) throws(ForwardingError) -> StoredValue? {
-    let name = "the \(name) of \"\(requirement.selector)\""
-    guard let bytes = unsafe bytes else {
-      if count == 0 { return nil }
-      throw ForwardingError(
-        .nullPointer, selector: requirement.selector.name,
-        "\(name) has \(UInt(bitPattern: count)) bytes at NULL")
-    }
-    let size = requirement.signature.resultLayout.size
-    guard count == size else {
-      throw ForwardingError(
-        .policyMismatch, selector: requirement.selector.name,
-        "\(name) has \(UInt(bitPattern: count)) bytes, expected \(size)")
-    }
-    guard requirement.signature.result.kind != .object else {
-      throw ForwardingError(
-        .policyMismatch, selector: requirement.selector.name,
-        "\(name) is an object, which C cannot keep alive")
-    }
-    // SAFETY: the caller gives that many bytes.
-    return unsafe StoredValue(copying: UnsafeRawBufferPointer(start: bytes, count: count))
   }
 }
 

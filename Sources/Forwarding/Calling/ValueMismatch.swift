@@ -34,7 +34,11 @@ extension ValueMismatch {
 
   /// A slot of a type without nil is null.
   internal static func null(_ expected: Any.Type) -> ValueMismatch {
-    ValueMismatch(code: .nullPointer, expected: String(describing: expected), actual: "null")
+    null(String(describing: expected))
+  }
+
+  internal static func null(_ expected: String) -> ValueMismatch {
+    ValueMismatch(code: .nullPointer, expected: expected, actual: "null")
   }
 }
 

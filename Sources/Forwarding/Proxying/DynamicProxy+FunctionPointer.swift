@@ -36,7 +36,7 @@ extension DynamicProxy {
   /// delivery that fails, in place of the one that the method declares: a policy
   /// treats it as if the subscriber had returned it. If the call fails as a whole, the
   /// proxy's `onError` gets the error, and the C caller gets `failure`, else the
-  /// method's own result for failed deliveries, else zeros.
+  /// method's own failure result, else zeros.
   ///
   /// **Without an owner** the function may be called as long as the
   /// `FunctionPointer` lives. The `FunctionPointer` keeps the proxy alive.
@@ -44,7 +44,7 @@ extension DynamicProxy {
   /// **With an owner** the `FunctionPointer` need not be kept. Keep the owner and the
   /// proxy: the function forwards as long as both live, and keeps neither alive. It
   /// may be called for the life of the process: after the death of one of them, a
-  /// call returns `failure`, else the method's own result for failed deliveries, else
+  /// call returns `failure`, else the method's own failure result, else
   /// its default, else zeros. Each such call is an error of the code `dead` for the
   /// proxy's error handler. So the handler, with all that it captures, lives as long
   /// as the process. The same request with the same owner gives the same function
@@ -121,7 +121,7 @@ extension DynamicProxy.ContextPosition {
 // MARK: - Making
 
 extension ResolvedMethod {
-  /// Encodes a result for calls that fail.
+  /// Encodes a failure result.
   internal func failureResult<Value>(_ value: Value) throws(ForwardingError) -> StoredValue {
     do throws(ValueMismatch) {
       return try StoredValue(value, as: signature.result)
@@ -129,7 +129,7 @@ extension ResolvedMethod {
       let reason = ForwardingError(error, selector: selector, signature: signature)
       throw ForwardingError(
         .policyMismatch, selector: selector.name,
-        "the result for failed calls of \"\(selector)\": \(reason)")
+        "the failure result of \"\(selector)\": \(reason)")
     }
   }
 

@@ -16,7 +16,7 @@ internal import CForwardingInternal
     let owner: ObjectIdentifier
     let method: Int
     let form: Int32
-    /// The bytes of the result for failed calls.
+    /// The bytes of the failure result.
     let failure: [UInt8]?
   }
 

@@ -129,7 +129,7 @@ extension ProtocolTable {
     ///     subscriber had returned it. The failure is reported to the error
     ///     handler all the same. If it is left out, such a subscriber does not
     ///     count as a responder. The caller of a C function pointer gets it
-    ///     whenever the forwarding fails.
+    ///     whenever the forwarding fails. A function pointer can state another one.
     public mutating func required<Default: Sendable, Failure: Sendable>(
       _ selector: String, _ encoding: String, stating stated: [StatedLayout] = [],
       result: ResultPolicy = .standard,

@@ -37,7 +37,7 @@ extension DynamicProxy {
       do throws(RawMismatch) {
         try unsafe body(emitter, RawDelivery(arguments: arguments, result: result))
       } catch {
-        throw error.error(selector)
+        throw error.forwardingError(of: selector)
       }
     }
     return try signal(selector, position, overflow, function)

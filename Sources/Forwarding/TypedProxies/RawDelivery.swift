@@ -12,15 +12,13 @@
 
 /// An argument or a result that is no value of its type.
 package struct RawMismatch: Error {
-  /// That of the argument, the receiver counted; nil for the result.
+  /// The index of the argument, counting the receiver. Nil: the result.
   private let index: Int?
   private let mismatch: ValueMismatch
 
   /// The type has no nil, but the pointer is null.
   package static func null(_ index: Int?, expected: String) -> RawMismatch {
-    RawMismatch(
-      index: index,
-      mismatch: ValueMismatch(code: .nullPointer, expected: expected, actual: "null"))
+    RawMismatch(index: index, mismatch: .null(expected))
   }
 
   /// The byte is no `Bool`.
@@ -36,7 +34,7 @@ package struct RawMismatch: Error {
   }
 
   /// The error for a method.
-  package func error(_ selector: MethodSelector) -> ForwardingError {
+  package func forwardingError(of selector: MethodSelector) -> ForwardingError {
     ForwardingError(mismatch, selector: selector, argumentIndex: index)
   }
 }
@@ -62,7 +60,7 @@ extension PackedFunction {
       do throws(RawMismatch) {
         try unsafe body(RawDelivery(arguments: arguments, result: result))
       } catch {
-        throw error.error(selector)
+        throw error.forwardingError(of: selector)
       }
     }
   }

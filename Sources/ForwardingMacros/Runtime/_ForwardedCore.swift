@@ -184,7 +184,7 @@
     internal func mismatch<Value: _ForwardedDirect>(
       _ method: Int, _: Value.Type, _ byte: UInt8
     ) -> ForwardingError {
-      Value._mismatch(nil, byte).error(family.allMethods[method].selector)
+      Value._mismatch(nil, byte).forwardingError(of: family.allMethods[method].selector)
     }
 
     /// The error for a result that is an object of another class.
@@ -193,7 +193,8 @@
     internal func mismatch<Value: AnyObject>(
       _ method: Int, _ type: Value.Type, _ object: AnyObject
     ) -> ForwardingError {
-      RawMismatch.object(nil, object, expected: type).error(family.allMethods[method].selector)
+      RawMismatch.object(nil, object, expected: type).forwardingError(
+        of: family.allMethods[method].selector)
     }
   }
 

@@ -179,7 +179,7 @@
     }
 
     private func text(_ mismatch: _ForwardedMismatch, _ method: Int) -> String {
-      mismatch.raw.error(methods[method].selector).description
+      mismatch.raw.forwardingError(of: methods[method].selector).description
     }
   }
 #endif

@@ -63,7 +63,9 @@ import Testing
       .first { FileManager.default.fileExists(atPath: $0) }.map { (header, module, $0) }
   }
 
-  private func encode(_ arguments: String...) throws -> String {
+  private func encode(_ arguments: String...) throws -> String { try encode(arguments) }
+
+  private func encode(_ arguments: [String]) throws -> String {
     let tree = try TemporaryTree()
     defer { withExtendedLifetime(tree) {} }
     let words = arguments.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
@@ -112,6 +114,29 @@ import Testing
     let keys = try encode("--header", "uv.h", "--swift", "uv_read_start")
     #expect(keys.contains("static let uvAllocCb = Method("))
     #expect(keys.contains("static let uvReadCb = Method("))
+  }
+
+  @Test func `another name of a callback's type is the same callback`() throws {
+    let tree = try TemporaryTree()
+    let header = tree.path + "/take.h"
+    try """
+    typedef void changed(int code, void *user);
+    typedef changed *changed_pointer;
+    void take(changed_pointer f, void *user);
+    void take_too(changed *f, void *user);
+    struct operations { void (*filter)(changed_pointer f); };
+    """.write(toFile: header, atomically: true, encoding: .utf8)
+    #expect(try encode("--header", header, "--swift").contains("static let changed = Method("))
+    for names in [["take"], ["take_too"], ["take", "take_too"]] {
+      let keys = try encode(["--header", header, "--swift"] + names)
+      #expect(keys.contains("static let changed = Method(\n    \"changed:\","))
+      #expect(keys.components(separatedBy: "= Method(").count == 2)
+    }
+    // A declaration beside a header. What the library passes to a callback is not forwarded.
+    let mine = try encode("--header", header, "--swift", "void mine(changed_pointer f)")
+    #expect(mine.contains("static let changed = Method("))
+    let operations = try encode("--header", header, "--swift", "operations")
+    #expect(!operations.contains("static let changed"))
   }
 
   @Test func `a file without a callback is not written`() throws {

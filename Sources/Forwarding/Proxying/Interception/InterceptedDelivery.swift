@@ -192,8 +192,7 @@ extension InterceptedDelivery {
         let failure = ForwardingError(
           .deliveryFailed, selector: method.selector.name, error.description)
         report(failure)
-        // As for a subscriber: the result for failed deliveries is the stub's
-        // result.
+        // As for a subscriber: the failure result is the stub's result.
         guard unsafe copyFailureResult(to: result) else { throw failure }
       }
       if collects { unsafe collect(result) }
@@ -202,8 +201,8 @@ extension InterceptedDelivery {
     // SAFETY: the pointers are to all arguments, in the caller's delivery too.
     var inner = unsafe delivery
     if !isOriginal {
-      // Not a frame if there are arguments.
-      if unsafe inner.arguments == nil { unsafe inner.frame = nil }
+      // With arguments there is no frame, but the function that has been called.
+      if unsafe inner.arguments == nil { unsafe inner.function = nil }
       unsafe inner.arguments = unsafe pointers + signature.firstArgumentIndex
     }
     unsafe inner.result = collects ? nil : result
@@ -231,8 +230,8 @@ extension InterceptedDelivery {
     if collects { unsafe collect(result) }
   }
 
-  /// Copies the result for failed deliveries, with a reference of its own to an
-  /// object. False if there is none.
+  /// Copies the failure result, with a reference of its own to an object. False if
+  /// there is none.
   @unsafe private func copyFailureResult(to result: UnsafeMutableRawPointer) -> Bool {
     // SAFETY: both have the result's size, and the stored one lives as long as
     // the proxy, or as the function pointer that is being called.

@@ -16,16 +16,24 @@ struct DeclarationReader {
   private let spellsPointees: Bool
   /// Whether names were asked for. Then another name of a typedef is one, too.
   private let hasWanted: Bool
+  /// Whether callbacks with the name of a typedef are looked up from the functions that take them.
+  private let followsTypedefs: Bool
 
   /// - Parameters:
   ///   - wanted: the names of what is to be found; empty for all of it.
   ///   - spellsPointees: whether structs behind pointers are spelled with their
   ///     fields.
+  ///   - isWhole: whether all of a header is searched, so that its typedefs are found
+  ///     anyway.
   ///   - isPart: whether a file, as the source names it, is searched if no names
   ///     are wanted.
-  init(_ source: Source, wanted: [String], spellsPointees: Bool = false, isPart: (String) -> Bool) {
+  init(
+    _ source: Source, wanted: [String], spellsPointees: Bool = false, isWhole: Bool,
+    isPart: (String) -> Bool
+  ) {
     self.spellsPointees = spellsPointees
     hasWanted = !wanted.isEmpty
+    followsTypedefs = !isWhole
     let wanted = Set(wanted)
     for cursor in source.root.children {
       let name = cursor.name
@@ -106,8 +114,8 @@ struct DeclarationReader {
     for (index, parameter) in types.enumerated() {
       guard let function = parameter.function, function.depth > 0 else { continue }
       if isNamed(parameter) {
-        // All of a header is searched for typedefs, too.
-        if hasWanted { addNamed(parameter, function.type, depth: depth + 1) }
+        // The callbacks of a callback are passed by the library.
+        if kind == .function, followsTypedefs { addNamed(parameter, function.type) }
         continue
       }
       let given = isWhole ? parameters[index].name : ""
@@ -117,12 +125,16 @@ struct DeclarationReader {
     }
   }
 
-  /// Adds the callback that a parameter's typedef names, by that name.
-  private mutating func addNamed(_ parameter: CType, _ function: CType, depth: Int) {
-    let declaration = Self.withoutPointers(parameter).declaration
-    if isNew(declaration) {
-      add(.callback, declaration.name, function, declaration, depth: depth)
+  /// Adds the callback that a parameter's typedef names. If this is another name of a typedef, adds that one, which
+  /// has the names of the parameters.
+  private mutating func addNamed(_ parameter: CType, _ function: CType) {
+    var declaration = Self.withoutPointers(parameter).declaration
+    while true {
+      let next = Self.withoutPointers(declaration.underlyingType).declaration
+      guard next.kind == clang_cursor_typedef else { break }
+      declaration = next
     }
+    if isNew(declaration) { add(.callback, declaration.name, function, declaration, depth: 1) }
   }
 
   /// Whether a typedef names the function type: then it is found by that name.

@@ -27,8 +27,8 @@ struct EncodeCommand: ParsableCommand {
 
         fwd encode --header libxml/parser.h $(pkg-config --cflags libxml-2.0)
 
-      A function's parameters of a function type are callbacks, shown as NAME/PARAMETER, or by the name of their \
-      typedef; function pointers in structs are shown as STRUCT.FIELD. `context` marks the parameters of type `void *`, the likeliest \
+      A function's parameters of a function type are callbacks, shown as NAME/PARAMETER, or by the name of \
+      their typedef; function pointers in structs are shown as STRUCT.FIELD. `context` marks the parameters of type `void *`, the likeliest \
       first. A struct that its encoding does not describe completely (bit-fields, attributes) comes with \
       the layout to state.
 
@@ -191,9 +191,9 @@ struct EncodedDeclarations {
     declaration: String, _ clang: Clang, _ options: Source.Options, spellsPointees: Bool = false
   ) throws {
     let source = try Source.declaration(clang, declaration, options)
-    let reader = DeclarationReader(source, wanted: [], spellsPointees: spellsPointees) {
-      $0 == Source.name
-    }
+    let reader = DeclarationReader(
+      source, wanted: [], spellsPointees: spellsPointees, isWhole: false
+    ) { $0 == Source.name }
     functions += reader.functions
     structs += reader.structs
     types += reader.types
@@ -212,7 +212,9 @@ struct EncodedDeclarations {
       files.filter { ("/" + $0).hasSuffix("/" + header) || $0 == header }
         .min { $0.count < $1.count }
     }
-    let reader = DeclarationReader(source, wanted: names) { own.contains($0) }
+    let reader = DeclarationReader(source, wanted: names, isWhole: names.isEmpty) {
+      own.contains($0)
+    }
     for name in names where !reader.names.contains(name) {
       let near = nearest(to: name, among: reader.names).map { "; did you mean \"\($0)\"?" } ?? ""
       throw Failure(

@@ -22,14 +22,7 @@ struct SwiftSource {
       let key = Result { () throws(Problem) in try Key(function, title) }
       keys.append((function, title, key))
     }
-    if keys.isEmpty {
-      let names = found.functions.map(\.name) + found.structs.map(\.name)
-      throw Failure(
-        .dataError,
-        "there is no callback in \(names.isEmpty ? "what was found" : names.joined(separator: ", ")), so there is nothing to write: "
-          + "--swift writes keys of function pointers, of function types, and of members of structs"
-      )
-    }
+    if keys.isEmpty { throw Self.withoutCallbacks(found) }
     // A member of the enum hides a type of its name, and so does the enum.
     let typeNames = keys.reduce(into: Set(found.structs.map(\.name))) {
       if case .success(let key) = $1.key { $0.formUnion(key.typeNames) }
@@ -77,6 +70,16 @@ struct SwiftSource {
     if !modules.isEmpty { lines += tables.functions { identifiers.take($0) } }
     lines += ["}"] + enums.declarations + [""]
     text = lines.joined(separator: "\n")
+  }
+
+  /// The error if there is nothing to write.
+  private static func withoutCallbacks(_ found: EncodedDeclarations) -> Failure {
+    let names = found.functions.map(\.name) + found.structs.map(\.name)
+    let place = 1...3 ~= names.count ? names.joined(separator: ", ") : "what was found"
+    return Failure(
+      .dataError,
+      "there is no callback in \(place), so there is nothing to write: --swift writes keys of "
+        + "function pointers, of function types, and of members of structs")
   }
 
   /// The name of the enum: the given one, or one for a header.
