@@ -186,6 +186,21 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  @Test func `without such a result, an interceptor that fails fails the call`() throws {
+    let proxy = try proxy { $0.required("authorize:", "i@:*", default: Int32(5)) }
+    let function = try proxy.functionPointer(for: "authorize:")
+    let token = try unsafe proxy.instead("authorize:") { (_: UnsafePointer<CChar>) -> Int32 in 7 }
+    let error = #expect(throws: ForwardingError.self) {
+      try sendNull(proxy, "authorize:") as Int32
+    }
+    #expect(error?.code == .deliveryFailed)
+    // C cannot be told.
+    #expect(call(function, nil) == 0)
+    #expect(call(function, "/") == 7)
+    token.cancel()
+    #expect(call(function, nil) == 5)
+  }
+
   @Test func `an object for failed deliveries is retained for each caller`() throws {
     let population = Population()
     do {
