@@ -676,7 +676,7 @@ typedef enum fwd_result_policy {
 typedef struct fwd_method_options {
   const char *FWD_NULLABLE selector;
   fwd_result_policy policy;
-  /// The result if no subscriber gives one, or NULL for none. It is copied, and must not be an object.
+  /// The result if no subscriber gives one, or NULL for none. It is copied, and must not be an object. A `bool` is 0 or 1.
   const void *FWD_NULLABLE default_result;
   size_t default_result_size;
   /// The failure result: that of each delivery that fails, or NULL for none. The policy treats it as if the subscriber had
@@ -965,8 +965,8 @@ FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_
 /// result, filled with zeros. It is not NULL, even if there is no result. The handler runs on the thread that forwards, or
 /// for a subscription with a mailbox on the thread that drains.
 ///
-/// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the
-/// failure result (see `fwd_method_options`) stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
+/// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the failure result (see
+/// `fwd_method_options`) stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
 /// it returns false:
 ///
 /// - `message` says what has failed. Without one the library writes one.

@@ -71,7 +71,8 @@ typedef struct fwd_proxy_method {
   /// The result if no subscriber responds, or NULL for none. The bytes are valid as long as the set of methods.
   const void *FWD_NULLABLE default_result;
   /// The failure result: that of a delivery that has failed, used as if the subscriber had returned it. NULL if there is
-  /// none. `fwd_delivery_failure_result` asks the called function pointer first. The bytes are valid as long as the set of methods.
+  /// none. `fwd_delivery_failure_result` asks the called function pointer first. The bytes are valid as long as the set of
+  /// methods.
   const void *FWD_NULLABLE failure_result;
 } fwd_proxy_method;
 

@@ -124,7 +124,8 @@
           return unsafe arguments.pointers[index].load(as: Value.self)
         }
         guard let value = object as? Value else {
-          throw RawMismatch.object(index, object, expected: Value.self)
+          let wrapping = Value.self as? any WrappingType.Type
+          throw RawMismatch.object(index, object, expected: wrapping?.wrappedType ?? Value.self)
         }
         return value
       case .nothing, .indirect:

@@ -1199,6 +1199,11 @@ static void check_failure_results(void) {
   method.failure_result = NULL;
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_create(&protocol, 1, &options, &proxy, NULL));
   method.failure_result = &denied;
+  unsigned char two = 2;
+  fwd_method_options allow = {.selector = "allow", .failure_result = &two, .failure_result_size = 1};
+  options.methods = &allow;
+  FAILS(FWD_TYPE_MISMATCH, fwd_proxy_create(&protocol, 1, &options, &proxy, NULL));
+  options.methods = &method;
   CHECK(fwd_proxy_create(&protocol, 1, &options, &proxy, NULL) == FWD_OK);
   denied = 0;
   fwd_closure *closure = NULL;
