@@ -183,8 +183,9 @@ fwd_status fwd_function_signature(const fwd_proxy_method *FWD_NONNULL method, in
 
 /// Creates a closure that forwards `method`. `form` is one of `fwd_function_form`. `owner` keeps the proxy alive.
 /// `release` is called with `owner` as soon as no call can use the proxy any more. `failure_result` has the bytes of a
-/// result, which are copied. An object in it must live as long as the closure. If it is NULL, the method's takes its place,
-/// or zeros if there is none. Fails with FWD_OUT_OF_RANGE for an index of the context that is too large.
+/// result, which are copied. An object in it must live as long as the closure. If it is NULL, a call that fails returns the
+/// method's `failure_result`, and zeros if the method has no `failure_result`. Fails with FWD_OUT_OF_RANGE if the index of the
+/// context is too large.
 fwd_status fwd_proxy_closure_create(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method, int form,
                                     const void *FWD_NULLABLE failure_result,
                                     void (*FWD_NONNULL release)(void *FWD_NULLABLE owner), void *FWD_NULLABLE owner,

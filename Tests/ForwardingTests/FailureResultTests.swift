@@ -276,7 +276,8 @@ import Testing
     #expect(journal.take() == ["deliveryFailed", "deliveryFailed"])
     typed.cancel()
     around.cancel()
-    // The method of a target, or of a proxy that subscribes, may have a result of its own.
+    // A forward target and a proxy that subscribes use the failure result of their method. If it has none, the call
+    // fails, and the function's result stands for it.
     for (failure, expected) in [(Int32(8), Int32(8)), (nil, -5)] {
       let other = try self.proxy {
         if let failure {

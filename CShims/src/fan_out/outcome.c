@@ -112,7 +112,7 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_em
   fwd_delivery delivery = *state->delivery;
   delivery.batch = NULL;
   delivery.is_unpinned = false;
-  // The target's method has a failure result of its own.
+  // The forward target uses the failure result of its method.
   if (delivery.arguments) delivery.function = NULL;
   return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery, error);
 }

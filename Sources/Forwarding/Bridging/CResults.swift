@@ -10,24 +10,23 @@ extension StoredValue {
     _ what: String, _ bytes: UnsafeRawPointer?, _ count: Int, of selector: MethodSelector,
     _ signature: MethodSignature
   ) throws(ForwardingError) -> StoredValue? {
-    func fail(
-      _ code: ForwardingError.Code, _ reason: String
-    ) throws(ForwardingError) -> StoredValue? {
-      throw ForwardingError(
+    func error(_ code: ForwardingError.Code, _ reason: String) -> ForwardingError {
+      ForwardingError(
         code, selector: selector.name, "the \(what) of \"\(selector)\" \(reason)")
     }
     let given = "has \(UInt(bitPattern: count)) bytes"
     guard let bytes = unsafe bytes else {
-      return count == 0 ? nil : try fail(.nullPointer, given + " at NULL")
+      if count == 0 { return nil }
+      throw error(.nullPointer, given + " at NULL")
     }
     let size = signature.resultLayout.size
-    guard count == size else { return try fail(.policyMismatch, given + ", expected \(size)") }
+    guard count == size else { throw error(.policyMismatch, given + ", expected \(size)") }
     switch signature.result.kind {
-    case .object: return try fail(.policyMismatch, "is an object, which C cannot keep alive")
+    case .object: throw error(.policyMismatch, "is an object, which C cannot keep alive")
     case .bool:
       // SAFETY: the caller gives a byte.
       let byte = unsafe bytes.load(as: UInt8.self)
-      if byte > 1 { return try fail(.policyMismatch, "has the byte \(byte), which is no Bool") }
+      if byte > 1 { throw error(.policyMismatch, "has the byte \(byte), which is no Bool") }
     default: break
     }
     // SAFETY: the caller gives that many bytes.

@@ -66,10 +66,7 @@ import Testing
   private func encode(_ arguments: String...) throws -> String { try encode(arguments) }
 
   private func encode(_ arguments: [String]) throws -> String {
-    let tree = try TemporaryTree()
-    defer { withExtendedLifetime(tree) {} }
-    let words = arguments.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
-    let run = try ToolRun.shell("\"$FWD\" encode \(words.joined(separator: " "))")
+    let run = try ToolRun.fwd(["encode"] + arguments)
     #expect(run.errorText == "")
     #expect(run.status == 0)
     return run.output
@@ -132,7 +129,7 @@ import Testing
       #expect(keys.contains("static let changed = Method(\n    \"changed:\","))
       #expect(keys.components(separatedBy: "= Method(").count == 2)
     }
-    // A declaration beside a header. What the library passes to a callback is not forwarded.
+    // A declaration beside a header. The library passes the callback of `filter`, so no key is written for it.
     let mine = try encode("--header", header, "--swift", "void mine(changed_pointer f)")
     #expect(mine.contains("static let changed = Method("))
     let operations = try encode("--header", header, "--swift", "operations")

@@ -230,8 +230,8 @@ extension InterceptedDelivery {
     if collects { unsafe collect(result) }
   }
 
-  /// Copies the failure result, with a reference of its own to an object. False if
-  /// there is none.
+  /// Copies the failure result, and retains it if it is an object. Returns false if
+  /// neither the called function nor the method has a failure result.
   @unsafe private func copyFailureResult(to result: UnsafeMutableRawPointer) -> Bool {
     // SAFETY: both have the result's size, and the stored one lives as long as
     // the proxy, or as the function pointer that is being called.

@@ -28,9 +28,9 @@ struct EncodeCommand: ParsableCommand {
         fwd encode --header libxml/parser.h $(pkg-config --cflags libxml-2.0)
 
       A function's parameters of a function type are callbacks, shown as NAME/PARAMETER, or by the name of \
-      their typedef; function pointers in structs are shown as STRUCT.FIELD. `context` marks the parameters of type `void *`, the likeliest \
-      first. A struct that its encoding does not describe completely (bit-fields, attributes) comes with \
-      the layout to state.
+      their typedef; function pointers in structs are shown as STRUCT.FIELD. `context` marks the parameters of \
+      type `void *`, the likeliest first. A struct that its encoding does not describe completely (bit-fields, \
+      attributes) comes with the layout to state.
 
       libclang reads the declarations. It is part of the Swift toolchain and of Debian's libclang-dev; \
       FWD_LIBCLANG can name the file.

@@ -57,12 +57,15 @@ struct ToolRun {
     _ arguments: String..., environment: [String: String] = [:],
     whileRunning body: (Running) throws -> Void = { _ in }
   ) throws -> ToolRun {
-    try run(tool, arguments, environment: environment, whileRunning: body)
+    try fwd(arguments, environment: environment, whileRunning: body)
   }
 
-  /// The same with an array of arguments.
-  static func fwd(_ arguments: [String], environment: [String: String] = [:]) throws -> ToolRun {
-    try run(tool, arguments, environment: environment, whileRunning: { _ in })
+  /// Does the same with an array of arguments.
+  static func fwd(
+    _ arguments: [String], environment: [String: String] = [:],
+    whileRunning body: (Running) throws -> Void = { _ in }
+  ) throws -> ToolRun {
+    try run(tool, arguments, environment: environment, whileRunning: body)
   }
 
   /// Runs a shell command, for what needs one; `$FWD` is the tool.
