@@ -71,10 +71,9 @@
 ///   must return normally, on the thread that called them. Leaving them by `longjmp`, by a C++ exception or by `pthread_exit`
 ///   is undefined behavior.
 /// - **Signal handlers.** No function is async-signal-safe.
-/// - **Stack.** On x86-64 a nested forward takes at most 700 bytes of stack for methods of up to six arguments, and at most
-///   850 if the arguments take more than eight registers, the receiver and the selector included. Large struct results take
-///   more. A thread that forwards should have a stack of 64 KB, a fiber 128 KB. `FWD_NESTED_TOO_DEEP` ends a recursion
-///   before the stack is used up.
+/// - **Stack.** On x86-64 a nested forward takes at most 700 bytes of stack for methods of up to six arguments.
+///   Arguments on the stack and large struct results take more. A thread that forwards should have a stack of 64 KB, a fiber
+///   128 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
 /// - **fork(2).** The library works in a child, but the Swift runtime, which it uses, is not reset there: forward once before
 ///   the program has threads.
 ///

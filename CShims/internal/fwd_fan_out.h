@@ -62,14 +62,16 @@ typedef struct fwd_delivery {
   };
   /// Pointers to the arguments, without the receiver and the selector.
   void *FWD_NONNULL const *FWD_NULLABLE arguments;
-  /// Memory for the result, or NULL if the result is not wanted. It needs no alignment.
-  void *FWD_NULLABLE result;
+  union {
+    /// Unless the delivery `collects`: memory for the result, or NULL if the result is not wanted. It needs no alignment.
+    void *FWD_NULLABLE result;
+    /// Otherwise: what receives each result. The method's policy is not applied then.
+    const fwd_collector *FWD_NULLABLE collector;
+  };
   /// The subscribers to deliver to. NULL: those of the innermost batch of the proxy that the thread has entered, otherwise
   /// the current ones. `fwd_fan_out` replaces NULL by the batch that it finds, so a delivery must not be used for two
   /// fan-outs.
   fwd_batch *FWD_NULLABLE batch;
-  /// If it is not NULL, it receives each result, and the method's policy is not applied.
-  const fwd_collector *FWD_NULLABLE collector;
   // The flags come last, and the one that C function pointers set comes first of them. Compilers zero the members between
   // by 16-byte stores. If two of them overlap in a pointer, store forwarding fails and the first load waits for the cache.
   /// Whether the caller has no reference to the proxy's owner, which may die meanwhile. The delivery is a part of an
@@ -78,10 +80,12 @@ typedef struct fwd_delivery {
   /// Whether the invocation is part of the innermost fan-out of this thread. Then a subscriber that marks it as handled
   /// also marks that fan-out as handled.
   bool is_nested;
-  /// Whether the method's interceptors have run already.
+  /// Whether the method's interceptors have run already, or are about to run.
   bool is_intercepted;
   /// Whether the caller runs them, except for the one that is called instead of the subscribers.
   bool is_tapped;
+  /// Whether it has a collector.
+  bool collects;
 } fwd_delivery;
 
 /// A delivery whose caller has no reference to the proxy's owner.
@@ -100,7 +104,7 @@ const void *FWD_NULLABLE fwd_delivery_failure_result(const fwd_delivery *FWD_NON
 /// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
 /// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no
 /// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. May set
-/// `delivery->batch`.
+/// `delivery->batch` and `delivery->is_intercepted`.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 

@@ -20,6 +20,7 @@
 #include "forwarding.h"
 #include "fwd_fan_out.h"
 #include "fwd_taps.h"
+#include "members/swift_closure.h"
 #include "objects.h"
 #include "proxies.h"
 
@@ -31,9 +32,6 @@ enum {
   small_stack = 512 << 10,
   /// What a level may take of the stack, for methods of up to six arguments, in a release build.
   level_limit = 700,
-  /// The same for arguments in more than eight registers, through a C function pointer that has interceptors or several
-  /// subscribers.
-  wide_level_limit = 850,
   /// Far more levels than fit into the small stack.
   endless = 1 << 20,
   /// The stack of a fiber or a signal handler: enough for the levels that are allowed there, whatever the build.
@@ -64,8 +62,9 @@ typedef struct way {
   const char *name;
   const char *encoding;
   fwd_implementation implementation;
-  /// Forwards once more.
+  /// Forwards once more: `call` by a call through the C function pointer, `forward` in another way.
   fwd_status (*forward)(void);
+  fwd_status (*call)(void);
   bool is_intercepted;
   /// Whether a closure sees the invocation pass.
   bool is_observed;
@@ -75,16 +74,33 @@ typedef struct way {
   int64_t seen;
   /// How many subscribers there are besides the one that forwards, which is the first.
   size_t others;
-  /// Whether `wide_level_limit` holds.
-  bool is_wide;
 } way;
+
+/// What a way is tried with. Each bit of the number of a trial is one of these.
+typedef struct trial {
+  /// The subscribers are objects that are held weakly.
+  bool is_weak;
+  /// The subscribers are Swift closures.
+  bool is_closure;
+  /// The C function pointer is one that nobody destroys.
+  bool is_owned;
+} trial;
+enum { trial_count = 8 };
+
+static trial trial_of(size_t number) {
+  return (trial){.is_weak = number & 1, .is_closure = number & 2, .is_owned = number & 4};
+}
 
 /// Of the way that is tried at the moment.
 static struct {
   fwd_proxy *proxy;
   fwd_proxy_method method;
   const way *way;
+  trial trial;
   fwd_closure *closure;
+  fwd_owned_function *owned;
+  /// That of one of the two.
+  void (*function)(void);
   fwd_batch *batch;
   fake_object *owner;
   /// Held weakly; NULL if the subscriber is held without a reference.
@@ -105,12 +121,14 @@ static fwd_status intercept(void *owner, const fwd_proxy_method *method, const f
   return fwd_fan_out(now.proxy, method, &inner, error);
 }
 
+static inline fwd_status forward(void) { return now.way->call ? now.way->call() : now.way->forward(); }
+
 /// A level has been reached: goes on to the next one.
 static __attribute__((noinline)) void descend(void) {
   now.outer = now.here;
   now.here = (uintptr_t)__builtin_frame_address(0);
   if (++now.depth == now.limit) return;
-  fwd_status status = now.way->forward();
+  fwd_status status = forward();
   // The innermost failure is the first that returns.
   if (status != FWD_OK && now.status == FWD_OK) {
     now.status = status;
@@ -123,7 +141,11 @@ static fwd_proxy *make_proxy(const char *name, const char *encoding, fwd_result_
   fwd_signature *signature;
   NEED(fwd_signature_create(encoding, strlen(encoding), &signature, NULL) == FWD_OK);
   *method = (fwd_proxy_method){
-      .selector = fwd_selector_register(name), .signature = signature, .policy = policy};
+      .selector = fwd_selector_register(name),
+      .signature = signature,
+      .policy = policy,
+      .no_responder = FWD_NO_RESPONDER_FAIL,
+  };
   fwd_proxy *proxy = new_proxy(method, 1, now.owner, &operations);
   NEED(proxy);
   // The proxy has a reference of its own.
@@ -201,11 +223,22 @@ static doubles answer_doubles(void *receiver, fwd_selector selector, int64_t a, 
   return (doubles){1, 2};
 }
 /// Six arguments in thirteen registers, the hidden ones counted.
-static void take_wide(void *receiver, fwd_selector selector, integers a, integers b, doubles c, doubles d, doubles e, double f) {
+static void take_wide(void *receiver, fwd_selector selector, integers a, integers b, doubles c, doubles d, doubles e,
+                      double f) {
   (void)receiver, (void)selector;
   seen = 100000 * a.b + 10000 * b.b + 1000 * (int64_t)c.b + 100 * (int64_t)d.b + 10 * (int64_t)e.b + (int64_t)f;
   descend();
   written = 1;
+}
+static int32_t answer_wide(void *receiver, fwd_selector selector, integers a, integers b, doubles c, doubles d, doubles e,
+                           double f) {
+  take_wide(receiver, selector, a, b, c, d, e, f);
+  return 1;
+}
+static doubles answer_wide_doubles(void *receiver, fwd_selector selector, integers a, integers b, doubles c, doubles d,
+                                   doubles e, double f) {
+  take_wide(receiver, selector, a, b, c, d, e, f);
+  return (doubles){1, 2};
 }
 /// A subscriber that does nothing, whatever the method.
 static int32_t ignore(void) { return 0; }
@@ -218,6 +251,66 @@ static fwd_status take_packed(const void *context, void *receiver, void *const *
   descend();
   written = 1;
   return FWD_OK;
+}
+
+/// The second argument, which is 2 in all ways; 2 for a method without arguments. `arguments` does not have the hidden ones.
+static int64_t second_argument(void *const *arguments) {
+  int64_t number = 2;
+  float small_number;
+  integers pair;
+  switch (strchr(now.way->encoding, ':')[1]) {
+    case 'f':
+      memcpy(&small_number, arguments[1], sizeof small_number);
+      return (int64_t)small_number;
+    case '{':
+      memcpy(&pair, arguments[1], sizeof pair);
+      return pair.b;
+    case 'q': memcpy(&number, arguments[1], sizeof number);
+  }
+  return number;
+}
+
+#if FWD_HAS_SWIFTCALL
+// Functions of their own: clang takes the memory of a swiftcall function's result for that of a pointer, and may leave out what
+// the function itself writes there.
+static __attribute__((noinline)) void give_integer(void *result) { memcpy(result, &(int32_t){1}, sizeof(int32_t)); }
+static __attribute__((noinline)) void give_doubles(void *result) { memcpy(result, &(doubles){1, 2}, sizeof(doubles)); }
+
+// A closure for each type of a result. Each has as small a stack frame as a C function that does the same.
+#define CLOSURE(name, returned)                                                                                    \
+  static __attribute__((swiftcall)) void name(FWD_SWIFT_RESULT void *result, void *receiver, void *const *arguments, \
+                                              FWD_SWIFT_CONTEXT const void *context) {                             \
+    (void)receiver, (void)context, (void)result;                                                                   \
+    seen = second_argument(arguments) == 2 ? now.way->seen : -1;                                                   \
+    descend();                                                                                                     \
+    returned;                                                                                                      \
+  }
+CLOSURE(take_by_closure, written = 1)
+CLOSURE(answer_by_closure, give_integer(result))
+CLOSURE(answer_doubles_by_closure, give_doubles(result))
+
+/// For the fan-outs that do not call closures as such. They are not of void methods.
+static fwd_status answer_packed(const void *context, void *receiver, void *const *arguments, void *result,
+                                fwd_error *error) {
+  (void)context, (void)receiver, (void)error;
+  seen = second_argument(arguments + 2) == 2 ? now.way->seen : -1;
+  descend();
+  give_integer(result);
+  return FWD_OK;
+}
+#endif
+
+/// A closure for the method of a way.
+static fwd_implementation closure_implementation(const way *way) {
+#if FWD_HAS_SWIFTCALL
+  static fwd_swift_closure closure = {.takes_receiver = true};
+  closure.function = (void (*)(void))(way->encoding[0] == 'v'   ? take_by_closure
+                                      : way->encoding[0] == 'i' ? answer_by_closure
+                                                                : answer_doubles_by_closure);
+  return (fwd_implementation){.packed = answer_packed, .closure = &closure};
+#else
+  return way->implementation;
+#endif
 }
 
 static const int64_t six[6] = {1, 2, 3, 4, 5, 6};
@@ -291,52 +384,78 @@ static __attribute__((noinline)) fwd_status status_of_call(size_t reports_before
 }
 static fwd_status call_four(void) {
   size_t before = reports;
-  ((void (*)(int64_t, int64_t, double, double))fwd_closure_function(now.closure))(1, 2, 3, 4);
+  ((void (*)(int64_t, int64_t, double, double))now.function)(1, 2, 3, 4);
   return status_of_call(before);
 }
 static fwd_status call_six(void) {
   size_t before = reports;
-  ((void (*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))fwd_closure_function(now.closure))(
+  ((void (*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))now.function)(
       1, 2, 3, 4, 5, 6);
   return status_of_call(before);
 }
 static fwd_status call_small(void) {
   size_t before = reports;
-  ((void (*)(float, float, float, signed char, short, int))fwd_closure_function(now.closure))(1, 2, 3, 4, 5, 6);
+  ((void (*)(float, float, float, signed char, short, int))now.function)(1, 2, 3, 4, 5, 6);
   return status_of_call(before);
 }
 static fwd_status ask_six_by_call(void) {
   size_t before = reports;
-  ((int32_t(*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))fwd_closure_function(now.closure))(1, 2, 3, 4, 5, 6);
+  ((int32_t(*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))now.function)(1, 2, 3, 4, 5, 6);
   return status_of_call(before);
 }
 
 static fwd_status ask_four_by_call(void) {
   size_t before = reports;
-  ((int32_t(*)(int64_t, int64_t, double, double))fwd_closure_function(now.closure))(1, 2, 3, 4);
+  ((int32_t(*)(int64_t, int64_t, double, double))now.function)(1, 2, 3, 4);
   return status_of_call(before);
 }
 static fwd_status ask_small_by_call(void) {
   size_t before = reports;
-  ((int32_t(*)(float, float, float, signed char, short, int))fwd_closure_function(now.closure))(1, 2, 3, 4, 5, 6);
+  ((int32_t(*)(float, float, float, signed char, short, int))now.function)(1, 2, 3, 4, 5, 6);
   return status_of_call(before);
 }
 static fwd_status ask_doubles_by_call(void) {
   size_t before = reports;
-  doubles result = ((doubles(*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))fwd_closure_function(now.closure))(
+  doubles result = ((doubles(*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t))now.function)(
       1, 2, 3, 4, 5, 6);
   if (reports == before && !(result.a == 1 && result.b == 2)) now.status = FWD_OUT_OF_RANGE;
   return status_of_call(before);
 }
 static fwd_status call_wide(void) {
   size_t before = reports;
-  ((void (*)(integers, integers, doubles, doubles, doubles, double))fwd_closure_function(now.closure))(
+  ((void (*)(integers, integers, doubles, doubles, doubles, double))now.function)(
       wide.a, wide.b, wide.c, wide.d, wide.e, wide.f);
   return status_of_call(before);
 }
 
-#define WIDE "v@:{integers=qq}{integers=qq}{doubles=dd}{doubles=dd}{doubles=dd}d"
+static fwd_status ask_wide_by_call(void) {
+  size_t before = reports;
+  ((int32_t(*)(integers, integers, doubles, doubles, doubles, double))now.function)(wide.a, wide.b, wide.c, wide.d, wide.e,
+                                                                                     wide.f);
+  return status_of_call(before);
+}
+static fwd_status ask_wide_doubles_by_call(void) {
+  size_t before = reports;
+  doubles result = ((doubles(*)(integers, integers, doubles, doubles, doubles, double))now.function)(
+      wide.a, wide.b, wide.c, wide.d, wide.e, wide.f);
+  if (reports == before && !(result.a == 1 && result.b == 2)) now.status = FWD_OUT_OF_RANGE;
+  return status_of_call(before);
+}
+
+#define WIDE_ARGUMENTS "@:{integers=qq}{integers=qq}{doubles=dd}{doubles=dd}{doubles=dd}d"
+#define WIDE "v" WIDE_ARGUMENTS
 #define FUNCTION(name) {.function = (void (*)(void))name}
+/// The ways to ask for a result by a C function pointer, with arguments in thirteen registers.
+#define WIDE_ANSWER(how, result, type, answer, ask, ...)                                                           \
+  {.name = "a function pointer" how ", thirteen registers and " result, .encoding = type WIDE_ARGUMENTS,           \
+   .implementation = FUNCTION(answer), .call = ask, .policy = FWD_RESULT_ALL_FIRST, .seen = 123456, __VA_ARGS__}
+#define WIDE_ANSWERS(...)                                                                                          \
+  WIDE_ANSWER("", __VA_ARGS__, .others = 0), WIDE_ANSWER(" among five subscribers", __VA_ARGS__, .others = 4),     \
+      WIDE_ANSWER(" in a batch", __VA_ARGS__, .is_in_batch = true),                                                \
+      WIDE_ANSWER(" in a batch, among five subscribers", __VA_ARGS__, .is_in_batch = true, .others = 4),           \
+      WIDE_ANSWER(" with interceptors before and after", __VA_ARGS__, .is_observed = true),                        \
+      WIDE_ANSWER(" with interceptors before and after, among five subscribers", __VA_ARGS__, .is_observed = true, \
+                  .others = 4)
 static const way ways[] = {
     {.name = "fwd_forward, no arguments", .encoding = "v@:", .implementation = FUNCTION(take_none),
      .forward = forward_none, .seen = 0},
@@ -359,25 +478,25 @@ static const way ways[] = {
     {.name = "fwd_forward in a batch, six arguments", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six, .is_in_batch = true, .seen = 123456},
     {.name = "a function pointer in a batch, four arguments", .encoding = "v@:qqdd",
-     .implementation = FUNCTION(take_four), .forward = call_four, .is_in_batch = true, .seen = 1234},
+     .implementation = FUNCTION(take_four), .call = call_four, .is_in_batch = true, .seen = 1234},
     {.name = "a function pointer, four arguments", .encoding = "v@:qqdd",
-     .implementation = FUNCTION(take_four), .forward = call_four, .seen = 1234},
+     .implementation = FUNCTION(take_four), .call = call_four, .seen = 1234},
     {.name = "a function pointer, six arguments", .encoding = "v@:qqqqqq",
-     .implementation = FUNCTION(take_six), .forward = call_six, .seen = 123456},
+     .implementation = FUNCTION(take_six), .call = call_six, .seen = 123456},
     {.name = "a function pointer with interceptors before and after, six arguments", .encoding = "v@:qqqqqq",
-     .implementation = FUNCTION(take_six), .forward = call_six, .is_observed = true, .seen = 123456},
+     .implementation = FUNCTION(take_six), .call = call_six, .is_observed = true, .seen = 123456},
     {.name = "a function pointer with interceptors before and after, in a batch", .encoding = "v@:qqqqqq",
-     .implementation = FUNCTION(take_six), .forward = call_six, .is_observed = true, .is_in_batch = true, .seen = 123456},
+     .implementation = FUNCTION(take_six), .call = call_six, .is_observed = true, .is_in_batch = true, .seen = 123456},
     {.name = "a function pointer, six arguments and a result", .encoding = "i@:qqqqqq",
-     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .implementation = FUNCTION(answer_six), .call = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
      .seen = 123456},
     {.name = "a function pointer with interceptors before and after, and a result", .encoding = "i@:qqqqqq",
-     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .implementation = FUNCTION(answer_six), .call = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
      .is_observed = true, .seen = 123456},
     {.name = "a function pointer, six small arguments", .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small),
-     .forward = call_small, .seen = 123456},
+     .call = call_small, .seen = 123456},
     {.name = "a function pointer in a batch, six small arguments", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .is_in_batch = true, .seen = 123456},
+     .implementation = FUNCTION(take_small), .call = call_small, .is_in_batch = true, .seen = 123456},
     {.name = "an interceptor in C", .encoding = "v@:qqqqqq", .implementation = FUNCTION(take_six),
      .forward = forward_six, .is_intercepted = true, .seen = 123456},
     {.name = "an interceptor in C, four arguments", .encoding = "v@:qqdd", .implementation = FUNCTION(take_four),
@@ -395,66 +514,78 @@ static const way ways[] = {
     {.name = "fwd_collect, four arguments", .encoding = "i@:qqdd", .implementation = FUNCTION(answer_four),
      .forward = collect_four, .seen = 1234},
     {.name = "a function pointer, four arguments and a result", .encoding = "i@:qqdd",
-     .implementation = FUNCTION(answer_four), .forward = ask_four_by_call, .policy = FWD_RESULT_ALL_LAST, .seen = 1234},
+     .implementation = FUNCTION(answer_four), .call = ask_four_by_call, .policy = FWD_RESULT_ALL_LAST, .seen = 1234},
     {.name = "a function pointer with interceptors before and after, four arguments and a result", .encoding = "i@:qqdd",
-     .implementation = FUNCTION(answer_four), .forward = ask_four_by_call, .is_observed = true, .seen = 1234},
+     .implementation = FUNCTION(answer_four), .call = ask_four_by_call, .is_observed = true, .seen = 1234},
     {.name = "a function pointer, six small arguments and a result", .encoding = "i@:fffcsi",
-     .implementation = FUNCTION(answer_small), .forward = ask_small_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .implementation = FUNCTION(answer_small), .call = ask_small_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
      .seen = 123456},
     {.name = "a function pointer with interceptors before and after, six small arguments and a result",
-     .encoding = "i@:fffcsi", .implementation = FUNCTION(answer_small), .forward = ask_small_by_call,
+     .encoding = "i@:fffcsi", .implementation = FUNCTION(answer_small), .call = ask_small_by_call,
      .policy = FWD_RESULT_UNTIL_NONZERO, .is_observed = true, .seen = 123456},
     {.name = "a function pointer in a batch, six arguments and a result", .encoding = "i@:qqqqqq",
-     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_ALL, .is_in_batch = true,
+     .implementation = FUNCTION(answer_six), .call = ask_six_by_call, .policy = FWD_RESULT_ALL, .is_in_batch = true,
      .seen = 123456},
     {.name = "a function pointer, six arguments and a result of two doubles", .encoding = "{doubles=dd}@:qqqqqq",
-     .implementation = FUNCTION(answer_doubles), .forward = ask_doubles_by_call, .policy = FWD_RESULT_FIRST,
+     .implementation = FUNCTION(answer_doubles), .call = ask_doubles_by_call, .policy = FWD_RESULT_FIRST,
      .seen = 123456},
     {.name = "a function pointer with interceptors before and after, six small arguments", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .is_observed = true, .seen = 123456},
+     .implementation = FUNCTION(take_small), .call = call_small, .is_observed = true, .seen = 123456},
     {.name = "a function pointer with interceptors before and after, in a batch, six small arguments",
-     .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small), .forward = call_small, .is_observed = true,
+     .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small), .call = call_small, .is_observed = true,
      .is_in_batch = true, .seen = 123456},
     {.name = "a function pointer and an interceptor in C, six small arguments", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .is_intercepted = true, .seen = 123456},
+     .implementation = FUNCTION(take_small), .call = call_small, .is_intercepted = true, .seen = 123456},
     {.name = "a function pointer to a packed function, four arguments", .encoding = "v@:qqdd",
-     .implementation = {.packed = take_packed}, .forward = call_four, .seen = 1},
+     .implementation = {.packed = take_packed}, .call = call_four, .seen = 1},
     {.name = "a function pointer to a packed function, six arguments", .encoding = "v@:qqqqqq",
-     .implementation = {.packed = take_packed}, .forward = call_six, .seen = 1},
+     .implementation = {.packed = take_packed}, .call = call_six, .seen = 1},
     {.name = "fwd_forward, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
      .forward = forward_wide, .seen = 123456},
     {.name = "fwd_forward in a batch, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
      .forward = forward_wide, .is_in_batch = true, .seen = 123456},
     {.name = "a function pointer, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
-     .forward = call_wide, .seen = 123456},
+     .call = call_wide, .seen = 123456},
     {.name = "a function pointer in a batch, thirteen registers", .encoding = WIDE, .implementation = FUNCTION(take_wide),
-     .forward = call_wide, .is_in_batch = true, .seen = 123456},
+     .call = call_wide, .is_in_batch = true, .seen = 123456},
     {.name = "a function pointer with interceptors before and after, thirteen registers", .encoding = WIDE,
-     .implementation = FUNCTION(take_wide), .forward = call_wide, .is_observed = true, .seen = 123456, .is_wide = true},
+     .implementation = FUNCTION(take_wide), .call = call_wide, .is_observed = true, .seen = 123456},
     {.name = "fwd_forward, four arguments, among two subscribers", .encoding = "v@:qqdd",
      .implementation = FUNCTION(take_four), .forward = forward_four, .seen = 1234, .others = 1},
     {.name = "fwd_forward, four arguments, among five subscribers", .encoding = "v@:qqdd",
      .implementation = FUNCTION(take_four), .forward = forward_four, .seen = 1234, .others = 4},
     {.name = "a function pointer, six small arguments, among two subscribers", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .seen = 123456, .others = 1},
+     .implementation = FUNCTION(take_small), .call = call_small, .seen = 123456, .others = 1},
     {.name = "a function pointer, six small arguments, among five subscribers", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .seen = 123456, .others = 4},
+     .implementation = FUNCTION(take_small), .call = call_small, .seen = 123456, .others = 4},
     {.name = "a function pointer with interceptors before and after, six small arguments, among five subscribers",
-     .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small), .forward = call_small, .is_observed = true,
+     .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small), .call = call_small, .is_observed = true,
      .seen = 123456, .others = 4},
     {.name = "a function pointer in a batch, six small arguments, among five subscribers", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .is_in_batch = true, .seen = 123456, .others = 4},
+     .implementation = FUNCTION(take_small), .call = call_small, .is_in_batch = true, .seen = 123456, .others = 4},
     {.name = "a function pointer, thirteen registers, among five subscribers", .encoding = WIDE,
-     .implementation = FUNCTION(take_wide), .forward = call_wide, .seen = 123456, .others = 4, .is_wide = true},
+     .implementation = FUNCTION(take_wide), .call = call_wide, .seen = 123456, .others = 4},
+    {.name = "fwd_forward, thirteen registers, with interceptors before and after, among five subscribers", .encoding = WIDE,
+     .implementation = FUNCTION(take_wide), .forward = forward_wide, .is_observed = true, .seen = 123456, .others = 4},
+    {.name = "a function pointer with interceptors before and after, thirteen registers, among five subscribers",
+     .encoding = WIDE, .implementation = FUNCTION(take_wide), .call = call_wide, .is_observed = true, .seen = 123456,
+     .others = 4},
+    {.name = "a function pointer in a batch, thirteen registers, among five subscribers", .encoding = WIDE,
+     .implementation = FUNCTION(take_wide), .call = call_wide, .is_in_batch = true, .seen = 123456, .others = 4},
+    {.name = "a function pointer with interceptors before and after, thirteen registers, among a thousand subscribers",
+     .encoding = WIDE, .implementation = FUNCTION(take_wide), .call = call_wide, .is_observed = true, .seen = 123456,
+     .others = 1000},
+    WIDE_ANSWERS("a result", "i", answer_wide, ask_wide_by_call),
+    WIDE_ANSWERS("two doubles as result", "{doubles=dd}", answer_wide_doubles, ask_wide_doubles_by_call),
     {.name = "a function pointer, six arguments and a result, among five subscribers", .encoding = "i@:qqqqqq",
-     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .implementation = FUNCTION(answer_six), .call = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
      .seen = 123456, .others = 4},
     {.name = "fwd_forward, four arguments, among a thousand subscribers", .encoding = "v@:qqdd",
      .implementation = FUNCTION(take_four), .forward = forward_four, .seen = 1234, .others = 1000},
     {.name = "a function pointer, six small arguments, among a thousand subscribers", .encoding = "v@:fffcsi",
-     .implementation = FUNCTION(take_small), .forward = call_small, .seen = 123456, .others = 1000},
+     .implementation = FUNCTION(take_small), .call = call_small, .seen = 123456, .others = 1000},
     {.name = "a function pointer, six arguments and a result, among a thousand subscribers", .encoding = "i@:qqqqqq",
-     .implementation = FUNCTION(answer_six), .forward = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
+     .implementation = FUNCTION(answer_six), .call = ask_six_by_call, .policy = FWD_RESULT_UNTIL_NONZERO,
      .seen = 123456, .others = 1000},
 };
 
@@ -465,19 +596,7 @@ static int64_t passed;
 static size_t passes;
 static fwd_status see(const void *context, void *receiver, void *const *arguments, void *result, fwd_error *error) {
   (void)context, (void)receiver, (void)result, (void)error;
-  float number;
-  integers pair;
-  switch (strchr(now.way->encoding, ':')[1]) {
-    case 'f':
-      memcpy(&number, arguments[3], sizeof number);
-      passed = (int64_t)number;
-      break;
-    case '{':
-      memcpy(&pair, arguments[3], sizeof pair);
-      passed = pair.b;
-      break;
-    default: memcpy(&passed, arguments[3], sizeof passed);
-  }
+  passed = second_argument(arguments + 2);
   passes++;
   return FWD_OK;
 }
@@ -498,29 +617,50 @@ static fwd_taps *make_taps(void) {
   return taps;
 }
 
-static void set_up(const way *way, bool is_weak) {
+/// Does nothing with a call after the death of the proxy: there is none.
+static void note_late_call(void *reporter, fwd_selector selector, const void *owner_type) {
+  (void)reporter, (void)selector, (void)owner_type;
+  EXPECT(false);
+}
+
+static void make_function(void) {
+  const fwd_proxy_method *method = fwd_proxy_core_method(now.proxy, now.method.selector);
+  if (now.trial.is_owned) {
+    const fwd_owned_function_request request = {
+        .proxy = now.proxy, .method = method, .form = FWD_FUNCTION_ARGUMENTS, .report = note_late_call};
+    NEED(fwd_owned_function_create(&request, &now.owned, NULL) == FWD_OK);
+    now.function = fwd_owned_function_pointer(now.owned);
+    return;
+  }
+  NEED(fwd_proxy_closure_create(now.proxy, method, FWD_FUNCTION_ARGUMENTS, NULL, release_nothing, NULL, &now.closure,
+                                NULL) == FWD_OK);
+  now.function = fwd_closure_function(now.closure);
+}
+
+static void set_up(const way *way, trial trial) {
   memset(&now, 0, sizeof now);
   now.owner = object_create(NULL, NULL);
-  now.object = is_weak ? object_create(NULL, NULL) : NULL;
+  now.object = trial.is_weak ? object_create(NULL, NULL) : NULL;
   seen = passed = 0;
   passes = 0;
   now.way = way;
+  now.trial = trial;
   now.proxy = make_proxy("nest:", way->encoding, way->policy, &now.method);
-  subscribe(now.proxy, way->implementation, now.object);
+  subscribe(now.proxy, trial.is_closure ? closure_implementation(way) : way->implementation, now.object);
   for (size_t i = 0; i < way->others; i++) subscribe(now.proxy, (fwd_implementation)FUNCTION(ignore), now.object);
   fwd_garbage garbage = {.first = NULL};
   if (way->is_intercepted || way->is_observed) {
     fwd_list_intercept(fwd_proxy_core_list(now.proxy), 0, way->is_observed ? make_taps() : NULL,
                        (fwd_interceptors){.exist = true, .respond = true}, &garbage);
   }
-  NEED(fwd_proxy_closure_create(now.proxy, fwd_proxy_core_method(now.proxy, now.method.selector),
-                                FWD_FUNCTION_ARGUMENTS, NULL, release_nothing, NULL, &now.closure, NULL) == FWD_OK);
+  make_function();
   NEED(fwd_batch_begin(now.proxy, &now.batch, NULL) == FWD_OK);
 }
 
 static void tear_down(void) {
   fwd_batch_end(now.batch);
   fwd_closure_destroy(now.closure);
+  if (now.owned) fwd_owned_function_bury(now.owned);
   fwd_proxy_core_release(now.proxy);
   swift_release(now.owner);
   if (now.object) swift_release(now.object);
@@ -614,14 +754,21 @@ static void pass_large(void) {
 }
 
 static bool prints_figures;
-static const char weakly[] = ", to a weak subscriber";
+
+/// The trial's part of a name.
+static const char *suffix(void) {
+  static char text[96];
+  snprintf(text, sizeof text, "%s%s%s", now.trial.is_owned ? ", owned" : "",
+           now.trial.is_weak ? ", to a weak subscriber" : "", now.trial.is_closure ? ", to a closure" : "");
+  return text;
+}
 
 /// Forwards once more, from outside.
 static fwd_status begin(void) {
-  if (!now.way->is_in_batch) return now.way->forward();
+  if (!now.way->is_in_batch) return forward();
   fwd_batch_use use = {.batch = now.batch};
   fwd_batch_enter(&use);
-  fwd_status status = now.way->forward();
+  fwd_status status = forward();
   fwd_batch_leave(&use);
   return status;
 }
@@ -630,9 +777,9 @@ static void measure(void) {
   now.limit = 8;
   begin();
   size_t level = now.outer - now.here;
-  if (prints_figures) printf("%5zu bytes a level: %s%s\n", level, now.way->name, now.object ? weakly : "");
+  if (prints_figures) printf("%5zu bytes a level: %s%s\n", level, now.way->name, suffix());
 #if defined(__OPTIMIZE__)
-  if (!FWD_IS_SANITIZED) EXPECT(level <= (now.way->is_wide ? wide_level_limit : level_limit));
+  if (!FWD_IS_SANITIZED) EXPECT(level <= level_limit);
 #endif
   EXPECT(now.depth == 8 && now.status == FWD_OK);
   // Before and after each of the levels.
@@ -697,29 +844,39 @@ static void leave_stack(void) {
   }
 }
 
+/// Whether a trial adds something to the others of a way.
+static bool is_of_use(const way *way, trial trial) {
+  if (trial.is_owned && !way->call) return false;
+  return !trial.is_closure || (FWD_HAS_SWIFTCALL && !way->implementation.packed);
+}
+
+static void run(const way *way, trial trial) {
+  // The names are printed at the end, too.
+  static char names[trial_count * sizeof ways / sizeof *ways][3][192];
+  static size_t count;
+  char(*name)[sizeof names[0][0]] = names[count++];
+  set_up(way, trial);
+  snprintf(name[0], sizeof name[0], "a level takes little of the stack: %s%s", way->name, suffix());
+  check_begin(name[0]);
+  on_small_stack(measure);
+  if (!prints_figures) {
+    snprintf(name[1], sizeof name[1], "a recursion ends with an error: %s%s", way->name, suffix());
+    check_begin(name[1]);
+    on_small_stack(exhaust);
+    snprintf(name[2], sizeof name[2], "a recursion on a fiber, or in a signal handler, ends at the limit: %s%s", way->name,
+             suffix());
+    check_begin(name[2]);
+    on_stack(other_stack, leave_stack);
+  }
+  tear_down();
+}
+
 int main(int argc, char **argv) {
   prints_figures = argc > 1 && strcmp(argv[1], "figures") == 0;
-  // The names are printed at the end, too.
-  enum { way_count = sizeof ways / sizeof *ways };
-  static char names[2 * way_count][3][128];
-  for (size_t i = 0; i < 2 * way_count; i++) {
-    const way *way = &ways[i / 2];
-    bool is_weak = i % 2 == 1;
-    const char *held = is_weak ? weakly : "";
-    snprintf(names[i][0], sizeof names[i][0], "a level takes little of the stack: %s%s", way->name, held);
-    check_begin(names[i][0]);
-    set_up(way, is_weak);
-    on_small_stack(measure);
-    if (!prints_figures) {
-      snprintf(names[i][1], sizeof names[i][1], "a recursion ends with an error: %s%s", way->name, held);
-      check_begin(names[i][1]);
-      on_small_stack(exhaust);
-      snprintf(names[i][2], sizeof names[i][2], "a recursion on a fiber, or in a signal handler, ends at the limit: %s%s",
-               way->name, held);
-      check_begin(names[i][2]);
-      on_stack(other_stack, leave_stack);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t number = 0; number < trial_count; number++) {
+      if (is_of_use(&ways[i], trial_of(number))) run(&ways[i], trial_of(number));
     }
-    tear_down();
   }
   check_begin("a call takes as much of the stack as its arguments");
   on_stack(FWD_IS_SANITIZED ? 128 << 10 : 64 << 10, pass_large);

@@ -38,6 +38,8 @@
 /// Whether `fwd_call` finds jumps here, and closures a pool of compiled entries.
 #define FWD_HAS_CALL_JUMPS FWD_IS_SYSV
 #define FWD_HAS_ENTRY_POOL FWD_IS_SYSV
+/// Whether plans have calls with a filler here (`fwd_filled_call`).
+#define FWD_HAS_FILLED_CALLS FWD_IS_SYSV
 
 // FWD_GENERIC_LOWERING tests the generic port on a machine that has one of its own. Structures stay as they are, so
 // that files compiled with and without it can be linked.

@@ -21,6 +21,8 @@ typedef struct fwd_target {
   void *context;
   /// For a pooled entry; NULL for one of libffi's.
   const struct fwd_entry_layout *layout;
+  /// The slot that has the closure. It outlives the closure.
+  fwd_closure_slot *slot;
 } fwd_target;
 
 /// The function that a closure's users call, and how it finds its arguments.

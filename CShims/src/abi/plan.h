@@ -53,6 +53,19 @@ typedef fwd_status (*fwd_checked_call)(const fwd_call_plan *plan, void (*functio
 typedef void (*fwd_unchecked_call)(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                    void *result);
 
+#if FWD_HAS_FILLED_CALLS
+/// What the registers and the stack words of a call are loaded from.
+typedef struct fwd_call_file fwd_call_file;
+/// Fills the file of a call by `fwd_call_plan_fill`, and returns the function. `source` has what the filler knows of the
+/// arguments.
+typedef void (*(*fwd_call_filler)(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
+                                  fwd_call_file *file))(void);
+/// Calls a function as a `fwd_unchecked_call` does. The filler runs first: what it has on the stack, and the file, is gone
+/// when the function runs, so it takes nothing of the stack at the levels of a recursion.
+typedef void (*fwd_filled_call)(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
+                                fwd_call_filler fill);
+#endif
+
 /// The first member of a signature: `fwd_call` reads `head`, the jump that it finds there reads the rest.
 typedef struct fwd_jump_head {
   fwd_call_head head;
@@ -94,6 +107,9 @@ struct fwd_call_plan {
   /// in use.
   fwd_move integers[FWD_INTEGER_REGISTERS];
   fwd_move vectors[FWD_VECTOR_REGISTERS];
+#if FWD_HAS_FILLED_CALLS
+  fwd_filled_call filled;
+#endif
 #if FWD_IS_AAPCS64
   uint32_t reference_count;
   /// The bytes of all copies, a multiple of 16.
@@ -109,6 +125,12 @@ struct fwd_call_plan {
 /// is not written.
 fwd_status fwd_call_plan_create(const fwd_placement *placement, const fwd_encoding *encoding, fwd_call_plan **plan,
                                 fwd_error *error);
+
+#if FWD_HAS_FILLED_CALLS
+/// A filler whose source is an array of pointers to all arguments.
+void (*fwd_call_plan_fill(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
+                          fwd_call_file *file))(void);
+#endif
 
 #if FWD_HAS_CALL_JUMPS
 /// Sets whether heads find their jumps. Calls of this function must not overlap.

@@ -52,9 +52,10 @@ static void free_buried_closure(fwd_retired *retired) {
   free(closure);
 }
 
-const fwd_closure_slot *fwd_closure_bury(fwd_closure *closure, fwd_target *tombstone) {
+void fwd_closure_bury(fwd_closure *closure, fwd_target *tombstone) {
   fwd_closure_slot *slot = closure->entry.slot;
   tombstone->layout = closure->target.layout;
+  tombstone->slot = slot;
   if (closure->entry.layout) {
     const struct fwd_entry_layout *shared = fwd_entry_layout_of_result(closure->entry.layout);
     if (shared) tombstone->layout = shared;
@@ -64,7 +65,6 @@ const fwd_closure_slot *fwd_closure_bury(fwd_closure *closure, fwd_target *tombs
   atomic_store(&slot->closure, tombstone);
   fwd_domain_end(&slot->domain, &closure->retired, free_buried_closure);
   fwd_retire_all(&slot->domain, &closure->retired);
-  return slot;
 }
 
 void fwd_closure_destroy(fwd_closure *closure) {
@@ -107,7 +107,7 @@ fwd_status fwd_cif_closure_create_dropping(const fwd_cif *cif, size_t dropped, f
     }
   }
   *made = (fwd_closure){
-      .target = {handler, context, entry.layout},
+      .target = {handler, context, entry.layout, entry.slot},
       .entry = entry,
       .release = release,
       .owner = owner,

@@ -22,8 +22,8 @@ fwd_status fwd_cif_closure_create_dropping(const fwd_cif *cif, size_t dropped, f
                                            fwd_closure **closure, fwd_error *error);
 
 /// Ends a closure as `fwd_closure_destroy` does, but keeps its function pointer for good: calls run the handler of
-/// `tombstone` from now on, with its context and without arguments. The tombstone must live as long as the process. Returns
-/// the slot that has it, which lives as long too.
-const fwd_closure_slot *fwd_closure_bury(fwd_closure *closure, fwd_target *tombstone);
+/// `tombstone` from now on, with its context and without arguments. The tombstone must live as long as the process. This sets
+/// its layout and its slot.
+void fwd_closure_bury(fwd_closure *closure, fwd_target *tombstone);
 
 #endif

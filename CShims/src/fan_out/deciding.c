@@ -37,115 +37,143 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
   const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
   if (fwd_implementation_is_empty(implementation)) return WAY_NONE;
   const fwd_delivery *delivery = state->delivery;
-  return implementation->closure && !delivery->collector ? WAY_CLOSURE : WAY_ANY;
+  return implementation->closure && !delivery->collects ? WAY_CLOSURE : WAY_ANY;
 }
 
-/// What the visits of closures return: how many records they have visited, and whether the policy has ended the fan-out.
-/// One word, since a place for a second one would take stack at each level of a recursion.
+/// Where a visit of records has ended, and whether the policy has ended the fan-out there. One word, since a place for a second
+/// one would take stack at each level of a recursion.
 typedef struct visited {
-  size_t word;
+  /// The address of the first record that has not been visited, plus 1 if the fan-out has ended.
+  uintptr_t word;
 } visited;
 
-static const size_t visited_end = ~(SIZE_MAX >> 1);
+static inline visited visited_to(fwd_record *const *next, bool goes_on) { return (visited){(uintptr_t)next | !goes_on}; }
+static inline fwd_record *const *next_of(visited visit) { return (fwd_record *const *)(visit.word & ~(uintptr_t)1); }
+static inline bool goes_on_after(visited visit) { return !(visit.word & 1); }
 
-/// Delivers to the first records. Stops before the first record that is held neither by an unowned reference nor steadily, or
-/// has no closure that takes the arguments. All records get the same arguments, so a closure is asked once, until a record has
-/// another one. `decides` is false for a method without a result that goes to all responders.
+/// The pointers to the arguments without the hidden ones.
+static inline void *const *pointers_of(const fwd_emission *state) {
+  void *const *given = state->delivery->arguments;
+  return given ? given : state->arguments + state->method->hidden_count;
+}
+
+/// Delivers to the records from `next` on. Stops before the first record that is held neither by an unowned reference nor
+/// steadily, or has no closure that takes the arguments. All records get the same arguments, so a closure is asked once, until
+/// a record has another one. `decides` is false for a method without a result that goes to all responders. What is kept across
+/// a delivery takes stack at each level of a recursion, so most is read again.
 static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding_emission *deciding,
-                                                                    fwd_record *const *records, size_t count,
-                                                                    bool decides) {
+                                                                    fwd_record *const *next, fwd_record *const *end,
+                                                                    bool decides, bool prefetches) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
-  const fwd_compiled_method *method = state->method;
-  void *const *arguments = state->delivery->arguments;
-  if (!arguments) arguments = state->arguments + method->hidden_count;
   // No closure has the address 1, so a record without one differs from `closure`, too.
   const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
-  // A batch keeps all objects alive, so no `held` word is to look weak.
-  const uintptr_t in_batch = state->delivery->batch ? FWD_HELD_STRONG : 0;
-  const size_t implementation = fwd_dispatch_table_offset(method->index);
-  bool prefetches = count >= FWD_PREFETCHED_COUNT, goes_on = true;
-  size_t i = 0;
-  for (; i < count && goes_on; i++) {
-    if (prefetches) fwd_prefetch(records, i, count);
-    const fwd_record *record = records[i];
+  for (; next < end; next++) {
+    if (prefetches) fwd_prefetch(next, 0, (size_t)(end - next));
+    const fwd_record *record = *next;
     uintptr_t held = fwd_record_held(record);
     if (__builtin_expect((held & FWD_HELD_BITS) > FWD_HELD_NONE, 0)) break;
-    const fwd_swift_closure *own = fwd_dispatch_table_at_offset(record->table, implementation)->closure;
+    const fwd_swift_closure *own = fwd_record_implementation(record, state->method->index)->closure;
     if (__builtin_expect(own != closure, 0)) {
-      if (!own || !fwd_swift_closure_takes(own, arguments)) break;
+      if (!own || !fwd_swift_closure_takes(own, pointers_of(state))) break;
       closure = own;
     }
     fwd_take_turn(own->function, !at_hand->first, &at_hand->first);
-    bool counts = !((held | in_batch) & FWD_HELD_BITS);
-    if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
+    // A batch keeps all objects alive, so no `held` word is to look weak.
+    if (state->delivery->batch) held |= FWD_HELD_STRONG;
+    if (!(held & FWD_HELD_BITS) && __builtin_expect(!fwd_take_weak(held), 0)) {
       state->frame.met_dead = true;
       continue;
     }
-    void *result = at_hand->result;
     if (decides) {
       // There is a unit of room even for a result of no bytes.
-      memset(result, 0, sizeof(fwd_aligned_bytes));
-      if (__builtin_expect(method->result.size > sizeof(fwd_aligned_bytes), 0)) fwd_clear_room(method, result);
+      memset(at_hand->result, 0, sizeof(fwd_aligned_bytes));
+      if (__builtin_expect(state->method->result.size > sizeof(fwd_aligned_bytes), 0)) {
+        fwd_clear_room(state->method, at_hand->result);
+      }
     }
     at_hand->record = record;
-    fwd_swift_closure_call(own, record->receiver, arguments, result);
+    fwd_swift_closure_call(own, record->receiver, pointers_of(state), at_hand->result);
+    // Hides from the compiler what it could keep besides: addresses in the emission.
+    __asm__("" : "+r"(deciding));
+    state = &deciding->emission;
+    at_hand = &deciding->at_hand;
     at_hand->record = NULL;
-    if (decides) {
-      goes_on = fwd_policy_apply(method, state, at_hand);
-    } else {
+    if (!decides) {
       state->responses++;
+    } else if (!fwd_policy_apply(state->method, state, at_hand)) {
+      if (!(held & FWD_HELD_BITS)) fwd_release_counted((void *)held);
+      return visited_to(next + 1, false);
     }
-    if (counts) fwd_release_counted((void *)held);
+    if (!(held & FWD_HELD_BITS)) fwd_release_counted((void *)held);
   }
-  return (visited){goes_on ? i : i | visited_end};
+  return visited_to(next, true);
 }
 
-__attribute__((noinline)) static visited decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
-                                                            size_t count) {
-  return visit_closures(deciding, records, count, true);
+// Each of these is a function, with a stack frame of the size that it needs.
+
+__attribute__((noinline)) static visited decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
+                                                            fwd_record *const *end) {
+  return visit_closures(deciding, next, end, true, false);
 }
 
-__attribute__((noinline)) static visited run_closures(fwd_deciding_emission *deciding, fwd_record *const *records,
-                                                      size_t count) {
-  return visit_closures(deciding, records, count, false);
+__attribute__((noinline)) static visited decide_by_many_closures(fwd_deciding_emission *deciding,
+                                                                 fwd_record *const *next, fwd_record *const *end) {
+  return visit_closures(deciding, next, end, true, true);
 }
 
-/// Delivers to some records, one after another, until the policy says to stop. Gives how many it has visited, and whether to
-/// go on. Without `prefetches` there are fewer than FWD_PREFETCHED_COUNT.
+__attribute__((noinline)) static visited run_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
+                                                      fwd_record *const *end) {
+  return visit_closures(deciding, next, end, false, false);
+}
+
+__attribute__((noinline)) static visited run_many_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
+                                                           fwd_record *const *end) {
+  return visit_closures(deciding, next, end, false, true);
+}
+
+/// Delivers to the first of some records by the functions above.
+static inline visited deliver_to_closures(fwd_deciding_emission *deciding, fwd_record *const *next, fwd_record *const *end,
+                                          bool prefetches) {
+  if (deciding->emission.method->is_plain) {
+    return prefetches ? run_many_closures(deciding, next, end) : run_closures(deciding, next, end);
+  }
+  return prefetches ? decide_by_many_closures(deciding, next, end) : decide_by_closures(deciding, next, end);
+}
+
+/// Delivers to some records, one after another, until the policy says to stop. `prefetches` is a constant, true for
+/// FWD_PREFETCHED_COUNT records or more.
 static inline __attribute__((always_inline)) visited deliver_to_all(fwd_deciding_emission *deciding,
-                                                                    fwd_record *const *records, size_t count,
+                                                                    fwd_record *const *next, fwd_record *const *end,
                                                                     bool prefetches) {
-  size_t i = 0;
-  while (i < count) {
-    visited next = {0};
-    way chosen = way_to(&deciding->emission, records[i]);
-    if (chosen == WAY_CLOSURE) {
-      if (deciding->emission.method->is_plain) {
-        next = run_closures(deciding, records + i, count - i);
-      } else {
-        next = decide_by_closures(deciding, records + i, count - i);
-      }
+  while (next < end) {
+    visited visit = visited_to(next, true);
+    way chosen = way_to(&deciding->emission, *next);
+    if (chosen == WAY_CLOSURE) visit = deliver_to_closures(deciding, next, end, prefetches);
+    if (next_of(visit) == next) {
+      if (prefetches) fwd_prefetch(next, 0, (size_t)(end - next));
+      visit = visited_to(next + 1, chosen == WAY_NONE || fwd_deliver_to(&deciding->emission, &deciding->at_hand, *next));
     }
-    if (next.word == 0) {
-      if (prefetches) fwd_prefetch(records, i, count);
-      next.word = 1;
-      if (chosen != WAY_NONE && !fwd_deliver_to(&deciding->emission, &deciding->at_hand, records[i])) {
-        next.word |= visited_end;
-      }
-    }
-    i += next.word & ~visited_end;
-    if (next.word & visited_end) return (visited){i | visited_end};
+    if (!goes_on_after(visit)) return visit;
+    next = next_of(visit);
   }
-  return (visited){i};
+  return visited_to(next, true);
 }
 
-static inline size_t count_of(visited visit) { return visit.word & ~visited_end; }
+__attribute__((noinline)) static visited deliver_to_few(fwd_deciding_emission *deciding, fwd_record *const *next,
+                                                        fwd_record *const *end) {
+  return deliver_to_all(deciding, next, end, false);
+}
 
-/// Delivers to many records.
-__attribute__((noinline)) static visited deliver_to_many(fwd_deciding_emission *deciding, fwd_record *const *records,
-                                                         size_t count) {
-  return deliver_to_all(deciding, records, count, count >= FWD_PREFETCHED_COUNT);
+__attribute__((noinline)) static visited deliver_to_many(fwd_deciding_emission *deciding, fwd_record *const *next,
+                                                         fwd_record *const *end) {
+  return deliver_to_all(deciding, next, end, true);
+}
+
+/// Delivers to any number of records.
+static inline visited deliver_to_some(fwd_deciding_emission *deciding, fwd_record *const *records, size_t count) {
+  fwd_record *const *end = records + count;
+  return count >= FWD_PREFETCHED_COUNT ? deliver_to_many(deciding, records, end) : deliver_to_few(deciding, records, end);
 }
 
 /// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
@@ -154,9 +182,9 @@ __attribute__((noinline)) static size_t deliver_to_spans(fwd_deciding_emission *
   fwd_span span;
   bool found = fwd_span_first(fwd_proxy_list(deciding->emission.proxy), &span);
   while (found) {
-    visited visit = deliver_to_many(deciding, span.records, span.count);
-    sum += count_of(visit);
-    found = !(visit.word & visited_end) && fwd_span_next(&span);
+    visited visit = deliver_to_some(deciding, span.records, span.count);
+    sum += (size_t)(next_of(visit) - span.records);
+    found = goes_on_after(visit) && fwd_span_next(&span);
   }
   return sum;
 }
@@ -173,27 +201,25 @@ __attribute__((noinline)) static size_t decide_any(fwd_deciding_emission *decidi
   fwd_batch *batch = deciding->emission.delivery->batch;
   if (batch) {
     const fwd_batch_members *members = fwd_batch_members_of(batch, index);
-    deliver_to_many(deciding, members->records, members->count);
+    deliver_to_some(deciding, members->records, members->count);
     return 0;
   }
   fwd_subscriber_list *list = fwd_proxy_list(deciding->emission.proxy);
   const fwd_responders *responders = fwd_list_responders(list, index);
   if (responders) {
-    deliver_to_many(deciding, responders->records, responders->count);
+    deliver_to_some(deciding, responders->records, responders->count);
     return 0;
   }
   const fwd_reading reading = fwd_list_read(list, (fwd_guard){0});
   if (reading.is_long) return deliver_to_spans(deciding);
-  return count_of(deliver_to_many(deciding, reading.records, reading.count));
+  return (size_t)(next_of(deliver_to_some(deciding, reading.records, reading.count)) - reading.records);
 }
 
 /// Calls the interceptors after the deliveries, when the fan-out has been left.
 __attribute__((noinline)) static void call_later_taps(fwd_emission *state, const fwd_taps *taps) {
   const fwd_delivery *delivery = state->delivery;
-  void *const *arguments = delivery->arguments;
-  if (!arguments) arguments = state->arguments + state->method->hidden_count;
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  fwd_call_taps(state->proxy, state->method, arguments, taps->taps + taps->before_count, taps->after_count);
+  fwd_call_taps(state->proxy, state->method, pointers_of(state), taps->taps + taps->before_count, taps->after_count);
   fwd_nesting_leave(&state->frame, delivery->is_nested);
 }
 
@@ -285,7 +311,9 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   }
   // As much of the stack as this method needs, and no array of variable length: compilers would keep the stack pointer of
   // before.
-  void **arguments = __builtin_alloca((method->argument_count + 1) / 2 * 2 * sizeof *arguments);
+  void *const *given = delivery->arguments;
+  bool has_array = !(given && method->is_filled);
+  void **arguments = has_array ? __builtin_alloca((method->argument_count + 1) / 2 * 2 * sizeof *arguments) : NULL;
   state->arguments = arguments;
   size_t size = method->result.size, units = units_of(size);
   fwd_aligned_bytes *results;
@@ -298,11 +326,10 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
     clear_few(results + units, units);
   }
   deciding.at_hand = (fwd_at_hand){.result = results, .kept = results + units};
-  void *const *given = delivery->arguments;
   if (!given) {
     fwd_find_arguments(method, delivery, arguments);
     given = arguments + method->hidden_count;
-  } else if (method->argument_count > 0) {
+  } else if (has_array && method->argument_count > 0) {
     // NULL tells `fwd_deliver_to` that they have not been found yet.
     arguments[0] = NULL;
   }
@@ -322,12 +349,12 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
     records = reading.records;
     count = reading.count;
     is_any = !fwd_is_short(&reading, proxy);
-    is_lone = count == 1 && !delivery->collector;
+    is_lone = count == 1 && !delivery->collects;
   }
   if (is_any) {
     asked = decide_any(&deciding);
   } else if (!is_lone || !decide_lone(&deciding, records[0], given)) {
-    asked = count_of(deliver_to_all(&deciding, records, count, false));
+    asked = (size_t)(next_of(deliver_to_all(&deciding, records, records + count, false)) - records);
   }
   const fwd_batch *batch = state->delivery->batch;
   if (batch) {
@@ -376,7 +403,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
   if (!fwd_is_short(&reading, proxy)) {
     asked = decide_any(&deciding);
   } else if (reading.count != 1 || !decide_lone(&deciding, reading.records[0], given)) {
-    asked = count_of(deliver_to_all(&deciding, reading.records, reading.count, false));
+    fwd_record *const *end = reading.records + reading.count;
+    asked = (size_t)(next_of(deliver_to_all(&deciding, reading.records, end, false)) - reading.records);
   }
   fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);

@@ -13,12 +13,51 @@ __attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
+/// Finds the arguments of the delivery at hand, for an emission without an array of them.
+static inline void find_at_hand(const fwd_deciding_emission *deciding, void **arguments) {
+  const fwd_compiled_method *method = deciding->emission.method;
+  fwd_find_arguments(method, deciding->emission.delivery, arguments);
+  if (method->hidden_count > 0) arguments[0] = (void *)(uintptr_t)&deciding->at_hand.record->receiver;
+}
+
+#if FWD_HAS_FILLED_CALLS
+/// A filler (abi/plan.h) whose source is a `fwd_deciding_emission`.
+static fwd_function fill(const fwd_call_plan *plan, fwd_function function, const void *source, void *result,
+                         fwd_call_file *file) {
+  const fwd_deciding_emission *deciding = source;
+  void *arguments[deciding->emission.method->argument_count];
+  find_at_hand(deciding, arguments);
+  return fwd_call_plan_fill(plan, function, arguments, result, file);
+}
+#endif
+
+/// Calls the implementation of the record at hand with an array of its own.
+__attribute__((noinline)) static fwd_status call_with_array(const fwd_deciding_emission *deciding) {
+  const fwd_compiled_method *method = deciding->emission.method;
+  const fwd_record *record = deciding->at_hand.record;
+  void *arguments[method->argument_count];
+  find_at_hand(deciding, arguments);
+  return fwd_implementation_call(fwd_record_implementation(record, method->index), method->plan, method->cif,
+                                 record->receiver, arguments, deciding->at_hand.result);
+}
+
 /// Calls the implementation of the record at hand. If the status is not FWD_OK, the thread's last error says why.
-static fwd_status call(fwd_emission *state, const fwd_at_hand *at_hand) {
+static fwd_status call(const fwd_emission *state, const fwd_at_hand *at_hand) {
   const fwd_compiled_method *method = state->method;
   const fwd_implementation *implementation = fwd_record_implementation(at_hand->record, method->index);
-  return fwd_implementation_call(implementation, method->plan, method->cif, at_hand->record->receiver, state->arguments,
-                                 at_hand->result);
+  if (__builtin_expect(state->arguments != NULL, 1)) {
+    return fwd_implementation_call(implementation, method->plan, method->cif, at_hand->record->receiver,
+                                   state->arguments, at_hand->result);
+  }
+  // The emission's first member.
+  const fwd_deciding_emission *deciding = (const fwd_deciding_emission *)state;
+#if FWD_HAS_FILLED_CALLS
+  if (!implementation->packed && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
+    method->plan->filled(method->plan, implementation->function, deciding, at_hand->result, fill);
+    return FWD_OK;
+  }
+#endif
+  return call_with_array(deciding);
 }
 
 /// Nothing is to be delivered to a record: no subscriber is *owned*. As one word (`pack`) this is 0.
@@ -75,8 +114,10 @@ bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record 
   }
   bool goes_on = true;
   at_hand->record = record;
-  if (state->method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
-  if (state->method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
+  if (state->arguments) {
+    if (state->method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
+    if (state->method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
+  }
   fwd_clear_room(state->method, at_hand->result);
   fwd_status status = call(state, at_hand);
   fwd_subscription author = at_hand->record->identifier;
@@ -86,7 +127,7 @@ bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record 
   if (__builtin_expect(status != FWD_OK, 0)) status = fwd_outcome_settle(state, at_hand->result, status);
   if (__builtin_expect(status != FWD_OK, 0)) {
     // The next subscriber may respond.
-  } else if (__builtin_expect(state->delivery->collector != NULL, 0)) {
+  } else if (__builtin_expect(state->delivery->collects, 0)) {
     const fwd_collector *collector = state->delivery->collector;
     state->responses++;
     goes_on = collector->collect(collector->context, author, unpack(kept).object, at_hand->result);

@@ -27,7 +27,8 @@ typedef struct fwd_emission {
   size_t responses;
   /// The first failure of a delivery, on the heap; NULL if there was none.
   const fwd_error *failure;
-  /// A pointer to each argument of the signature. Loops set it only for a delivery by `fwd_deliver_to`.
+  /// A pointer to each argument of the signature. Loops set it only for a delivery by `fwd_deliver_to`. NULL in a
+  /// `fwd_deciding_emission` whose deliveries find them one by one, since an array takes stack at each level of a recursion.
   void **arguments;
 } fwd_emission;
 

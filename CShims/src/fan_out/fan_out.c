@@ -55,15 +55,6 @@
 
 // MARK: Without deliveries
 
-/// Fans out for a caller without a reference to the proxy's owner, where the fan-out needs one for sure.
-__attribute__((cold, noinline)) static fwd_status fan_out_pinned(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                 const fwd_delivery *delivery, fwd_error *error) {
-  if (!fwd_emission_pin(proxy, delivery)) return fwd_proxy_core_fail_closing(error);
-  fwd_delivery pinned = *delivery;
-  pinned.is_unpinned = false;
-  return fwd_fan_out(proxy, &method->method, &pinned, error);
-}
-
 /// For methods that no subscriber implements.
 __attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                               const fwd_delivery *delivery, fwd_error *error) {
@@ -77,10 +68,16 @@ __attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *pro
                                                                   const fwd_delivery *delivery, fwd_error *error) {
   fwd_emission state;
   fwd_emission_begin(&state, proxy, method, delivery);
-  return delivery->collector ? FWD_OK : fwd_outcome_without_response(&state, error);
+  return delivery->collects ? FWD_OK : fwd_outcome_without_response(&state, error);
 }
 
 // MARK: The way of a fan-out
+
+/// Whether a loop delivers to the subscribers. Those for methods that are not narrow have words for all registers on the stack,
+/// so they are not for a fan-out inside of another one.
+static inline bool is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
+  return fwd_is_by_loop(method, delivery) && (method->is_narrow || !fwd_nesting_of_thread.innermost);
+}
 
 /// Chooses the way of a fan-out to subscribers. Each way is a function of its own, with a stack frame of the size that it
 /// needs.
@@ -88,8 +85,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
                                                                         fwd_error *error) {
-  if (__builtin_expect(!fwd_is_by_loop(method, delivery), 0)) {
-    if (!method->is_small || delivery->batch || delivery->collector) {
+  if (__builtin_expect(!is_by_loop(method, delivery), 0)) {
+    bool is_filled = delivery->arguments && method->is_filled;
+    if (!method->is_small || delivery->batch || delivery->collects || is_filled) {
       return fwd_fan_out_deciding(proxy, method, delivery, NULL, NULL, error);
     }
     return delivery->arguments ? fwd_fan_out_small_pointers(proxy, method, delivery, error)
@@ -124,47 +122,36 @@ static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *me
   return fan_out_to_some(proxy, method, delivery, error);
 }
 
-__attribute__((cold, noinline)) static fwd_status fan_out_intercepted(fwd_proxy *proxy,
-                                                                      const fwd_compiled_method *method,
-                                                                      const fwd_delivery *delivery,
-                                                                      fwd_error *error) {
-  fwd_delivery inner = *delivery;
-  inner.is_intercepted = true;
-  return fan_out_to_any(proxy, method, &inner, error);
-}
-
-/// The fan-out of a delivery whose interceptors have run.
-static fwd_status fan_out_after_interception(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                             const fwd_delivery *delivery, fwd_error *error) {
-  // The delivery is copied only if it has to be: it was written just now, so its copy waits for the stores.
-  return fwd_must_know_interception(method) ? fan_out_intercepted(proxy, method, delivery, error)
-                                        : fan_out_to_any(proxy, method, delivery, error);
-}
-
 /// Calls the interceptors, and the subscribers unless an interceptor replaces them.
 __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy *proxy,
                                                                       const fwd_compiled_method *method,
-                                                                      const fwd_delivery *delivery, uint32_t tables,
+                                                                      fwd_delivery *delivery, uint32_t tables,
                                                                       fwd_error *error) {
-  if ((tables & FWD_OBSERVED) && fwd_tables_have_some(tables) && method->is_observable && !delivery->batch &&
+  // Set before they run, in the caller's delivery: a copy would take stack at each level of a recursion.
+  delivery->is_intercepted = true;
+  if ((tables & FWD_OBSERVED) && fwd_tables_have_some(tables) && method->is_narrow && !delivery->batch &&
       fwd_is_by_loop(method, delivery)) {
-    return delivery->arguments ? fwd_fan_out_observed_pointers(proxy, method, delivery, fan_out_after_interception, error)
-                               : fwd_fan_out_observed_frame(proxy, method, delivery, fan_out_after_interception, error);
+    return delivery->arguments ? fwd_fan_out_observed_pointers(proxy, method, delivery, fan_out_to_any, error)
+                               : fwd_fan_out_observed_frame(proxy, method, delivery, fan_out_to_any, error);
   }
   // The loops have no such way, and with a collector or without subscribers the interceptors' frame matters less.
-  bool decides = !fwd_is_by_loop(method, delivery) && !fwd_must_know_interception(method);
-  return fwd_intercept(proxy, method, delivery, fan_out_after_interception, decides ? fwd_fan_out_deciding : NULL, error);
+  fwd_fan_out_between between = is_by_loop(method, delivery) ? NULL : fwd_fan_out_deciding;
+  return fwd_intercept(proxy, method, delivery, fan_out_to_any, between, error);
 }
 
 // MARK: Entries
 
 /// Fans out to the subscribers of the delivery's batch, or to the proxy's current ones.
 static inline __attribute__((always_inline)) fwd_status fan_out_now(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                    const fwd_delivery *delivery, fwd_error *error) {
+                                                                    fwd_delivery *delivery, fwd_error *error) {
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
   // Interception is the highest bit, so one comparison finds out about both.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
-    if (__builtin_expect(delivery->is_unpinned, 0)) return fan_out_pinned(proxy, method, delivery, error);
+    // The fan-out needs the proxy's owner for sure. The caller releases it.
+    if (__builtin_expect(delivery->is_unpinned, 0)) {
+      if (!fwd_emission_pin(proxy, delivery)) return fwd_proxy_core_fail_closing(error);
+      delivery->is_unpinned = false;
+    }
     // A closing proxy has no responders, so the check costs other fan-outs nothing.
     if (fwd_proxy_is_closing(proxy)) return fwd_proxy_core_fail_closing(error);
     if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery, error);

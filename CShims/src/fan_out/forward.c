@@ -253,7 +253,7 @@ fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *fram
   if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size, NULL);
   collection collecting = {.visit = visit, .context = context, .compiled = compiled};
   const fwd_collector collector = {.collect = collect_result, .context = &collecting};
-  fwd_delivery delivery = {.frame = frame, .collector = &collector};
+  fwd_delivery delivery = {.frame = frame, .collector = &collector, .collects = true};
   void *copy = NULL;
   // Deliveries read the arguments in place, as values of their types.
   if (((uintptr_t)frame & (compiled->frame_alignment - 1)) != 0) {

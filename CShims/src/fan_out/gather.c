@@ -86,7 +86,7 @@ __attribute__((cold, noinline)) static fwd_status give_up(const gatherer *self, 
 fwd_status fwd_gather(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame, fwd_gathering *gathering) {
   gatherer self = {.gathering = gathering, .method = fwd_compiled_method_of(method)};
   const fwd_collector collector = {.collect = gather, .context = &self};
-  fwd_delivery delivery = {.frame = frame, .collector = &collector};
+  fwd_delivery delivery = {.frame = frame, .collector = &collector, .collects = true};
   fwd_status status = fwd_fan_out(proxy, method, &delivery, NULL);
   if (status != FWD_OK) {
     fwd_error error;

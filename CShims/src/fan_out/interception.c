@@ -74,7 +74,7 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
     if (!stored) return fwd_fail(error, FWD_DELIVERY_FAILED, 0, "%s", fwd_error_message());
     fwd_emission_copy_result(method, stored, room);
   }
-  if (delivery->collector) {
+  if (delivery->collects) {
     (void)delivery->collector->collect(delivery->collector->context, 0, NULL, room);
   } else if (delivery->result) {
     memcpy(delivery->result, room, method->result.size);

@@ -293,24 +293,24 @@ static inline fwd_replay replay_of(fwd_looped_emission *looped) {
   };
 }
 
-/// Delivers to some records: to the closures that come first, then to the rest by the method's loop.
-static inline __attribute__((always_inline)) void replay_some(fwd_looped_emission *looped, fwd_replay *replay,
-                                                              fwd_record *const *records, size_t count) {
+/// Delivers to some records: to the closures that come first, then to the rest by the method's loop. Finds the emission by
+/// the replay: what is kept across the calls takes stack at each level of a recursion.
+static inline __attribute__((always_inline)) void replay_some(fwd_replay *replay, fwd_record *const *records, size_t count) {
   replay->records = records;
   replay->count = count;
   // Added after the calls, since deliveries that the loops leave to the fan-out change `responses`, too.
   size_t delivered = fwd_replay_closures(replay);
-  looped->emission.responses += delivered;
+  emission_of(replay)->emission.responses += delivered;
   if (replay->count == 0) return;
-  if (!replay->words) replay->words = load_words(looped);
-  delivered = looped->emission.method->replayers.loop(replay);
-  looped->emission.responses += delivered;
+  if (!replay->words) replay->words = load_words(emission_of(replay));
+  delivered = emission_of(replay)->emission.method->replayers.loop(replay);
+  emission_of(replay)->emission.responses += delivered;
 }
 
 /// Delivers to a few records without a weak one, or of a batch.
 __attribute__((noinline)) static void replay_held(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   fwd_replay replay = replay_of(looped);
-  replay_some(looped, &replay, records, count);
+  replay_some(&replay, records, count);
 }
 
 /// Delivers to many records, in parts, since loops do not prefetch.
@@ -318,7 +318,7 @@ __attribute__((noinline)) static void replay_parts(fwd_looped_emission *looped, 
   fwd_replay replay = replay_of(looped);
   while (count > 0) {
     size_t part = fwd_prefetch_part(records, count);
-    replay_some(looped, &replay, records, part);
+    replay_some(&replay, records, part);
     records += part;
     count -= part;
   }

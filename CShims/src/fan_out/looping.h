@@ -12,7 +12,7 @@
 
 /// Whether a loop delivers to the subscribers.
 static inline bool fwd_is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
-  return method->replayers.call && !delivery->collector &&
+  return method->replayers.call && !delivery->collects &&
          !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
 }
 

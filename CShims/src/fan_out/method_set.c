@@ -47,6 +47,10 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   }
   compiled->is_small = compiled->plan && compiled->plan->stack_size == 0 && compiled->result.size <= FWD_SMALL_RESULT &&
                        compiled->argument_count <= FWD_SMALL_ARGUMENTS;
+#if FWD_HAS_FILLED_CALLS
+  const fwd_call_plan *plan = compiled->plan;
+  compiled->is_filled = plan && plan->integer_count + plan->vector_count > FWD_REPLAY_NARROW;
+#endif
   if (compiled->replayers.call) {
     compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
     // Words are read as such, so a frame that need not be aligned like one is copied to them.
@@ -55,7 +59,6 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
     }
     compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&
                           compiled->loads.first + compiled->loads.count <= FWD_REPLAY_NARROW;
-    compiled->is_observable = compiled->is_narrow && !fwd_must_know_interception(compiled);
   }
 }
 

@@ -44,8 +44,9 @@ typedef struct fwd_compiled_method {
   /// Whether a fan-out that decides after each delivery needs no more than FWD_SMALL_ARGUMENTS pointers to arguments,
   /// FWD_SMALL_RESULT bytes for a result, and no room for arguments on the stack.
   bool is_small;
-  /// Whether a loop can deliver between the method's interceptors: it is narrow, and need not know whether there were any.
-  bool is_observable;
+  /// Whether calls of C functions with a C function pointer's arguments have a filler (abi/plan.h). They take more than
+  /// FWD_REPLAY_NARROW registers then, and less of the stack, but more time.
+  bool is_filled;
   fwd_register_loads loads;
 } fwd_compiled_method;
 
@@ -64,13 +65,6 @@ struct fwd_method_set {
 
 static inline const fwd_compiled_method *fwd_compiled_method_of(const fwd_proxy_method *method) {
   return (const fwd_compiled_method *)method;
-}
-
-/// Whether a fan-out has to know that the method's interceptors have run: then it is no error if no subscriber implements
-/// the method.
-static inline bool fwd_must_know_interception(const fwd_compiled_method *method) {
-  fwd_no_responder rule = method->method.no_responder;
-  return method->result.size == 0 && (rule == FWD_NO_RESPONDER_FAIL || rule == FWD_NO_RESPONDER_REPORT);
 }
 
 /// The slot that a search for a selector begins at.

@@ -112,6 +112,8 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_em
   fwd_delivery delivery = *state->delivery;
   delivery.batch = NULL;
   delivery.is_unpinned = false;
+  // The interceptors are this proxy's.
+  delivery.is_intercepted = false;
   // The forward target uses the failure result of its method.
   if (delivery.arguments) delivery.function = NULL;
   return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery, error);
@@ -121,7 +123,7 @@ fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error) {
   fwd_status status = forward_unhandled(state, error);
   // The forward target has responded, or a collector has seen that there was nothing.
   if (status == FWD_NO_RESPONDER) {
-    status = state->delivery->collector ? FWD_OK : fwd_outcome_without_response(state, error);
+    status = state->delivery->collects ? FWD_OK : fwd_outcome_without_response(state, error);
   }
   return status;
 }

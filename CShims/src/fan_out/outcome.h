@@ -41,7 +41,7 @@ static inline fwd_status fwd_outcome_finish_void(fwd_emission *state, fwd_error 
 static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kept, fwd_error *error) {
   size_t size = state->method->result.size;
   if (__builtin_expect(state->responses > 0, 1)) {
-    if (size > 0 && !state->delivery->collector) {
+    if (size > 0 && !state->delivery->collects) {
       if (state->delivery->result) {
         fwd_outcome_copy(state->delivery->result, kept, size);
       } else {

@@ -35,9 +35,8 @@
 typedef struct tombstone {
   /// First: the slot has its address.
   fwd_target target;
-  /// All tombstones are linked, and have their slots, since leak checkers do not look into libffi's trampolines.
+  /// All tombstones are linked, and their targets have the slots, since leak checkers do not look into libffi's trampolines.
   struct tombstone *next;
-  const void *slot;
   fwd_selector selector;
   /// A Swift object, with a reference, and what passes a late call to it.
   void *reporter;
@@ -49,6 +48,7 @@ typedef struct tombstone {
 } tombstone;
 
 struct fwd_owned_function {
+  /// First, so that a delivery's `function` points to the whole.
   fwd_function_target target;
   fwd_closure *closure;
   fwd_signature *signature;
@@ -78,8 +78,9 @@ static void handle_late_call(void *context, void *const *arguments, void *result
 }
 
 /// Handles a call whose fan-out has failed.
-__attribute__((cold, noinline)) static void settle(const fwd_owned_function *function, const fwd_delivery *delivery,
-                                                    fwd_status status) {
+__attribute__((cold, noinline)) static void settle(const fwd_delivery *delivery, fwd_status status) {
+  // The function's first member.
+  const fwd_owned_function *function = (const fwd_owned_function *)delivery->function;
   // The proxy has died after the call had begun, and its subscriptions have ended before one responded.
   bool is_late = status == FWD_DEAD || status == FWD_NO_RESPONDER;
   if (is_late && fwd_proxy_is_closing(function->target.proxy)) {
@@ -89,19 +90,25 @@ __attribute__((cold, noinline)) static void settle(const fwd_owned_function *fun
   }
 }
 
-static void handle_call(void *context, void *const *arguments, void *result) {
-  const fwd_owned_function *function = context;
-  if (__builtin_expect(function->owner && fwd_weak_has_died(function->owner), 0)) {
-    call_late(function->tombstone, result);
-    return;
-  }
+/// Forwards a call whose owner lives. A function of its own: what `handle_call` keeps across the question whether the owner has
+/// died would take stack at each level of a recursion.
+__attribute__((noinline)) static void forward_call(const fwd_owned_function *function, void *const *arguments, void *result) {
   const fwd_function_target *target = &function->target;
   fwd_unpinned_delivery unpinned = {
       .delivery = {.function = target, .arguments = arguments, .result = result, .is_unpinned = true}};
   fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &unpinned.delivery, NULL);
-  if (__builtin_expect(status != FWD_OK, 0)) settle(function, &unpinned.delivery, status);
+  if (__builtin_expect(status != FWD_OK, 0)) settle(&unpinned.delivery, status);
   // May end the proxy, which buries this function: the hazard pointer of the call keeps it.
   if (__builtin_expect(unpinned.owner != NULL, 0)) fwd_object_release(unpinned.owner);
+}
+
+static void handle_call(void *context, void *const *arguments, void *result) {
+  const fwd_owned_function *function = context;
+  if (__builtin_expect(function->owner && fwd_weak_has_died(function->owner), 0)) {
+    call_late(function->tombstone, result);
+  } else {
+    forward_call(function, arguments, result);
+  }
 }
 
 // MARK: Creation
@@ -196,7 +203,7 @@ void fwd_owned_function_bury(fwd_owned_function *function) {
   while (!atomic_compare_exchange_weak_explicit(&tombstones, &stone->next, stone, memory_order_release,
                                                 memory_order_relaxed)) {
   }
-  stone->slot = fwd_closure_bury(function->closure, &stone->target);
+  fwd_closure_bury(function->closure, &stone->target);
 }
 
 // MARK: Structs of callbacks

@@ -82,7 +82,6 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   // No closure has the address 1, so a record without one differs from `closure`, too.
   const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
   void *const *arguments = NULL;
-  const fwd_record **const at_hand = replay->record;
   // A result of no bytes has an address all the same.
   unsigned char nothing;
   size_t delivered = 0;
@@ -102,10 +101,10 @@ size_t fwd_replay_closures(fwd_replay *replay) {
       }
       closure = own;
     }
-    *at_hand = record;
+    *replay->record = record;
     fwd_swift_closure_call(own, record->receiver, arguments, &nothing);
     // What runs from here on is not the subscriber.
-    *at_hand = NULL;
+    *replay->record = NULL;
     delivered++;
   }
   return delivered;

@@ -106,6 +106,7 @@ extension DynamicProxy {
         var delivery = unsafe fwd_delivery()
         unsafe delivery.frame = frame.baseAddress
         unsafe delivery.collector = receiver
+        unsafe delivery.collects = true
         try unsafe method.forward(delivery)
       }
     }

@@ -255,17 +255,15 @@ static void call_by_checked(const fwd_call_plan *plan, void (*function)(void), v
 
 typedef void (*any_function)(void);
 
-/// What the registers and the stack words of a call are loaded from.
-typedef struct call_file {
+struct fwd_call_file {
   uint64_t integers[FWD_INTEGER_REGISTERS];
   double vectors[FWD_VECTOR_REGISTERS];
   unsigned char stack[];
-} call_file;
+};
 
-/// Fills a file, and returns the function. The assembly below calls this.
-__attribute__((visibility("hidden"))) any_function fwd_sysv_fill_file(const fwd_call_plan *plan, any_function function,
-                                                                      void *const *arguments, void *result,
-                                                                      call_file *file) {
+any_function fwd_call_plan_fill(const fwd_call_plan *plan, any_function function, const void *source, void *result,
+                                fwd_call_file *file) {
+  void *const *arguments = source;
   size_t i = 0;
   if (plan->result == FWD_RESULT_MEMORY) file->integers[i++] = (uint64_t)(uintptr_t)result;
   for (; i < plan->integer_count; i++) file->integers[i] = fwd_load_any(&plan->integers[i], arguments);
@@ -283,10 +281,10 @@ __attribute__((visibility("hidden"))) any_function fwd_sysv_fill_file(const fwd_
 // many as the plan says. The file is made below the place of the stack words, and ends there before the call: it would take
 // stack at each level of a recursion. The pages for both are touched one by one, so that a stack without room for them ends at
 // its guard page.
-//   rdi  the plan     rsi  the function     rdx  the arguments' addresses     rcx  the memory of the result
+//   rdi  the plan     rsi  the function     rdx  the source     rcx  the memory of the result     r9  the filler
 #define CALL_STACK_SIZE_OFFSET 84
-_Static_assert(offsetof(fwd_call_plan, stack_size) == CALL_STACK_SIZE_OFFSET && offsetof(call_file, vectors) == 48 &&
-                   offsetof(call_file, stack) == 112,
+_Static_assert(offsetof(fwd_call_plan, stack_size) == CALL_STACK_SIZE_OFFSET && offsetof(fwd_call_file, vectors) == 48 &&
+                   offsetof(fwd_call_file, stack) == 112,
                "the assembly reads them there");
 __asm__(
     ".text\n"
@@ -313,7 +311,7 @@ __asm__(
     "2:\n"
     "  sub %rax, %rsp\n"
     "  mov %rsp, %r8\n"
-    "  call " SYMBOL(fwd_sysv_fill_file) "\n"
+    "  call *%r9\n"
     "  mov %rax, %r11\n"
     "  mov (%rsp), %rdi\n"
     "  mov 8(%rsp), %rsi\n"
@@ -336,11 +334,12 @@ __asm__(
     "  ret\n"
     ".cfi_endproc\n");
 
-// It comes back with what the function returned, wherever that is, so it has a name for each type of a result.
-#define DECLARE_CALL(name, returned)                                                                   \
-  __attribute__((visibility("hidden"))) returned name(const fwd_call_plan *plan, any_function function, \
-                                                      void *const *arguments, void *result)            \
-      __asm__(SYMBOL(fwd_sysv_call_with_stack));
+// It comes back with what the function returned, wherever that is, so it has a name for each type of a result. It makes the
+// file itself.
+#define DECLARE_CALL(name, returned)                                                                                  \
+  __attribute__((visibility("hidden"))) returned name(const fwd_call_plan *plan, any_function function,               \
+                                                      const void *source, void *result, fwd_call_file *ignored_file, \
+                                                      fwd_call_filler fill) __asm__(SYMBOL(fwd_sysv_call_with_stack));
 DECLARE_CALL(call_for_nothing, void)
 DECLARE_CALL(call_for_mixed, fwd_call_returned)
 DECLARE_CALL(call_for_integers, returned_integers)
@@ -350,40 +349,49 @@ DECLARE_CALL(call_for_complex_x87, _Complex long double)
 
 // A function for each kind of result, with a stack frame of the size that it needs.
 
-static void call_general_for_nothing(const fwd_call_plan *plan, any_function function, void *const *arguments, void *result) {
-  call_for_nothing(plan, function, arguments, result);
+static void call_general_for_nothing(const fwd_call_plan *plan, any_function function, const void *source,
+ void *result, fwd_call_filler fill) {
+  call_for_nothing(plan, function, source, result, NULL, fill);
 }
 
-static void call_general(const fwd_call_plan *plan, any_function function, void *const *arguments, void *result) {
-  fwd_call_returned returned = call_for_mixed(plan, function, arguments, result);
+static void call_general(const fwd_call_plan *plan, any_function function, const void *source,
+ void *result, fwd_call_filler fill) {
+  fwd_call_returned returned = call_for_mixed(plan, function, source, result, NULL, fill);
   if (result) store_mixed(plan, returned, result);
 }
 
-static void call_general_for_integers(const fwd_call_plan *plan, any_function function, void *const *arguments,
-                                      void *result) {
-  returned_integers returned = call_for_integers(plan, function, arguments, result);
+static void call_general_for_integers(const fwd_call_plan *plan, any_function function, const void *source,
+ void *result, fwd_call_filler fill) {
+  returned_integers returned = call_for_integers(plan, function, source, result, NULL, fill);
   if (result) store_two(returned.integers[0], returned.integers[1], plan->result_size, result);
 }
 
-static void call_general_for_vectors(const fwd_call_plan *plan, any_function function, void *const *arguments,
-                                     void *result) {
-  returned_vectors returned = call_for_vectors(plan, function, arguments, result);
+static void call_general_for_vectors(const fwd_call_plan *plan, any_function function, const void *source,
+ void *result, fwd_call_filler fill) {
+  returned_vectors returned = call_for_vectors(plan, function, source, result, NULL, fill);
   uint64_t words[2];
   memcpy(words, returned.vectors, sizeof words);
   if (result) store_two(words[0], words[1], plan->result_size, result);
 }
 
-static void call_general_for_x87(const fwd_call_plan *plan, any_function function, void *const *arguments, void *result) {
+static void call_general_for_x87(const fwd_call_plan *plan, any_function function, const void *source,
+ void *result, fwd_call_filler fill) {
   if (plan->result == FWD_RESULT_X87) {
-    long double returned = call_for_x87(plan, function, arguments, result);
+    long double returned = call_for_x87(plan, function, source, result, NULL, fill);
     if (result) memcpy(result, &returned, plan->result_size);
   } else {
-    _Complex long double returned = call_for_complex_x87(plan, function, arguments, result);
+    _Complex long double returned = call_for_complex_x87(plan, function, source, result, NULL, fill);
     if (result) memcpy(result, &returned, plan->result_size);
   }
 }
 
-static fwd_unchecked_call choose_general(const fwd_call_plan *plan) {
+/// Has pointers to all arguments.
+static void call_general_with_pointers(const fwd_call_plan *plan, any_function function, void *const *arguments,
+                                       void *result) {
+  plan->filled(plan, function, arguments, result, fwd_call_plan_fill);
+}
+
+static fwd_filled_call choose_filled(const fwd_call_plan *plan) {
   switch (plan->result) {
     case FWD_RESULT_VOID:
     case FWD_RESULT_MEMORY: return call_general_for_nothing;
@@ -445,14 +453,16 @@ static fwd_checked_call choose_straight(const fwd_call_plan *plan) {
 }
 
 fwd_caller_choice fwd_sysv_choose_caller(const fwd_call_plan *plan, bool has_jump) {
+  fwd_filled_call filled = choose_filled(plan);
   if (has_jump) {
     bool is_nothing = plan->result == FWD_RESULT_VOID || plan->result == FWD_RESULT_MEMORY;
     bool is_word = plan->result == FWD_RESULT_INTEGER && plan->result_size == 8;
-    return (fwd_caller_choice){jump_checked, is_nothing ? jump_for_nothing : is_word ? jump_for_word : jump_for_result};
+    fwd_unchecked_call unchecked = is_nothing ? jump_for_nothing : is_word ? jump_for_word : jump_for_result;
+    return (fwd_caller_choice){jump_checked, unchecked, filled};
   }
   fwd_checked_call straight = choose_straight(plan);
-  if (straight) return (fwd_caller_choice){straight, call_by_checked};
-  return (fwd_caller_choice){fwd_call_plan_check_first, choose_general(plan)};
+  if (straight) return (fwd_caller_choice){straight, call_by_checked, filled};
+  return (fwd_caller_choice){fwd_call_plan_check_first, call_general_with_pointers, filled};
 }
 
 #endif

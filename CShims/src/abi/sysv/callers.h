@@ -8,12 +8,17 @@
 
 #include "abi/plan.h"
 
+#if FWD_IS_SYSV
+
 typedef struct fwd_caller_choice {
   fwd_checked_call checked;
   fwd_unchecked_call unchecked;
+  fwd_filled_call filled;
 } fwd_caller_choice;
 
 /// Chooses the callers for a plan's registers, stack and result. `has_jump` says whether it has a jump.
 fwd_caller_choice fwd_sysv_choose_caller(const fwd_call_plan *plan, bool has_jump);
+
+#endif
 
 #endif

@@ -447,14 +447,13 @@ static inline void run_simple(const fwd_target *target, fwd_entry_state *state) 
 }
 
 /// Goes on with a call that is not simple. The function that has entered the slot ends with this call, and its frame with it.
-__attribute__((noinline)) static void run_general(const fwd_target *target, fwd_entry_state *state, fwd_hazard *hazard,
-                                                  fwd_entry_slot *slot) {
+__attribute__((noinline)) static void run_general(const fwd_target *target, fwd_entry_state *state, fwd_hazard *hazard) {
   zero_result_memory(target->layout, state);
   void *room = __builtin_alloca(target->layout->general_size);
   void **arguments = find_general(target->layout, state, room);
   target->handler(target->context, arguments, result_of(target, state, room));
   return_copy(target->layout, state, room);
-  fwd_hazard_leave_as_announced(hazard, &slot->closure.domain);
+  fwd_hazard_leave_as_announced(hazard, &target->slot->domain);
 }
 
 /// Returns zeros to a stale call.
@@ -471,7 +470,7 @@ void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
   fwd_hazard *hazard = entering.guard.hazard;
   if (FWD_USUALLY(entering.target)) {
     if (!entering.target->layout->is_simple) {
-      run_general(entering.target, state, hazard, slot);
+      run_general(entering.target, state, hazard);
       return;
     }
     run_simple(entering.target, state);

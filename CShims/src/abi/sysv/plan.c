@@ -94,6 +94,7 @@ fwd_status fwd_call_plan_create(const fwd_placement *placement, const fwd_encodi
   made.head.plan = kept;
   made.checked = caller.checked;
   made.unchecked = caller.unchecked;
+  made.filled = caller.filled;
   *kept = made;
   memcpy(kept->stack, stack, stack_bytes);
   *plan = kept;

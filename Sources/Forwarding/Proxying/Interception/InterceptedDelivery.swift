@@ -56,7 +56,7 @@ internal import CForwardingInternal
     unsafe hidden.deallocate()
   }
 
-  private var collects: Bool { unsafe delivery.collector != nil }
+  private var collects: Bool { unsafe delivery.collects }
   private var proxy: DynamicProxy { method.proxy }
 
   /// Makes the delivery. On success the caller has the result.
@@ -205,7 +205,7 @@ extension InterceptedDelivery {
       if unsafe inner.arguments == nil { unsafe inner.function = nil }
       unsafe inner.arguments = unsafe pointers + signature.firstArgumentIndex
     }
-    unsafe inner.result = collects ? nil : result
+    if !collects { unsafe inner.result = result }
     unsafe inner.is_intercepted = true
     // Part of the interception, which is part of what the delivery is part of.
     unsafe inner.is_nested = true
@@ -267,7 +267,7 @@ extension InterceptedDelivery {
   /// Gives a collector an answer of nobody's, with its reference to an object.
   @unsafe private func collect(_ result: UnsafeMutableRawPointer) {
     isCollected = true
-    guard let collector = unsafe delivery.collector?.pointee else { return }
+    guard collects, let collector = unsafe delivery.collector?.pointee else { return }
     _ = unsafe collector.collect(collector.context, 0, nil, result)
   }
 
