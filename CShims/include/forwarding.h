@@ -1091,9 +1091,9 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 /// Forwards an invocation whose arguments are in a frame.
 ///
 /// `frame` has the arguments as a C struct in order, without the receiver and the selector: `frame_size` bytes, as
-/// `fwd_signature_frame_size` says. It needs no alignment, but an unaligned frame is copied. `result` has room for
-/// exactly the bytes of the result (`result_size`); pass NULL and 0 if the result is not wanted. An object in the
-/// result is retained for the caller.
+/// `fwd_signature_frame_size` says. They must not change during the call. A frame needs no alignment, but an unaligned one is
+/// copied. `result` has room for exactly the bytes of the result (`result_size`); pass NULL and 0 if the result is not wanted.
+/// An object in the result is retained for the caller.
 ///
 /// The proxy lives until the call returns, even if a subscriber releases it. Subscribers that join during the fan-out
 /// are not called; subscribers that leave are not called any more. Forwarding inside a fan-out is allowed. Inside of

@@ -69,8 +69,7 @@ typedef struct fwd_delivery {
     const fwd_collector *FWD_NULLABLE collector;
   };
   /// The subscribers to deliver to. NULL: those of the innermost batch of the proxy that the thread has entered, otherwise
-  /// the current ones. `fwd_fan_out` replaces NULL by the batch that it finds, so a delivery must not be used for two
-  /// fan-outs.
+  /// the current ones.
   fwd_batch *FWD_NULLABLE batch;
   // The flags come last, and the one that C function pointers set comes first of them. Compilers zero the members between
   // by 16-byte stores. If two of them overlap in a pointer, store forwarding fails and the first load waits for the cache.
@@ -80,7 +79,7 @@ typedef struct fwd_delivery {
   /// Whether the invocation is part of the innermost fan-out of this thread. Then a subscriber that marks it as handled
   /// also marks that fan-out as handled.
   bool is_nested;
-  /// Whether the method's interceptors have run already, or are about to run.
+  /// Set when the method's interceptors begin, so that they run once. Then a void method without a responder is no error.
   bool is_intercepted;
   /// Whether the caller runs them, except for the one that is called instead of the subscribers.
   bool is_tapped;
@@ -103,8 +102,8 @@ const void *FWD_NULLABLE fwd_delivery_failure_result(const fwd_delivery *FWD_NON
 
 /// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
 /// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no
-/// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. May set
-/// `delivery->batch` and `delivery->is_intercepted`.
+/// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. Changes the
+/// delivery (`batch`, `is_intercepted`, `is_unpinned`), so a delivery must not be used for two fan-outs.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 

@@ -54,10 +54,14 @@ typedef void (*fwd_unchecked_call)(const fwd_call_plan *plan, void (*function)(v
                                    void *result);
 
 #if FWD_HAS_FILLED_CALLS
-/// What the registers and the stack words of a call are loaded from.
-typedef struct fwd_call_file fwd_call_file;
-/// Fills the file of a call by `fwd_call_plan_fill`, and returns the function. `source` has what the filler knows of the
-/// arguments.
+/// The register file of a call: the values of all argument registers, then the stack words.
+typedef struct fwd_call_file {
+  /// The integer registers, then the vector registers.
+  uint64_t registers[FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS];
+  unsigned char stack[];
+} fwd_call_file;
+/// Fills the register file of a call, and returns the function. `source` has what the filler knows of the arguments. Registers
+/// that carry no argument need no value.
 typedef void (*(*fwd_call_filler)(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
                                   fwd_call_file *file))(void);
 /// Calls a function as a `fwd_unchecked_call` does. The filler runs first: what it has on the stack, and the file, is gone
@@ -125,12 +129,6 @@ struct fwd_call_plan {
 /// is not written.
 fwd_status fwd_call_plan_create(const fwd_placement *placement, const fwd_encoding *encoding, fwd_call_plan **plan,
                                 fwd_error *error);
-
-#if FWD_HAS_FILLED_CALLS
-/// A filler whose source is an array of pointers to all arguments.
-void (*fwd_call_plan_fill(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
-                          fwd_call_file *file))(void);
-#endif
 
 #if FWD_HAS_CALL_JUMPS
 /// Sets whether heads find their jumps. Calls of this function must not overlap.

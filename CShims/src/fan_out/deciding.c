@@ -52,9 +52,15 @@ static inline fwd_record *const *next_of(visited visit) { return (fwd_record *co
 static inline bool goes_on_after(visited visit) { return !(visit.word & 1); }
 
 /// The pointers to the arguments without the hidden ones.
-static inline void *const *pointers_of(const fwd_emission *state) {
+static inline void *const *visible_arguments(const fwd_emission *state) {
   void *const *given = state->delivery->arguments;
   return given ? given : state->arguments + state->method->hidden_count;
+}
+
+/// Prefetches for the deliveries to come, of a long list.
+static inline void prefetch(fwd_record *const *next, fwd_record *const *end) {
+  size_t left = (size_t)(end - next);
+  if (__builtin_expect(left >= FWD_PREFETCHED_COUNT, 0)) fwd_prefetch(next, 0, left);
 }
 
 /// Delivers to the records from `next` on. Stops before the first record that is held neither by an unowned reference nor
@@ -63,19 +69,19 @@ static inline void *const *pointers_of(const fwd_emission *state) {
 /// a delivery takes stack at each level of a recursion, so most is read again.
 static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding_emission *deciding,
                                                                     fwd_record *const *next, fwd_record *const *end,
-                                                                    bool decides, bool prefetches) {
+                                                                    bool decides) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
   // No closure has the address 1, so a record without one differs from `closure`, too.
   const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
   for (; next < end; next++) {
-    if (prefetches) fwd_prefetch(next, 0, (size_t)(end - next));
+    prefetch(next, end);
     const fwd_record *record = *next;
     uintptr_t held = fwd_record_held(record);
     if (__builtin_expect((held & FWD_HELD_BITS) > FWD_HELD_NONE, 0)) break;
     const fwd_swift_closure *own = fwd_record_implementation(record, state->method->index)->closure;
     if (__builtin_expect(own != closure, 0)) {
-      if (!own || !fwd_swift_closure_takes(own, pointers_of(state))) break;
+      if (!own || !fwd_swift_closure_takes(own, visible_arguments(state))) break;
       closure = own;
     }
     fwd_take_turn(own->function, !at_hand->first, &at_hand->first);
@@ -93,7 +99,7 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
       }
     }
     at_hand->record = record;
-    fwd_swift_closure_call(own, record->receiver, pointers_of(state), at_hand->result);
+    fwd_swift_closure_call(own, record->receiver, visible_arguments(state), at_hand->result);
     // Hides from the compiler what it could keep besides: addresses in the emission.
     __asm__("" : "+r"(deciding));
     state = &deciding->emission;
@@ -114,44 +120,25 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
 
 __attribute__((noinline)) static visited decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                             fwd_record *const *end) {
-  return visit_closures(deciding, next, end, true, false);
-}
-
-__attribute__((noinline)) static visited decide_by_many_closures(fwd_deciding_emission *deciding,
-                                                                 fwd_record *const *next, fwd_record *const *end) {
-  return visit_closures(deciding, next, end, true, true);
+  return visit_closures(deciding, next, end, true);
 }
 
 __attribute__((noinline)) static visited run_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                       fwd_record *const *end) {
-  return visit_closures(deciding, next, end, false, false);
+  return visit_closures(deciding, next, end, false);
 }
 
-__attribute__((noinline)) static visited run_many_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
-                                                           fwd_record *const *end) {
-  return visit_closures(deciding, next, end, false, true);
-}
-
-/// Delivers to the first of some records by the functions above.
-static inline visited deliver_to_closures(fwd_deciding_emission *deciding, fwd_record *const *next, fwd_record *const *end,
-                                          bool prefetches) {
-  if (deciding->emission.method->is_plain) {
-    return prefetches ? run_many_closures(deciding, next, end) : run_closures(deciding, next, end);
-  }
-  return prefetches ? decide_by_many_closures(deciding, next, end) : decide_by_closures(deciding, next, end);
-}
-
-/// Delivers to some records, one after another, until the policy says to stop. `prefetches` is a constant, true for
-/// FWD_PREFETCHED_COUNT records or more.
+/// Delivers to some records, one after another, until the policy says to stop.
 static inline __attribute__((always_inline)) visited deliver_to_all(fwd_deciding_emission *deciding,
-                                                                    fwd_record *const *next, fwd_record *const *end,
-                                                                    bool prefetches) {
+                                                                    fwd_record *const *next, fwd_record *const *end) {
   while (next < end) {
     visited visit = visited_to(next, true);
     way chosen = way_to(&deciding->emission, *next);
-    if (chosen == WAY_CLOSURE) visit = deliver_to_closures(deciding, next, end, prefetches);
+    if (chosen == WAY_CLOSURE) {
+      visit = deciding->emission.method->is_plain ? run_closures(deciding, next, end) : decide_by_closures(deciding, next, end);
+    }
     if (next_of(visit) == next) {
-      if (prefetches) fwd_prefetch(next, 0, (size_t)(end - next));
+      prefetch(next, end);
       visit = visited_to(next + 1, chosen == WAY_NONE || fwd_deliver_to(&deciding->emission, &deciding->at_hand, *next));
     }
     if (!goes_on_after(visit)) return visit;
@@ -160,20 +147,10 @@ static inline __attribute__((always_inline)) visited deliver_to_all(fwd_deciding
   return visited_to(next, true);
 }
 
-__attribute__((noinline)) static visited deliver_to_few(fwd_deciding_emission *deciding, fwd_record *const *next,
-                                                        fwd_record *const *end) {
-  return deliver_to_all(deciding, next, end, false);
-}
-
-__attribute__((noinline)) static visited deliver_to_many(fwd_deciding_emission *deciding, fwd_record *const *next,
-                                                         fwd_record *const *end) {
-  return deliver_to_all(deciding, next, end, true);
-}
-
-/// Delivers to any number of records.
-static inline visited deliver_to_some(fwd_deciding_emission *deciding, fwd_record *const *records, size_t count) {
-  fwd_record *const *end = records + count;
-  return count >= FWD_PREFETCHED_COUNT ? deliver_to_many(deciding, records, end) : deliver_to_few(deciding, records, end);
+/// Does the same as a call.
+__attribute__((noinline)) static visited deliver_apart(fwd_deciding_emission *deciding, fwd_record *const *records,
+                                                       size_t count) {
+  return deliver_to_all(deciding, records, records + count);
 }
 
 /// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
@@ -182,7 +159,7 @@ __attribute__((noinline)) static size_t deliver_to_spans(fwd_deciding_emission *
   fwd_span span;
   bool found = fwd_span_first(fwd_proxy_list(deciding->emission.proxy), &span);
   while (found) {
-    visited visit = deliver_to_some(deciding, span.records, span.count);
+    visited visit = deliver_apart(deciding, span.records, span.count);
     sum += (size_t)(next_of(visit) - span.records);
     found = goes_on_after(visit) && fwd_span_next(&span);
   }
@@ -201,25 +178,25 @@ __attribute__((noinline)) static size_t decide_any(fwd_deciding_emission *decidi
   fwd_batch *batch = deciding->emission.delivery->batch;
   if (batch) {
     const fwd_batch_members *members = fwd_batch_members_of(batch, index);
-    deliver_to_some(deciding, members->records, members->count);
+    deliver_apart(deciding, members->records, members->count);
     return 0;
   }
   fwd_subscriber_list *list = fwd_proxy_list(deciding->emission.proxy);
   const fwd_responders *responders = fwd_list_responders(list, index);
   if (responders) {
-    deliver_to_some(deciding, responders->records, responders->count);
+    deliver_apart(deciding, responders->records, responders->count);
     return 0;
   }
   const fwd_reading reading = fwd_list_read(list, (fwd_guard){0});
   if (reading.is_long) return deliver_to_spans(deciding);
-  return (size_t)(next_of(deliver_to_some(deciding, reading.records, reading.count)) - reading.records);
+  return (size_t)(next_of(deliver_apart(deciding, reading.records, reading.count)) - reading.records);
 }
 
 /// Calls the interceptors after the deliveries, when the fan-out has been left.
 __attribute__((noinline)) static void call_later_taps(fwd_emission *state, const fwd_taps *taps) {
   const fwd_delivery *delivery = state->delivery;
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
-  fwd_call_taps(state->proxy, state->method, pointers_of(state), taps->taps + taps->before_count, taps->after_count);
+  fwd_call_taps(state->proxy, state->method, visible_arguments(state), taps->taps + taps->before_count, taps->after_count);
   fwd_nesting_leave(&state->frame, delivery->is_nested);
 }
 
@@ -312,7 +289,8 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   // As much of the stack as this method needs, and no array of variable length: compilers would keep the stack pointer of
   // before.
   void *const *given = delivery->arguments;
-  bool has_array = !(given && method->is_filled);
+  state->frame.is_filled = fwd_has_filler(method, delivery);
+  bool has_array = !given || !state->frame.is_filled;
   void **arguments = has_array ? __builtin_alloca((method->argument_count + 1) / 2 * 2 * sizeof *arguments) : NULL;
   state->arguments = arguments;
   size_t size = method->result.size, units = units_of(size);
@@ -354,7 +332,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   if (is_any) {
     asked = decide_any(&deciding);
   } else if (!is_lone || !decide_lone(&deciding, records[0], given)) {
-    asked = (size_t)(next_of(deliver_to_all(&deciding, records, records + count, false)) - records);
+    asked = (size_t)(next_of(deliver_to_all(&deciding, records, records + count)) - records);
   }
   const fwd_batch *batch = state->delivery->batch;
   if (batch) {
@@ -404,7 +382,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
     asked = decide_any(&deciding);
   } else if (reading.count != 1 || !decide_lone(&deciding, reading.records[0], given)) {
     fwd_record *const *end = reading.records + reading.count;
-    asked = (size_t)(next_of(deliver_to_all(&deciding, reading.records, end, false)) - reading.records);
+    asked = (size_t)(next_of(deliver_to_all(&deciding, reading.records, end)) - reading.records);
   }
   fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);

@@ -6,9 +6,18 @@
 #ifndef FWD_SRC_DECIDING_H
 #define FWD_SRC_DECIDING_H
 
+#include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 #include "members/taps.h"
+
+/// Whether C functions are called by a filler, which `fwd_fan_out_deciding` does: in a recursion, if the method takes many
+/// registers. A loop is several times as fast, but has the values of all registers on the stack, at each level. A filler loads
+/// them from the caller's arguments for each delivery.
+static inline bool fwd_has_filler(const fwd_compiled_method *method, const fwd_delivery *delivery) {
+  return method->is_filled && !delivery->collects && fwd_nesting_is_deep() &&
+         !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+}
 
 /// Delivers to the subscribers of the moment or of a batch, by any method and delivery. If `taps` is not NULL, the caller has
 /// called the interceptors before the subscribers, in a visit to the list by `hazard`. Then this calls those after them, and

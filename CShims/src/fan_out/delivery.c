@@ -13,51 +13,62 @@ __attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
-/// Finds the arguments of the delivery at hand, for an emission without an array of them.
-static inline void find_at_hand(const fwd_deciding_emission *deciding, void **arguments) {
-  const fwd_compiled_method *method = deciding->emission.method;
-  fwd_find_arguments(method, deciding->emission.delivery, arguments);
-  if (method->hidden_count > 0) arguments[0] = (void *)(uintptr_t)&deciding->at_hand.record->receiver;
-}
-
 #if FWD_HAS_FILLED_CALLS
 /// A filler (abi/plan.h) whose source is a `fwd_deciding_emission`.
-static fwd_function fill(const fwd_call_plan *plan, fwd_function function, const void *source, void *result,
-                         fwd_call_file *file) {
+static fwd_function fill_from_emission(const fwd_call_plan *plan, fwd_function function, const void *source, void *result,
+                                       fwd_call_file *file) {
+  (void)result;
   const fwd_deciding_emission *deciding = source;
-  void *arguments[deciding->emission.method->argument_count];
-  find_at_hand(deciding, arguments);
-  return fwd_call_plan_fill(plan, function, arguments, result, file);
+  const fwd_compiled_method *method = deciding->emission.method;
+  const fwd_register_loads *loads = &method->loads;
+  void *const *arguments = deciding->emission.delivery->arguments;
+  if (!arguments) {
+    fwd_replay_load_frame(file->registers, loads, deciding->emission.delivery->frame);
+  } else if (loads->kind == FWD_LOADS_OF_ANY_SIZE) {
+    fwd_replay_load_pointed(file->registers, loads, arguments);
+  } else {
+    fwd_replay_load_pointed_4_or_8(file->registers, loads, arguments);
+  }
+  // The loads put the words of vector registers right behind those of the integer registers in use.
+  memmove(file->registers + FWD_INTEGER_REGISTERS, file->registers + plan->integer_count,
+          plan->vector_count * sizeof file->registers[0]);
+  if (method->hidden_count > 0) file->registers[0] = (uint64_t)(uintptr_t)deciding->at_hand.record->receiver;
+  if (method->hidden_count > 1) file->registers[1] = (uint64_t)(uintptr_t)method->method.selector;
+  return function;
 }
-#endif
 
-/// Calls the implementation of the record at hand with an array of its own.
-__attribute__((noinline)) static fwd_status call_with_array(const fwd_deciding_emission *deciding) {
+/// Calls the implementation of the record at hand, which is a packed function, with an array of its own.
+__attribute__((noinline)) static fwd_status call_packed_with_array(const fwd_deciding_emission *deciding) {
   const fwd_compiled_method *method = deciding->emission.method;
   const fwd_record *record = deciding->at_hand.record;
+  const fwd_delivery *delivery = deciding->emission.delivery;
   void *arguments[method->argument_count];
-  find_at_hand(deciding, arguments);
-  return fwd_implementation_call(fwd_record_implementation(record, method->index), method->plan, method->cif,
-                                 record->receiver, arguments, deciding->at_hand.result);
+  // Otherwise the emission has an array. The compiler leaves out what is for frames, and so saves no register on the stack.
+  if (!delivery->arguments) __builtin_unreachable();
+  fwd_find_arguments(method, delivery, arguments);
+  if (method->hidden_count > 0) arguments[0] = (void *)(uintptr_t)&record->receiver;
+  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  return implementation->packed(implementation->context, record->receiver, arguments, deciding->at_hand.result, NULL);
 }
+#endif
 
 /// Calls the implementation of the record at hand. If the status is not FWD_OK, the thread's last error says why.
 static fwd_status call(const fwd_emission *state, const fwd_at_hand *at_hand) {
   const fwd_compiled_method *method = state->method;
   const fwd_implementation *implementation = fwd_record_implementation(at_hand->record, method->index);
-  if (__builtin_expect(state->arguments != NULL, 1)) {
-    return fwd_implementation_call(implementation, method->plan, method->cif, at_hand->record->receiver,
-                                   state->arguments, at_hand->result);
-  }
-  // The emission's first member.
-  const fwd_deciding_emission *deciding = (const fwd_deciding_emission *)state;
 #if FWD_HAS_FILLED_CALLS
-  if (!implementation->packed && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
-    method->plan->filled(method->plan, implementation->function, deciding, at_hand->result, fill);
-    return FWD_OK;
+  if (__builtin_expect(state->frame.is_filled, 0)) {
+    // The emission is the first member of the whole.
+    const fwd_deciding_emission *deciding = (const fwd_deciding_emission *)state;
+    if (!implementation->packed) {
+      method->plan->filled(method->plan, implementation->function, deciding, at_hand->result, fill_from_emission);
+      return FWD_OK;
+    }
+    if (!state->arguments) return call_packed_with_array(deciding);
   }
 #endif
-  return call_with_array(deciding);
+  return fwd_implementation_call(implementation, method->plan, method->cif, at_hand->record->receiver, state->arguments,
+                                 at_hand->result);
 }
 
 /// Nothing is to be delivered to a record: no subscriber is *owned*. As one word (`pack`) this is 0.

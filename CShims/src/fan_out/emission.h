@@ -27,8 +27,8 @@ typedef struct fwd_emission {
   size_t responses;
   /// The first failure of a delivery, on the heap; NULL if there was none.
   const fwd_error *failure;
-  /// A pointer to each argument of the signature. Loops set it only for a delivery by `fwd_deliver_to`. NULL in a
-  /// `fwd_deciding_emission` whose deliveries find them one by one, since an array takes stack at each level of a recursion.
+  /// A pointer to each argument of the signature. Loops set it only for a delivery by `fwd_deliver_to`. NULL if
+  /// C functions are called by a filler, and the delivery has pointers.
   void **arguments;
 } fwd_emission;
 
@@ -77,6 +77,7 @@ static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, con
   state->responses = 0;
   state->frame.withdrawn = 0;
   state->frame.met_dead = false;
+  state->frame.is_filled = false;
   state->failure = NULL;
 }
 

@@ -27,9 +27,10 @@
 ///        finds the arguments once. Calls closures     one record after another: `fwd_deliver_to`
 ///        with pointers, and C functions with the      (delivery.c) calls the implementation, then
 ///        words of registers (replay.c). Records       `fwd_policy_apply` (policy.h) keeps or drops the
-///        that are neither, or held in no plain        result, and says whether to go on. Void methods
-///        way: `deliver_slowly`, which is              with arguments on the stack, and those that a
-///        `fwd_deliver_to` for that record             collector asks for, go here, too.
+///        that are neither, or held in no plain        result, and says whether to go on. These void
+///        way: `deliver_slowly`, which is              methods go here, too: with arguments on the
+///        `fwd_deliver_to` for that record             stack; if a collector asks; and inside of another
+///                   |                                 fan-out, by a filler (`fwd_has_filler`).
 ///                   \                                            /
 ///                    `---------->  `fwd_outcome_finish`  <------'
 ///        copies the kept result to the caller. Without any response: the forward target, then the
@@ -73,10 +74,9 @@ __attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *pro
 
 // MARK: The way of a fan-out
 
-/// Whether a loop delivers to the subscribers. Those for methods that are not narrow have words for all registers on the stack,
-/// so they are not for a fan-out inside of another one.
-static inline bool is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
-  return fwd_is_by_loop(method, delivery) && (method->is_narrow || !fwd_nesting_of_thread.innermost);
+/// Whether a loop delivers to the subscribers.
+static inline bool prefers_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
+  return fwd_has_loop(method, delivery) && !fwd_has_filler(method, delivery);
 }
 
 /// Chooses the way of a fan-out to subscribers. Each way is a function of its own, with a stack frame of the size that it
@@ -85,9 +85,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_prox
                                                                         const fwd_compiled_method *method,
                                                                         const fwd_delivery *delivery,
                                                                         fwd_error *error) {
-  if (__builtin_expect(!is_by_loop(method, delivery), 0)) {
-    bool is_filled = delivery->arguments && method->is_filled;
-    if (!method->is_small || delivery->batch || delivery->collects || is_filled) {
+  if (__builtin_expect(!prefers_loop(method, delivery), 0)) {
+    if (!method->is_small || delivery->batch || delivery->collects || fwd_has_filler(method, delivery)) {
       return fwd_fan_out_deciding(proxy, method, delivery, NULL, NULL, error);
     }
     return delivery->arguments ? fwd_fan_out_small_pointers(proxy, method, delivery, error)
@@ -130,12 +129,13 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
   // Set before they run, in the caller's delivery: a copy would take stack at each level of a recursion.
   delivery->is_intercepted = true;
   if ((tables & FWD_OBSERVED) && fwd_tables_have_some(tables) && method->is_narrow && !delivery->batch &&
-      fwd_is_by_loop(method, delivery)) {
+      fwd_has_loop(method, delivery)) {
     return delivery->arguments ? fwd_fan_out_observed_pointers(proxy, method, delivery, fan_out_to_any, error)
                                : fwd_fan_out_observed_frame(proxy, method, delivery, fan_out_to_any, error);
   }
-  // The loops have no such way, and with a collector or without subscribers the interceptors' frame matters less.
-  fwd_fan_out_between between = is_by_loop(method, delivery) ? NULL : fwd_fan_out_deciding;
+  // Where no loop delivers, `fwd_fan_out_deciding` also calls the later interceptors, so that the frame of `fwd_intercept` ends
+  // before the deliveries.
+  fwd_fan_out_between between = prefers_loop(method, delivery) ? NULL : fwd_fan_out_deciding;
   return fwd_intercept(proxy, method, delivery, fan_out_to_any, between, error);
 }
 
@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_now(fwd_proxy *p
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
   // Interception is the highest bit, so one comparison finds out about both.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
-    // The fan-out needs the proxy's owner for sure. The caller releases it.
+    // What follows may call the owner, so it takes a reference to it, which the caller of `fwd_fan_out` releases.
     if (__builtin_expect(delivery->is_unpinned, 0)) {
       if (!fwd_emission_pin(proxy, delivery)) return fwd_proxy_core_fail_closing(error);
       delivery->is_unpinned = false;

@@ -10,8 +10,8 @@
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 
-/// Whether a loop delivers to the subscribers.
-static inline bool fwd_is_by_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
+/// Whether a loop can deliver to the subscribers.
+static inline bool fwd_has_loop(const fwd_compiled_method *method, const fwd_delivery *delivery) {
   return method->replayers.call && !delivery->collects &&
          !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
 }

@@ -49,10 +49,13 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
                        compiled->argument_count <= FWD_SMALL_ARGUMENTS;
 #if FWD_HAS_FILLED_CALLS
   const fwd_call_plan *plan = compiled->plan;
-  compiled->is_filled = plan && plan->integer_count + plan->vector_count > FWD_REPLAY_NARROW;
+  compiled->is_filled = plan && fwd_replay_fits(plan) && plan->integer_count + plan->vector_count > FWD_REPLAY_NARROW &&
+                        compiled->argument_count <= FWD_REPLAY_WIDE;
 #endif
-  if (compiled->replayers.call) {
+  if (compiled->replayers.call || compiled->is_filled) {
     compiled->loads = fwd_replay_prepare(compiled->plan, offsets, compiled->hidden_count);
+  }
+  if (compiled->replayers.call) {
     // Words are read as such, so a frame that need not be aligned like one is copied to them.
     if (compiled->frame_alignment < sizeof(fwd_replay_word) && compiled->loads.kind == FWD_LOADS_IN_ORDER) {
       compiled->loads.kind = FWD_LOADS_OF_8_BYTES;

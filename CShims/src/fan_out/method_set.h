@@ -44,9 +44,9 @@ typedef struct fwd_compiled_method {
   /// Whether a fan-out that decides after each delivery needs no more than FWD_SMALL_ARGUMENTS pointers to arguments,
   /// FWD_SMALL_RESULT bytes for a result, and no room for arguments on the stack.
   bool is_small;
-  /// Whether calls of C functions with a C function pointer's arguments have a filler (abi/plan.h). They take more than
-  /// FWD_REPLAY_NARROW registers then, and less of the stack, but more time.
+  /// Whether the method takes more than FWD_REPLAY_NARROW registers, and a filler (abi/plan.h) can load them.
   bool is_filled;
+  /// Prepared if there are replayers, or the method `is_filled`.
   fwd_register_loads loads;
 } fwd_compiled_method;
 

@@ -37,6 +37,8 @@ typedef struct fwd_nesting_frame {
   /// These belong to the emission that the frame is part of (emission.h), and fill the frame's padding. Whether a record was
   /// met that can be removed: its subscription has ended, or ends with this delivery, or its object has died.
   bool met_dead;
+  /// Whether C functions are called by a filler (`fwd_has_filler`).
+  bool is_filled;
   /// Deliveries of a loop that `fwd_fail_delivery` has withdrawn: the loop counts them as made.
   uint32_t withdrawn;
 } fwd_nesting_frame;
@@ -105,6 +107,12 @@ static inline bool fwd_nesting_has_room(const void *local, size_t needed) {
   const fwd_nesting *nesting = &fwd_nesting_of_thread;
   if (__builtin_expect(here - needed - nesting->stack_floor < nesting->stack_room, 1)) return true;
   return fwd_nesting_look_closer(here, needed);
+}
+
+/// Whether the thread is inside of three fan-outs or more: in a recursion, and not in a subscriber that forwards once more.
+static inline bool fwd_nesting_is_deep(void) {
+  const fwd_nesting_frame *frame = fwd_nesting_of_thread.innermost;
+  return frame && frame->outer && frame->outer->outer;
 }
 
 /// Adds a fan-out to the thread's.

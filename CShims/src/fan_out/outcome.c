@@ -112,8 +112,9 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_em
   fwd_delivery delivery = *state->delivery;
   delivery.batch = NULL;
   delivery.is_unpinned = false;
-  // The interceptors are this proxy's.
+  // The interceptors that have run, or run later, are this proxy's.
   delivery.is_intercepted = false;
+  delivery.is_tapped = false;
   // The forward target uses the failure result of its method.
   if (delivery.arguments) delivery.function = NULL;
   return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery, error);

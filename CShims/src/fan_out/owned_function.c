@@ -79,7 +79,7 @@ static void handle_late_call(void *context, void *const *arguments, void *result
 
 /// Handles a call whose fan-out has failed.
 __attribute__((cold, noinline)) static void settle(const fwd_delivery *delivery, fwd_status status) {
-  // The function's first member.
+  // The target is the function's first member.
   const fwd_owned_function *function = (const fwd_owned_function *)delivery->function;
   // The proxy has died after the call had begun, and its subscriptions have ended before one responded.
   bool is_late = status == FWD_DEAD || status == FWD_NO_RESPONDER;

@@ -202,12 +202,13 @@ static bool fit_registers(const fwd_move *moves, size_t count) {
   return true;
 }
 
+bool fwd_replay_fits(const fwd_call_plan *plan) {
+  return plan->result != FWD_RESULT_MEMORY && plan->stack_size == 0 && plan->integer_count > 0 &&
+         fit_registers(plan->integers, plan->integer_count) && fit_registers(plan->vectors, plan->vector_count);
+}
+
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
-  if (plan->result != FWD_RESULT_VOID || plan->stack_size > 0 || plan->integer_count == 0 ||
-      !fit_registers(plan->integers, plan->integer_count) ||
-      !fit_registers(plan->vectors, plan->vector_count)) {
-    return (fwd_replayers){NULL, NULL};
-  }
+  if (plan->result != FWD_RESULT_VOID || !fwd_replay_fits(plan)) return (fwd_replayers){NULL, NULL};
   const fwd_replayers *shape = &shapes[plan->integer_count][plan->vector_count];
   while (!shape->call) shape++;
   return *shape;
@@ -258,6 +259,11 @@ void fwd_replay_load_pointed(fwd_replay_word *words, const fwd_register_loads *l
 size_t fwd_replay_closures(fwd_replay *replay) {
   (void)replay;
   return 0;
+}
+
+bool fwd_replay_fits(const fwd_call_plan *plan) {
+  (void)plan;
+  return false;
 }
 
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,

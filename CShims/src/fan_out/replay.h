@@ -28,6 +28,9 @@ typedef struct fwd_replayers {
   fwd_replay_loop loop;
 } fwd_replayers;
 
+/// Whether the arguments of a plan whose first argument is the receiver are passed in registers, each of which is one load.
+bool fwd_replay_fits(const fwd_call_plan *plan);
+
 /// Finds the replayers for a plan of a void function whose first argument is the receiver. `call` is NULL if the plan passes
 /// arguments on the stack, or by other than whole registers.
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
@@ -65,7 +68,7 @@ typedef struct fwd_register_loads {
   fwd_register_load loads[FWD_REPLAY_WIDE];
 } fwd_register_loads;
 
-/// Prepares the loads of a plan that has replayers. `offsets` has the frame offset of each argument that is not hidden.
+/// Prepares the loads of a plan that fits (`fwd_replay_fits`). `offsets` has the frame offset of each argument that is not hidden.
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count);
 

@@ -5,7 +5,7 @@ internal import CForwardingInternal
 
 extension DynamicProxy {
   /// Makes the error for a selector that no protocol of the proxy declares. It
-  /// names similar selectors and the proxy's protocols.
+  /// names similar selectors, and those of the proxy's protocols that have a name.
   ///
   /// - Parameters:
   ///   - name: the selector.
@@ -16,8 +16,12 @@ extension DynamicProxy {
     func quoted(_ names: [String]) -> [String] { names.map { "\"\($0)\"" } }
     var text = "no protocol of the proxy declares \"\(name)\""
     if others > 0 { text += ", nor \(others) more of the table's functions" }
-    let adopted = quoted(protocols.map(\.name)).joined(separator: ", ")
-    text += protocols.isEmpty ? "; it adopts no protocol" : "; it adopts \(adopted)"
+    let adopted = quoted(protocols.filter { !$0.isAnonymous }.map(\.name)).joined(separator: ", ")
+    if protocols.isEmpty {
+      text += "; it adopts no protocol"
+    } else if !adopted.isEmpty {
+      text += "; it adopts \(adopted)"
+    }
     if !near.isEmpty { text += "; did you mean \(quoted(near).joined(separator: " or "))?" }
     return ForwardingError(.unknownSelector, selector: name, text)
   }

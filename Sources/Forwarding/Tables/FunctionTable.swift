@@ -130,9 +130,10 @@ extension ForwardingError {
   internal static func missing(_ selector: MethodSelector, of table: ProtocolTable)
     -> ForwardingError
   {
-    ForwardingError(
+    let requirer = table.isAnonymous ? "the proxy" : "protocol \"\(table.name)\""
+    return ForwardingError(
       .missingMethod, table: table.name, selector: selector.name,
-      "the function table lacks \"\(selector)\", which protocol \"\(table.name)\" requires")
+      "the function table lacks \"\(selector)\", which \(requirer) requires")
   }
 }
 

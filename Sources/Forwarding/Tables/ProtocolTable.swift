@@ -19,6 +19,9 @@ public final class ProtocolTable: Sendable {
   /// The name, unique among the registered tables.
   public let name: String
 
+  /// Whether the table has been given no name, so that messages leave it out.
+  internal var isAnonymous: Bool { name == "Anonymous" }
+
   /// The tables whose methods this one has too.
   package let parents: [ProtocolTable]
 

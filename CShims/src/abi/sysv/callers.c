@@ -16,6 +16,9 @@
 ///   straight-line   no stack words, and all moves are of 4 or 8 bytes: a caller for some numbers of registers, without a loop
 ///   general         everything else: fills all registers by loops, and pushes the stack words
 ///
+/// A fan-out may choose the general caller for any plan, and fill the registers itself (`fwd_filled_call`): that takes more
+/// time, and less of the stack.
+///
 /// A caller that loads more registers than the function has loads repeated moves (plan.c), so the numbers of registers
 /// of a plan are rounded up to those that there are callers for.
 
@@ -255,24 +258,17 @@ static void call_by_checked(const fwd_call_plan *plan, void (*function)(void), v
 
 typedef void (*any_function)(void);
 
-struct fwd_call_file {
-  uint64_t integers[FWD_INTEGER_REGISTERS];
-  double vectors[FWD_VECTOR_REGISTERS];
-  unsigned char stack[];
-};
-
-any_function fwd_call_plan_fill(const fwd_call_plan *plan, any_function function, const void *source, void *result,
-                                fwd_call_file *file) {
+/// The filler whose source is an array of pointers to all arguments.
+static any_function fill_from_pointers(const fwd_call_plan *plan, any_function function, const void *source, void *result,
+                                       fwd_call_file *file) {
   void *const *arguments = source;
+  uint64_t *integers = file->registers, *vectors = integers + FWD_INTEGER_REGISTERS;
   size_t i = 0;
-  if (plan->result == FWD_RESULT_MEMORY) file->integers[i++] = (uint64_t)(uintptr_t)result;
-  for (; i < plan->integer_count; i++) file->integers[i] = fwd_load_any(&plan->integers[i], arguments);
-  for (; i < FWD_INTEGER_REGISTERS; i++) file->integers[i] = 0;
-  for (i = 0; i < plan->vector_count; i++) {
-    uint64_t word = fwd_load_any(&plan->vectors[i], arguments);
-    memcpy(&file->vectors[i], &word, sizeof word);
-  }
-  for (; i < FWD_VECTOR_REGISTERS; i++) file->vectors[i] = 0;
+  if (plan->result == FWD_RESULT_MEMORY) integers[i++] = (uint64_t)(uintptr_t)result;
+  for (; i < plan->integer_count; i++) integers[i] = fwd_load_any(&plan->integers[i], arguments);
+  for (; i < FWD_INTEGER_REGISTERS; i++) integers[i] = 0;
+  for (i = 0; i < plan->vector_count; i++) vectors[i] = fwd_load_any(&plan->vectors[i], arguments);
+  for (; i < FWD_VECTOR_REGISTERS; i++) vectors[i] = 0;
   fwd_load_stack(plan, arguments, file->stack);
   return function;
 }
@@ -283,8 +279,7 @@ any_function fwd_call_plan_fill(const fwd_call_plan *plan, any_function function
 // its guard page.
 //   rdi  the plan     rsi  the function     rdx  the source     rcx  the memory of the result     r9  the filler
 #define CALL_STACK_SIZE_OFFSET 84
-_Static_assert(offsetof(fwd_call_plan, stack_size) == CALL_STACK_SIZE_OFFSET && offsetof(fwd_call_file, vectors) == 48 &&
-                   offsetof(fwd_call_file, stack) == 112,
+_Static_assert(offsetof(fwd_call_plan, stack_size) == CALL_STACK_SIZE_OFFSET && offsetof(fwd_call_file, stack) == 112,
                "the assembly reads them there");
 __asm__(
     ".text\n"
@@ -349,33 +344,33 @@ DECLARE_CALL(call_for_complex_x87, _Complex long double)
 
 // A function for each kind of result, with a stack frame of the size that it needs.
 
-static void call_general_for_nothing(const fwd_call_plan *plan, any_function function, const void *source,
- void *result, fwd_call_filler fill) {
+static void call_general_for_nothing(const fwd_call_plan *plan, any_function function, const void *source, void *result,
+                                     fwd_call_filler fill) {
   call_for_nothing(plan, function, source, result, NULL, fill);
 }
 
-static void call_general(const fwd_call_plan *plan, any_function function, const void *source,
- void *result, fwd_call_filler fill) {
+static void call_general(const fwd_call_plan *plan, any_function function, const void *source, void *result,
+                         fwd_call_filler fill) {
   fwd_call_returned returned = call_for_mixed(plan, function, source, result, NULL, fill);
   if (result) store_mixed(plan, returned, result);
 }
 
-static void call_general_for_integers(const fwd_call_plan *plan, any_function function, const void *source,
- void *result, fwd_call_filler fill) {
+static void call_general_for_integers(const fwd_call_plan *plan, any_function function, const void *source, void *result,
+                                      fwd_call_filler fill) {
   returned_integers returned = call_for_integers(plan, function, source, result, NULL, fill);
   if (result) store_two(returned.integers[0], returned.integers[1], plan->result_size, result);
 }
 
-static void call_general_for_vectors(const fwd_call_plan *plan, any_function function, const void *source,
- void *result, fwd_call_filler fill) {
+static void call_general_for_vectors(const fwd_call_plan *plan, any_function function, const void *source, void *result,
+                                     fwd_call_filler fill) {
   returned_vectors returned = call_for_vectors(plan, function, source, result, NULL, fill);
   uint64_t words[2];
   memcpy(words, returned.vectors, sizeof words);
   if (result) store_two(words[0], words[1], plan->result_size, result);
 }
 
-static void call_general_for_x87(const fwd_call_plan *plan, any_function function, const void *source,
- void *result, fwd_call_filler fill) {
+static void call_general_for_x87(const fwd_call_plan *plan, any_function function, const void *source, void *result,
+                                 fwd_call_filler fill) {
   if (plan->result == FWD_RESULT_X87) {
     long double returned = call_for_x87(plan, function, source, result, NULL, fill);
     if (result) memcpy(result, &returned, plan->result_size);
@@ -388,7 +383,7 @@ static void call_general_for_x87(const fwd_call_plan *plan, any_function functio
 /// Has pointers to all arguments.
 static void call_general_with_pointers(const fwd_call_plan *plan, any_function function, void *const *arguments,
                                        void *result) {
-  plan->filled(plan, function, arguments, result, fwd_call_plan_fill);
+  plan->filled(plan, function, arguments, result, fill_from_pointers);
 }
 
 static fwd_filled_call choose_filled(const fwd_call_plan *plan) {
