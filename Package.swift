@@ -107,8 +107,9 @@ let package = Package(
     // The processor's CRC instruction, which Swift cannot name.
     .target(name: "CForwardingWire"),
     .target(
-      name: "ForwardingWire", dependencies: ["Forwarding", "CForwardingWire"],
-      swiftSettings: swiftSettings),
+      name: "ForwardingWire",
+      dependencies: ["Forwarding", "CForwardingInternal", "CForwardingWire"],
+      cSettings: internalHeaders, swiftSettings: swiftSettings),
     .systemLibrary(
       name: "CForwardingSQLite", path: "Sources/CForwardingSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),

@@ -19,6 +19,7 @@
 #endif
 
 #include "fwd_closure.h"
+#include "fwd_counter.h"
 #include "fwd_dispatch.h"
 #include "fwd_draft.h"
 #include "fwd_encoding.h"

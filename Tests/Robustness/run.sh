@@ -74,10 +74,10 @@ programs_of() {
   case $1 in
     debug) echo "hostile nesting allocation_failures fan_out_ways" ;;
     # Without `reclaim`: the thread sanitizer crashes in threads' exit handlers, which that program uses.
-    thread) echo "threads quick_lock fork selectors mailboxes anchors" ;;
+    thread) echo "threads quick_lock counter fork selectors mailboxes anchors" ;;
     *)
       echo "hostile nesting allocation_failures list_model short_segments fan_out_ways fan_out_in_parts threads reclaim fork selectors"
-      echo "visitors mailboxes quick_lock registers anchors"
+      echo "visitors mailboxes quick_lock counter registers anchors"
       ;;
   esac
 }

@@ -124,6 +124,8 @@ bool fwd_thread_fence_heavy(void) {
 static void give_back(fwd_thread_block *block) {
   block->more = NULL;
   atomic_store_explicit(&block->locks, 0, memory_order_relaxed);
+  // It is 1 only in a child of fork(2), if the thread was taking a number then. Release: see counter.c.
+  atomic_store_explicit(&block->is_counting, 0, memory_order_release);
   release_block(block);
 }
 

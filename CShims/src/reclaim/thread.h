@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What each thread shows to the others: its hazard pointers (hazard.h) and whether it holds a lock (lock.c). Its first block
-/// also keeps an anchor for its next proxy.
+/// What each thread shows to the others: its hazard pointers (hazard.h), whether it holds a lock (lock.c), and whether it
+/// takes a number (counter.c). Its first block also keeps an anchor for its next proxy.
 ///
 /// A thread owns blocks of two cache lines each. It takes its first block at its first use of the package, and more
 /// if it has more than six hazard pointers at a time. All blocks ever made are linked, and none is ever freed, so other
@@ -57,6 +57,8 @@ typedef struct fwd_thread_block {
   _Atomic uint32_t locks;
   /// A `fwd_block_use`.
   _Atomic uint8_t use;
+  /// Whether the thread takes a number of a counter that it owns (counter.c), in its first block.
+  _Atomic uint8_t is_counting;
   /// A number that no other block has, or 0 after 65,534 blocks. It stays when another thread takes the block.
   uint16_t number;
   /// A thread that ends a proxy keeps the anchor here, and uses it for its next proxy (fan_out/anchor.h). Only the thread

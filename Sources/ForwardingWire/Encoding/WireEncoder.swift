@@ -3,7 +3,6 @@
 
 internal import CForwardingWire
 public import Forwarding
-internal import Synchronization
 
 /// Makes records of invocations, numbered in sequence.
 ///
@@ -18,7 +17,7 @@ internal import Synchronization
 public final class WireEncoder: Sendable {
   internal let schema: WireSchema
   private let producer: UInt32
-  private let nextSequence: Atomic<UInt64>
+  private let sequence: SequenceCounter
 
   /// Creates an encoder.
   ///
@@ -30,7 +29,7 @@ public final class WireEncoder: Sendable {
   public init(_ schema: WireSchema, producer: UInt32 = 0, startingAt sequence: UInt64 = 1) {
     self.schema = schema
     self.producer = producer
-    nextSequence = Atomic(sequence)
+    self.sequence = SequenceCounter(startingAt: sequence)
   }
 
   /// Appends the record of an invocation. The receiver and the result are not
@@ -140,7 +139,7 @@ public final class WireEncoder: Sendable {
       kind: RecordHeader.Kind.invocation, method: UInt16(truncatingIfNeeded: index),
       schema: schema.identifier, producer: producer,
       frameSize: UInt32(truncatingIfNeeded: method.frameSize),
-      sequence: nextSequence.wrappingAdd(1, ordering: .relaxed).oldValue, time: fwd_wire_time())
+      sequence: sequence.next(), time: fwd_wire_time())
     unsafe header.write(room, length: length)
     // SAFETY: all bytes of the record have been written.
     body(unsafe UnsafeRawBufferPointer(start: room, count: length).bytes)
