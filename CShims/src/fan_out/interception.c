@@ -46,6 +46,12 @@ fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *meth
   return status;
 }
 
+__attribute__((noinline)) void fwd_call_tap_slowly(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_tap *tap,
+                                                   void *const *arguments) {
+  unsigned char nothing;
+  if (fwd_tap_take(tap)) (void)fwd_call_tap(proxy, method, tap, arguments, &nothing);
+}
+
 __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                       const fwd_delivery *delivery, const fwd_tap *taps, size_t count,
                                                       fwd_error *error) {

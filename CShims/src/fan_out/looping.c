@@ -499,17 +499,20 @@ fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_
 // MARK: Interceptors
 
 /// Calls the interceptors before the deliveries. Returns pointers to the arguments.
-static inline __attribute__((always_inline)) void *const *call_earlier_taps(fwd_looped_emission *looped,
-                                                                            const fwd_taps *taps) {
+__attribute__((noinline)) static void *const *call_earlier_taps(fwd_looped_emission *looped, const fwd_taps *taps) {
   fwd_emission *state = &looped->emission;
   void *const *arguments = find_arguments(looped);
   fwd_call_taps(state->proxy, state->method, arguments, taps->taps, taps->before_count);
   return arguments;
 }
 
-/// The same as a call, which takes less of the stack and some more time.
-__attribute__((noinline)) static void *const *call_earlier_taps_apart(fwd_looped_emission *looped, const fwd_taps *taps) {
-  return call_earlier_taps(looped, taps);
+/// The same for one that is a method's only interceptor. Without a loop, which would take registers, and so stack.
+static inline __attribute__((always_inline)) void *const *call_lone_tap(fwd_looped_emission *looped, const fwd_taps *taps) {
+  void *const *arguments = find_arguments(looped);
+  // A result of no bytes has an address all the same.
+  unsigned char nothing;
+  fwd_swift_closure_call(taps->lone, NULL, arguments, &nothing);
+  return arguments;
 }
 
 /// Calls the interceptors after the deliveries.
@@ -523,6 +526,8 @@ __attribute__((noinline)) static void call_later_taps(fwd_looped_emission *loope
 /// Leaves the list and enters it again if something has been taken out of it. Returns the hazard pointer.
 static inline fwd_hazard *enter_again(const fwd_emission *state, fwd_hazard *hazard) {
   fwd_domain *domain = &fwd_proxy_list(state->proxy)->domain;
+  // See `fwd_hazard_leave`.
+  __asm__("" : "+r"(hazard));
   bool is_current = hazard && atomic_load_explicit(&hazard->entered, memory_order_relaxed) ==
                                   atomic_load_explicit(&domain->clock, memory_order_acquire);
   if (__builtin_expect(is_current, 1)) return hazard;
@@ -551,15 +556,16 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   if (has_pointers) __asm__("" : : "r"(looped) : "memory");
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   void *const *arguments = NULL;
-  if (taps->before_count > 0) {
-    arguments = has_pointers ? call_earlier_taps_apart(looped, taps) : call_earlier_taps(looped, taps);
-    // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
-    // frees them at the same moment.
-    if (taps->after_count == 0) {
-      taps = NULL;
-      hazard = enter_again(state, hazard);
-    }
+  if (__builtin_expect(taps->lone && fwd_tap_is_unlimited(taps->taps), 1)) {
+    arguments = call_lone_tap(looped, taps);
+    taps = NULL;
+  } else if (taps->before_count > 0) {
+    arguments = call_earlier_taps(looped, taps);
+    if (taps->after_count == 0) taps = NULL;
   }
+  // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
+  // frees them at the same moment.
+  if (!taps) hazard = enter_again(state, hazard);
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(state->proxy), (fwd_guard){0});

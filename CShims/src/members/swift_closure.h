@@ -38,9 +38,14 @@
 /// Whether an object's class inherits from another one. Fan-outs call this in the middle of their deliveries.
 FWD_KEEPS_REGISTERS bool fwd_object_inherits(const void *object, const void *class);
 
+/// Whether a closure takes any bytes as its arguments.
+static inline bool fwd_swift_closure_takes_all(const fwd_swift_closure *closure) {
+  return !(closure->non_null | closure->bools | closure->objects);
+}
+
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure, void *const *arguments) {
-  if (!(closure->non_null | closure->bools | closure->objects)) return true;
+  if (fwd_swift_closure_takes_all(closure)) return true;
   for (uint64_t left = closure->non_null; left; left &= left - 1) {
     if (!*(void *const *)arguments[__builtin_ctzll(left)]) return false;
   }

@@ -7,6 +7,7 @@
 
 #include "fwd_weak.h"
 #include "members/garbage.h"
+#include "members/swift_closure.h"
 
 // MARK: Liveness
 
@@ -63,8 +64,15 @@ static void free_retired(fwd_retired *retired) {
   free_taps((fwd_taps *)((char *)retired - offsetof(fwd_taps, retired)));
 }
 
+static const fwd_swift_closure *find_lone(const fwd_taps *taps) {
+  if (taps->before_count != 1 || taps->has_stub || taps->after_count > 0) return NULL;
+  const fwd_swift_closure *closure = taps->taps[0].implementation.closure;
+  return closure && fwd_swift_closure_takes_all(closure) ? closure : NULL;
+}
+
 void fwd_list_set_taps(fwd_subscriber_list *list, size_t method, fwd_taps *taps, fwd_garbage *garbage) {
   _Atomic(fwd_taps *) *all = atomic_load_explicit(&list->taps, memory_order_relaxed);
+  if (taps) taps->lone = find_lone(taps);
   if (!all && taps) {
     all = calloc(list->method_count, sizeof *all);
     if (all) {

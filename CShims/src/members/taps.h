@@ -22,10 +22,13 @@ struct fwd_liveness {
 static inline bool fwd_tap_holds(const fwd_tap *tap) {
   return atomic_load_explicit(&tap->liveness->remaining, memory_order_acquire) > 0;
 }
+/// Whether any number of calls may still begin.
+static inline bool fwd_tap_is_unlimited(const fwd_tap *tap) {
+  return atomic_load_explicit(&tap->liveness->remaining, memory_order_acquire) == SIZE_MAX;
+}
 /// Does what `fwd_liveness_take` does, inline for interceptors without a limit.
 static inline bool fwd_tap_take(const fwd_tap *tap) {
-  bool has_limit = atomic_load_explicit(&tap->liveness->remaining, memory_order_acquire) < SIZE_MAX;
-  return __builtin_expect(has_limit, 0) ? fwd_liveness_take(tap->liveness) : true;
+  return __builtin_expect(fwd_tap_is_unlimited(tap), 1) || fwd_liveness_take(tap->liveness);
 }
 
 struct fwd_taps {
@@ -33,6 +36,9 @@ struct fwd_taps {
   void *owner;
   size_t before_count, after_count;
   bool has_stub;
+  /// The closure of the only interceptor if there is only one, it is called before the subscribers, and its closure takes any
+  /// bytes as arguments. Otherwise NULL. Set when the list gets the taps.
+  const fwd_swift_closure *lone;
   /// Those before, the one instead, and those after.
   fwd_tap taps[];
 };
