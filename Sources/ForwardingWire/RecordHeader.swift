@@ -16,11 +16,23 @@ internal struct RecordHeader {
     static let firstOptional: UInt8 = 128
   }
 
-  internal var kind: UInt8
-  internal var method: UInt16
-  internal var schema: UInt32
-  internal var producer: UInt32
-  internal var frameSize: UInt32
+  /// The fields that are equal in all records of a producer's method, as two words of the
+  /// header.
+  internal struct Origin {
+    fileprivate let kind: UInt64
+    fileprivate let producer: UInt64
+
+    internal init(
+      kind: UInt8, method: UInt16, schema: UInt32, producer: UInt32, frameSize: UInt32
+    ) {
+      // The platform is little-endian: `WireSchema` checks it.
+      let marks = UInt64(kind) | UInt64(RecordHeader.version) << 8 | UInt64(method) << 16
+      self.kind = marks | UInt64(schema) << 32
+      self.producer = UInt64(producer) | UInt64(frameSize) << 32
+    }
+  }
+
+  internal var origin: Origin
   internal var sequence: UInt64
   internal var time: Int64
 
@@ -35,14 +47,11 @@ internal struct RecordHeader {
   /// Writes the header without the checksum.
   @inline(__always)
   @unsafe internal func writeUnsealed(_ base: UnsafeMutableRawPointer, length: Int) {
-    // SAFETY: a record has a header. The platform is little-endian: `WireSchema`
-    // checks it. Whole words, as the checksum reads them: the processor cannot pass on
-    // two stores to one load.
-    let marks = UInt64(kind) | UInt64(Self.version) << 8 | UInt64(method) << 16
+    // SAFETY: a record has a header. Whole words, as the checksum reads them: the processor
+    // cannot pass on two stores to one load.
     unsafe base.storeBytes(of: UInt32(truncatingIfNeeded: length), as: UInt32.self)
-    unsafe base.storeBytes(of: marks | UInt64(schema) << 32, toByteOffset: 8, as: UInt64.self)
-    unsafe base.storeBytes(
-      of: UInt64(producer) | UInt64(frameSize) << 32, toByteOffset: 16, as: UInt64.self)
+    unsafe base.storeBytes(of: origin.kind, toByteOffset: 8, as: UInt64.self)
+    unsafe base.storeBytes(of: origin.producer, toByteOffset: 16, as: UInt64.self)
     unsafe base.storeBytes(of: sequence, toByteOffset: 24, as: UInt64.self)
     unsafe base.storeBytes(of: time, toByteOffset: 32, as: Int64.self)
   }

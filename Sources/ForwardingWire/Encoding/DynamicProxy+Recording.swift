@@ -42,18 +42,13 @@ extension DynamicProxy {
     _ body: @escaping @Sendable (RawSpan) -> Void
   ) throws(WireError) -> Token {
     try declare(method)
-    let report = configuration.onError
+    let recorder = CallRecorder(
+      method, origin: encoder.origin(method, index), encoder, report: configuration.onError, body)
     do throws(ForwardingError) {
       // SAFETY: the proxy's method has the arguments of the schema's. The closure only
       // reads them.
       return try unsafe unsafeObserve(method.selector) { arguments in
-        do throws(WireError) {
-          try unsafe encoder.encode(method, index, arguments, body)
-        } catch {
-          report(
-            ForwardingError(
-              .deliveryFailed, selector: method.name, "a call was not recorded: \(error)"))
-        }
+        unsafe recorder.record(arguments)
       }
     } catch {
       throw WireError(error, selector: method.name)

@@ -36,9 +36,10 @@ extension DynamicProxy {
     var tokens: [Token] = []
     for (index, method) in schema.methods.enumerated() {
       try declare(method)
+      let origin = RecordHeader.Origin(
+        method, index: index, schema: schema.identifier, producer: producer)
       let writer = RecordWriter(
-        method: method, index: UInt16(truncatingIfNeeded: index), schema: schema.identifier,
-        producer: producer, destination: destination, report: configuration.onError)
+        method: method, origin: origin, destination: destination, report: configuration.onError)
       do throws(ForwardingError) {
         // SAFETY: the proxy's method has the arguments of the schema's. The closure only
         // reads them.
@@ -57,9 +58,7 @@ extension DynamicProxy {
 /// Makes the records of one method of a proxy.
 private struct RecordWriter: Sendable {
   let method: WireMethod
-  let index: UInt16
-  let schema: UInt32
-  let producer: UInt32
+  let origin: RecordHeader.Origin
   let destination: any RecordDestination
   let report: @Sendable (ForwardingError) -> Void
 
@@ -94,9 +93,7 @@ private struct RecordWriter: Sendable {
   @inline(__always)
   @unsafe private func finish(_ room: RecordRoom, _ length: Int) {
     let header = unsafe RecordHeader(
-      kind: RecordHeader.Kind.invocation, method: index, schema: schema, producer: producer,
-      frameSize: UInt32(truncatingIfNeeded: method.frameSize), sequence: room.number,
-      time: fwd_wire_time())
+      origin: origin, sequence: room.number, time: fwd_wire_time())
     unsafe header.writeUnsealed(room.base, length: length)
     if !destination.finish(length) { refused() }
   }

@@ -59,7 +59,7 @@ public final class WireEncoder: Sendable {
       do throws(WireError) {
         // SAFETY: the pointers are to all arguments. Their types are the method's.
         let first = invocation.signature.firstArgumentIndex
-        try unsafe encode(method, index, arguments + first) { record in
+        try unsafe encode(method, origin(method, index), arguments + first) { record in
           unsafe record.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         }
       } catch {
@@ -81,31 +81,53 @@ public final class WireEncoder: Sendable {
   ) throws(WireError) {
     // SAFETY: the schema holds the method, so it need not be retained.
     try unsafe Unmanaged.passUnretained(schema.methods[index]).use { method throws(WireError) in
-      try unsafe encode(method, index, arguments, body)
+      try unsafe encode(method, origin(method, index), arguments, body)
     }
   }
 
   /// Does the same with a method of the schema, which need not be looked up.
   @inline(__always)
   @unsafe internal func encode(
-    _ method: WireMethod, _ index: Int, _ arguments: ArgumentPointers,
+    _ method: WireMethod, _ origin: RecordHeader.Origin, _ arguments: ArgumentPointers,
+    _ body: (RawSpan) -> Void
+  ) throws(WireError) {
+    guard method.isPlain else { return try unsafe encodeAny(method, origin, arguments, body) }
+    // A constant size, so that the compiler takes it from the stack.
+    unsafe withUnsafeTemporaryAllocation(byteCount: WireMethod.stackRoom, alignment: 16) {
+      let room = unsafe $0.baseAddress.unsafelyUnwrapped
+      unsafe method.writePlainFrame(arguments, to: room)
+      unsafe complete(origin, room, method.heapStart, body)
+    }
+  }
+
+  /// The part of the header that all records of a method have.
+  @inline(__always)
+  internal func origin(_ method: WireMethod, _ index: Int) -> RecordHeader.Origin {
+    RecordHeader.Origin(method, index: index, schema: schema.identifier, producer: producer)
+  }
+
+  /// The way of methods that are not plain. A function of its own: inlined, it would take the
+  /// registers from plain methods.
+  @inline(never)
+  @unsafe private func encodeAny(
+    _ method: WireMethod, _ origin: RecordHeader.Origin, _ arguments: ArgumentPointers,
     _ body: (RawSpan) -> Void
   ) throws(WireError) {
     var length = 0
-    if method.heapStart <= Self.stackRoom {
-      // A constant size, so that the compiler takes it from the stack.
-      unsafe withUnsafeTemporaryAllocation(byteCount: Self.stackRoom, alignment: 16) {
+    if method.heapStart <= WireMethod.stackRoom {
+      unsafe withUnsafeTemporaryAllocation(byteCount: WireMethod.stackRoom, alignment: 16) {
         let room = unsafe $0.baseAddress.unsafelyUnwrapped
-        length = unsafe method.write(arguments, to: room, capacity: Self.stackRoom)
-        if length > 0 { unsafe complete(index, method, room, length, body) }
+        length = unsafe method.write(arguments, to: room, capacity: WireMethod.stackRoom)
+        if length > 0 { unsafe complete(origin, room, length, body) }
       }
     }
-    if length == 0 { try unsafe encodeMeasured(method, index, arguments, body) }
+    if length == 0 { try unsafe encodeMeasured(method, origin, arguments, body) }
   }
 
   @inline(never)
   @unsafe private func encodeMeasured(
-    _ method: WireMethod, _ index: Int, _ arguments: ArgumentPointers, _ body: (RawSpan) -> Void
+    _ method: WireMethod, _ origin: RecordHeader.Origin, _ arguments: ArgumentPointers,
+    _ body: (RawSpan) -> Void
   ) throws(WireError) {
     var failure: WireError?
     // SAFETY: room for the size of each pointer's copy.
@@ -117,7 +139,7 @@ public final class WireEncoder: Sendable {
         let room = unsafe UnsafeMutableRawPointer.allocate(byteCount: call.length, alignment: 16)
         defer { unsafe room.deallocate() }
         unsafe method.write(arguments, call, to: room)
-        unsafe complete(index, method, room, call.length, body)
+        unsafe complete(origin, room, call.length, body)
       } catch {
         failure = error
       }
@@ -125,21 +147,13 @@ public final class WireEncoder: Sendable {
     if let failure { throw failure }
   }
 
-  /// Longer records are made in allocated memory.
-  @inline(__always)
-  private static var stackRoom: Int { 1024 }
-
   /// Writes the header of a record that is complete but for that.
   @inline(__always)
   @unsafe private func complete(
-    _ index: Int, _ method: WireMethod, _ room: UnsafeMutableRawPointer, _ length: Int,
+    _ origin: RecordHeader.Origin, _ room: UnsafeMutableRawPointer, _ length: Int,
     _ body: (RawSpan) -> Void
   ) {
-    let header = RecordHeader(
-      kind: RecordHeader.Kind.invocation, method: UInt16(truncatingIfNeeded: index),
-      schema: schema.identifier, producer: producer,
-      frameSize: UInt32(truncatingIfNeeded: method.frameSize),
-      sequence: sequence.next(), time: fwd_wire_time())
+    let header = RecordHeader(origin: origin, sequence: sequence.next(), time: fwd_wire_time())
     unsafe header.write(room, length: length)
     // SAFETY: all bytes of the record have been written.
     body(unsafe UnsafeRawBufferPointer(start: room, count: length).bytes)

@@ -159,15 +159,46 @@ extension WireMethod {
   @unsafe internal func writeFrame(
     _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
   ) {
-    // SAFETY: there is room up to the heap. The places lie in the frame, and each
-    // argument has its size.
-    if hasPadding {
-      unsafe memset(base + RecordHeader.size, 0, heapStart - RecordHeader.size)
+    if hasPlainFrame {
+      unsafe writePlainFrame(arguments, to: base)
+    } else {
+      unsafe writeAnyFrame(arguments, to: base)
     }
-    // The address of an element is used, since a copy of it takes as long as the rest.
+  }
+
+  /// Writes a plain frame but for the slots of pointers.
+  @inline(__always)
+  @unsafe internal func writePlainFrame(
+    _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
+  ) {
+    // SAFETY: there is room up to the heap. The places lie in the frame, and each
+    // argument has its size. The address of an element is used, since a copy of it takes
+    // as long as the rest.
     var piece = unsafe pieces
     let last = unsafe pieces + pieceCount
     while unsafe piece < last {
+      let from = unsafe arguments[piece.pointee.argument] + piece.pointee.source
+      let place = unsafe base + piece.pointee.place
+      if unsafe piece.pointee.size == 8 {
+        unsafe place.storeBytes(of: from.loadUnaligned(as: UInt64.self), as: UInt64.self)
+      } else {
+        unsafe place.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
+      }
+      unsafe piece += 1
+    }
+  }
+
+  /// A function of its own, since its calls would take the registers from plain frames.
+  @inline(never)
+  @unsafe private func writeAnyFrame(
+    _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
+  ) {
+    // SAFETY: as for a plain frame.
+    if hasPadding {
+      unsafe memset(base + RecordHeader.size, 0, heapStart - RecordHeader.size)
+    }
+    for index in 0..<pieceCount {
+      let piece = unsafe pieces + index
       let from = unsafe arguments[piece.pointee.argument] + piece.pointee.source
       let place = unsafe base + piece.pointee.place
       let size = unsafe piece.pointee.size
@@ -178,7 +209,6 @@ extension WireMethod {
       } else {
         unsafe memcpy(place, from, size)
       }
-      unsafe piece += 1
     }
   }
 
@@ -253,6 +283,15 @@ extension WireMethod {
       .limitExceeded,
       "the heap of \"\(name)\" is larger than \(WireLimits.heapSize) bytes at "
         + place(ofPointer: index), selector: name)
+  }
+}
+
+extension RecordHeader.Origin {
+  /// The origin of a method's invocations.
+  internal init(_ method: WireMethod, index: Int, schema: UInt32, producer: UInt32) {
+    self.init(
+      kind: RecordHeader.Kind.invocation, method: UInt16(truncatingIfNeeded: index),
+      schema: schema, producer: producer, frameSize: UInt32(truncatingIfNeeded: method.frameSize))
   }
 }
 

@@ -32,7 +32,8 @@ internal enum SchemaRecord {
       let base = unsafe bytes.baseAddress.unsafelyUnwrapped
       unsafe identifier = Self.identifier(base, length: bytes.count)
       unsafe RecordHeader(
-        kind: RecordHeader.Kind.schema, method: 0, schema: identifier, producer: 0, frameSize: 0,
+        origin: RecordHeader.Origin(
+          kind: RecordHeader.Kind.schema, method: 0, schema: identifier, producer: 0, frameSize: 0),
         sequence: 0, time: 0
       ).write(base, length: bytes.count)
     }

@@ -27,10 +27,19 @@ internal import Forwarding
     var size: Int
   }
 
+  /// The room that an encoder takes from the stack. Longer records are made in allocated
+  /// memory.
+  @inline(__always)
+  internal static var stackRoom: Int { 1024 }
+
   internal let pieces: UnsafeMutablePointer<Piece>
   internal let pieceCount: Int
   /// Whether the frame has bytes that no argument fills.
   internal let hasPadding: Bool
+  /// Whether the frame consists of words and half words of arguments, and of pointers' slots.
+  internal let hasPlainFrame: Bool
+  /// Whether a record of the method is a header and a plain frame, and not a long one.
+  internal let isPlain: Bool
 
   /// A pointer argument, whose slot in the frame has the offset and the size of its
   /// copy in the heap.
@@ -76,6 +85,8 @@ internal import Forwarding
     heapStart = (RecordHeader.size + signature.frameSize + 7) & ~7
     let filled = pieces.reduce(pointers.count * 8) { $0 + $1.size }
     hasPadding = RecordHeader.size + filled != heapStart
+    hasPlainFrame = !hasPadding && pieces.allSatisfy { $0.size == 8 || $0.size == 4 }
+    isPlain = hasPlainFrame && pointers.isEmpty && heapStart <= Self.stackRoom
     pieceCount = pieces.count
     pointerCount = pointers.count
     self.codedTypes = codedTypes.contains { $0 != nil } ? codedTypes : []
