@@ -14,6 +14,7 @@
   @safe internal struct Arena: ~Copyable {
     internal private(set) var base: UnsafeMutableRawPointer?
     internal private(set) var capacity = 0
+    /// The size of the records, set when the transaction is taken.
     internal var used = 0
 
     internal init() {}
@@ -23,14 +24,11 @@
       unsafe free(base)
     }
 
-    /// Returns room after the used bytes; nil if there is no memory.
-    @inline(__always)
-    @unsafe internal mutating func reserve(_ length: Int) -> UnsafeMutableRawPointer? {
-      if used + length > capacity { guard grow(used + length) else { return nil } }
-      return unsafe base.unsafelyUnwrapped + used
-    }
+    /// Gets memory for so many bytes, and keeps those that it has.
+    ///
+    /// - Returns: false if there is no memory.
+    internal mutating func reserve(_ length: Int) -> Bool { length <= capacity || grow(length) }
 
-    @inline(never)
     private mutating func grow(_ size: Int) -> Bool {
       let size = max(size, 2 * capacity, 1 << 16)
       // SAFETY: the memory comes from here, and belongs to this arena alone.

@@ -16,7 +16,7 @@
   /// The package's `Lock` has no conditions, and each recorded call takes this one.
   @safe internal final class ConditionLock: @unchecked Sendable {
     // Sendable: only the functions of the locks change the memory after `init`.
-    private let quick = UnsafeMutablePointer<fwd_quick_lock>.allocate(capacity: 1)
+    internal let quick = UnsafeMutablePointer<fwd_quick_lock>.allocate(capacity: 1)
     /// The mutex of the conditions. Threads lock it while they hold the quick lock, and a
     /// waiting thread unlocks the quick lock only afterwards, so it misses no wake-up. A wait
     /// ends with the mutex alone, which is unlocked before the quick lock is locked.

@@ -28,7 +28,8 @@
       /// Whether a caller waits until it is durable, whatever the journal's durability.
       var mustSync = false
 
-      var isEmpty: Bool { arena.used == 0 && schemas.isEmpty && marks.isEmpty && !mustSync }
+      /// Whether there is nothing to do but to store records.
+      var hasOnlyRecords: Bool { schemas.isEmpty && marks.isEmpty && !mustSync }
     }
 
     /// Whether the queue takes records.
@@ -56,29 +57,21 @@
     /// Whether each call waits until its record is durable.
     private let waitsForEach: Bool
 
-    private let lock = ConditionLock()
+    private let lock: ConditionLock
+    /// The memory of the transaction's arena, and the position of the next record.
+    internal let area: UnsafeMutablePointer<RecordArea>
     @exclusivity(unchecked) private var state = State.open { didSet { unsafe updateLimits() } }
     @exclusivity(unchecked) private var writer = Writer.paced { didSet { unsafe updateLimits() } }
     /// The transaction that records are added to.
     @exclusivity(unchecked) private var transaction: Transaction
     /// The arena of the transaction after it.
     @exclusivity(unchecked) private var spare = Arena()
-    /// The position of the next record.
-    @exclusivity(unchecked) private var next: Int
-    /// Up to this many used bytes, a record needs neither a wait nor more memory.
-    @exclusivity(unchecked) private var roomEnd = 0
-    /// Up to this many used bytes, a record need not wake the writer. -1 if every record must.
-    @exclusivity(unchecked) private var quietEnd = 0
     /// The number of the last transaction that is stored.
     @exclusivity(unchecked) private var stored = 0
     /// The last position of each mark, stored or about to be.
     private var marks: [String: Int]
     /// When the last transaction was taken, in `steadyTime`.
     private var lastTaken = 0
-
-    /// How far ahead memory is fetched, in bytes. Several short records are made while a line
-    /// comes from another processor.
-    private static let prefetched = 512
 
     internal init(
       _ path: String, first: Int, marks: [String: Int], limit: Int, durability: Journal.Durability
@@ -88,36 +81,30 @@
       self.limit = max(limit, 1)
       interval = durability.interval
       waitsForEach = durability == .everyCall
-      unsafe next = first
+      lock = ConditionLock()
+      unsafe area = .allocate(capacity: 1)
       unsafe transaction = Transaction(number: 1, arena: Arena(), first: first)
+      unsafe area.initialize(to: RecordArea(next: first))
+    }
+
+    deinit {
+      // SAFETY: allocated in `init`, and no thread uses it any more.
+      unsafe area.deallocate()
     }
 
     // MARK: Calls
 
-    @unsafe internal func begin(_ length: Int) -> RecordRoom? {
-      lock.lock()
-      if unsafe roomEnd &- transaction.arena.used < length && !makeRoom(length) {
-        lock.unlock()
-        return nil
-      }
-      // Read now, since the writer may have taken the transaction while this waited for room.
-      let used = unsafe transaction.arena.used
-      // The writer's core had these cache lines last. Without the prefetch, the next lock would wait
-      // for the stores to them.
-      let base = unsafe transaction.arena.base.unsafelyUnwrapped
-      unsafe fwd_prefetch_to_write(base + (used &+ Self.prefetched))
-      return unsafe (base + used, roomEnd &- used, UInt64(truncatingIfNeeded: next))
+    internal var areaLock: UnsafeMutablePointer<fwd_quick_lock> { unsafe lock.quick }
+
+    internal func makeRoom(_ length: Int) -> Bool {
+      guard waitForRoom(length), reserve(length) else { return false }
+      unsafe updateLimits()
+      // One longer than the limit is the only one of its transaction.
+      unsafe area.pointee.roomEnd = max(area.pointee.roomEnd, area.pointee.used + length)
+      return true
     }
 
-    internal func finish(_ length: Int) -> Bool {
-      let used = unsafe transaction.arena.used &+ length
-      unsafe transaction.arena.used = used
-      if length > 0 { unsafe next &+= 1 }
-      let isStored =
-        unsafe used <= quietEnd || length == 0 || wakeWriter(waiting: waitsForEach) == nil
-      lock.unlock()
-      return isStored
-    }
+    internal func recordAdded() -> Bool { wakeWriter(waiting: waitsForEach) == nil }
 
     internal var refusal: String {
       lock.lock()
@@ -127,24 +114,20 @@
 
     // MARK: With the lock held
 
-    /// Sets what `begin` and `finish` compare with, instead of all that it is made from.
+    /// Sets what each record compares with, instead of all that it is made from.
     @unsafe private func updateLimits() {
-      unsafe roomEnd = isOpen ? min(transaction.arena.capacity, limit) : 0
-      unsafe quietEnd = waitsForEach || writer == .idle ? -1 : halfFull
+      unsafe area.pointee.roomEnd = isOpen ? min(transaction.arena.capacity, limit) : 0
+      // -1 if the writer must be woken for every record.
+      unsafe area.pointee.quietEnd = waitsForEach || writer == .idle ? -1 : halfFull
     }
 
-    /// Waits for room, and gets memory for it.
+    /// Gets memory for so many more bytes of records.
     ///
-    /// - Returns: false if the queue takes no records, or if there is no memory.
-    @inline(never)
-    private func makeRoom(_ length: Int) -> Bool {
-      guard waitForRoom(length), unsafe transaction.arena.reserve(length) != nil else {
-        return false
-      }
-      unsafe updateLimits()
-      // One longer than the limit is the only one of its transaction.
-      unsafe roomEnd = max(roomEnd, transaction.arena.used + length)
-      return true
+    /// - Returns: false if there is no memory.
+    private func reserve(_ length: Int) -> Bool {
+      let isReserved = unsafe transaction.arena.reserve(area.pointee.used + length)
+      unsafe area.pointee.base = unsafe transaction.arena.base
+      return isReserved
     }
 
     private var isOpen: Bool { if case .open = unsafe state { true } else { false } }
@@ -162,12 +145,17 @@
       }
     }
 
+    /// Whether the writer has nothing to do.
+    private var isEmpty: Bool {
+      unsafe area.pointee.used == 0 && transaction.hasOnlyRecords
+    }
+
     private var halfFull: Int { limit / 2 }
 
-    private var isHalfFull: Bool { unsafe transaction.arena.used > halfFull }
+    private var isHalfFull: Bool { unsafe area.pointee.used > halfFull }
 
     private func hasRoom(_ length: Int) -> Bool {
-      unsafe transaction.arena.used + length <= limit
+      unsafe area.pointee.used + length <= limit
     }
 
     /// Waits for room. A record longer than the limit has room in an empty arena.
@@ -175,7 +163,7 @@
     /// - Returns: false if the queue takes no records.
     private func waitForRoom(_ length: Int) -> Bool {
       while isOpen {
-        if unsafe hasRoom(length) || transaction.arena.used == 0 { return true }
+        if unsafe hasRoom(length) || area.pointee.used == 0 { return true }
         unsafe writer = .urged
         lock.signal()
         lock.waitForChange()
@@ -224,9 +212,8 @@
       let length = ranges.reduce(0) { $0 + $1.count }
       lock.lock()
       defer { lock.unlock() }
-      guard waitForRoom(length), let room = unsafe transaction.arena.reserve(max(length, 1)) else {
-        throw refusalError
-      }
+      guard waitForRoom(length), reserve(max(length, 1)) else { throw refusalError }
+      let room = unsafe area.pointee.base.unsafelyUnwrapped + area.pointee.used
       unsafe bytes.withUnsafeBytes { bytes in
         var end = 0
         for range in ranges {
@@ -236,8 +223,8 @@
           end += range.count
         }
       }
-      unsafe transaction.arena.used += length
-      unsafe next += ranges.count
+      unsafe area.pointee.used += length
+      unsafe area.pointee.next += ranges.count
       for (name, position) in marks {
         unsafe transaction.marks[name] = position
         self.marks[name] = position
@@ -266,7 +253,7 @@
       guard isOpen else { throw refusalError }
       if isSynced { unsafe transaction.mustSync = true }
       // If the transaction is empty, the writer may still store the one before it.
-      let number = unsafe transaction.isEmpty ? transaction.number - 1 : transaction.number
+      let number = unsafe isEmpty ? transaction.number - 1 : transaction.number
       unsafe writer = .urged
       lock.signal()
       if let failure = waitUntilStored(number) { throw failure }
@@ -322,7 +309,7 @@
           lock.wait(nanoseconds: left)
         }
       }
-      while unsafe transaction.isEmpty {
+      while isEmpty {
         guard isOpen else { return nil }
         unsafe writer = .idle
         lock.wait()
@@ -330,9 +317,13 @@
       unsafe writer = .paced
       lastTaken = steadyTime()
       unsafe transaction.takenAt = lastTaken
-      var taken = unsafe Transaction(number: transaction.number + 1, arena: Arena(), first: next)
+      unsafe transaction.arena.used = unsafe area.pointee.used
+      var taken = unsafe Transaction(
+        number: transaction.number + 1, arena: Arena(), first: area.pointee.next)
       unsafe swap(&taken.arena, &spare)
       unsafe swap(&taken, &transaction)
+      unsafe area.pointee.base = unsafe transaction.arena.base
+      unsafe area.pointee.used = 0
       unsafe updateLimits()
       return taken
     }

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+package import CForwardingInternal
 internal import CForwardingWire
 package import Forwarding
 
-/// Memory in which records are made where they stay, instead of being copied there.
+/// What stores the records of an area.
 package protocol RecordDestination: AnyObject, Sendable {
-  /// Returns room for a record, aligned to 8 bytes, and the record's sequence number.
-  /// `finish` follows on the same thread. Nil if the destination takes no records.
+  /// Where records are made. Valid as long as the destination.
+  @unsafe var area: UnsafeMutablePointer<RecordArea> { get }
+
+  /// The lock that protects the area. Valid as long as the destination.
+  @unsafe var areaLock: UnsafeMutablePointer<fwd_quick_lock> { get }
+
+  /// Makes room for a record in the area, whose lock the caller holds. May unlock it meanwhile.
   ///
   /// - Parameter length: the least size of the room.
-  @unsafe func begin(_ length: Int) -> RecordRoom?
+  /// - Returns: false if the destination takes no records.
+  func makeRoom(_ length: Int) -> Bool
 
-  /// Ends what `begin` began: adds a record of `length` bytes, without a checksum yet. If `length`
-  /// is 0, adds none.
+  /// Is told, under the lock, of a record beyond the area's `quietEnd`. May unlock it meanwhile.
   ///
   /// - Returns: false if the record has been lost.
-  func finish(_ length: Int) -> Bool
+  func recordAdded() -> Bool
 
-  /// Why `begin` has returned nil, or `finish` false.
+  /// Why `makeRoom` or `recordAdded` has returned false.
   var refusal: String { get }
 }
-
-/// Where a record is made, how much room is there, and the record's sequence number.
-package typealias RecordRoom = (base: UnsafeMutableRawPointer, capacity: Int, number: UInt64)
 
 extension DynamicProxy {
   /// Makes records as `record(with:_:)` does, in place.
   ///
-  /// The destination numbers the records and writes their checksums later, with
-  /// `RecordBytes.seal`.
+  /// The destination writes the records' checksums later, with `RecordBytes.seal`.
   package func record(
     _ schema: WireSchema, producer: UInt32, into destination: any RecordDestination
   ) throws(WireError) -> Token {
@@ -38,8 +40,9 @@ extension DynamicProxy {
       try declare(method)
       let origin = RecordHeader.Origin(
         method, index: index, schema: schema.identifier, producer: producer)
-      let writer = RecordWriter(
-        method: method, origin: origin, destination: destination, report: configuration.onError)
+      let writer = unsafe RecordWriter(
+        method: method, origin: origin, area: destination.area, lock: destination.areaLock,
+        destination: destination, report: configuration.onError)
       do throws(ForwardingError) {
         // SAFETY: the proxy's method has the arguments of the schema's. The closure only
         // reads them.
@@ -56,21 +59,26 @@ extension DynamicProxy {
 }
 
 /// Makes the records of one method of a proxy.
-private struct RecordWriter: Sendable {
+@safe private struct RecordWriter: @unchecked Sendable {
+  // Sendable: the area is used under its lock, and all else is immutable.
+  // SAFETY: of each `unsafe` without another reason below, this.
   let method: WireMethod
   let origin: RecordHeader.Origin
+  let area: UnsafeMutablePointer<RecordArea>
+  let lock: UnsafeMutablePointer<fwd_quick_lock>
   let destination: any RecordDestination
   let report: @Sendable (ForwardingError) -> Void
 
   @inline(__always)
   @unsafe func write(_ arguments: ArgumentPointers) {
-    guard let room = unsafe destination.begin(method.heapStart) else { return refused() }
-    let length = unsafe method.write(arguments, to: room.base, capacity: room.capacity)
+    guard lockRoom(method.heapStart) else { return refused() }
+    let base = unsafe area.pointee.end
+    let length = unsafe method.write(arguments, to: base, capacity: area.pointee.room)
     if length == 0 {
-      _ = destination.finish(0)
+      unlock()
       return unsafe writeMeasured(arguments)
     }
-    unsafe finish(room, length)
+    unsafe finish(base, length)
   }
 
   @inline(never)
@@ -81,21 +89,38 @@ private struct RecordWriter: Sendable {
         var call = unsafe MeasuredCall(sizes: sizes.baseAddress.unsafelyUnwrapped)
         defer { unsafe call.end() }
         try unsafe method.measure(arguments, &call)
-        guard let room = unsafe destination.begin(call.length) else { return refused() }
-        unsafe method.write(arguments, call, to: room.base)
-        unsafe finish(room, call.length)
+        guard unsafe lockRoom(call.length) else { return refused() }
+        let base = unsafe area.pointee.end
+        unsafe method.write(arguments, call, to: base)
+        unsafe finish(base, call.length)
       } catch {
         failed(error.description)
       }
     }
   }
 
+  /// Locks the area if it has room for a record.
   @inline(__always)
-  @unsafe private func finish(_ room: RecordRoom, _ length: Int) {
+  private func lockRoom(_ length: Int) -> Bool {
+    unsafe fwd_quick_lock_lock(lock)
+    if unsafe area.pointee.room >= length || destination.makeRoom(length) { return true }
+    unlock()
+    return false
+  }
+
+  @inline(__always)
+  private func unlock() { unsafe fwd_quick_lock_unlock(lock) }
+
+  /// Completes the record at the end of the area, and unlocks it.
+  @inline(__always)
+  @unsafe private func finish(_ base: UnsafeMutableRawPointer, _ length: Int) {
     let header = unsafe RecordHeader(
-      origin: origin, sequence: room.number, time: fwd_wire_time())
-    unsafe header.writeUnsealed(room.base, length: length)
-    if !destination.finish(length) { refused() }
+      origin: origin, sequence: UInt64(truncatingIfNeeded: area.pointee.next),
+      time: fwd_wire_time())
+    unsafe header.writeUnsealed(base, length: length)
+    let isStored = unsafe !area.pointee.add(length) || destination.recordAdded()
+    unlock()
+    if !isStored { refused() }
   }
 
   @inline(never)
