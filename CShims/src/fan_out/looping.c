@@ -134,14 +134,16 @@ static inline __attribute__((always_inline)) void drop(uintptr_t held, bool is_w
   if (is_weak) fwd_release_counted((void *)held);
 }
 
+/// Where a closure gets its result, which has no bytes, but an address all the same: a member that is not in use, since a variable
+/// would take stack at each level of a recursion.
+static inline void *room_for_nothing(fwd_looped_emission *looped) { return &looped->emission.arguments; }
+
 /// Calls a closure, which may ask for its subscription.
 static inline __attribute__((always_inline)) void call_closure(fwd_looped_emission *looped, const fwd_record *record,
                                                                const fwd_swift_closure *closure,
                                                                void *const *arguments) {
-  // A result of no bytes has an address all the same.
-  unsigned char nothing;
   looped->record = record;
-  fwd_swift_closure_call(closure, record->receiver, arguments, &nothing);
+  fwd_swift_closure_call(closure, record->receiver, arguments, room_for_nothing(looped));
   // What runs from here on is not the subscriber.
   looped->record = NULL;
 }
@@ -164,7 +166,7 @@ static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emi
       if (implementation->packed) deliver_slowly(looped, record);
       return;
     }
-    if (!arguments) arguments = find_arguments(looped);
+    if (!arguments) arguments = has_frame ? find_arguments(looped) : state->delivery->arguments;
     if (__builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) {
       // `fwd_deliver_to` finds out why, and reports it.
       deliver_slowly(looped, record);
@@ -506,13 +508,26 @@ __attribute__((noinline)) static void *const *call_earlier_taps(fwd_looped_emiss
   return arguments;
 }
 
-/// The same for one that is a method's only interceptor. Without a loop, which would take registers, and so stack.
+/// Whether a method has only one interceptor, which can be called without a loop: a loop would take registers, and so stack.
+static inline bool is_lone(const fwd_taps *taps) { return taps->lone && fwd_tap_is_unlimited(taps->taps); }
+
+/// Calls a method's only interceptor. Returns pointers to the arguments.
 static inline __attribute__((always_inline)) void *const *call_lone_tap(fwd_looped_emission *looped, const fwd_taps *taps) {
   void *const *arguments = find_arguments(looped);
-  // A result of no bytes has an address all the same.
-  unsigned char nothing;
-  fwd_swift_closure_call(taps->lone, NULL, arguments, &nothing);
+  fwd_swift_closure_call(taps->lone, NULL, arguments, room_for_nothing(looped));
   return arguments;
+}
+
+/// Calls the interceptors before the deliveries of a delivery that has pointers. A call, which takes less of the stack at each
+/// level of a recursion. Returns the taps, or NULL if there are none after the deliveries.
+__attribute__((noinline)) static const fwd_taps *call_taps_of_pointers(fwd_looped_emission *looped, const fwd_taps *taps) {
+  if (taps->before_count == 0) return taps;
+  if (__builtin_expect(is_lone(taps), 1)) {
+    call_lone_tap(looped, taps);
+    return NULL;
+  }
+  call_earlier_taps(looped, taps);
+  return taps->after_count > 0 ? taps : NULL;
 }
 
 /// Calls the interceptors after the deliveries.
@@ -556,11 +571,10 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   if (has_pointers) __asm__("" : : "r"(looped) : "memory");
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   void *const *arguments = NULL;
-  if (__builtin_expect(taps->lone && fwd_tap_is_unlimited(taps->taps), 1)) {
-    arguments = call_lone_tap(looped, taps);
-    taps = NULL;
+  if (has_pointers) {
+    taps = call_taps_of_pointers(looped, taps);
   } else if (taps->before_count > 0) {
-    arguments = call_earlier_taps(looped, taps);
+    arguments = __builtin_expect(is_lone(taps), 1) ? call_lone_tap(looped, taps) : call_earlier_taps(looped, taps);
     if (taps->after_count == 0) taps = NULL;
   }
   // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
@@ -571,6 +585,11 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(state->proxy), (fwd_guard){0});
   size_t asked = deliver_to_reading(looped, &reading, arguments, !has_pointers);
   state->frame.kind = FWD_NESTING_OTHER;
+  // The usual case, in which the fan-out succeeds. Others are called when the fan-out has been left.
+  if (!has_pointers && taps && is_lone(taps) && state->responses > 0 && !state->failure) {
+    call_lone_tap(looped, taps);
+    taps = NULL;
+  }
   fwd_emission_leave(state, state->frame.met_dead ? fwd_visited_as_announced(state, hazard, asked) : 0);
   fwd_status status = end(looped, asked, error);
   if (status == FWD_OK && taps) call_later_taps(looped, taps);
