@@ -134,7 +134,7 @@ private final class ForwarderEnd<Service: AnyObject, Proxy: SlotProxy> {
     guard let identity = service.map({ ObjectIdentifier($0) }) else { return }
     service = nil
     // The hub of an object that this forwarder alone kept alive goes with it.
-    HubRegistry.collect(identity)
+    HubRegistry.forwarderEnded(identity)
   }
 }
 

@@ -42,9 +42,9 @@ package enum DelegateSlots {
 
   /// Releases the hubs of objects that have died, each on the actor that its
   /// object belonged to. A hub is released without this call when a forwarder
-  /// was the last to keep its object alive. The others are looked for when there
-  /// are twice as many hubs as after the last time, and at least 16. So call
-  /// this only to have memory back at once.
+  /// was the last to keep its object alive. The others are looked for whenever a
+  /// hub is made or a forwarder ends; if there are more than 64 hubs, when their
+  /// number has doubled.
   ///
   /// - Returns: the number of hubs.
   /// - Complexity: O(*n*) in the number of hubs.

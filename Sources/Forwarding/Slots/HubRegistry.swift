@@ -4,9 +4,10 @@
 /// The hubs of objects that have no room for them: without Objective-C, nothing
 /// can be attached to an object.
 ///
-/// The registry keeps a hub until its object has died. It learns that from the
-/// forwarder that released the object last, or from `collect`, which also runs
-/// when the number of hubs has doubled. A hub is released on the actor that its
+/// The registry keeps a hub until its object has died. Nothing tells it of a
+/// death, except a forwarder that released the object last. So it looks for hubs
+/// of dead objects: as long as there are few hubs, whenever a hub is made or a
+/// forwarder ends; otherwise when the number of hubs has doubled. A hub is released on the actor that its
 /// object belonged to. A hub without an actor has no strong reference to a
 /// listener by then, since only forwarders have those kept alive, and a
 /// forwarder keeps the object alive too.
@@ -37,11 +38,13 @@ internal enum HubRegistry {
   private struct Table {
     var entries: [ObjectIdentifier: [Entry]] = [:]
     var count = 0
-    /// The number of hubs at which `collect` runs.
-    var collectsAt = minimum
+    /// The number of hubs from which on a new one makes `collect` run.
+    var collectsAt = 2 * few
     var nextNumber: UInt64 = 0
 
-    static let minimum = 16
+    static let few = 64
+
+    var hasFew: Bool { count <= Table.few }
 
     mutating func add(_ key: ObjectIdentifier, _ candidate: Candidate) {
       entries[key, default: []].append(
@@ -115,7 +118,7 @@ internal enum HubRegistry {
       let outcome = table.withLock { table -> (isAdded: Bool, collects: Bool) in
         guard table.entries[key]?.map(\.number) ?? [] == numbers else { return (false, false) }
         table.add(key, new)
-        return (true, table.count >= table.collectsAt)
+        return (true, table.hasFew || table.count >= table.collectsAt)
       }
       if outcome.collects { collect() }
       if outcome.isAdded { return hub }
@@ -140,14 +143,16 @@ internal enum HubRegistry {
     let all = table.withLock { $0.entries.mapValues { $0.map(Watched.init) } }
     for (key, watched) in all { collect(key, watched) }
     return table.withLock { table in
-      table.collectsAt = max(Table.minimum, 2 * table.count)
+      table.collectsAt = 2 * max(Table.few, table.count)
       return table.count
     }
   }
 
-  /// Releases the hubs of an object, if it is dead.
-  internal static func collect(_ key: ObjectIdentifier) {
+  /// Releases the hubs of an object that a forwarder has released, if it is dead;
+  /// and those of all dead objects, if there are few hubs.
+  internal static func forwarderEnded(_ key: ObjectIdentifier) {
     collect(key, table.withLock { $0.entries[key]?.map(Watched.init) } ?? [])
+    if table.withLock(\.hasFew) { collect() }
   }
 
   /// An entry without its hub, which a copy would keep alive.

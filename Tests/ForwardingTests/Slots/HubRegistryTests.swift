@@ -52,6 +52,34 @@ private func comes(_ condition: () -> Bool) -> Bool {
     #expect(comes { hub == nil })
   }
 
+  // In a process of its own, where no other test makes hubs.
+  @Test func `the next hub, or the end of a forwarder, ends the signals of a dead service`() async {
+    await #expect(processExitsWith: .success) {
+      func makesNothing() {}
+      func endsForwarder() { _ = DelegateForwarder(Fetcher()) }
+      func makesHub() { _ = DelegateHub.of(Fetcher()) }
+      for (isCollected, act) in [(false, makesNothing), (true, endsForwarder), (true, makesHub)] {
+        weak var hub: DelegateHub<FetchProxy>?
+        var signal: MethodSignal<Int32>?
+        do {
+          let fetcher = Fetcher()
+          do {
+            let forwarder = DelegateForwarder(fetcher)
+            hub = forwarder.hub
+            signal = try forwarder.proxy.forwardingProxy.signal(for: "fetched:") { $0 }
+          }
+          #expect(hub != nil)
+        }
+        act()
+        #expect((hub == nil) == isCollected)
+        // The signal of a live proxy would wait for ever.
+        if isCollected, var elements = signal?.makeAsyncIterator() {
+          #expect(await elements.next() == nil)
+        }
+      }
+    }
+  }
+
   @Test func `nobody who collects becomes the last one to have a service`() {
     final class Local: Fetcher {
       let thread = pthread_self()
