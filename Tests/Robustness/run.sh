@@ -72,12 +72,12 @@ flags_of() {
 
 programs_of() {
   case $1 in
-    debug) echo "hostile nesting allocation_failures fan_out_ways" ;;
+    debug) echo "hostile nesting allocation_failures fan_out_ways filled_calls" ;;
     # Without `reclaim`: the thread sanitizer crashes in threads' exit handlers, which that program uses.
     thread) echo "threads quick_lock counter fork selectors mailboxes anchors" ;;
     *)
       echo "hostile nesting allocation_failures list_model short_segments fan_out_ways fan_out_in_parts threads reclaim fork selectors"
-      echo "visitors mailboxes quick_lock counter registers anchors"
+      echo "visitors mailboxes quick_lock counter registers anchors filled_calls"
       ;;
   esac
 }
