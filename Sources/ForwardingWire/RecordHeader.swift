@@ -19,16 +19,17 @@ internal struct RecordHeader {
   /// The fields that are equal in all records of a producer's method, as two words of the
   /// header.
   internal struct Origin {
-    fileprivate let kind: UInt64
-    fileprivate let producer: UInt64
+    /// The words at the offsets 8 and 16.
+    fileprivate let wordAt8: UInt64
+    fileprivate let wordAt16: UInt64
 
     internal init(
       kind: UInt8, method: UInt16, schema: UInt32, producer: UInt32, frameSize: UInt32
     ) {
       // The platform is little-endian: `WireSchema` checks it.
       let marks = UInt64(kind) | UInt64(RecordHeader.version) << 8 | UInt64(method) << 16
-      self.kind = marks | UInt64(schema) << 32
-      self.producer = UInt64(producer) | UInt64(frameSize) << 32
+      wordAt8 = marks | UInt64(schema) << 32
+      wordAt16 = UInt64(producer) | UInt64(frameSize) << 32
     }
   }
 
@@ -50,8 +51,8 @@ internal struct RecordHeader {
     // SAFETY: a record has a header. Whole words, as the checksum reads them: the processor
     // cannot pass on two stores to one load.
     unsafe base.storeBytes(of: UInt32(truncatingIfNeeded: length), as: UInt32.self)
-    unsafe base.storeBytes(of: origin.kind, toByteOffset: 8, as: UInt64.self)
-    unsafe base.storeBytes(of: origin.producer, toByteOffset: 16, as: UInt64.self)
+    unsafe base.storeBytes(of: origin.wordAt8, toByteOffset: 8, as: UInt64.self)
+    unsafe base.storeBytes(of: origin.wordAt16, toByteOffset: 16, as: UInt64.self)
     unsafe base.storeBytes(of: sequence, toByteOffset: 24, as: UInt64.self)
     unsafe base.storeBytes(of: time, toByteOffset: 32, as: Int64.self)
   }

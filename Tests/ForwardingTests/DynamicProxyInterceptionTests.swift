@@ -152,6 +152,32 @@ import Testing
     withExtendedLifetime(taps) {}
   }
 
+  /// The only interceptor of a method is called in another way than one of several.
+  @Test(arguments: [false, true], [false, true])
+  func `the only tap that cannot take its argument is in nobody's way`(
+    isAfter: Bool, byFunction: Bool
+  ) throws {
+    let errors = Box<[ForwardingError]>([])
+    let proxy = try proxy(errors)
+    let calls = Box(0)
+    let token = try proxy.subscribe {
+      unsafe $0.on("text:") { (_: UnsafePointer<CChar>?) in calls.update { $0 += 1 } }
+    }
+    let refuse: @Sendable (UnsafePointer<CChar>) -> Void = { _ in Issue.record("called") }
+    let tap =
+      try unsafe isAfter ? proxy.after("text:", refuse) : proxy.before("text:", refuse)
+    if byFunction {
+      let text = unsafe Method("text:", ((UnsafePointer<CChar>?) -> Void).self)
+      let function = try unsafe proxy.functionPointer(for: text)
+      unsafe function.unsafeCast(to: (@convention(c) (UnsafePointer<CChar>?) -> Void).self)(nil)
+    } else {
+      try unsafe proxy.send("text:", nil as UnsafePointer<CChar>?)
+    }
+    #expect(calls.value == 1)
+    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    withExtendedLifetime((token, tap)) {}
+  }
+
   /// What joins during an invocation has no part in it, but the one that is
   /// called instead of the subscribers is the one of the moment.
   @Test func `one of another kind may take the place of one during an invocation`() throws {

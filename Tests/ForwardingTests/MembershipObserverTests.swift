@@ -134,6 +134,30 @@ import Testing
     #expect(take() == ["joined", "tick: true", "left", "tick: false"])
   }
 
+  /// One interceptor is called in the fan-out itself, several are called after it.
+  @Test(arguments: [1, 2], [false, true])
+  func `a member that leaves by its last delivery is told of before those after it`(
+    interceptors: Int, byFunction: Bool
+  ) throws {
+    let proxy = try make()
+    let owner = Bystander()
+    _ = try subscribe(owner, to: proxy, times: 1)
+    let others = Bystander()
+    _ = try subscribe(others, to: proxy)
+    let afters = try (0..<interceptors).map { _ in
+      try proxy.after(Self.tick) { [changes] _ in changes.update { $0.append("after") } }
+    }
+    if byFunction {
+      let function = try proxy.functionPointer(for: Self.tick)
+      unsafe function.unsafeCast(to: (@convention(c) (Int64) -> Void).self)(1)
+    } else {
+      try proxy.send(Self.tick, 1)
+    }
+    #expect(
+      take() == ["joined", "joined", "left"] + Array(repeating: "after", count: interceptors))
+    withExtendedLifetime((owner, others, afters)) {}
+  }
+
   @Test func `an observer may change the membership`() throws {
     let proxy = Box<DynamicProxy?>(nil)
     let owner = Bystander()

@@ -84,6 +84,40 @@ import Testing
     #expect(seen == Array(repeating: #"(1, 2, 3.5, "vier", 5, 6, 7, 8, 9, 10.25, 11.5)"#, count: 2))
   }
 
+  /// The frames of these are copied as words and halves of words.
+  @Test func `Halves of words arrive in order`() throws {
+    let two = Method("two:", ((Int32, Float) -> Void).self)
+    let three = Method("three:", ((Int32, UInt32, Int64) -> Void).self)
+    let text = Method("text:", ((String, Int32, Int32) -> Void).self)
+    let proxy = try DynamicProxy("Halves") {
+      $0.optional(two)
+      $0.optional(three)
+      $0.optional(text)
+    }
+    let schema = try WireSchema(of: proxy)
+    let bytes = Bytes(schema)
+    let spy = try Spy(proxy)
+    let token = try proxy.record(with: WireEncoder(schema)) { bytes.append($0) }
+    try proxy.send(two, -2, 1.5)
+    try proxy.send(three, .min, .max, -3)
+    try proxy.send(text, "fünf", -4, 5)
+    token.cancel()
+    try schema.replay(bytes.all, to: proxy)
+    #expect(spy.calls(of: two).map { "\($0)" } == ["(-2, 1.5)", "(-2, 1.5)"])
+    #expect(
+      spy.calls(of: three).map { "\($0)" }
+        == Array(repeating: "(-2147483648, 4294967295, -3)", count: 2))
+    #expect(
+      spy.calls(of: text).map { "\($0)" } == Array(repeating: #"("fünf", -4, 5)"#, count: 2))
+  }
+
+  /// A record of 123 words fills the room that the encoder has on the stack.
+  @Test(arguments: 121...126)
+  func `A record of about the size of the room on the stack arrives`(_ count: Int) throws {
+    let bytes = (1...8).map { UInt8($0) }
+    #expect(try travel("v@:" + String(repeating: "q", count: count), bytes) == bytes)
+  }
+
   @Test(arguments: [
     nil, "", "a", "seven b", "eight by", "Grüße 🎉", String(repeating: "x", count: 5000),
   ])

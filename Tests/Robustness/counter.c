@@ -36,10 +36,14 @@ static void count_one_after_another(void) {
   check_begin("threads that count one after another, each on the block of the one before");
   uint64_t first = 7;
   fwd_counter_init(&counter, first);
+  const void *owner = NULL;
   for (int i = 0; i < 5; i++, first += 10) {
     pthread_t thread;
     NEED(pthread_create(&thread, NULL, take_ten, &first) == 0);
     pthread_join(thread, NULL);
+    if (!owner) owner = counter.owner;
+    // The next thread takes over the block, and so owns the counter.
+    EXPECT(counter.owner == owner);
   }
   // This thread has a block of its own, and shares the counter.
   take_ten(&first);

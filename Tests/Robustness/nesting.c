@@ -61,7 +61,7 @@ static fwd_status intercept(void *owner, const fwd_proxy_method *method, const f
 static const fwd_proxy_operations operations = {
     .report = report, .met_the_dead = note_nothing, .find_responders = note_nothing, .intercept = intercept};
 
-typedef struct way {
+typedef struct nesting_way {
   const char *name;
   const char *encoding;
   fwd_implementation implementation;
@@ -77,29 +77,29 @@ typedef struct way {
   int64_t seen;
   /// How many subscribers there are besides the one that forwards, which is the first.
   size_t others;
-} way;
+} nesting_way;
 
 /// What a way is tried with. Each bit of the number of a trial is one of these.
-typedef struct trial {
+typedef struct nesting_trial {
   /// The subscribers are objects that are held weakly.
   bool is_weak;
   /// The subscribers are Swift closures.
   bool is_closure;
   /// The C function pointer is one that nobody destroys.
   bool is_owned;
-} trial;
+} nesting_trial;
 enum { trial_count = 8 };
 
-static trial trial_of(size_t number) {
-  return (trial){.is_weak = number & 1, .is_closure = number & 2, .is_owned = number & 4};
+static nesting_trial trial_of(size_t number) {
+  return (nesting_trial){.is_weak = number & 1, .is_closure = number & 2, .is_owned = number & 4};
 }
 
 /// Of the way that is tried at the moment.
 static struct {
   fwd_proxy *proxy;
   fwd_proxy_method method;
-  const way *way;
-  trial trial;
+  const nesting_way *way;
+  nesting_trial trial;
   fwd_closure *closure;
   fwd_owned_function *owned;
   /// That of one of the two.
@@ -304,7 +304,7 @@ static fwd_status answer_packed(const void *context, void *receiver, void *const
 #endif
 
 /// A closure for the method of a way.
-static fwd_implementation closure_implementation(const way *way) {
+static fwd_implementation closure_implementation(const nesting_way *way) {
 #if FWD_HAS_SWIFTCALL
   static fwd_swift_closure closure = {.takes_receiver = true};
   closure.function = (void (*)(void))(way->encoding[0] == 'v'   ? take_by_closure
@@ -467,7 +467,7 @@ static fwd_status call_wide_of_integer(void) {
       WIDE_ANSWER(" with interceptors before and after", __VA_ARGS__, .is_observed = true),                        \
       WIDE_ANSWER(" with interceptors before and after, among five subscribers", __VA_ARGS__, .is_observed = true, \
                   .others = 4)
-static const way ways[] = {
+static const nesting_way ways[] = {
     {.name = "fwd_forward, no arguments", .encoding = "v@:", .implementation = FUNCTION(take_none),
      .forward = forward_none, .seen = 0},
     {.name = "fwd_forward, four arguments", .encoding = "v@:qqdd", .implementation = FUNCTION(take_four),
@@ -660,7 +660,7 @@ static void make_function(void) {
   now.function = fwd_closure_function(now.closure);
 }
 
-static void set_up(const way *way, trial trial) {
+static void set_up(const nesting_way *way, nesting_trial trial) {
   memset(&now, 0, sizeof now);
   now.owner = object_create(NULL, NULL);
   now.object = trial.is_weak ? object_create(NULL, NULL) : NULL;
@@ -868,12 +868,12 @@ static void leave_stack(void) {
 }
 
 /// Whether a trial differs from the other trials of its way.
-static bool is_of_use(const way *way, trial trial) {
+static bool is_of_use(const nesting_way *way, nesting_trial trial) {
   if (trial.is_owned && !way->call) return false;
   return !trial.is_closure || (FWD_HAS_SWIFTCALL && !way->implementation.packed);
 }
 
-static void run(const way *way, trial trial) {
+static void run(const nesting_way *way, nesting_trial trial) {
   // The names are printed at the end, too.
   static char names[trial_count * sizeof ways / sizeof *ways][3][192];
   static size_t count;

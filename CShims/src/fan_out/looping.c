@@ -134,8 +134,8 @@ static inline __attribute__((always_inline)) void drop(uintptr_t held, bool is_w
   if (is_weak) fwd_release_counted((void *)held);
 }
 
-/// Where a closure gets its result, which has no bytes, but an address all the same: a member that is not in use, since a variable
-/// would take stack at each level of a recursion.
+/// Where a closure gets its result, which has no bytes, but an address all the same: a member that is not in use, since a
+/// variable would take stack at each level of a recursion.
 static inline void *room_for_nothing(fwd_looped_emission *looped) { return &looped->emission.arguments; }
 
 /// Calls a closure, which may ask for its subscription.
@@ -518,7 +518,7 @@ static inline __attribute__((always_inline)) void *const *call_lone_tap(fwd_loop
   return arguments;
 }
 
-/// Calls the interceptors before the deliveries of a delivery that has pointers. A call, which takes less of the stack at each
+/// Calls the interceptors before the deliveries of an invocation whose arguments are pointers. A call, which takes less of the stack at each
 /// level of a recursion. Returns the taps, or NULL if there are none after the deliveries.
 __attribute__((noinline)) static const fwd_taps *call_taps_of_pointers(fwd_looped_emission *looped, const fwd_taps *taps) {
   if (taps->before_count == 0) return taps;
@@ -585,8 +585,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(state->proxy), (fwd_guard){0});
   size_t asked = deliver_to_reading(looped, &reading, arguments, !has_pointers);
   state->frame.kind = FWD_NESTING_OTHER;
-  // The usual case, in which the fan-out succeeds. Others are called when the fan-out has been left.
-  if (!has_pointers && taps && is_lone(taps) && state->responses > 0 && !state->failure) {
+  // If the fan-out has succeeded, the only interceptor is called here, which saves a frame. Otherwise, and if the end of a
+  // subscription is to be told first, `call_later_taps` calls it after the fan-out has been left.
+  if (!has_pointers && taps && is_lone(taps) && state->responses > 0 && !state->failure && !state->frame.met_dead) {
     call_lone_tap(looped, taps);
     taps = NULL;
   }

@@ -36,8 +36,8 @@ struct fwd_taps {
   void *owner;
   size_t before_count, after_count;
   bool has_stub;
-  /// The closure of the only interceptor if there is only one, it does not replace the subscribers, and its closure takes any bytes
-  /// as arguments. Otherwise NULL. Set when the list gets the taps.
+  /// The closure of the only interceptor if there is only one, it does not replace the subscribers, and its closure takes any
+  /// bytes as arguments. Otherwise NULL. Set when the list gets the taps.
   const fwd_swift_closure *lone;
   /// Those before, the one instead, and those after.
   fwd_tap taps[];

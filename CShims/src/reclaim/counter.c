@@ -23,9 +23,7 @@
 
 #include "fwd_counter.h"
 
-#include <sched.h>
-#include <time.h>
-
+#include "base/pause.h"
 #include "reclaim/fence.h"
 #include "reclaim/thread.h"
 
@@ -46,11 +44,10 @@ static void wait_for(const fwd_thread_block *owner) {
   if (!fwd_thread_fence_heavy()) {
     // The system refuses the fence, which a sandbox that is entered later may do. A processor makes its stores visible
     // within microseconds, so `is_counting` is right after this.
-    struct timespec time = {.tv_nsec = 10000000};
-    nanosleep(&time, NULL);
+    fwd_sleep_ns(10000000);
   }
   // Acquire: the additions to come find the owner's last store.
-  while (atomic_load_explicit(&owner->is_counting, memory_order_acquire)) sched_yield();
+  for (unsigned count = 0; atomic_load_explicit(&owner->is_counting, memory_order_acquire);) fwd_pause_briefly(count++);
 }
 
 /// Makes the calling thread the owner if there is none. Otherwise shares the counter.
@@ -58,21 +55,24 @@ __attribute__((cold, noinline)) static void settle_owner(fwd_counter *counter) {
   fwd_lock_lock(&counter->lock);
   const void *owner = owner_of(counter);
   if (!owner) {
-    // The lock has given the thread a block, unless memory is short.
-    const void *mine = fwd_thread_blocks;
+    // The lock has given the thread a block, unless memory is short. If the light fence is a full one, it costs an owner as
+    // much as the atomic addition would.
+    const void *mine = fwd_light_fence_is_full ? NULL : fwd_thread_blocks;
     set_owner(counter, mine ? mine : &shared);
-  } else if (owner != &shared) {
+  } else if (owner != &shared && owner != fwd_thread_blocks) {
     set_owner(counter, &sharing);
     wait_for(owner);
     set_owner(counter, &shared);
   }
+  // Otherwise another thread has shared the counter, or the lock has given this thread the block of the owner, which has ended.
   fwd_lock_unlock(&counter->lock);
 }
 
 /// Takes a number if the calling thread is the owner.
 static inline bool take_as_owner(fwd_counter *counter, uint64_t *number) {
   fwd_thread_block *mine = fwd_thread_blocks;
-  if (FWD_RARELY(!mine)) return false;
+  // Asked before the fence as well, so that a shared counter costs no fence.
+  if (FWD_RARELY(!mine || __atomic_load_n(&counter->owner, __ATOMIC_RELAXED) != mine)) return false;
   atomic_store_explicit(&mine->is_counting, 1, memory_order_relaxed);
   fwd_fence_light();
   bool is_owner = __atomic_load_n(&counter->owner, __ATOMIC_RELAXED) == mine;

@@ -16,7 +16,7 @@
 ///       locks = locks - 1                            parent: forks = forks - 1, child: forks = 0
 ///
 /// The fences make this Dekker's pattern: either the fork sees `locks`, or the thread sees `forks`. A critical section
-/// runs no foreign code, so the fork waits for microseconds. The forking thread itself passes the gate: fork handlers
+/// runs no foreign code, so the fork waits for microseconds, or for the time of a heavy fence (counter.c). The forking thread itself passes the gate: fork handlers
 /// that other libraries registered before ours run while the gate is closed, and may use the package.
 ///
 /// Neither side waits for ever. A fork handler of another library may wait for a lock of its own, held by a thread that
@@ -35,6 +35,7 @@
 #include <time.h>
 
 #include "base/one_thread.h"
+#include "base/pause.h"
 #include "reclaim/thread.h"
 
 #if defined(__linux__)
@@ -136,16 +137,6 @@ static int64_t now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/// Lets other threads run for a while, longer if it has been asked often.
-static void pause_briefly(unsigned count) {
-  if (count < 20) {
-    sched_yield();
-    return;
-  }
-  struct timespec time = {.tv_nsec = 50000};
-  nanosleep(&time, NULL);
-}
-
 static void set_locks(fwd_thread_block *block, uint32_t count) {
   // Release: a fork that sees 0 sees what was done under the lock.
   atomic_store_explicit(&block->locks, count, memory_order_release);
@@ -186,7 +177,7 @@ __attribute__((cold, noinline)) static void wait_at_gate(fwd_thread_block *block
   unsigned count = 0;
   do {
     set_locks(block, 0);
-    while (still_waits(waiting)) pause_briefly(count++);
+    while (still_waits(waiting)) fwd_pause_briefly(count++);
     set_locks(block, 1);
     fwd_fence_light();
   } while (still_waits(waiting));
@@ -202,7 +193,7 @@ __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
   gate_wait waiting = begin_waiting();
   for (unsigned count = 0; still_waits(waiting);) {
     atomic_fetch_sub(&locks_without_block, 1);
-    while (still_waits(waiting)) pause_briefly(count++);
+    while (still_waits(waiting)) fwd_pause_briefly(count++);
     atomic_fetch_add(&locks_without_block, 1);
     atomic_thread_fence(memory_order_seq_cst);
   }
@@ -279,11 +270,10 @@ static void before_fork(void) {
   atomic_fetch_add(&forks, 1);
   if (!fwd_fence_heavy()) {
     // Without the fence a thread that has just begun to lock may not be seen yet. A store takes far less than this.
-    struct timespec time = {.tv_nsec = 1000000};
-    nanosleep(&time, NULL);
+    fwd_sleep_ns(1000000);
   }
   int64_t deadline = now_ns() + fwd_fork_patience_ns;
-  for (unsigned count = 0; is_any_held() && now_ns() < deadline;) pause_briefly(count++);
+  for (unsigned count = 0; is_any_held() && now_ns() < deadline;) fwd_pause_briefly(count++);
 }
 
 static void after_fork_in_parent(void) {

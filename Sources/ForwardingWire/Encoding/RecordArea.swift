@@ -11,13 +11,14 @@ internal import CForwardingInternal
 @safe package struct RecordArea {
   // SAFETY: of each `unsafe` without another reason below, the lock is held.
 
-  /// The first record, aligned to 8 bytes; nil before the first one.
+  /// The first record, aligned to 8 bytes; nil while there is no memory.
   package var base: UnsafeMutableRawPointer?
   /// The size of the records so far.
   package var used = 0
   /// Up to this many used bytes, a record needs neither a wait nor more memory.
   package var roomEnd = 0
-  /// Up to this many used bytes, the destination need not be told of a record.
+  /// Up to this many used bytes, the destination need not be told of a record; -1 if it is told
+  /// of every one.
   package var quietEnd = 0
   /// The sequence number of the next record.
   package var next: Int
@@ -32,9 +33,9 @@ internal import CForwardingInternal
   @inline(__always)
   internal var room: Int { roomEnd &- used }
 
-  /// Where the next record begins, if there is room.
+  /// Where the next record begins, if there is room. Prefetches what comes behind it.
   @inline(__always)
-  @unsafe internal var end: UnsafeMutableRawPointer {
+  @unsafe internal func nextRecord() -> UnsafeMutableRawPointer {
     // SAFETY: where there is room, there is memory.
     let end = unsafe base.unsafelyUnwrapped + used
     // The core that stores the records had these cache lines last. Without the prefetch, the next

@@ -72,7 +72,7 @@ extension DynamicProxy {
   @inline(__always)
   @unsafe func write(_ arguments: ArgumentPointers) {
     guard lockRoom(method.heapStart) else { return refused() }
-    let base = unsafe area.pointee.end
+    let base = unsafe area.pointee.nextRecord()
     let length = unsafe method.write(arguments, to: base, capacity: area.pointee.room)
     if length == 0 {
       unlock()
@@ -90,7 +90,7 @@ extension DynamicProxy {
         defer { unsafe call.end() }
         try unsafe method.measure(arguments, &call)
         guard unsafe lockRoom(call.length) else { return refused() }
-        let base = unsafe area.pointee.end
+        let base = unsafe area.pointee.nextRecord()
         unsafe method.write(arguments, call, to: base)
         unsafe finish(base, call.length)
       } catch {

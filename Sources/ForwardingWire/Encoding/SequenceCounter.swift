@@ -4,7 +4,7 @@
 internal import CForwardingInternal
 
 /// The sequence numbers of an encoder. An encoder that one thread uses gets them without
-/// an atomic operation, which would cost a third of a record.
+/// an atomic operation.
 @safe internal struct SequenceCounter: ~Copyable, @unchecked Sendable {
   // Sendable: any number of threads may call the functions of the counter.
   private let counter = UnsafeMutablePointer<fwd_counter>.allocate(capacity: 1)

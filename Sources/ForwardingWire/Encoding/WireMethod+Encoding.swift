@@ -171,6 +171,28 @@ extension WireMethod {
   @unsafe internal func writePlainFrame(
     _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
   ) {
+    // SAFETY: as for `writePieces`.
+    unsafe writePieces(arguments, to: base, isPlain: true)
+  }
+
+  /// A function of its own, since its calls would take the registers from plain frames.
+  @inline(never)
+  @unsafe private func writeAnyFrame(
+    _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
+  ) {
+    // SAFETY: as for `writePieces`.
+    if hasPadding {
+      unsafe memset(base + RecordHeader.size, 0, heapStart - RecordHeader.size)
+    }
+    unsafe writePieces(arguments, to: base, isPlain: false)
+  }
+
+  /// Copies the arguments, but for the slots of pointers. `isPlain` is a constant: all pieces
+  /// have 4 or 8 bytes.
+  @inline(__always)
+  @unsafe private func writePieces(
+    _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer, isPlain: Bool
+  ) {
     // SAFETY: there is room up to the heap. The places lie in the frame, and each
     // argument has its size. The address of an element is used, since a copy of it takes
     // as long as the rest.
@@ -179,36 +201,15 @@ extension WireMethod {
     while unsafe piece < last {
       let from = unsafe arguments[piece.pointee.argument] + piece.pointee.source
       let place = unsafe base + piece.pointee.place
-      if unsafe piece.pointee.size == 8 {
-        unsafe place.storeBytes(of: from.loadUnaligned(as: UInt64.self), as: UInt64.self)
-      } else {
-        unsafe place.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
-      }
-      unsafe piece += 1
-    }
-  }
-
-  /// A function of its own, since its calls would take the registers from plain frames.
-  @inline(never)
-  @unsafe private func writeAnyFrame(
-    _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
-  ) {
-    // SAFETY: as for a plain frame.
-    if hasPadding {
-      unsafe memset(base + RecordHeader.size, 0, heapStart - RecordHeader.size)
-    }
-    for index in 0..<pieceCount {
-      let piece = unsafe pieces + index
-      let from = unsafe arguments[piece.pointee.argument] + piece.pointee.source
-      let place = unsafe base + piece.pointee.place
       let size = unsafe piece.pointee.size
       if size == 8 {
         unsafe place.storeBytes(of: from.loadUnaligned(as: UInt64.self), as: UInt64.self)
-      } else if size == 4 {
+      } else if isPlain || size == 4 {
         unsafe place.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
       } else {
         unsafe memcpy(place, from, size)
       }
+      unsafe piece += 1
     }
   }
 
