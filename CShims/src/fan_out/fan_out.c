@@ -29,8 +29,8 @@
 ///        words of registers (replay.c). Records       `fwd_policy_apply` (policy.h) keeps or drops the
 ///        that are neither, or held in no plain        result, and says whether to go on. These void
 ///        way: `deliver_slowly`, which is              methods go here, too: with arguments on the
-///        `fwd_deliver_to` for that record             stack; if a collector asks; and inside of another
-///                   |                                 fan-out, by a filler (`fwd_has_filler`).
+///        `fwd_deliver_to` for that record             stack; if a collector asks; and in a recursion, if
+///                   |                                 they take many registers (`fwd_has_filler`).
 ///                   \                                            /
 ///                    `---------->  `fwd_outcome_finish`  <------'
 ///        copies the kept result to the caller. Without any response: the forward target, then the

@@ -16,7 +16,7 @@
 ///   straight-line   no stack words, and all moves are of 4 or 8 bytes: a caller for some numbers of registers, without a loop
 ///   general         everything else: fills all registers by loops, and pushes the stack words
 ///
-/// A fan-out may choose the general caller for any plan, and fill the registers itself (`fwd_filled_call`): that takes more
+/// A fan-out may choose the general caller for any plan, and fill the register file itself (`fwd_filled_call`): that takes more
 /// time, and less of the stack.
 ///
 /// A caller that loads more registers than the function has loads repeated moves (plan.c), so the numbers of registers
