@@ -15,8 +15,8 @@
 
 /// Gives each caller the next number, without gaps. Any number of threads may use it.
 ///
-/// As long as one thread uses it, taking a number needs no atomic read-modify-write operation. The first call by a second thread interrupts all
-/// running threads once (membarrier(2)). From then on, each call is an atomic addition.
+/// As long as one thread uses it, taking a number needs no atomic read-modify-write operation. The first call by a second
+/// thread interrupts all running threads once (membarrier(2)). From then on, each call is an atomic addition.
 ///
 /// It need not be destroyed.
 typedef struct fwd_counter {

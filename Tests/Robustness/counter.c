@@ -45,7 +45,7 @@ static void count_one_after_another(void) {
     // The next thread takes over the block, and so owns the counter.
     EXPECT(counter.owner == owner);
   }
-  // This thread has a block of its own, and shares the counter.
+  // This thread has another block, and so shares the counter.
   take_ten(&first);
   check_begin("the largest number is followed by 0");
   fwd_counter_init(&counter, UINT64_MAX);

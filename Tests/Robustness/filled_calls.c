@@ -5,7 +5,7 @@
 ///
 /// - In a recursion, C functions are called by a filler (`fwd_has_filler`). Each method of filled_methods.h is forwarded inside
 ///   of two, three and four other fan-outs, with and without libffi.
-/// - A C function pointer is buried or destroyed inside of its own call, and called again afterwards.
+/// - A C function pointer is buried or destroyed while a call of it runs, and called again afterwards.
 /// - An interceptor cancels the one that replaces the subscribers, and the forward target gets the delivery.
 /// - Closures are called until one returns a result that is not zero.
 
@@ -44,7 +44,7 @@ static fwd_proxy *make_proxy(const char *encoding, fwd_result_policy policy, con
   NEED(fwd_signature_create(encoding, strlen(encoding), &method.signature, NULL) == FWD_OK);
   fwd_proxy *proxy = new_proxy(&method, 1, owner, operations);
   NEED(proxy);
-  // The proxy has a reference of its own.
+  // The proxy has retained the signature.
   fwd_signature_release(method.signature);
   return proxy;
 }

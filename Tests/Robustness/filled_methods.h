@@ -14,15 +14,9 @@
 
 #include "check.h"
 #include "forwarding.h"
+#include "pairs.h"
 
 // MARK: Arguments
-
-typedef struct integers {
-  int64_t a, b;
-} integers;
-typedef struct doubles {
-  double a, b;
-} doubles;
 
 /// Each list takes more than eight registers, whether or not there is a selector, and no stack.
 typedef enum list_kind {

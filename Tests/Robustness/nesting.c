@@ -23,6 +23,7 @@
 #include "fwd_taps.h"
 #include "members/swift_closure.h"
 #include "objects.h"
+#include "pairs.h"
 #include "proxies.h"
 
 #ifndef FWD_NESTING_STATUS
@@ -151,7 +152,7 @@ static fwd_proxy *make_proxy(const char *name, const char *encoding, fwd_result_
   };
   fwd_proxy *proxy = new_proxy(method, 1, now.owner, &operations);
   NEED(proxy);
-  // The proxy has a reference of its own.
+  // The proxy has retained the signature.
   fwd_signature_release(signature);
   return proxy;
 }
@@ -214,12 +215,6 @@ static int32_t answer_small(void *receiver, fwd_selector selector, float a, floa
   take_small(receiver, selector, a, b, c, d, e, f);
   return 1;
 }
-typedef struct integers {
-  int64_t a, b;
-} integers;
-typedef struct doubles {
-  double a, b;
-} doubles;
 static doubles answer_doubles(void *receiver, fwd_selector selector, int64_t a, int64_t b, int64_t c, int64_t d,
                               int64_t e, int64_t f) {
   take_six(receiver, selector, a, b, c, d, e, f);

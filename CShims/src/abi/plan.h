@@ -64,8 +64,8 @@ typedef struct fwd_call_file {
 /// that carry no argument need no value.
 typedef void (*(*fwd_call_filler)(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
                                   fwd_call_file *file))(void);
-/// Calls a function as a `fwd_unchecked_call` does. The filler runs first: what it has on the stack, and the file, is gone
-/// when the function runs, so it takes nothing of the stack at the levels of a recursion.
+/// Fills the register file, then calls the function as a `fwd_unchecked_call` does. The filler's stack frame and the register
+/// file are popped before the call, so they take no stack at the levels of a recursion.
 typedef void (*fwd_filled_call)(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
                                 fwd_call_filler fill);
 #endif

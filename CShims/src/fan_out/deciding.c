@@ -57,6 +57,14 @@ static inline void *const *visible_arguments(const fwd_emission *state) {
   return given ? given : state->arguments + state->method->hidden_count;
 }
 
+/// Zeroes the room for a closure's result. There is a unit of room even for a result of no bytes.
+static inline void clear_result(const fwd_emission *state, const fwd_at_hand *at_hand) {
+  memset(at_hand->result, 0, sizeof(fwd_aligned_bytes));
+  if (__builtin_expect(state->method->result.size > sizeof(fwd_aligned_bytes), 0)) {
+    fwd_clear_room(state->method, at_hand->result);
+  }
+}
+
 /// Prefetches for the deliveries to come, of a long list.
 static inline void prefetch(fwd_record *const *next, fwd_record *const *end) {
   size_t left = (size_t)(end - next);
@@ -91,13 +99,7 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
       state->frame.met_dead = true;
       continue;
     }
-    if (decides) {
-      // There is a unit of room even for a result of no bytes.
-      memset(at_hand->result, 0, sizeof(fwd_aligned_bytes));
-      if (__builtin_expect(state->method->result.size > sizeof(fwd_aligned_bytes), 0)) {
-        fwd_clear_room(state->method, at_hand->result);
-      }
-    }
+    if (decides) clear_result(state, at_hand);
     at_hand->record = record;
     fwd_swift_closure_call(own, record->receiver, visible_arguments(state), at_hand->result);
     // Hides from the compiler what it could keep besides: addresses in the emission.
@@ -258,11 +260,7 @@ __attribute__((noinline)) static bool decide_lone(fwd_deciding_emission *decidin
     state->frame.met_dead = true;
     return true;
   }
-  // There is a unit of room even for a result of no bytes.
-  memset(at_hand->result, 0, sizeof(fwd_aligned_bytes));
-  if (__builtin_expect(state->method->result.size > sizeof(fwd_aligned_bytes), 0)) {
-    fwd_clear_room(state->method, at_hand->result);
-  }
+  clear_result(state, at_hand);
   at_hand->record = record;
   fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
   at_hand->record = NULL;

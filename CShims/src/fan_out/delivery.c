@@ -37,7 +37,7 @@ static fwd_function fill_from_emission(const fwd_call_plan *plan, fwd_function f
   return function;
 }
 
-/// Calls the implementation of the record at hand, which is a packed function, with an array of its own.
+/// Calls the packed function of the record at hand. The array of the arguments stands in this function's stack frame.
 __attribute__((noinline)) static fwd_status call_packed_with_array(const fwd_deciding_emission *deciding) {
   const fwd_compiled_method *method = deciding->emission.method;
   const fwd_record *record = deciding->at_hand.record;

@@ -518,8 +518,8 @@ static inline __attribute__((always_inline)) void *const *call_lone_tap(fwd_loop
   return arguments;
 }
 
-/// Calls the interceptors before the deliveries of an invocation whose arguments are pointers. A call, which takes less of the stack at each
-/// level of a recursion. Returns the taps, or NULL if there are none after the deliveries.
+/// Calls the interceptors before the deliveries of an invocation whose arguments are pointers. Not inlined, so that it takes less
+/// stack at each level of a recursion. Returns NULL if no interceptor has to be called after the deliveries, otherwise the taps.
 __attribute__((noinline)) static const fwd_taps *call_taps_of_pointers(fwd_looped_emission *looped, const fwd_taps *taps) {
   if (taps->before_count == 0) return taps;
   if (__builtin_expect(is_lone(taps), 1)) {

@@ -50,7 +50,7 @@ static void wait_for(const fwd_thread_block *owner) {
   for (unsigned count = 0; atomic_load_explicit(&owner->is_counting, memory_order_acquire);) fwd_pause_briefly(count++);
 }
 
-/// Makes the calling thread the owner if there is none. Otherwise shares the counter.
+/// Makes the calling thread the owner if the counter has no owner yet. Otherwise shares the counter.
 __attribute__((cold, noinline)) static void settle_owner(fwd_counter *counter) {
   fwd_lock_lock(&counter->lock);
   const void *owner = owner_of(counter);

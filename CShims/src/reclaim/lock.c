@@ -16,8 +16,9 @@
 ///       locks = locks - 1                            parent: forks = forks - 1, child: forks = 0
 ///
 /// The fences make this Dekker's pattern: either the fork sees `locks`, or the thread sees `forks`. A critical section
-/// runs no foreign code, so the fork waits for microseconds, or for the time of a heavy fence (counter.c). The forking thread itself passes the gate: fork handlers
-/// that other libraries registered before ours run while the gate is closed, and may use the package.
+/// runs no foreign code, so the fork waits for microseconds, or for the time of a heavy fence (counter.c). The forking thread
+/// itself passes the gate: fork handlers that other libraries registered before ours run while the gate is closed, and may use
+/// the package.
 ///
 /// Neither side waits for ever. A fork handler of another library may wait for a lock of its own, held by a thread that
 /// waits at our gate; and a critical section may wait for the lock of an allocator whose fork handler ran before ours.

@@ -39,9 +39,5 @@ internal final class CallRecorder: Sendable {
   }
 
   @inline(never)
-  private func failed(_ error: WireError) {
-    report(
-      ForwardingError(
-        .deliveryFailed, selector: method.name, "a call was not recorded: \(error)"))
-  }
+  private func failed(_ error: WireError) { report(method.notRecorded(error.description)) }
 }

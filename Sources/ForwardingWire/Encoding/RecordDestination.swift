@@ -127,11 +127,7 @@ extension DynamicProxy {
   private func refused() { failed(destination.refusal) }
 
   @inline(never)
-  private func failed(_ reason: String) {
-    report(
-      ForwardingError(
-        .deliveryFailed, selector: method.name, "a call was not recorded: \(reason)"))
-  }
+  private func failed(_ reason: String) { report(method.notRecorded(reason)) }
 }
 
 /// The records of a buffer, for those that store records and do not read them.

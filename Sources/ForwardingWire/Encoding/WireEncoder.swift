@@ -106,7 +106,7 @@ public final class WireEncoder: Sendable {
     RecordHeader.Origin(method, index: index, schema: schema.identifier, producer: producer)
   }
 
-  /// The way of methods that are not plain. A function of its own: inlined, it would take the
+  /// Encodes a call of a method that is not plain. Not inlined, since its code would take
   /// registers from plain methods.
   @inline(never)
   @unsafe private func encodeAny(

@@ -37,6 +37,11 @@ internal final class CodedBytes {
 }
 
 extension WireMethod {
+  /// The error that is reported for a call of which no record has been made.
+  internal func notRecorded(_ reason: String) -> ForwardingError {
+    ForwardingError(.deliveryFailed, selector: name, "a call was not recorded: \(reason)")
+  }
+
   /// Writes the frame and the heap of a call if they fit into some room. Most calls do, and
   /// need not be measured first.
   ///
@@ -175,7 +180,8 @@ extension WireMethod {
     unsafe writePieces(arguments, to: base, isPlain: true)
   }
 
-  /// A function of its own, since its calls would take the registers from plain frames.
+  /// Writes a frame that is not plain, but for the slots of pointers. Not inlined, since its
+  /// calls would take registers from plain frames.
   @inline(never)
   @unsafe private func writeAnyFrame(
     _ arguments: ArgumentPointers, to base: UnsafeMutableRawPointer
