@@ -5,8 +5,9 @@
 
 usage: swift_layers.py
 
-A file uses another if it names a type that the other declares and no file of its own layer does. The check knows names
-and not scopes, so it leaves out a name that several layers declare.
+A file uses another if it names a type or a member that the other declares and no file of its own layer does. The check
+knows names and not scopes, so it leaves out a name that several layers declare. Of members it leaves out names of one word
+and the standard library's, and in each file those that stand before a colon, as parameters do.
 
 A layer is a folder, or a file beside the folders. A folder may extend a type of such a file and use its nested types, as
 in Journal.Filter, since each folder has the parts of the type that belong to its topic.
@@ -37,6 +38,10 @@ NOT_CODE = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n
 OUTER = re.compile(r"\bextension\s+([A-Z]\w*)|\b([A-Z]\w*)\.(?=[A-Z])")
 DECLARED = re.compile(r"\b(?:struct|class|enum|protocol|typealias|actor)\s+([A-Z]\w*)")
 NAMED = re.compile(r"\b[A-Z]\w*")
+MEMBER = re.compile(r"\b(?:func|var|let|case)\s+\(?([a-z]+[A-Z]\w*)")
+MEMBER_NAMED = re.compile(r"\b[a-z]+[A-Z]\w*")
+LABELLED = re.compile(r"\b([a-z]+[A-Z]\w*):")
+STANDARD = {"isEmpty", "newValue", "lowerBound", "upperBound"}
 
 
 def check(module, layers):
@@ -50,7 +55,7 @@ def check(module, layers):
         return faults
     homes = defaultdict(set)
     for path, text in code.items():
-        for name in DECLARED.findall(text):
+        for name in DECLARED.findall(text) + MEMBER.findall(text):
             homes[name].add(layer[path])
 
     def without_outer(match):
@@ -59,11 +64,14 @@ def check(module, layers):
 
     arrows = 0
     for path, text in code.items():
-        for name in sorted(set(NAMED.findall(OUTER.sub(without_outer, text)))):
+        members = set(MEMBER_NAMED.findall(text)) - set(LABELLED.findall(text)) - STANDARD
+        for name in sorted(members.union(NAMED.findall(OUTER.sub(without_outer, text)))):
             places = homes.get(name, set())
             if len(places) != 1 or layer[path] in places:
                 continue
             home = next(iter(places))
+            if home.endswith(".swift") and name in members:
+                continue
             arrows += 1
             if layers.index(home) > layers.index(layer[path]):
                 faults.append(f"{path} uses {name} of {home}, which is a higher layer")

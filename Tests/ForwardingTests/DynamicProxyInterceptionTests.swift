@@ -115,7 +115,9 @@ import Testing
       try proxy.after("ping:") { (_: Int32, _: Int32) in }
     }
     #expect(many?.contains("takes at most 1 argument (v@:i), got 2") == true)
-    _ = fails(.signatureMismatch) { try proxy.instead("add:to:") { (_: Int32) -> Int32 in 0 } }
+    _ = fails(.signatureMismatch) {
+      try proxy.instead("add:to:") { (_: Int32, _: Int32, _: Int32) -> Int32 in 0 }
+    }
     _ = fails(.signatureMismatch) {
       try proxy.instead("add:to:") { (_: Int32, _: Int32) -> Double in 0 }
     }

@@ -106,4 +106,54 @@ import Testing
       }
     }
   }
+
+  /// Each way to give a closure, with a literal and with a key without a stated type.
+  @Test func `interceptions, feeds and signals may have the first few`() async throws {
+    let proxy = try make()
+    let tokens = [
+      try proxy.before("visit:status:kind:") { [journal] (node: Int64) in
+        journal.note("before \(node)")
+      },
+      try proxy.before(Method(Self.visit.selector)) { [journal] in journal.note("before") },
+      try proxy.after(Method(Self.visit.selector)) { [journal] (node: Int64, weight: Double) in
+        journal.note("after \(node) \(weight)")
+      },
+    ]
+    let instead = try proxy.instead("visit:status:kind:") { (node: Int64) -> Int32 in Int32(node) }
+    #expect(try proxy.send(Self.visit, 5, 2.5, 3) == 5)
+    instead.cancel()
+    let constant = try proxy.instead(Method(Self.visit.selector)) { Int32(6) }
+    #expect(try proxy.send(Self.visit, 5, 2.5, 3) == 6)
+    #expect(
+      journal.take() == ["before 5", "before", "after 5 2.5", "before 5", "before", "after 5 2.5"])
+    constant.cancel()
+    tokens.forEach { $0.cancel() }
+
+    let feed = try proxy.feed(Method(Self.visit.selector)) { Int32(7) }
+    #expect(try proxy.send(Self.visit, 5, 2.5, 3) == 7)
+    let signal = try proxy.signal(for: Method(Self.moved.selector)) { (joint: Int32) in joint }
+    try proxy.send(Self.moved, 8, 1)
+    var joints = signal.makeAsyncIterator()
+    #expect(await joints.next() == 8)
+    withExtendedLifetime(feed) {}
+  }
+
+  @Test func `a key with a stated type, and a closure with too many, are refused`() throws {
+    let proxy = try make()
+    let short = Method("visit:status:kind:", ((Int64) -> Int32).self)
+    expectMismatch { try proxy.instead(short) { Int32($0) } }
+    expectMismatch { try proxy.before(short) { _ in } }
+    expectMismatch { try proxy.feed(short) { Int32($0) } }
+    expectMismatch { try proxy.instead("moved:by:") { (_: Int32, _: Double, _: Int32) in } }
+    expectMismatch { try proxy.instead(Method(Self.moved.selector)) { (_: Int64) in } }
+  }
+
+  private func expectMismatch(
+    at location: SourceLocation = #_sourceLocation, _ attempt: () throws -> DynamicProxy.Token
+  ) {
+    let error = #expect(throws: ForwardingError.self, sourceLocation: location) {
+      _ = try attempt()
+    }
+    #expect(error?.code == .signatureMismatch, sourceLocation: location)
+  }
 }

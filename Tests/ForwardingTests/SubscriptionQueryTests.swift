@@ -35,6 +35,8 @@ import Testing
     #expect(proxy.subscriptions(implementing: "two") == [c, d])
     #expect(proxy.subscriptions(of: first, implementing: "two") == [c])
     #expect(proxy.subscriptions(of: second, implementing: "two") == [])
+    #expect(proxy.subscriptions().map { $0.subscriber === first } == [true, false, true, false])
+    #expect(proxy.subscriptions().compactMap(\.subscriber).count == 3)
     #expect(proxy.subscriptions(implementing: "three") == [])
     withExtendedLifetime((first, second)) {}
   }
@@ -52,6 +54,32 @@ import Testing
     for subscription in proxy.subscriptions(of: first) { #expect(subscription.cancel()) }
     #expect(proxy.subscriptions(of: first) == [])
     #expect(proxy.subscriptions().count == 1)
+    withExtendedLifetime((first, second)) {}
+  }
+
+  @Test func `a group is blocked, asked and ended by one token`() throws {
+    let calls = Box(0)
+    let (first, second) = (Bystander(), Bystander())
+    let group = try [first, second].map { try proxy.subscribe($0, table: one(calls)) }
+    try proxy.subscribe(second, table: one(calls))
+    try DynamicProxy.Token(group.map { $0.block() }).during {
+      #expect(group.map(\.isBlocked) == [true, true])
+      try proxy.send("one")
+    }
+    #expect(calls.value == 1 && group.map(\.isBlocked) == [false, false])
+
+    let tap = try proxy.before("one") { calls.update { $0 += 100 } }
+    let token = DynamicProxy.Token(group.map { DynamicProxy.Token($0) } + [tap])
+    #expect(token.isLive && token.subscription == nil)
+    group[0].cancel()
+    #expect(token.isLive)
+    #expect(token.cancel() && !token.isLive && !token.cancel())
+    try proxy.send("one")
+    #expect(calls.value == 2 && proxy.subscriptions().count == 1)
+
+    var dropped: DynamicProxy.Token? = DynamicProxy.Token([try proxy.before("one") {}])
+    #expect(dropped?.isLive == true && !DynamicProxy.Token([DynamicProxy.Token]()).isLive)
+    dropped = nil
     withExtendedLifetime((first, second)) {}
   }
 

@@ -103,7 +103,7 @@ extension DispatchTable {
 }
 
 extension DynamicProxy.Subscription {
-  /// That whose message this thread delivers.
+  /// The subscription whose message this thread delivers; nil if it delivers none.
   internal static var currentMailed: DynamicProxy.Subscription? {
     let identifier = fwd_current_subscription()
     guard identifier != 0, let context = unsafe fwd_current_mail_context() else { return nil }

@@ -130,8 +130,7 @@ extension DynamicProxy {
 extension DynamicProxy {
   /// One result of a fan-out, with the subscriber that returned it.
   public struct Answer<Value> {
-    /// The subscriber; nil for a C context.
-    public let author: AnyObject?
+    @usableFromInline internal let respondent: AnyObject?
     @usableFromInline internal let reference: ProxyReference
     @usableFromInline internal let identifier: UInt64
     /// The result.
@@ -142,9 +141,13 @@ extension DynamicProxy {
       Subscription(reference: reference, identifier: identifier)
     }
 
+    /// The subscriber; nil for closures with a token and for C contexts, which have
+    /// no object.
+    public var author: AnyObject? { TokenSubscriber.hidden(respondent) }
+
     @inlinable
     internal init(author: AnyObject?, reference: ProxyReference, identifier: UInt64, value: Value) {
-      self.author = author
+      respondent = author
       self.reference = reference
       self.identifier = identifier
       self.value = value

@@ -244,7 +244,9 @@ extension DynamicProxy: CustomStringConvertible {
   /// The protocols and the live subscribers.
   public var description: String {
     let names = protocols.map(\.name).joined(separator: ", ")
-    let objects = liveSubscribers.map { String(describing: type(of: $0)) }
+    let objects = liveSubscribers.map {
+      $0 is TokenSubscriber ? "closures with a token" : String(describing: type(of: $0))
+    }
     return "DynamicProxy<\(names)> of \(count): \(objects.joined(separator: ", "))"
   }
 }

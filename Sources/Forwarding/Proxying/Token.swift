@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// Keeps a subscription, a feed, an interception or a block in effect until the
-  /// token is cancelled or deallocated. Store the token.
+  /// Keeps a subscription, a feed, an interception or a block, or a group of these,
+  /// in effect until the token is cancelled or deallocated. Store the token.
   ///
   /// ```swift
   /// let token = try proxy.before("move:by:") { (joint: Int32) in log(joint) }
@@ -37,8 +37,16 @@ extension DynamicProxy {
     /// ```
     public init(_ subscription: Subscription) { subject = Lock(.subscription(subscription)) }
 
-    /// Owns other tokens, and ends them together.
-    package init(owning tokens: [Token]) { subject = Lock(.several(tokens)) }
+    /// Creates a token of a group, which keeps other tokens and cancels them all.
+    ///
+    /// ```swift
+    /// let group = [try proxy.subscribe(chart), try proxy.subscribe(log)]
+    /// DynamicProxy.Token(group.map { $0.block() }).during { model.reload() }
+    /// let session = DynamicProxy.Token(group.map { DynamicProxy.Token($0) })
+    /// ```
+    ///
+    /// They are cancelled in their order. The token is live while one of them is.
+    public init(_ tokens: [Token]) { subject = Lock(.several(tokens)) }
 
     internal func adopt(_ subscription: Subscription) {
       subject.withLock { $0 = .subscription(subscription) }
@@ -49,8 +57,8 @@ extension DynamicProxy {
       subject.withLock { $0 = .closures(subscription, of: subscriber) }
     }
 
-    /// The subscription that ends with the token; nil for an interception or a
-    /// block.
+    /// The subscription that ends with the token; nil for an interception, a block or
+    /// a group.
     public var subscription: Subscription? {
       switch subject.withLock({ $0 }) {
       case .subscription(let subscription), .closures(let subscription, _): subscription
@@ -112,6 +120,11 @@ extension DynamicProxy {
 /// that the closures are called until the change takes effect.
 internal final class TokenSubscriber: Sendable {
   internal init() {}
+
+  /// Returns the object for a user of the proxy, who does not see token subscribers.
+  internal static func hidden(_ object: AnyObject?) -> AnyObject? {
+    object is TokenSubscriber ? nil : object
+  }
 }
 
 // MARK: - Scopes

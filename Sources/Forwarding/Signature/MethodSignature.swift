@@ -295,25 +295,24 @@ extension MethodSignature {
   }
 }
 
-extension MethodSignature: Hashable {
-  /// Returns whether two signatures have equal result and argument types. An
-  /// equivalence relation.
-  ///
+// MARK: - Conformances
+
+// Equal signatures have equal result and argument types.
+extension MethodSignature: Hashable {}
+
+extension MethodSignature.Storage: Hashable {
   /// - Complexity: O(*n*) in the length of the shorter encoding; O(1) for the
   ///   same text.
-  public static func == (left: MethodSignature, right: MethodSignature) -> Bool {
-    // SAFETY: both handles live as long as the values.
+  internal static func == (left: MethodSignature.Storage, right: MethodSignature.Storage) -> Bool {
+    // SAFETY: both handles live as long as the objects.
     unsafe fwd_signature_equal(left.handle, right.handle)
   }
 
-  /// Hashes the parts of the signature that `==` compares.
-  public func hash(into hasher: inout Hasher) {
-    // SAFETY: the handle lives as long as the value.
+  internal func hash(into hasher: inout Hasher) {
+    // SAFETY: the handle lives as long as the object.
     hasher.combine(unsafe fwd_signature_hash(handle))
   }
 }
-
-// MARK: - Conformances
 
 extension MethodSignature: CustomStringConvertible {
   /// The text that was parsed, with its offsets.

@@ -31,9 +31,9 @@ extension FunctionTable.Builder where Owner: AnyObject {
     _ key: Forwarding.Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (Owner, repeat each Argument) -> Output
   ) {
-    let isLiteral = key.isLiteral
+    let mayBeFewer = key.hasTypesOfContext
     addPacked(key.selector) { selector, signature throws(ForwardingError) in
-      try Self.pack(selector, signature, mayBeFewer: isLiteral, body)
+      try Self.pack(selector, signature, mayBeFewer: mayBeFewer, body)
     }
   }
 }
@@ -68,9 +68,9 @@ extension FunctionTable.Builder where Owner == Void {
     _ key: Forwarding.Method<Output, repeat each Argument>,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) {
-    let isLiteral = key.isLiteral
+    let mayBeFewer = key.hasTypesOfContext
     addPacked(key.selector) { selector, signature throws(ForwardingError) in
-      try Self.pack(selector, signature, mayBeFewer: isLiteral, body)
+      try Self.pack(selector, signature, mayBeFewer: mayBeFewer, body)
     }
   }
 }

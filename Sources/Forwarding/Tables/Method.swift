@@ -56,16 +56,20 @@
   /// How a send passes its arguments.
   @usableFromInline internal let passing: ArgumentPassing
 
-  /// Whether the key is a string literal, whose types are those of the closure
-  /// that it stands beside: a closure may leave out the last parameters.
-  @usableFromInline internal let isLiteral: Bool
+  /// Whether the key has its types from the context, as a string literal has: those
+  /// of the closure that it stands beside, which may leave out the last parameters.
+  @usableFromInline internal let hasTypesOfContext: Bool
 
   /// Creates a key.
   ///
   /// ```swift
   /// static let finished = Method("finished:", ((Int64) -> Void).self)
   /// let stop = try proxy.send(Method(selector), path, 3) as Int32   // types from the context
+  /// $0.on(Method(selector)) { (owner: Counter) in owner.count += 1 }
   /// ```
+  ///
+  /// Where a key has no stated type, as in the last two lines, a closure may leave
+  /// out the last parameters of the method.
   ///
   /// - Parameters:
   ///   - selector: the name. A literal must be a valid name, see
@@ -79,15 +83,16 @@
   @inlinable
   public init(
     _ selector: MethodSelector,
-    _ type: ((repeat each Argument) -> Output).Type = ((repeat each Argument) -> Output).self
+    _ type: ((repeat each Argument) -> Output).Type? = nil
   ) {
     unsafe self.init(
-      DerivedMethod.interned(selector, Output.self, repeat (each Argument).self))
+      DerivedMethod.interned(selector, Output.self, repeat (each Argument).self),
+      hasTypesOfContext: type == nil)
   }
 
   @usableFromInline
-  internal init(_ derived: Unmanaged<DerivedMethod>, isLiteral: Bool = false) {
-    self.isLiteral = isLiteral
+  internal init(_ derived: Unmanaged<DerivedMethod>, hasTypesOfContext: Bool) {
+    self.hasTypesOfContext = hasTypesOfContext
     unsafe self.derived = derived
     // SAFETY: interned objects are never freed.
     (selector, passing) = unsafe derived._withUnsafeGuaranteedRef {
@@ -159,12 +164,12 @@ extension Method: ExpressibleByStringLiteral {
   public init(stringLiteral name: StaticString) {
     let type = ObjectIdentifier(((repeat each Argument) -> Output).self)
     if let known = unsafe DerivedMethod.known(name, type) {
-      unsafe self.init(known, isLiteral: true)
+      unsafe self.init(known, hasTypesOfContext: true)
     } else {
       let made = unsafe DerivedMethod.interned(
         MethodSelector(stringLiteral: name.description), Output.self, repeat (each Argument).self)
       unsafe DerivedMethod.remember(name, type, made)
-      unsafe self.init(made, isLiteral: true)
+      unsafe self.init(made, hasTypesOfContext: true)
     }
   }
 }

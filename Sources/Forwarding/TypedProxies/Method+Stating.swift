@@ -11,6 +11,7 @@ extension Method {
   ) {
     unsafe self.init(
       DerivedMethod.interned(
-        selector, stating: encoding, Output.self, repeat (each Argument).self))
+        selector, stating: encoding, Output.self, repeat (each Argument).self),
+      hasTypesOfContext: false)
   }
 }

@@ -34,7 +34,7 @@ extension DynamicProxy {
     for (index, method) in encoder.schema.methods.enumerated() {
       tokens.append(try record(method, index, with: encoder, body))
     }
-    return Token(owning: tokens)
+    return Token(tokens)
   }
 
   private func record(

@@ -54,7 +54,7 @@ extension DynamicProxy {
         throw WireError(error, selector: method.name)
       }
     }
-    return Token(owning: tokens)
+    return Token(tokens)
   }
 }
 

@@ -97,8 +97,9 @@ extension DynamicProxy {
   ///   - replacing: whether the closure replaces the one that there may be.
   ///   - times: after how many calls the interception ends; `nil` for never. After
   ///     that the subscribers are called again.
-  ///   - body: gets the arguments, all of them, and gives the result. Arguments that are not
-  ///     values of its types at run time are an error, `deliveryFailed`.
+  ///   - body: gets the arguments, with a literal perhaps only the first few, and
+  ///     gives the result. Arguments that are not values of its types at run time are
+  ///     an error, `deliveryFailed`.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`: `duplicate` if there is one already;
   ///   `unknownSelector`, `signatureMismatch`, as `before`.
@@ -106,7 +107,7 @@ extension DynamicProxy {
     _ key: Method<Output, repeat each Argument>, replacing: Bool = false, times: Int? = nil,
     _ body: @escaping @Sendable (repeat each Argument) -> Output
   ) throws(ForwardingError) -> Token {
-    let coders = try argumentCoders(for: key, takesAll: true)
+    let coders = try argumentCoders(for: key)
     let result = try resultCoder(for: key)
     let called = CalledClosure(HeldOwnerlessClosure(body), takesReceiver: false, coders, result)
     return try intercept(key.selector, .instead, replacing: replacing, times: times) { _ in
