@@ -23,6 +23,25 @@ import Testing
   private struct Empty: TypeEncodable, Equatable {
     static var typeEncoding: String { "{Empty=}" }
   }
+  /// A packed struct of C: its layout is stated, since the encoding does not tell it.
+  private struct Stated: TypeEncodable, Equatable {
+    private var bytes: (UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0, 0)
+    init(byte: UInt8, word: Int32) {
+      bytes.0 = byte
+      unsafe withUnsafeMutableBytes(of: &bytes) {
+        unsafe $0.storeBytes(of: word, toByteOffset: 1, as: Int32.self)
+      }
+    }
+    static func == (one: Stated, two: Stated) -> Bool {
+      one.bytes.0 == two.bytes.0 && one.bytes.1 == two.bytes.1 && one.bytes.2 == two.bytes.2
+        && one.bytes.3 == two.bytes.3 && one.bytes.4 == two.bytes.4
+    }
+    static var typeEncoding: String { "{Stated=Ci}" }
+    static var statedLayouts: [StatedLayout] {
+      [StatedLayout("Stated", size: 5, alignment: 1, members: [.offset(0), .offset(1)])]
+    }
+  }
+  private struct Flags: OptionSet, Sendable { let rawValue: UInt16 }
   /// What closures compare with: a pointer, among others.
   @safe private struct Sent<Value>: @unchecked Sendable { let value: Value }
   private typealias Callback = @convention(c) (Int32) -> Int32
@@ -110,6 +129,19 @@ import Testing
         }
         // The third owner has used its deliveries up.
         #expect(seen.value == 18)
+        let observe: @Sendable (Value, Int32, Value) -> Void = { first, number, last in
+          #expect(number == -7 && isSame(first, sent.value) && isSame(last, sent.value))
+          seen.value += 1
+        }
+        let interceptions = [
+          try proxy.before(give, observe), try proxy.after(give, observe),
+          try proxy.instead(give) { first, number, last in
+            observe(first, number, last)
+            return first
+          },
+        ]
+        #expect(isSame(try proxy.send(give, value, -7, value), value))
+        #expect(seen.value == 21 && interceptions.allSatisfy(\.isLive))
         withExtendedLifetime((owners, token)) {}
       }
     }
@@ -147,6 +179,7 @@ import Testing
     try echo(UInt64.max)
     try echo(UInt.max)
     try echo(Int128.min, Int128.max)
+    try echo(UInt128.max)
     try echo(Float.pi, -0.0, .infinity)
     try echo(Double.pi, -0.0, .infinity)
     #if arch(x86_64)
@@ -171,6 +204,12 @@ import Testing
     try unsafe echo(OpaquePointer(pointer))
     try unsafe echo(OpaquePointer?.none)
     try echo(MethodSelector("ping:"))
+    try unsafe "letters".withCString { letters in
+      try unsafe echo(letters)
+      try unsafe echo(UnsafePointer<CChar>?(letters))
+      try unsafe echo(UnsafeMutablePointer(mutating: letters))
+    }
+    try unsafe echo(UnsafePointer<CChar>?.none)
   }
 
   @Test func `classes and functions`() throws {
@@ -188,6 +227,34 @@ import Testing
     try echo(Dog.self as any AnyObject.Type) { $0 == $1 }
   }
 
+  /// As a result it carries the reference that the caller gets; nobody counts it.
+  @Test func `unmanaged references`() throws {
+    let give = unsafe Method("give:", ((Unmanaged<Dog>) -> Unmanaged<Dog>).self)
+    for convention in Self.both {
+      try ClosureConvention.$chosen.withValue(convention) {
+        let proxy = try DynamicProxy { unsafe $0.required(give, result: .callAll(pick: .last)) }
+        weak var tracked: Dog?
+        do {
+          let dog = Dog()
+          tracked = dog
+          let table = FunctionTable(for: Bystander.self) {
+            unsafe $0.on(give) { _, dog in unsafe .passRetained(dog.takeUnretainedValue()) }
+          }
+          #expect(try isCalledByC(table, proxy) == (convention == .packs))
+          let owners = [Bystander(), Bystander()]
+          for owner in owners { try proxy.subscribe(owner, table: table) }
+          let given = try unsafe proxy.send(give, .passUnretained(dog))
+          #expect(unsafe given.takeRetainedValue() === dog)
+          let answers = try unsafe proxy.collect(give, .passUnretained(dog))
+          #expect(
+            unsafe answers.map { unsafe $0.value.takeRetainedValue() === dog } == [true, true])
+          withExtendedLifetime(owners) {}
+        }
+        #expect(tracked == nil)
+      }
+    }
+  }
+
   @Test func structs() throws {
     try echo(Padded(long: .min, short: .max))
     try echo(fixture_point(x: 1.5, y: -2)) { $0.x == $1.x && $0.y == $1.y }
@@ -195,6 +262,14 @@ import Testing
       (one: fixture_large, two: fixture_large) -> Bool in
       one.a == two.a && one.b == two.b && one.c == two.c && one.d == two.d
     }
+    try echo(Stated(byte: 0xFE, word: .min))
+  }
+
+  @Test func `enums of C and option sets`() throws {
+    try echo(fixture_red, fixture_blue, byC: false)
+    // Without a case, which an enum of C may be.
+    try echo(fixture_color(rawValue: 77), byC: false)
+    try echo(Flags(rawValue: .max), [], byC: false)
   }
 
   @Test func `what needs a conversion is called by Swift`() throws {

@@ -69,6 +69,7 @@ import Testing
     for subscription in joined {
       #expect(subscription.cancel())
       #expect(take() == ["left"] && subscriptions.value.last == subscription)
+      #expect(subscription.subscriber == nil)
     }
     withExtendedLifetime(owners) {}
   }

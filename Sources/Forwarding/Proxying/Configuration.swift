@@ -12,6 +12,39 @@
 extension DynamicProxy {
   /// Options that control a proxy's behavior. The default of each is the first
   /// case of its type.
+  ///
+  /// Most programs set `onError`, and some `results` and `conformance`. The others
+  /// are for special cases.
+  ///
+  /// ## Topics
+  ///
+  /// ### Often set
+  ///
+  /// - ``onError``
+  /// - ``results``
+  /// - ``conformance``
+  /// - ``noResponder``
+  ///
+  /// ### For observers of the proxy
+  ///
+  /// - ``onMembershipChange``
+  /// - ``onCapabilityChange``
+  ///
+  /// ### For calls that no protocol declares
+  ///
+  /// - ``onUnknown``
+  /// - ``unknownSelectors``
+  ///
+  /// ### For listeners of typed proxies that throw
+  ///
+  /// - ``errors``
+  /// - ``errorsByMethod``
+  /// - ``onThrow``
+  ///
+  /// ### Rarely needed
+  ///
+  /// - ``duplicates``
+  /// - ``undeclaredFunctions``
   public struct Configuration: Sendable {
     /// What happens with a method that no protocol of the proxy declares.
     public enum Undeclared: Sendable, Hashable {
@@ -146,6 +179,10 @@ extension DynamicProxy {
     /// under no lock, by the thread of the change or by one that changes the
     /// subscriptions at the same time. The death of a weak subscriber is noticed
     /// as for `onCapabilityChange`. The end of the proxy is not reported.
+    ///
+    /// Once a subscription has ended, its `subscriber` is nil. To know who has left,
+    /// keep what you need by subscription when it joins: a `Subscription` is
+    /// `Hashable`.
     public var onMembershipChange: (@Sendable (Subscription, MembershipChange) -> Void)?
 
     // MARK: Errors of typed listeners
