@@ -127,7 +127,7 @@ import Testing
     #expect(
       journal.take() == ["before 5", "before", "after 5 2.5", "before 5", "before", "after 5 2.5"])
     constant.cancel()
-    tokens.forEach { $0.cancel() }
+    for token in tokens { token.cancel() }
 
     let feed = try proxy.feed(Method(Self.visit.selector)) { Int32(7) }
     #expect(try proxy.send(Self.visit, 5, 2.5, 3) == 7)

@@ -56,9 +56,14 @@ extension FanOutRows {
         "strong", ratio(Way.strong, Way.strongReferences, 0.25, "a loop over [any P], strong")),
       goal(
         "send by key",
-        ratio(Way.key, Way.resolved, 1.05, "a resolved method"),
+        ratio(Way.key, Way.resolved, 1.05, "a resolved method", size: 1, detail: "N = 1"),
         ratio(
-          Way.keyResult, Way.resolvedResult, 1.1, "a resolved method", detail: "with a result")),
+          Way.keyResult, Way.resolvedResult, 1.1, "a resolved method", size: 1,
+          detail: "N = 1, with a result"),
+        ratio(Way.key, Way.resolved, 1.05, "a resolved method", detail: "N = 64"),
+        ratio(
+          Way.keyResult, Way.resolvedResult, 1.1, "a resolved method",
+          detail: "N = 64, with a result")),
       goal("forwarded from C", ratio(Way.fromC, Way.resolved, 1.1, "a resolved method")),
       goal(
         "closures that look at results",

@@ -103,14 +103,16 @@ extension DynamicProxy {
   /// Makes the coders of the parameters of a closure for the method of a key.
   ///
   /// - Parameter takesAll: whether the closure must have all of the method's
-  ///   parameters. Otherwise that of a key without a stated type may have the first few.
+  ///   parameters. Otherwise that of a key without a stated type may have the first
+  ///   few.
   @usableFromInline
   internal func argumentCoders<Output, each Argument>(
     for key: Method<Output, repeat each Argument>, takesAll: Bool = false
   ) throws(ForwardingError) -> ArgumentCoders<repeat each Argument> {
     let signature = try method(for: key.selector).signature
     do throws(ForwardingError) {
-      return try ArgumentCoders(key.selector, signature, mayBeFewer: key.hasTypesOfContext && !takesAll)
+      return try ArgumentCoders(
+        key.selector, signature, mayBeFewer: key.hasTypesOfContext && !takesAll)
     } catch {
       throw key.mismatch(signature, error)
     }
