@@ -4,10 +4,10 @@
 #if Macros
   public import Forwarding
 
-  /// What several listeners threw from one call, where the configuration of the
-  /// proxy says `collect`.
+  /// The errors that listeners threw from one call, if `Configuration.errors` is
+  /// `collect`.
   public struct ForwardedErrors: Error, Sendable {
-    /// What one listener threw.
+    /// An error of one listener.
     public struct Failure: Sendable {
       /// The error.
       public let error: any Error

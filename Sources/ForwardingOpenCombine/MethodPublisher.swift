@@ -25,7 +25,7 @@
   ///
   /// It does not keep the proxy alive.
   public struct MethodPublisher<Element: Sendable>: Publisher, Sendable {
-    /// What it publishes.
+    /// The type of the published elements.
     public typealias Output = Element
     /// It does not fail.
     public typealias Failure = Never

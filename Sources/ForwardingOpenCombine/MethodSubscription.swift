@@ -7,8 +7,8 @@
 
   /// One subscriber's part in a publisher.
   ///
-  /// The subscriber is called by one thread at a time and under no lock:
-  /// whoever finds another one calling it leaves what there is to that one.
+  /// The subscriber is called by one thread at a time and under no lock. A thread
+  /// that finds another thread calling it leaves the elements to that thread.
   internal final class MethodSubscription<Downstream: OpenCombine.Subscriber>:
     OpenCombine.Subscription, SignalSink, @unchecked Sendable
   where Downstream.Input: Sendable, Downstream.Failure == Never {
@@ -25,11 +25,11 @@
 
     private struct State {
       var target: Target?
-      /// What has been asked for, less what is in `ready`.
+      /// The number of elements asked for, less those in `ready`.
       var demand = Subscribers.Demand.none
-      /// What is asked for and there.
+      /// Elements that the subscriber has asked for.
       var ready = SignalBuffer<Element>(.unbounded)
-      /// What is not asked for.
+      /// Elements that the subscriber has not asked for yet.
       var buffer: SignalBuffer<Element>
       var membership: SignalMembership<Element>?
       var isDelivering = false
@@ -44,7 +44,7 @@
         }
       }
 
-      /// Takes the next step, or says that nobody delivers any more.
+      /// Takes the next step, or notes that no thread delivers any more.
       mutating func next() -> Step {
         if let target {
           if let element = ready.popFirst() { return .give(element, target) }
@@ -58,7 +58,7 @@
       }
     }
 
-    /// What is to be done next.
+    /// The next step of the thread that delivers.
     private enum Step {
       case none
       case give(Element, Target)
@@ -100,7 +100,7 @@
     }
 
     internal func finish() {
-      // Its end is nobody's concern under the lock.
+      // The membership ends outside of the lock, since its end may run other code.
       let membership = state.withLock { state in
         defer { state.membership = nil }
         state.isFinished = true

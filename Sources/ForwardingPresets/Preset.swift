@@ -15,7 +15,7 @@ extension DynamicProxy {
   /// let proxy = try DynamicProxy(adopting: playerDelegate, configuration: configuration)
   /// ```
   ///
-  /// What differs from the default configuration:
+  /// The differences from the default configuration:
   ///
   /// | question | KSDelegateForwarding | MultiDelegate | ProxyListener | Matrioska | ProtocolProxy |
   /// |---|---|---|---|---|---|
@@ -40,20 +40,19 @@ extension DynamicProxy {
   ///
   /// Typed proxies take presets by `init(configuration:)`.
   public enum Preset: Sendable, Hashable {
-    /// KSDelegateForwarding: an object is called as often as it has subscribed,
-    /// nobody asks whether it conforms, and a proxy that is to be subscribed to
-    /// itself is ignored.
+    /// KSDelegateForwarding: an object is called as often as it has subscribed.
+    /// Required methods are not checked. Subscribing a proxy to itself does nothing.
     case ksDelegateForwarding
-    /// ILABMultiDelegate: one or more protocols; the first responder's result;
-    /// places relative to a stranger are the ends of the list; what nobody
-    /// responds to is ignored, with the result zero.
+    /// ILABMultiDelegate: one or more protocols; the first responder's result. A
+    /// position beside an object that is not subscribed is an end of the list. A call
+    /// without a responder is ignored, and returns zero.
     ///
     /// `strict` asks subscribers for all that the protocols require.
     case multiDelegate(strict: Bool = true)
     /// MSProxyListener: one protocol, which alone decides what the proxy responds
     /// to; subscribers that do not conform are ignored; all responders are
-    /// called, and the last one's result counts; what nobody responds to, and
-    /// what no protocol declares, is ignored, with the result zero.
+    /// called, and the last one's result counts. A call without a responder, or of
+    /// a method that no protocol declares, is ignored, and returns zero.
     case proxyListener
     /// LBDelegateMatrioska: an object is called as often as it stands in the
     /// list, and what the proxy responds and conforms to is what some live

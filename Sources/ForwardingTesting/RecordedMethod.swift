@@ -28,7 +28,7 @@ internal import Forwarding
   private let copiers: [ValueCopier]
   private let pointerCount: Int
 
-  /// What is done for one argument.
+  /// The way to record one argument.
   internal struct Step: Sendable {
     enum Form: Sendable {
       /// The bytes are copied.

@@ -21,7 +21,7 @@ internal final class SpyRecorder: Sendable {
     var problems: [Problem] = []
   }
 
-  /// What callers of one method get.
+  /// The results that callers of one method get.
   fileprivate struct Replies: Sendable {
     /// Replies to the first calls, in order.
     var script: [RawClosure] = []

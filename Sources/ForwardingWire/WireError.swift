@@ -12,7 +12,7 @@ public import Forwarding
 /// record at byte 248: the checksum is 0x1b2c3d4e, expected 0x90a1b2c3
 /// ```
 public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kind of error.
   ///
   /// Later versions may add codes, so a `switch` needs an `@unknown default`.
   @nonexhaustive
@@ -93,7 +93,7 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
         code: code, sentence: sentence, selector: selector, forwardingError: forwardingError))
   }
 
-  /// What is wrong.
+  /// The kind of error.
   public var code: Code { storage.fields.code }
 
   /// The byte at which the record begins that could not be read, counted from the
@@ -103,7 +103,7 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The name of the method.
   public var selector: String? { storage.fields.selector }
 
-  /// What the proxy has thrown, with the code `notForwarded` or `methodMismatch`.
+  /// The error that the proxy threw, with the code `notForwarded` or `methodMismatch`.
   public var forwardingError: ForwardingError? { storage.fields.forwardingError }
 
   /// The description without the offset, for errors that give another place.

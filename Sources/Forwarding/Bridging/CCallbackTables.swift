@@ -38,7 +38,7 @@ package func fwd_callback_table_create(
       try members.append(unsafe CallbackMember(callback, index, of: target))
     }
     let made = try unsafe CCallbackTable(target, copying: preset, size, members)
-    // SAFETY: the reference is the caller's, who gives it up by
+    // SAFETY: the caller owns the reference, and releases it by
     // fwd_callback_table_destroy.
     unsafe table.pointee = OpaquePointer(Unmanaged.passRetained(made).toOpaque())
     return FWD_OK

@@ -178,7 +178,7 @@ extension InterceptionPoint {
 
 // MARK: - Invocations
 
-/// What a C interceptor sees of an invocation.
+/// An invocation as a C interceptor sees it.
 @safe private final class CInvocation {
   let invocation: Invocation
   let point: fwd_interception_point

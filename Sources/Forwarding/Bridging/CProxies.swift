@@ -53,7 +53,7 @@ package func fwd_proxy_create(
     let status = try unsafe configuration.apply(known, tables, error)
     if status != FWD_OK { return status }
     let made = try DynamicProxy(adopting: tables, configuration: configuration)
-    // SAFETY: the reference is the caller's, who gives it up by
+    // SAFETY: the caller owns the reference, and releases it by
     // fwd_proxy_release.
     _ = unsafe Unmanaged.passRetained(made)
     unsafe proxy.pointee = made.core.handle
@@ -79,7 +79,7 @@ package func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
 @c @implementation
 package func fwd_proxy_release(_ proxy: OpaquePointer?) {
   guard let proxy = unsafe proxy, unsafe !fwd_proxy_core_is_closing(proxy) else { return }
-  // SAFETY: the caller has a reference, which it gives up.
+  // SAFETY: the caller owns a reference, and releases it here.
   unsafe Unmanaged.passUnretained(DynamicProxy.of(core: proxy)).release()
 }
 
@@ -217,7 +217,7 @@ package func fwd_proxy_unsubscribe(
   return FWD_OK
 }
 
-/// What a C program's function has returned instead of `FWD_OK` in a change.
+/// The status that a C program's function returned instead of `FWD_OK` in a change.
 private struct RefusedChange: Error {
   let status: fwd_status
   let message: String

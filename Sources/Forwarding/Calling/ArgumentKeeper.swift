@@ -15,7 +15,7 @@
   /// Whether all arguments are kept.
   internal private(set) var retains = false
 
-  /// What is kept, to be held during a call that may set arguments anew.
+  /// The kept objects. Hold them during a call that may set arguments anew.
   internal var contents: [AnyObject?] { kept }
 
   /// Takes note of a new value in a slot. `isObject` says that it is an object,

@@ -43,7 +43,7 @@ extension CFunctionType {
     let arguments = signature.arguments
     guard parameters.count == arguments.count else {
       let expected = "expected \(counted(arguments.count)), got \(parameters.count)"
-      // What is forgotten most: the context.
+      // The most frequent mistake is a forgotten context.
       let hint =
         "; a proxy's function pointer takes a context pointer only with context: .first, .last or .at"
       return expected + (parameters.count > arguments.count ? hint : "")

@@ -59,7 +59,7 @@ extension MethodSignature {
     for value in repeat each values { try room.append(value) }
     // SAFETY: each argument has been encoded as its type.
     try unsafe call(function, room.pointers, room.result)
-    // What follows may change it.
+    // The code below may change `errno`.
     let number = errno
     defer { errno = number }
     // The function's arguments are alive up to here.

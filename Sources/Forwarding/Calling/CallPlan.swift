@@ -50,7 +50,7 @@ internal struct CallPlan: Hashable {
     case memory
   }
 
-  /// What the call loads into one register, or copies to the stack.
+  /// The bytes that the call loads into one register, or copies to the stack.
   internal struct Move: Hashable {
     /// The index of the argument; nil for the address of the memory in which
     /// the result comes back, an argument that C programmers do not see.
@@ -74,8 +74,8 @@ internal struct CallPlan: Hashable {
     internal let place: Place
   }
 
-  /// What is loaded before the call: the address of the result, if it comes
-  /// back in memory, then the arguments in order, each by its bytes.
+  /// The loads before the call: the address of the result, if it comes back in memory,
+  /// then the arguments in order, each by its bytes.
   internal let moves: [Move]
 
   /// Where the result is after the call, by its bytes; empty for `void`.
@@ -177,8 +177,8 @@ extension CallPlan {
 }
 
 extension TypeEncoding {
-  /// What some bytes of a value are: the type; for a part of a struct, and for
-  /// a struct in one register, the fields in it.
+  /// Describes some bytes of a value: by the type, or for a part of a struct, and for
+  /// a struct in one register, by the fields in it.
   fileprivate func contents(_ size: Int, _ bytes: Range<Int>) -> String {
     if kind == .structure && (bytes.count < size || size <= 8) {
       let fields = fields(in: bytes, offset: 0, path: "")

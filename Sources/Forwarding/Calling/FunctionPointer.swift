@@ -36,7 +36,7 @@ internal import CForwardingInternal
   /// Nil for a function that another object owns.
   private let closure: OpaquePointer?
 
-  /// What the calls need beyond what the closure itself keeps.
+  /// An object that the calls need and the closure itself does not keep.
   private let owner: (any AnyObject & Sendable)?
 
   /// Makes a function whose calls run `handler`.
@@ -73,7 +73,7 @@ internal import CForwardingInternal
       },
       &closure, &error)
     guard status == FWD_OK, let closure = unsafe closure else {
-      // SAFETY: the closure was not made, so nobody has taken the reference
+      // SAFETY: the closure was not made, so nothing has taken the reference
       // over.
       unsafe retained.release()
       if status == FWD_UNSUPPORTED { throw ForwardingError(error, encoding: signature.text) }

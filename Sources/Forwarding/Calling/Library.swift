@@ -80,7 +80,7 @@ internal import CForwardingInternal
 
   /// A C function, as a closure that calls it.
   ///
-  /// The caller promises that the function has these types; nobody can check it.
+  /// The caller promises that the function has these types. This cannot be checked.
   /// <doc:SwiftTypes> lists which Swift type stands for which C type. A `String`
   /// is passed as a C string, by copy. `errno` is after a call what the function
   /// has left in it.

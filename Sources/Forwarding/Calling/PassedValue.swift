@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What decides how C passes a value: its size, and which of its bytes are
-/// floating-point numbers.
+/// The properties that decide how C passes a value: its size, and which of its bytes
+/// are floating-point numbers.
 internal struct PassedValue {
   internal let size: Int
   internal let alignment: Int

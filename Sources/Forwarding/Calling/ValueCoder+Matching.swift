@@ -53,7 +53,7 @@ extension ValueCoder {
     throw .type(Value.self, in: encoding, because: hint)
   }
 
-  /// What an error says about a type that fits no encoding.
+  /// The advice of an error about a type that fits no encoding.
   private static var hint: String {
     if Value.self == Void.self || Value.self == AnyClass.self { return "" }
     if Value.self == String.self || Value.self == String?.self {

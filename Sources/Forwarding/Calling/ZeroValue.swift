@@ -13,7 +13,7 @@ internal func zeroValue<Value>(of _: Value.Type) -> Value? {
   {
     return zeroCase(of: type) as? Value
   }
-  // A type with references states its encoding in vain, be it of words.
+  // A type with references has no zero, even if it states an encoding.
   guard scalarKinds(of: Value.self) != nil || Value.self is any TypeEncodable.Type,
     _isPOD(Value.self)
   else { return nil }

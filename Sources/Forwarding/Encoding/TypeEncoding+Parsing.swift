@@ -46,7 +46,7 @@ extension TypeEncoding {
     guard status == FWD_OK, let handle = unsafe handle else {
       throw ForwardingError(error, encoding: text)
     }
-    // SAFETY: the handle is a reference that nobody else gives up.
+    // SAFETY: the handle is a reference that only the storage releases.
     self.init(storage: unsafe Storage(owning: handle), index: 0)
   }
 

@@ -73,7 +73,7 @@ internal import CForwardingInternal
 // MARK: - Kinds and qualifiers
 
 extension TypeEncoding {
-  /// What a type is. More may be added.
+  /// The kind of a type. More may be added.
   public enum Kind: Sendable, Hashable, CaseIterable {
     /// `c`, a signed character.
     case char
@@ -138,7 +138,7 @@ extension TypeEncoding {
     case function
   }
 
-  /// What the type is.
+  /// The kind of the type.
   public var kind: Kind {
     // SAFETY: the node belongs to the storage, which this value holds.
     Kind(unsafe node.pointee.kind)
@@ -248,8 +248,8 @@ extension TypeEncoding {
     unsafe substring(node.pointee.text_offset, node.pointee.text_length)
   }
 
-  /// What the type is in words, with Swift's names for numbers: `pointer to
-  /// struct stat`, `array of 4 Int32`, `Double`.
+  /// The type in words, with Swift's names for numbers: `pointer to struct stat`,
+  /// `array of 4 Int32`, `Double`.
   ///
   /// - Complexity: O(*n*) in the depth of the type.
   public var typeName: String {

@@ -21,7 +21,7 @@
 /// Errors that listeners of a typed proxy throw are not of this type. See
 /// `ForwardedErrors` of the module ForwardingMacros.
 public struct ForwardingError: Error, Equatable, Sendable {
-  /// What is wrong.
+  /// The kind of error.
   ///
   /// Later versions may add codes, so a `switch` needs an `@unknown default`.
   @nonexhaustive
@@ -177,7 +177,7 @@ public struct ForwardingError: Error, Equatable, Sendable {
 // MARK: - Properties
 
 extension ForwardingError {
-  /// What is wrong.
+  /// The kind of error.
   public var code: Code { storage.fields.code }
 
   /// The name of the method.

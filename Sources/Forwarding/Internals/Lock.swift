@@ -32,7 +32,7 @@ internal import CForwardingInternal
     self.storage = storage
   }
 
-  /// A lock in memory of the owner, who makes the state and ends it.
+  /// A lock in memory of the owner, which makes the state and destroys it.
   @unsafe internal init(
     _ state: UnsafeMutablePointer<State>, lock: UnsafeMutablePointer<fwd_lock>
   ) {

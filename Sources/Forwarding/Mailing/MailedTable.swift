@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// What the messages of one subscription need, however long they wait: the
-/// functions to call, and where failures are reported.
+/// The functions that the messages of one subscription call, and the configuration
+/// that reports failures. It lives as long as messages wait.
 @safe private final class MailedFunctions: @unchecked Sendable {
   // Sendable: filled in `init`, and immutable from then on.
   let joined: JoinedTable
@@ -103,7 +103,7 @@ extension DispatchTable {
 }
 
 extension DynamicProxy.Subscription {
-  /// The subscription whose message this thread delivers; nil if it delivers none.
+  /// The subscription whose message this thread delivers; nil if this thread delivers no message.
   internal static var currentMailed: DynamicProxy.Subscription? {
     let identifier = fwd_current_subscription()
     guard identifier != 0, let context = unsafe fwd_current_mail_context() else { return nil }

@@ -3,7 +3,7 @@
 
 internal import CForwardingInternal
 
-/// What becomes of one member of a struct of callbacks.
+/// How to fill one member of a struct of callbacks.
 internal struct CallbackMember {
   let method: ResolvedMethod
   let context: DynamicProxy.ContextPosition

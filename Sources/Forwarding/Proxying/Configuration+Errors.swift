@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy.Configuration {
-  /// What happens when a listener of a typed proxy throws from a method that has
-  /// no result. A method with a result gives the first responder's error.
+  /// The treatment of an error that a listener of a typed proxy throws from a method
+  /// without a result. A method with a result gives the first responder's error.
   public enum Errors: Sendable, Hashable {
     /// The error ends the fan-out, and is thrown.
     case failFast

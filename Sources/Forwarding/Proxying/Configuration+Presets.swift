@@ -4,7 +4,7 @@
 // Options for the configurations of other systems; see the module
 // ForwardingPresets.
 extension DynamicProxy.Configuration {
-  /// What ``DynamicProxy/unsubscribe(_:)`` ends.
+  /// The subscriptions that ``DynamicProxy/unsubscribe(_:)`` ends.
   package enum Removal: Sendable, Hashable {
     /// All subscriptions of the object.
     case all
@@ -12,7 +12,7 @@ extension DynamicProxy.Configuration {
     case first
   }
 
-  /// What `responds(to:)` asks.
+  /// The question that `responds(to:)` asks.
   package enum Responding: Sendable, Hashable {
     /// Whether some live subscriber implements the method.
     case subscribers
@@ -20,7 +20,7 @@ extension DynamicProxy.Configuration {
     case declared
   }
 
-  /// What `conforms(to:)` asks.
+  /// The question that `conforms(to:)` asks.
   package enum Conforming: Sendable, Hashable {
     /// Whether the proxy adopts the protocol, or one that inherits from it.
     case adopted
@@ -39,7 +39,7 @@ extension DynamicProxy.Configuration {
     case one
   }
 
-  /// What happens to a subscriber that is refused because it lacks a required
+  /// The treatment of a subscriber that is refused because it lacks a required
   /// method, is subscribed already (see ``Duplicates/fail``), or would make the
   /// proxy forward to itself.
   ///
@@ -53,7 +53,7 @@ extension DynamicProxy.Configuration {
     case ignore
   }
 
-  /// What happens if a subscriber is placed before or behind another that is not
+  /// The treatment of a subscriber that is placed before or behind another that is not
   /// subscribed, or has died.
   package enum UnknownAnchors: Sendable, Hashable {
     /// `subscribe` throws.
@@ -63,7 +63,7 @@ extension DynamicProxy.Configuration {
     case ends
   }
 
-  /// What happens if a subscriber is placed directly before or behind itself.
+  /// The treatment of a subscriber that is placed directly before or behind itself.
   package enum OwnAnchors: Sendable, Hashable {
     /// It stays where it is.
     case stay
@@ -72,7 +72,7 @@ extension DynamicProxy.Configuration {
     case ends
   }
 
-  /// Who is called for a method with a result whose policy is
+  /// The responders that are called for a method with a result whose policy is
   /// `ResultPolicy.standard`.
   package enum StandardResult: Sendable, Hashable {
     /// The first responder, alone.
@@ -100,8 +100,8 @@ extension DynamicProxy.Configuration {
       """)
   }
 
-  /// What takes the place of an error with which a subscriber was refused: an
-  /// identifier that no subscription has.
+  /// Throws the error with which a subscriber was refused, or returns an identifier
+  /// that no subscription has.
   internal func settle(_ refusal: ForwardingError) throws(ForwardingError) -> UInt64 {
     let isIgnored =
       refusals == .ignore && [.missingMethod, .duplicate, .cycle].contains(refusal.code)

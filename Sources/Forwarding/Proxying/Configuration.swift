@@ -46,7 +46,7 @@ extension DynamicProxy {
   /// - ``duplicates``
   /// - ``undeclaredFunctions``
   public struct Configuration: Sendable {
-    /// What happens with a method that no protocol of the proxy declares.
+    /// The treatment of a method that no protocol of the proxy declares.
     public enum Undeclared: Sendable, Hashable {
       /// It is an error, which names the selector and similar ones that are
       /// declared.
@@ -69,7 +69,7 @@ extension DynamicProxy {
       case lenient
     }
 
-    /// What happens when an object subscribes again with the same table.
+    /// The treatment of an object that subscribes again with the same table.
     public enum Duplicates: Sendable, Hashable {
       /// The object keeps its one subscription, which `subscribe` returns. If a
       /// position is given, the subscription moves there.
@@ -80,10 +80,10 @@ extension DynamicProxy {
       case fail
     }
 
-    /// What happens when no live subscriber implements a method.
+    /// The treatment of a call whose method no live subscriber implements.
     public enum NoResponder: Sendable, Hashable {
-      /// A void method is ignored. One with a result gives its default, else it
-      /// is an error.
+      /// A call of a void method is ignored. A method with a result returns its default;
+      /// without a default the call is an error.
       case standard
       /// As standard, but without a default the result is zero; with the policy
       /// `ResultPolicy.all` it is true.
@@ -107,8 +107,8 @@ extension DynamicProxy {
 
     // MARK: What callers get
 
-    /// What happens to an invocation that no protocol of the proxy declares. If
-    /// it is ignored, its result is zero.
+    /// The treatment of an invocation that no protocol of the proxy declares. An
+    /// ignored invocation returns zero.
     public var unknownSelectors = Undeclared.fail
     /// Called with each invocation that no protocol of the proxy declares, as
     /// `forwardInvocation:` is in Objective-C. `unknownSelectors` is then not
@@ -127,7 +127,7 @@ extension DynamicProxy {
     /// the caller's thread, under no lock. Not called for calls from C programs,
     /// whose frames carry no types.
     public var onUnknown: (@Sendable (Invocation) throws -> Void)?
-    /// What happens when no live subscriber implements a method.
+    /// The treatment of a call whose method no live subscriber implements.
     public var noResponder = NoResponder.standard
     /// Result policies that override those of the protocols, by selector.
     public var results: [MethodSelector: ResultPolicy] = [:]
@@ -136,13 +136,13 @@ extension DynamicProxy {
 
     /// Which methods a subscriber must have.
     public var conformance = Conformance.implemented
-    /// What happens when a function table has a function that no protocol of the
-    /// proxy declares, or no function at all. By default the subscriber is
+    /// The treatment of a function table with a function that no protocol of the
+    /// proxy declares, or with no function at all. By default the subscriber is
     /// refused, so that a misspelt selector is found at once. `.ignore` is for
     /// tables that are used with several proxies, each of which declares a part of
     /// their functions: the others are never called through this proxy.
     public var undeclaredFunctions = Undeclared.fail
-    /// What happens when an object subscribes again with the same table.
+    /// The treatment of an object that subscribes again with the same table.
     public var duplicates = Duplicates.once
 
     // MARK: Who is told
@@ -157,8 +157,8 @@ extension DynamicProxy {
         scalar == "\n" || scalar.properties.generalCategory != .control ? Character(scalar) : "?"
       }
       var line = "Forwarding: \(String(text))\n"
-      // SAFETY: the bytes are valid during the call. That standard error is
-      // closed is nobody's concern.
+      // SAFETY: the bytes are valid during the call. A failure to write is
+      // ignored: standard error may be closed.
       line.withUTF8 { _ = unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
     /// Called when a method gains its first responder or loses its last, after
@@ -187,10 +187,10 @@ extension DynamicProxy {
 
     // MARK: Errors of typed listeners
 
-    /// What happens when a listener of a typed proxy throws from a method that
-    /// has no result.
+    /// The treatment of an error that a listener of a typed proxy throws from a method
+    /// without a result.
     public var errors = Errors.failFast
-    /// What happens then for single methods, by selector.
+    /// Exceptions from `errors` for single methods, by selector.
     public var errorsByMethod: [MethodSelector: Errors] = [:]
     /// Called with each error that a listener throws where `errors` says
     /// `continue`. Called on the thread of the fan-out, under no lock. If it is
@@ -199,21 +199,21 @@ extension DynamicProxy {
 
     // MARK: For presets
 
-    /// What `unsubscribe(_:)` ends.
+    /// The subscriptions that `unsubscribe(_:)` ends.
     package var removal = Removal.all
-    /// What `responds(to:)` asks.
+    /// The question that `responds(to:)` asks.
     package var responding = Responding.subscribers
-    /// What `conforms(to:)` asks.
+    /// The question that `conforms(to:)` asks.
     package var conforming = Conforming.adopted
     /// How many protocols the proxy must adopt.
     package var adoption = Adoption.any
-    /// What happens to a subscriber that is refused.
+    /// The treatment of a subscriber that is refused.
     package var refusals = Refusals.fail
-    /// What happens if the anchor of a position is not subscribed.
+    /// The treatment of a position whose anchor is not subscribed.
     package var unknownAnchors = UnknownAnchors.fail
-    /// What happens if a subscriber is placed beside itself.
+    /// The treatment of a subscriber that is placed beside itself.
     package var ownAnchors = OwnAnchors.stay
-    /// Who is called for a method with a result whose protocol names no policy.
+    /// The policy of methods with a result whose protocol names none.
     package var standardResult = StandardResult.first
 
     /// The result of methods without a responder, by selector, as a protocol

@@ -4,15 +4,15 @@
 internal import CForwardingInternal
 
 extension DynamicProxy {
-  /// Subscribes another proxy, which forwards to its own subscribers what this
-  /// one is given. It counts as one responder for each method that both
+  /// Subscribes another proxy, which forwards this proxy's calls to its own
+  /// subscribers. It counts as one responder for each method that both
   /// declare, with its own policies.
   ///
-  /// With a number of `times`, each invocation that reaches the proxy counts,
-  /// be it that none of its own subscribers responds.
+  /// With `times`, each invocation that reaches the other proxy counts, even if
+  /// none of that proxy's subscribers responds.
   ///
-  /// Cycles are found among proxies that are subscribed in this way. A closure
-  /// that sends to a proxy is not followed: its author has to avoid the cycle.
+  /// Cycles of proxies that are subscribed in this way are found. Cycles through
+  /// closures that send to a proxy are not: the author of the closure must avoid them.
   ///
   /// - Parameters:
   ///   - proxy: the proxy to forward to.

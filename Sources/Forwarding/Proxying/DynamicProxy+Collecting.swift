@@ -157,8 +157,8 @@ extension DynamicProxy {
 
 // MARK: - Gathered results
 
-/// What C writes for each result: the layout is that of `fwd_gathered`, which
-/// gather.c asserts.
+/// One result as C writes it. The layout is that of `fwd_gathered`, which gather.c
+/// asserts.
 @usableFromInline
 @safe internal struct GatheredResult {
   @usableFromInline internal let identifier: UInt64

@@ -120,12 +120,11 @@ extension DynamicProxy {
   /// Makes the proxy that a target stands in.
   private func makeAnnex() throws(ForwardingError) -> DynamicProxy {
     var annexed = configuration
-    // A target that lacks methods is no less one, and this proxy has the rule
-    // for what it lacks.
+    // A target may lack methods. This proxy's own rule applies to those.
     annexed.conformance = .lenient
     annexed.noResponder = .fail
     annexed.responding = .subscribers
-    // To set one that is refused is an error, be it none to subscribe.
+    // Setting a refused target is an error, even if a refused subscriber is ignored.
     annexed.refusals = .fail
     annexed.onMembershipChange = nil
     // Also without an observer: a struct of callbacks may follow the target.

@@ -189,7 +189,7 @@ extension ResolvedMethod {
     return unsafe closure
   }
 
-  /// What a closure keeps alive.
+  /// The objects that a closure keeps alive.
   private final class KeptByClosure {
     private let proxy: DynamicProxy
     private let failure: StoredValue?

@@ -195,7 +195,7 @@ extension DynamicProxy {
     }
   }
 
-  /// What an unknown selector that is ignored gives.
+  /// The zero that a send returns for an unknown selector that is ignored.
   private static func zero<Output>(_ selector: MethodSelector) throws(ForwardingError) -> Output {
     if let zero = zeroValue(of: Output.self) { return zero }
     throw ForwardingError(
@@ -207,7 +207,7 @@ extension DynamicProxy {
   }
 }
 
-/// What became of a direct send.
+/// The outcome of a direct send.
 @usableFromInline
 internal enum SendStatus {
   case done

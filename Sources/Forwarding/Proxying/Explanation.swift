@@ -31,7 +31,7 @@ extension DynamicProxy {
     return Explanation(method)
   }
 
-  /// What a call of a method would do. The description has a line for each step.
+  /// The steps that a call of a method would take. The description has a line for each.
   public struct Explanation: Sendable, CustomStringConvertible {
     /// One thing that the call would meet.
     public enum Step: Sendable {
@@ -44,9 +44,9 @@ extension DynamicProxy {
       case skips(String, Subscription?, reason: String)
     }
 
-    /// What the call would meet, in order: the interceptors before the delivery, those
-    /// around it, the subscribers or what is called instead of them, the forward
-    /// target, and the interceptors after it.
+    /// The steps of the call in order: the interceptors before the delivery, the
+    /// interceptors around it, the subscribers or the interceptor instead of them, the
+    /// forward target, and the interceptors after the delivery.
     public let steps: [Step]
     private let title: String
     private let ending: String
@@ -159,7 +159,7 @@ extension DynamicProxy.Explanation {
     return stand.isAround ? .mayCall(name, nil, reason: Stand.aroundReason) : .calls(name, nil)
   }
 
-  /// What stands between a call and the subscribers.
+  /// The obstacles between a call and the subscribers.
   private struct Stand {
     let isBlocked: Bool
     let isReplaced: Bool
@@ -251,7 +251,7 @@ extension DynamicProxy.Explanation {
   }
 }
 
-/// What a fan-out of a method does, in words.
+/// The plan of a method's fan-out, in words.
 private struct FanOutPlan {
   /// Whether a response ends the fan-out.
   enum End { case never, first, perhaps }
@@ -300,7 +300,7 @@ private struct FanOutPlan {
 }
 
 extension DynamicProxy.Configuration {
-  /// What becomes of an invocation that no protocol declares.
+  /// The treatment of an invocation that no protocol declares, in words.
   fileprivate var unknownEnding: String {
     if onUnknown != nil { return "The closure of onUnknown is called" }
     switch unknownSelectors {

@@ -4,7 +4,7 @@
 internal import CForwardingInternal
 
 extension DynamicProxy {
-  /// What a forward target gets.
+  /// The invocations that a forward target gets.
   public enum ForwardScope: Sendable, Hashable {
     /// Invocations that no live subscriber of the proxy implements. A subscriber that
     /// implements the method but cannot take the arguments has handled it.
@@ -94,8 +94,8 @@ extension DynamicProxy {
 
   // MARK: Asking
 
-  /// Whether the target implements the method of a number, be it alive or not.
-  /// No code of others runs: the state keeps the annex meanwhile.
+  /// Whether the target implements the method with an index, alive or dead. No
+  /// foreign code runs: the state keeps the annex meanwhile.
   internal func mayRespond(_ method: Int) -> Bool {
     state.withLock { state in
       guard let target = state.target, target.scope == .unhandled, let annex = target.annex else {

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension FunctionTable {
-  /// What has been joined from this table lately.
+  /// The tables that were joined from this one lately.
   internal var joins: Joins {
     // SAFETY: an object of another class is never stored.
     unsafe unsafeDowncast(derived.object { Joins() }, to: Joins.self)
   }
 
-  /// What has been joined from a table lately. It lives as long as the table, so
-  /// the closures of a table are given up with the table and its subscriptions.
+  /// A cache of the tables that were joined from one table lately. It lives as long as
+  /// the table, so the table and its subscriptions alone keep the closures.
   internal final class Joins: Sendable {
     private struct State {
       /// The last proxy that got a table, by its number, and that table.
@@ -21,7 +21,7 @@ extension FunctionTable {
       var next = 0
     }
 
-    /// What a proxy need not make.
+    /// The cached object that a proxy can use.
     internal enum Found {
       case dispatch(DispatchTable)
       case joined(JoinedTable)
@@ -33,8 +33,8 @@ extension FunctionTable {
     /// The plans whose tables are kept: few tables are used with more.
     private static let most = 4
 
-    /// Finds what has been made for a proxy, or for others of its plan. A table that
-    /// another proxy has given up becomes that of this one.
+    /// Finds a table that was made for a proxy, or for other proxies of its plan. A
+    /// table that another proxy no longer uses becomes the table of this one.
     ///
     /// - Parameter check: judges the table of the plan.
     internal func find(

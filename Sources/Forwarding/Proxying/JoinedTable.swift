@@ -3,14 +3,14 @@
 
 internal import CForwardingInternal
 
-/// A function table joined to the methods of a plan: what is called for each, and
-/// what either side lacks. Proxies that share the plan share it.
+/// A function table joined to the methods of a plan: the function of each method, and
+/// the methods that either side lacks. Proxies that share the plan share it.
 @safe internal final class JoinedTable: @unchecked Sendable {
   // Sendable: filled in `init`, and immutable from then on.
 
   /// The number of methods of the plan.
   internal let methodCount: Int
-  /// What is called, by the plan's index of the method.
+  /// The functions, with the plan's index of each method.
   internal let implementations: [(index: Int, implementation: fwd_implementation)]
   /// Names the function table. While this object lives, no other table has the
   /// address.
@@ -18,7 +18,7 @@ internal import CForwardingInternal
   /// The functions that the plan does not declare.
   private let undeclared: Undeclared
   private let conformance: [Conformance]
-  /// What the shim calls, kept alive.
+  /// Keeps the functions alive that the shim calls.
   private let functions: [any AnyObject & Sendable]
 
   private enum Undeclared {
@@ -31,7 +31,7 @@ internal import CForwardingInternal
 
   /// How a table conforms to one protocol.
   private struct Conformance {
-    /// What is missing; nil if nothing is.
+    /// The error that names a missing method; nil if none is missing.
     let fault: ForwardingError?
     /// Whether it implements some method of the protocol.
     let isPartial: Bool

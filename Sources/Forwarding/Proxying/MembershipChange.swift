@@ -41,8 +41,8 @@ internal import CForwardingInternal
   internal var joins: [UInt64: Join] = [:]
   /// The subscriptions that end with the change.
   internal var leaving: Set<UInt64> = []
-  /// Ends that nobody can ask for again, as that of a token that has died. They take
-  /// effect even if the change fails.
+  /// Ends that no caller can ask for again, such as that of a token that has died. They
+  /// take effect even if the change fails.
   internal var finals: Set<UInt64> = []
   /// Ends of subscriptions that begin with changes of other threads.
   internal var withdrawals: [UInt64] = []
@@ -50,10 +50,10 @@ internal import CForwardingInternal
   internal var identifiers: [SubscriberKey: UInt64] = [:]
   /// How many of the edits end all subscriptions.
   internal var endings = 0
-  /// What must live until the change has taken effect: objects whose subscriptions
-  /// end, which must not die before, and function tables.
+  /// Objects that must live until the change has taken effect: subscribers whose
+  /// subscriptions end, and function tables.
   internal var owned: [AnyObject] = []
-  /// What is to be done after the change has taken effect.
+  /// Closures to call after the change has taken effect.
   internal var completions: [() -> Void] = []
 
   /// Begins to collect the changes of this thread.
@@ -121,7 +121,7 @@ internal import CForwardingInternal
     Mark(edits: edits.count, owned: owned.count, completions: completions.count)
   }
 
-  /// What a change has forgotten. It is released under no lock, since it may run
+  /// The objects of forgotten changes. Release them under no lock, since this may run
   /// foreign code.
   internal struct Forgotten: @unchecked Sendable {
     // Sendable: it is only released.

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension DynamicProxy {
-  /// What happens to a new message when the limit of waiting messages is reached.
+  /// The treatment of a new message when the limit of waiting messages is reached.
   ///
   /// The messages are those of one subscription of the module ForwardingDelivery, or
   /// the elements of one iterator of a signal.

@@ -6,10 +6,10 @@ internal import CForwardingInternal
 /// The function pointers of one proxy that objects own.
 ///
 /// A function has no strong reference to its owner or to the proxy, see
-/// `owned_function.c`. Nobody tells the proxy that an owner has died: each call
-/// asks, and `collect` gives up what dead owners' functions need.
+/// `owned_function.c`. The proxy is not notified of an owner's death: each call
+/// checks for it, and `collect` releases the objects of dead owners' functions.
 @safe internal final class OwnedFunctions: Sendable {
-  /// What two equal requests have in common.
+  /// A request for a function. Equal requests get the same function.
   private struct Request: Hashable {
     /// The owner's address, which no other object has as long as the function
     /// refers to it.

@@ -4,7 +4,7 @@
 internal import CForwardingInternal
 internal import Synchronization
 
-/// What a proxy consists of: its C part, and what that points to.
+/// The parts of a proxy: the C proxy, and the objects that it points to.
 @safe internal struct ProxyCore: ~Copyable, @unchecked Sendable {
   // Sendable: the plan is immutable, the shim's list has its own rules, and what
   // is made late is made once.
@@ -12,9 +12,9 @@ internal import Synchronization
   internal let handle: OpaquePointer
   private let madeNumber = Atomic<UInt64>(0)
   internal let settings: ProxySettings
-  /// What the proxy has in common with others of its kind.
+  /// The methods, shared with other proxies of the same kind.
   internal let plan: ProxyPlan
-  /// Those of the plan, to be read without an object in between.
+  /// The keys of the plan, here to save a load.
   internal let verifiedKeys: VerifiedKeys
   private let madeExtras = LateObject<ProxyExtras>()
 
@@ -96,10 +96,10 @@ internal import Synchronization
     unsafe fwd_proxy_core_release(handle)
   }
 
-  /// What few proxies need. The first call makes it.
+  /// The parts that few proxies need. The first call makes them.
   internal var extras: ProxyExtras { madeExtras.object { ProxyExtras() } }
 
-  /// What few proxies need, if this one has needed it.
+  /// The parts that few proxies need; nil before the first call of `extras`.
   internal var existingExtras: ProxyExtras? { madeExtras.existing }
 
   /// Calls `body` with each live subscriber (nil for a C context), its
@@ -154,8 +154,8 @@ extension DynamicProxy {
 internal final class ProxySettings: Sendable {
   internal let configuration: DynamicProxy.Configuration
 
-  // What each proxy asks when it is made. To read one option of the
-  // configuration can copy it as a whole, which takes longer than all else.
+  // Options that each proxy reads when it is made. Reading an option of the
+  // configuration can copy all of it, which takes longer than the rest.
   internal let ignoresUnknownSelectors: Bool
   internal let observesCapabilities: Bool
   internal let observesMembership: Bool

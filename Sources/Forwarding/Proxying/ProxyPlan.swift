@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-/// What all proxies of one kind share: their methods, and what the shim has
-/// compiled for them. A protocol table keeps the one of its usual proxies.
+/// The methods that all proxies of one kind share, and the data that the shim has
+/// compiled for them. A protocol table keeps the plan of its usual proxies.
 @safe internal final class ProxyPlan: @unchecked Sendable {
   // Sendable: immutable, except for the keys, which are atomic.
 
@@ -34,7 +34,7 @@ internal import CForwardingInternal
     let plan = try protocols[0].derived.object { () throws(ForwardingError) in
       try ProxyPlan(ProtocolTable.merge(protocols), settings.configuration)
     }
-    // SAFETY: nobody else stores an object there.
+    // SAFETY: no other code stores an object there.
     return unsafe unsafeDowncast(plan, to: ProxyPlan.self)
   }
 
@@ -129,7 +129,7 @@ extension DynamicProxy.Configuration {
     guard standardResult == .last, case .standard = requirement.resultPolicy else {
       return nil
     }
-    // That of a void method is the usual one.
+    // For a void method this is the same as the usual policy.
     return .callAll(pick: .last)
   }
 }

@@ -16,7 +16,7 @@ extension DynamicProxy {
   /// protocols once for all subscribers of the class and keeps it, and knows a
   /// subscriber again by object and table.
   public protocol Subscriber: AnyObject, Sendable {
-    /// What objects of the class implement.
+    /// The functions that objects of the class implement.
     static var functionTable: FunctionTable { get }
   }
 }

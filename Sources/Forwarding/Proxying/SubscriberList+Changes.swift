@@ -18,7 +18,7 @@ extension SubscriberList {
       let mark = open.mark
       do { return try body(proxy) } catch {
         rollBack(open, to: mark)
-        // Those are a part of the outer change now.
+        // Ends that no caller can ask for again become a part of the outer change.
         for identifier in open.finals where !open.leaving.contains(identifier) {
           _ = leave(identifier, in: open, then: nil)
         }
@@ -207,7 +207,7 @@ extension SubscriberList {
     try change { state, garbage throws(ForwardingError) in
       state.existing?.open.removeAll { $0 === open }
       var joined: Set<UInt64> = []
-      // What a join has besides is released with the change, under no lock.
+      // The objects of the joins are released with the change, under no lock.
       defer {
         for (identifier, join) in open.joins where !joined.contains(identifier) {
           unsafe fwd_list_abandon(list, join.prepared, &garbage.contents)

@@ -60,8 +60,8 @@ extension SubscriberList {
     if let open = MembershipChange.current(of: proxy) {
       return try prepare(candidate, dispatch, isShared: isShared, in: open)
     }
-    // What is captured counts no references: most subscribers join at the end,
-    // and pay for nothing else.
+    // Locals, because the closure below counts no references for them. Most
+    // subscribers join at the end, and pay for nothing else.
     let subscriber = unsafe candidate.subscriber
     let duplicates = candidate.duplicates
     let table = unsafe dispatch.handle

@@ -16,7 +16,7 @@ internal import CForwardingInternal
   internal struct State {
     private var parts: Parts?
 
-    /// That of a proxy without subscribers, for a number of methods whose
+    /// The state of a proxy without subscribers, for a number of methods whose
     /// responders are noted.
     internal init(_ noted: Int) {
       if noted > 0 { parts = Parts(responds: Array(repeating: false, count: noted)) }
@@ -43,12 +43,12 @@ internal import CForwardingInternal
     /// Per method, whether somebody responds, as far as it has been noted. Empty
     /// without an observer of capabilities.
     fileprivate var responds: [Bool]
-    /// What the observers of capabilities and of membership are still to be told,
+    /// The news that the observers of capabilities and of membership have not got yet,
     /// in order.
     fileprivate var untold: [News] = []
-    /// Whether a thread is telling.
+    /// Whether a thread is calling the observers.
     fileprivate var isTelling = false
-    /// Members of C structs that are null while nobody responds, and whether the
+    /// Members of C structs that are null while there is no responder, and whether the
     /// function is stored; nil before the first store.
     fileprivate var watched: [(member: WatchedMember, responds: Bool?)] = []
     /// The tables that have been joined to the protocols and for which the shim's
@@ -60,7 +60,7 @@ internal import CForwardingInternal
     fileprivate init(responds: [Bool]) { self.responds = responds }
   }
 
-  /// What an observer is told.
+  /// A call of an observer.
   fileprivate enum News {
     case capability(method: Int, responds: Bool)
     case membership(MembershipLog.Entry)
@@ -82,7 +82,7 @@ internal import CForwardingInternal
 
   internal var configuration: DynamicProxy.Configuration { proxy.core.settings.configuration }
 
-  /// What becomes of positions beside strangers.
+  /// The treatment of positions beside objects that are not subscribed.
   internal var unknownAnchors: DynamicProxy.Configuration.UnknownAnchors {
     configuration.unknownAnchors
   }
@@ -243,13 +243,13 @@ internal import CForwardingInternal
   }
 }
 
-/// What a change has left for when the lock has been given up.
+/// Memory and objects to release after a change, outside of the lock.
 @safe internal struct Garbage {
   internal var contents = unsafe fwd_garbage()
   /// References that may be the last ones.
   internal var tables: [DispatchTable] = []
 
-  /// Gives it up; this may run any code.
+  /// Releases everything. This may run any code.
   fileprivate func collect() { unsafe fwd_garbage_collect(contents) }
 }
 

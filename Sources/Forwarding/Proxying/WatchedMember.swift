@@ -3,7 +3,7 @@
 
 internal import CForwardingInternal
 
-/// A member that is null while nobody responds to its method.
+/// A member that is null while its method has no responder.
 @safe internal struct WatchedMember: @unchecked Sendable {
   // Sendable: the struct is never freed, and its members are stored atomically.
 

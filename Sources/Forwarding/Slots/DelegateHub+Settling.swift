@@ -9,7 +9,7 @@
 // lost, and none waits.
 
 extension DelegateHub {
-  /// Who settles, and what has been asked of that thread.
+  /// The thread that settles, and the requests that it has got.
   internal struct Settling {
     fileprivate var thread: ThreadIdentity?
     fileprivate var requests: UInt64 = 0

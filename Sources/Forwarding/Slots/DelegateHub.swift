@@ -17,7 +17,7 @@
 package final class DelegateHub<Proxy: SlotProxy> {
   /// The proxy that the hub puts into the slot.
   package let proxy: Proxy
-  /// What the hub does with the delegate that it finds.
+  /// The options for the delegate that the hub finds.
   package let options: DelegateSlotOptions
 
   internal let slot: SlotAccess<Proxy.Listener>
@@ -64,7 +64,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
 
   /// A strong reference that only keeps its object alive.
   internal struct Keeper: @unchecked Sendable {
-    // Sendable: nobody uses the object through this reference.
+    // Sendable: no code uses the object through this reference.
     let object: AnyObject
   }
 

@@ -27,7 +27,7 @@
 /// property cannot reference its value weakly, and keeps it.
 @propertyWrapper
 public final class DelegateSlot<Proxy: SlotProxy> {
-  /// What becomes of delegates that are assigned while there is a forwarder.
+  /// The options for delegates that are assigned while there is a forwarder.
   private let options: DelegateSlotOptions
   private let makeProxy: () -> Proxy
   private var made: DelegateHub<Proxy>?

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What a hub does with the delegate that it finds in its slot.
+/// Options for the delegate that a hub finds in its slot.
 public struct DelegateSlotOptions: Sendable, Hashable {
-  /// What the hub does with the delegate that the slot had, or is given later.
+  /// How the hub treats the delegate that the slot had, or is given later.
   public enum Original: Sendable, Hashable {
     /// The delegate is called, before all subscribers.
     case adopt
@@ -11,7 +11,7 @@ public struct DelegateSlotOptions: Sendable, Hashable {
     case ignore
   }
 
-  /// What the hub does with the delegate that the slot had, or is given later.
+  /// How the hub treats the delegate that the slot had, or is given later.
   /// In either case the last forwarder gives the slot back to it.
   public var original = Original.adopt
 

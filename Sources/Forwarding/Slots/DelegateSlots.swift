@@ -32,7 +32,7 @@ package enum DelegateSlots {
     return HubRegistry.hub(service, .path(slot), access, options, SlotHome(isolation), proxy)
   }
 
-  /// The hub of the slot at a key path, or nil if nobody has asked for it yet.
+  /// The hub of the slot at a key path, or nil if it has not been made yet.
   package static func existingHub<Service: AnyObject, Proxy: SlotProxy>(
     of service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
     as proxy: Proxy.Type = Proxy.self, isolation: isolated (any Actor)? = #isolation

@@ -30,7 +30,7 @@
 
   /// Runs a closure, then releases it, on the actor: at once if the caller runs
   /// there, else later. Without an actor, or when it has died, the closure runs
-  /// at once: nobody else can have its objects.
+  /// at once: no other code can have its objects.
   internal func perform(_ work: @escaping () -> Void) {
     guard let actor else { return work() }
     _ = ActorRelease(actor, ActorRelease.Work(run: work))

@@ -27,7 +27,7 @@
 /// A proxy may be released on any thread after its service has died, unless a
 /// forwarder was made on an actor. So its `deinit` must not use listeners.
 public protocol SlotProxy: AnyObject {
-  /// What the slot holds: a class, or `any` of the delegate's protocol. A slot
+  /// The type of the slot: a class, or `any` of the delegate's protocol. A slot
   /// cannot reference other types weakly, and keeps their values.
   associatedtype Listener
 

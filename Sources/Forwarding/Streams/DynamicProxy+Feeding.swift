@@ -124,7 +124,7 @@ internal final class Feeds: Sendable {
     /// The feed that counts, and the number of the call that made it.
     var current: DynamicProxy.Subscription?
     var currentCall: UInt64 = 0
-    /// Those that it has replaced in a change: if that fails, they count again.
+    /// The feeds that `current` replaced in a change. If the change fails, they count again.
     var earlier: [DynamicProxy.Subscription] = []
     var lastCall: UInt64 = 0
     /// How many calls have begun and not ended.

@@ -29,11 +29,11 @@
 public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
   package let source: SignalSource<Element>
 
-  /// What each iterator buffers.
+  /// The overflow rule of each iterator's buffer.
   package let overflow: DynamicProxy.Overflow
 
-  /// What the first iterator takes over; nil for a signal of which no iterators are
-  /// made.
+  /// The observer that the first iterator takes over; nil for a signal of which no
+  /// iterators are made.
   private let early: EarlyObserver?
 
   /// Makes a signal, and subscribes.

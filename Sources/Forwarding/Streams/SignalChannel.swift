@@ -100,7 +100,7 @@ internal typealias SignalLock = Lock<Void>
 
 // MARK: - Giving elements
 
-/// What has become of an element that was offered to a channel.
+/// The outcome of offering an element to a channel.
 @unsafe internal enum SignalOffer {
   /// It is in the buffer, or the policy or the end of the channel drops it.
   case taken

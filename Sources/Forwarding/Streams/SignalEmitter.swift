@@ -116,11 +116,11 @@
 @unsafe private struct SignalEmitterState {
   /// A `SignalSinkList`, or nil if there is no sink.
   var list: AnyObject?
-  /// That of the only sink, if that is a channel with the emitter's lock.
+  /// The ring of the only sink, if that sink is a channel with the emitter's lock.
   var soleRing: UnsafeMutablePointer<SignalRing>?
 }
 
-/// What remains to be done for an element when the lock is open again.
+/// The work that remains for an element after the lock is released.
 @unsafe private enum SignalEmission {
   case done
   case waiter(SignalWaiter)
@@ -132,7 +132,7 @@
 private final class SignalSinkList<Element: Sendable> {
   @safe struct Entry {
     let sink: any SignalSink<Element>
-    /// That of a channel with the emitter's lock.
+    /// The ring of the sink, if the sink is a channel with the emitter's lock.
     let ring: UnsafeMutablePointer<SignalRing>?
   }
 

@@ -45,8 +45,8 @@ package final class SignalSource<Element: Sendable>: Sendable {
   private let dispatch: DispatchTable
   private let position: DynamicProxy.Position
   private let state = Lock(State())
-  /// That of emitters and of iterators' channels. It may be taken under that of
-  /// the state.
+  /// The lock of emitters and of iterators' channels. It may be taken while the lock of
+  /// the state is held.
   internal let lock = SignalLock(())
 
   /// Prepares the registration of a closure, whose receiver is a

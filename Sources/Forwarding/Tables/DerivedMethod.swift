@@ -4,7 +4,8 @@
 internal import CForwardingInternal
 internal import Synchronization
 
-/// What is derived from the selector and the Swift types of a method key, once.
+/// The signature and the frame plan of a method key, derived once from its selector
+/// and its Swift types.
 @usableFromInline
 internal class DerivedMethod: @unchecked Sendable {
   // Sendable: immutable, but for an atomic.

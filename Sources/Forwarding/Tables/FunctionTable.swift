@@ -58,9 +58,9 @@ public final class FunctionTable: Sendable {
 
   internal let methods: [MethodSelector: Method]
 
-  /// Names this table, also for what outlives it.
+  /// Identifies this table, also after its death.
   internal let identity = Identity()
-  /// What proxies have made of this table; see `FunctionTable.joins`.
+  /// A cache of the tables that proxies have made of this one; see `FunctionTable.joins`.
   internal let derived = LateObject<AnyObject & Sendable>()
 
   /// The first mistake in the table; nil if there is none.
@@ -246,7 +246,7 @@ extension FunctionTable.Builder {
     unsafe handling.deallocate()
   }
 
-  /// What the shim calls. It points to memory of this object.
+  /// The function that the shim calls. It points to memory of this object.
   internal var shim: ShimFunction {
     unsafe ShimFunction(function: fwd_handle_packed, context: UnsafeRawPointer(handling))
   }

@@ -57,7 +57,7 @@ package typealias RawObserver =
 @safe internal final class CalledClosure: @unchecked Sendable {
   // Sendable: immutable, and so is what it owns.
 
-  /// What C reads; owned.
+  /// The struct that C reads. This object owns it.
   internal let closure: UnsafePointer<fwd_swift_closure>
   private let classes: UnsafeMutablePointer<UnsafeRawPointer>
   /// Keeps the closure's context alive.
@@ -189,7 +189,7 @@ private struct HeldCombination<Value>: Sendable {
 
 // MARK: - Conditions
 
-/// What arguments must be so that their bytes are values of a closure's types.
+/// The conditions under which the bytes of arguments are values of a closure's types.
 private struct Conditions {
   var nonNull: UInt64 = 0
   var bools: UInt64 = 0

@@ -49,7 +49,7 @@
   /// The name of the method.
   public let selector: MethodSelector
 
-  /// What was derived from the types. Shared by all keys of one selector and the
+  /// The values derived from the types. Shared by all keys of one selector and the
   /// same types, and never freed.
   @usableFromInline internal let derived: Unmanaged<DerivedMethod>
 

@@ -28,7 +28,7 @@ public final class ProtocolTable: Sendable {
   /// The methods that this table declares itself, in order.
   public let requirements: [Requirement]
 
-  /// What proxies have made of this table; see `ProxyPlan.plan`.
+  /// A cache of the plan that proxies have made of this table; see `ProxyPlan.plan`.
   internal let derived = LateObject<AnyObject & Sendable>()
 
   /// One method of a protocol.
@@ -39,20 +39,20 @@ public final class ProtocolTable: Sendable {
     public let signature: MethodSignature
     /// Whether a subscriber without the method is refused.
     public let isRequired: Bool
-    /// Who is called, and what becomes of the results.
+    /// The rule for which responders are called and which result the caller gets.
     internal let resultPolicy: ResultPolicy
     internal let fitted: ResultPolicy.Fitted
-    /// The result if nobody responds.
+    /// The result if there is no responder.
     internal let defaultResult: StoredValue?
     /// The result of a delivery that has failed.
     internal let failureResult: StoredValue?
     /// The key that has declared the method.
     internal let key: DerivedMethod?
-    /// What the encoding does not say, if a typed proxy has declared the method.
+    /// The Swift types, if a typed proxy has declared the method.
     package let swiftTypes: SwiftTypes?
   }
 
-  /// What the encoding of a typed proxy's method does not say.
+  /// The types of a typed proxy's method that its encoding cannot express.
   package struct SwiftTypes: Sendable {
     /// For each argument behind the receiver, the type of the value that it is the
     /// address of; nil for other arguments.

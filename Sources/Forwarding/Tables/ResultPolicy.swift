@@ -112,7 +112,7 @@ extension ResultPolicy {
   internal struct Fitted: Sendable {
     let kind: fwd_result_policy
     let fold: ResultFold?
-    /// The result if nobody responds and the method declares none.
+    /// The result if there is no responder and the method declares no default.
     let emptyResult: StoredValue?
   }
 
@@ -183,8 +183,8 @@ extension ResultPolicy.Fitted {
     self.called = called
   }
 
-  /// The coder of a fold. An object is taken as such: by a pointer to it, nobody
-  /// would give its reference up.
+  /// The coder of a fold. It takes an object by its class only: a closure that takes
+  /// a pointer would leak the reference.
   private static func foldCoder<Value>(
     _: Value.Type, _ type: TypeEncoding
   ) throws(ValueMismatch) -> ValueCoder<Value> {

@@ -3,7 +3,7 @@
 
 internal import CForwardingInternal
 
-// What a recorder of calls needs: a subscriber of all methods that gets undecoded
+// A recorder of calls needs a subscriber of all methods that gets undecoded
 // arguments, and a way to decode copies of them later.
 extension DynamicProxy {
   /// Subscribes an object with closures that get its address and the undecoded

@@ -12,12 +12,12 @@ public protocol DeliveringProxy: AnyObject, Sendable {
   /// `any` of the protocol. Its values need not be `Sendable`.
   associatedtype DeliveredListener
 
-  /// What a delivery to a listener needs.
+  /// Returns the values that a delivery to a listener needs.
   @_documentation(visibility: internal)
   func _delivery(to listener: DeliveredListener) throws(ForwardingError) -> _ListenerDelivery
 }
 
-/// What deliveries to a listener need. For the modules of this package.
+/// The values that deliveries to a listener need. For the modules of this package.
 @_documentation(visibility: internal)
 public struct _ListenerDelivery {
   /// Where a listener's methods may be called.

@@ -13,7 +13,7 @@
   /// calls.journal, position 17: "tick:" was recorded as "v@:d", but the reader declares "v@:q": the arguments differ
   /// ```
   public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of error.
     ///
     /// Later versions may add codes, so a `switch` needs an `@unknown default`.
     @nonexhaustive
@@ -78,14 +78,14 @@
       storage = Storage(code, place, sentence, position, wireError)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var code: Code { storage.code }
 
     /// The position of the record that the error is about; nil if it is about no single
     /// record.
     public var position: Int? { storage.position }
 
-    /// What is wrong with a record, a schema or a proxy, with the name of the method; nil for
+    /// The error of a record, a schema or a proxy, with the name of the method; nil for
     /// other errors.
     public var wireError: WireError? { storage.wireError }
 

@@ -127,7 +127,7 @@
           + reason)
     }
 
-    /// What SQLite and the system say about a failure.
+    /// The messages of SQLite and of the system about a failure.
     @unsafe private static func reason(_ connection: OpaquePointer?, _ status: Int32) -> String {
       guard let connection = unsafe connection else { return "out of memory" }
       // SAFETY: the string is copied before the connection is used again.

@@ -15,7 +15,7 @@
     // checking that again would cost each recorded call as much as the lock does.
     // SAFETY: of each `unsafe` without another reason below, this.
 
-    /// What the writer stores together. It has one owner: the queue, then the writer.
+    /// Records that the writer stores together. The queue owns a transaction, then the writer.
     @safe internal struct Transaction: ~Copyable {
       let number: Int
       var arena: Arena
@@ -41,7 +41,7 @@
       case failed(JournalError)
     }
 
-    /// What the writer's thread does.
+    /// The activity of the writer's thread.
     private enum Writer {
       /// Stores a transaction, or sleeps until the next one is due.
       case paced

@@ -7,7 +7,7 @@
   // Listeners that are called later, by the module ForwardingDelivery.
 
   extension ForwardedProxy where Self: DeliveringProxy {
-    /// What a delivery to a listener needs.
+    /// Returns the values that a delivery to a listener needs.
     @_documentation(visibility: internal)
     public func _delivery(
       to listener: _Conformer

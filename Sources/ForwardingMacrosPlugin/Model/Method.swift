@@ -61,7 +61,7 @@
     internal var declaredDefault: ExprSyntax?
     /// The arguments of the default reply, which is made if no closure is called.
     internal var defaultReply: ExprSyntax?
-    /// What the proxy's method has in common with the requirement.
+    /// The attributes and modifiers that the proxy's method shares with the requirement.
     internal var marks: Marks
     /// The attribute of a global actor, of the requirement or of its protocol.
     internal var actor: AttributeSyntax?

@@ -8,7 +8,7 @@
 
   /// A member of the wrapper of a service.
   internal enum ServiceMember {
-    /// What stands before a use of the service.
+    /// The keywords before a use of the service.
     internal struct Marks {
       var isThrowing = false
       var isAsync = false

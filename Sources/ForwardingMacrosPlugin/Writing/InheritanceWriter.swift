@@ -32,7 +32,7 @@
 
     private var head: String { source.nonisolated + source.access }
 
-    /// What `ForwardedProxy` has for the requirements of the proxy's own protocol.
+    /// The functions of `ForwardedProxy` that take a requirement of the proxy's own protocol.
     private func queries(_ proxy: String) -> [String] {
       if source.members.isEmpty { return [] }
       let parameter = "for requirement: \(proxy).Requirement"

@@ -44,8 +44,8 @@
   }
 
   extension Method {
-    /// What keeps a method from having a key, as far as the macro sees it. The
-    /// compiler decides by the type of the result.
+    /// Why a method has no key, as far as the macro sees it; nil if it may have one.
+    /// The compiler decides by the type of the result.
     fileprivate var whyThereIsNoKey: String? {
       if isAsync { return "is async" }
       if isThrowing { return "throws" }

@@ -34,7 +34,7 @@ public import Forwarding
   // SAFETY: as above.
   public var signature: MethodSignature { unsafe found._withUnsafeGuaranteedRef { $0.signature } }
 
-  /// What the encoder has been called.
+  /// The `producer` of the encoder that made the record.
   public var producer: UInt32 { unsafe base.load(fromByteOffset: 16, as: UInt32.self) }
 
   /// The number of the record among those of its encoder. Consecutive records have

@@ -5,7 +5,7 @@ package import CForwardingInternal
 internal import CForwardingWire
 package import Forwarding
 
-/// What stores the records of an area.
+/// Stores the records of an area.
 package protocol RecordDestination: AnyObject, Sendable {
   /// Where records are made. Valid as long as the destination.
   @unsafe var area: UnsafeMutablePointer<RecordArea> { get }

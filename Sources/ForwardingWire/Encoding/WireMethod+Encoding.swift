@@ -14,7 +14,7 @@ internal import Forwarding
 /// Pointers to the arguments of a call behind the receiver and the selector.
 internal typealias ArgumentPointers = UnsafePointer<UnsafeMutableRawPointer>
 
-/// What has been found out about the pointers of one call.
+/// The sizes of the data behind the pointers of one call, and the JSON of its Swift values.
 @unsafe internal struct MeasuredCall {
   /// The size of each copy in the heap, or -1 for NULL.
   let sizes: UnsafeMutablePointer<Int>

@@ -3,8 +3,8 @@
 
 internal import CForwardingInternal
 
-// Who intercepts what. An interceptor that is given up may run any code in a
-// `deinit`, so that is done behind the lock.
+// Adding and removing interceptors. Releasing an interceptor may run any code in a
+// `deinit`, so it happens outside of the lock.
 extension DynamicProxy {
   /// Adds an interceptor, and makes the token that ends it.
   internal func intercept(

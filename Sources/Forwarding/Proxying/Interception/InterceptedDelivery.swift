@@ -96,8 +96,8 @@ internal import CForwardingInternal
 // MARK: - Taps
 
 extension InterceptedDelivery {
-  /// Shows a tap what is delivered. What it cannot take is reported, and stands
-  /// in nobody's way.
+  /// Shows a tap the invocation. A tap that cannot take the arguments is reported,
+  /// and the delivery goes on.
   private func observe(_ tap: Interceptor, hasResult: Bool) {
     guard tap.liveness.take() else { return }
     defer { forgetIfEnded(tap) }
@@ -162,7 +162,7 @@ extension InterceptedDelivery {
     do {
       try body(invocation, proceed)
     } catch let error as ForwardingError {
-      // What went wrong behind it has been reported there.
+      // A failure further inside the chain has been reported there.
       if error != proceed.failure { report(error) }
       throw error
     } catch {
@@ -264,7 +264,8 @@ extension InterceptedDelivery {
     return stub
   }
 
-  /// Gives a collector an answer of nobody's, with its reference to an object.
+  /// Gives a collector an answer without an author. The collector takes over the
+  /// reference to an object.
   @unsafe private func collect(_ result: UnsafeMutableRawPointer) {
     isCollected = true
     guard collects, let collector = unsafe delivery.collector?.pointee else { return }

@@ -3,7 +3,7 @@
 
 internal import CForwardingInternal
 
-// What C can call of a chain without Swift's help, and so without allocating.
+// The taps that C can call without Swift, and so without allocating.
 extension InterceptionChain {
   /// The chain in the form in which C calls it, for the list of subscribers, which
   /// takes it.
