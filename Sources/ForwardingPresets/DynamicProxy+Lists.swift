@@ -16,7 +16,7 @@ extension DynamicProxy {
   ///
   /// - Parameters:
   ///   - protocols: the protocols to adopt.
-  ///   - subscribers: whom to forward to, in order.
+  ///   - subscribers: the objects to forward to, in order.
   ///   - configuration: by default that of ``Preset/delegateMatrioska``.
   /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`, if an object is
   ///   refused, and as `init(adopting:configuration:)`.

@@ -54,7 +54,7 @@ internal import CForwardingInternal
       throw ForwardingError(.outOfMemory, "no memory for a function table")
     }
     for unsafe(index, implementation) in unsafe implementations {
-      // SAFETY: the index is below the count, and nobody has the table yet.
+      // SAFETY: the index is below the count, and no other code has the table yet.
       unsafe fwd_dispatch_table_entry(handle, index).pointee = implementation
     }
     unsafe self.handle = handle

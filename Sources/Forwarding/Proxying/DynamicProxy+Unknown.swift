@@ -32,7 +32,7 @@ extension DynamicProxy {
 extension DynamicProxy {
   /// Has the configuration handle a send of a selector that no protocol declares.
   ///
-  /// - Returns: the invocation with its result; nil if nobody handles it.
+  /// - Returns: the invocation with its result; nil if nothing handles it.
   internal func handleUnknown<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Invocation? {
@@ -51,7 +51,7 @@ extension DynamicProxy {
 
   /// Has the configuration handle an invocation that no protocol declares.
   ///
-  /// - Returns: whether there is somebody to handle it.
+  /// - Returns: whether anything handles it.
   internal func handleUnknown(_ invocation: Invocation) throws(ForwardingError) -> Bool {
     guard let handler = configuration.onUnknown else { return false }
     var call = UnknownCall(handler: handler, invocation: invocation)

@@ -15,26 +15,27 @@ internal import CForwardingInternal
 /// ```
 ///
 /// - The proxy calls subscribers in the order in which they subscribed, unless
-///   they named a position, and each once, unless the configuration allows
+///   they named a position. It calls each once, unless the configuration allows
 ///   duplicates.
 /// - By default the proxy does not keep a subscriber alive. A subscriber that has
 ///   died is not called. Each is kept alive during its own call.
-/// - A subscriber that joins during a call is called from the next call on, or on
-///   a thread that is in a batch (``withBatch(_:)``) from the end of the batch on. A
-///   subscriber that leaves is not called again. A subscriber may send through the
-///   proxy.
+/// - A subscriber that joins during a call is called from the next call on. A thread
+///   that is in a batch (``withBatch(_:)``) calls it after the batch. A subscriber
+///   that leaves is not called again, unless another thread is about to call it at
+///   this moment. A subscriber may send through the proxy.
 /// - A proxy may be used on any thread, and holds no lock while a subscriber runs.
 ///   Two calls on two threads call a subscriber at the same time, so subscribers
 ///   are `Sendable`.
 /// - A cancelled subscription releases its object once no fan-out, batch or query
 ///   (such as ``count``) is reading the list. The release may run on another
 ///   thread, so do not hold a lock there that the object's `deinit` takes.
-/// - With the last reference to the proxy all subscriptions end, before the proxy
-///   releases anything else. A subscriber that this releases may still call the
-///   proxy in its `deinit`, through an unsafe reference or `forwarding.h`: the call
-///   throws `ForwardingError` with the code `dead`. If a C function that an object
-///   owns is being called at that moment, subscribers may be released when the call
-///   returns: they must not use an unsafe reference, but may use `forwarding.h`.
+/// - When the last reference to the proxy is released, all subscriptions end before
+///   the proxy releases anything else. A subscriber that this releases may still
+///   call the proxy in its `deinit`, through an unsafe reference or `forwarding.h`:
+///   the call throws `ForwardingError` with the code `dead`. If a C function that an
+///   object owns is being called at that moment, subscribers may be released when
+///   the call returns: they must not use an unsafe reference, but may use
+///   `forwarding.h`.
 /// - An object that a method returns is retained for the caller, in C too.
 ///
 /// A call usually takes no lock and allocates nothing for results of up to 64 bytes. A

@@ -41,7 +41,7 @@ internal import Synchronization
       throw ForwardingError(.outOfMemory, "no memory for a proxy")
     }
     let state = SubscriberList.State(settings.observesCapabilities ? plan.selectors.count : 0)
-    // SAFETY: the room is as large as the state, and nobody else has it.
+    // SAFETY: the room is as large as the state, and no other code has it.
     unsafe Self.state(handle).initialize(to: state)
     unsafe self.handle = handle
     self.settings = settings

@@ -228,7 +228,7 @@ extension ResolvedMethod {
     guard
       unsafe fwd_signature_compatible(other.handle, entry.pointee.signature)
         || takesArguments(of: other),
-      // Blocks are passed as objects are, but nobody releases a result that is a block.
+      // Blocks are passed as objects are, but a result that is a block would leak.
       unsafe other.returnsObject == fwd_proxy_method_returns_object(entry)
     else {
       throw ForwardingError(

@@ -9,7 +9,7 @@ extension SubscriberList {
   ///
   /// - Parameters:
   ///   - isFinal: whether a change that fails ends the subscription all the same,
-  ///     since nobody can ask again.
+  ///     since no caller can ask again.
   ///   - then: what is to be done after the end, also if the subscription has
   ///     ended before.
   @discardableResult

@@ -42,9 +42,9 @@ package enum DelegateSlots {
 
   /// Releases the hubs of objects that have died, each on the actor that its
   /// object belonged to. A hub is released without this call when a forwarder
-  /// was the last to keep its object alive. The others are looked for whenever a
-  /// hub is made or a forwarder ends; if there are more than 64 hubs, when their
-  /// number has doubled.
+  /// was the last to keep its object alive. The table is searched for the others
+  /// whenever a hub is made or a forwarder ends. With more than 64 hubs, it is
+  /// searched only when their number has doubled.
   ///
   /// - Returns: the number of hubs.
   /// - Complexity: O(*n*) in the number of hubs.

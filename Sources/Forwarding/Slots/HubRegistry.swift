@@ -4,13 +4,13 @@
 /// The hubs of objects that have no room for them: without Objective-C, nothing
 /// can be attached to an object.
 ///
-/// The registry keeps a hub until its object has died. Nothing tells it of a
-/// death, except a forwarder that released the object last. So it looks for hubs
-/// of dead objects: as long as there are few hubs, whenever a hub is made or a
-/// forwarder ends; otherwise when the number of hubs has doubled. A hub is released on the actor that its
-/// object belonged to. A hub without an actor has no strong reference to a
-/// listener by then, since only forwarders have those kept alive, and a
-/// forwarder keeps the object alive too.
+/// The registry keeps a hub until its object has died. It learns of a death only
+/// from a forwarder that released the object last. So it searches for hubs of dead
+/// objects: while there are few hubs, whenever a hub is made or a forwarder ends;
+/// otherwise when the number of hubs has doubled. A hub is released on the actor
+/// that its object belonged to. A hub without an actor has no strong reference to a
+/// listener by then: only forwarders keep listeners alive, and a forwarder keeps
+/// the object alive too.
 ///
 /// References are taken and released outside the lock, since an object may die
 /// with them: a hub is found in a copy of its object's entries, and added if
