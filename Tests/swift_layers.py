@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) 2026 the Forwarding authors
 
-"""Checks the layers of the Swift modules; scripts/layers runs it.
+"""Checks the layers of the Swift modules, and that Forwarding has at most 300 public declarations; scripts/layers runs it.
 
 usage: swift_layers.py
 
@@ -33,6 +33,9 @@ MODULES = {
         "RemoteConnection.swift",
     ],
 }
+
+# Public declarations that a module may have. Cases of enums are not counted.
+PUBLIC = {"Sources/Forwarding": 300}
 
 NOT_CODE = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/|#(?:else)?if\b[^\n]*')
 OUTER = re.compile(r"\bextension\s+([A-Z]\w*)|\b([A-Z]\w*)\.(?=[A-Z])")
@@ -75,7 +78,10 @@ def check(module, layers):
             arrows += 1
             if layers.index(home) > layers.index(layer[path]):
                 faults.append(f"{path} uses {name} of {home}, which is a higher layer")
-    print(f"{module}: {len(code)} Swift files, {arrows} uses across layers, {len(faults)} faults")
+    public = sum(len(re.findall(r"\bpublic\b", text)) for text in code.values())
+    if public > PUBLIC.get(module, public):
+        faults.append(f"{module} has {public} public declarations, at most {PUBLIC[module]}")
+    print(f"{module}: {public} public declarations, {len(code)} Swift files, {arrows} uses across layers, {len(faults)} faults")
     return faults
 
 

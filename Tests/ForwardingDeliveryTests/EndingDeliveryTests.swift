@@ -183,7 +183,7 @@ import Testing
       log.numbers.append(number)
     }
     try proxy.send(Feed.number, 1)
-    let block = queued.subscription.block()
+    let block = try queued.subscription.block()
     try proxy.send(Feed.number, 2)
     queue.resume()
     await queued.drained()

@@ -199,7 +199,7 @@
     @Test func `who is blocked is not called, and does not respond`() async throws {
       let subscription = try proxy.subscribe(first)
       try proxy.subscribe(second)
-      let pause = subscription.block()
+      let pause = try subscription.block()
       #expect(pause.isLive == true)
       unsafe await proxy.begin("a", pointer: nil)
       #expect(first.log.isEmpty && second.log == ["a"])
@@ -208,7 +208,7 @@
       unsafe await proxy.begin("b", pointer: nil)
       #expect(first.log == ["b"] && second.log == ["a", "b"])
       proxy.unsubscribe(second)
-      let other = subscription.block()
+      let other = try subscription.block()
       #expect(!proxy.responds(to: .count))
       #expect(await proxy.state == "none")
       other.cancel()
@@ -218,7 +218,7 @@
       try proxy.subscribe(first)
       let subscription = try proxy.subscribe(second)
       var pause: DynamicProxy.Token?
-      first.onBegin = { pause = subscription.block() }
+      first.onBegin = { pause = try! subscription.block() }
       unsafe await proxy.begin("a", pointer: nil)
       #expect(first.log == ["a"] && second.log.isEmpty && pause?.isLive == true)
       first.onBegin = nil
@@ -259,7 +259,7 @@
       try proxy.subscribe(first, times: 1)
       let other = try proxy.subscribe(first)
       unsafe await proxy.begin("a", pointer: nil)
-      let pause = other.block()
+      let pause = try other.block()
       unsafe await proxy.begin("b", pointer: nil)
       pause.cancel()
       unsafe await proxy.begin("c", pointer: nil)
@@ -276,11 +276,11 @@
       unsafe await proxy.begin("b", pointer: nil)
       #expect(first.log == ["a"] && second.log == ["a"])
       let blocked = try proxy.subscribe(inner)
-      var pause = blocked.block()
+      var pause = try blocked.block()
       #expect(!proxy.responds(to: .count))
       unsafe await proxy.begin("c", pointer: nil)
       pause.cancel()
-      first.onBegin = { pause = blocked.block() }
+      first.onBegin = { pause = try! blocked.block() }
       unsafe await proxy.begin("d", pointer: nil)
       #expect(first.log == ["a", "d"] && second.log == ["a"] && pause.isLive == true)
       first.onBegin = nil

@@ -120,7 +120,7 @@ import Testing
       subscriptions.append(subscription)
     }
     try proxy.withBatch {
-      let pause = subscriptions[1].block()
+      let pause = try subscriptions[1].block()
       try proxy.send(many, 1, 2, 3, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
       #expect(journal.take() == ["0: 6 3.0", "2: 6 3.0", "3: 6 3.0"])
       pause.cancel()

@@ -353,7 +353,7 @@ import Testing
         return
       case 2: for _ in 0..<300 { _ = try? proxy.block(Self.tick.selector).cancel() }
       case 3: for _ in 0..<300 { _ = try? proxy.block().cancel() }
-      default: for _ in 0..<300 { token.subscription?.block().cancel() }
+      default: for _ in 0..<300 { _ = try? token.subscription?.block().cancel() }
       }
       others.subtract(1, ordering: .acquiringAndReleasing)
     }

@@ -98,7 +98,7 @@ import Testing
         try proxy.subscribe(owners[1], table: table, lifetime: .strong)
         try proxy.subscribe(owners[2], table: table, times: 3)
         let blocked = try proxy.subscribe(owners[3], table: table)
-        let pause = blocked.block()
+        let pause = try blocked.block()
         #expect(pause.isLive)
         let token = try proxy.subscribe {
           $0.on(give) { first, _, last in
@@ -372,7 +372,7 @@ import Testing
           let subscription = try proxy.subscribe(
             counter, table: table, lifetime: kind == 5 ? .strong : .weak)
           switch index % 11 {
-          case 3: pauses.append(subscription.block())
+          case 3: pauses.append(try subscription.block())
           case 4: #expect(subscription.cancel())
           case 5 where kind != 5: continue
           default:

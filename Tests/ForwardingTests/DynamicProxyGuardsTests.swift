@@ -169,7 +169,7 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let listeners = ["a", "b", "c"].map { Listener($0, journal) }
     let subscriptions = try listeners.map { try proxy.subscribe($0, lifetime: lifetime) }
-    let pause = subscriptions[1].block()
+    let pause = try subscriptions[1].block()
     #expect(pause.isLive && subscriptions[1].isBlocked)
     try proxy.ping(1)
     #expect(journal.take() == ["a1", "c1"])
@@ -186,7 +186,7 @@ import Testing
     let plain = Plain()
     let subscription = try proxy.subscribe(plain)
     #expect(!subscription.isBlocked)
-    let (first, second) = (subscription.block(), subscription.block())
+    let (first, second) = (try subscription.block(), try subscription.block())
     #expect(first.cancel() && !first.isLive && !first.cancel() && subscription.isBlocked)
     try proxy.ping()
     #expect(plain.count == 0)
@@ -202,9 +202,9 @@ import Testing
     let plains = [Plain(), Plain()]
     let subscriptions = try plains.map { try proxy.subscribe($0) }
     #expect(journal.take() == ["ping: true"])
-    let pauses = [subscriptions[0].block()]
+    let pauses = [try subscriptions[0].block()]
     #expect(proxy.responds(to: "ping:") && journal.take() == [])
-    let other = subscriptions[1].block()
+    let other = try subscriptions[1].block()
     #expect(!proxy.responds(to: "ping:") && journal.take() == ["ping: false"])
     // One that is blocked ends without a further word.
     subscriptions[1].cancel()
@@ -231,8 +231,8 @@ import Testing
     let proxy = try DynamicProxy.pinging()
     let listeners = ["a", "b", "c"].map { Listener($0, journal) }
     let subscriptions = try listeners.map { try proxy.subscribe($0) }
-    let pauses = Box([subscriptions[2].block()])
-    listeners[0].action.value = { _ in pauses.value = [subscriptions[1].block()] }
+    let pauses = Box([try subscriptions[2].block()])
+    listeners[0].action.value = { _ in pauses.value = [try! subscriptions[1].block()] }
     try proxy.ping(1)
     #expect(journal.take() == ["a1", "c1"])
   }
@@ -243,10 +243,10 @@ import Testing
     let subscriptions = try plains.map { try proxy.subscribe($0) }
     let limited = Plain()
     let last = try proxy.subscribe(limited, times: 2)
-    let pauses = Box([subscriptions[0].block()])
+    let pauses = Box([try subscriptions[0].block()])
     try proxy.withBatch {
       try proxy.send("ping:", Int32(1))
-      pauses.value = [subscriptions[1].block()]
+      pauses.value = [try! subscriptions[1].block()]
       try proxy.send("ping:", Int32(1))
       try proxy.send("ping:", Int32(1))
       #expect(!last.isLive)
@@ -287,12 +287,12 @@ import Testing
   @Test func `who has ended cannot be blocked`() throws {
     let proxy = try DynamicProxy.pinging()
     let cancelled = try proxy.subscribe(Plain(), lifetime: .strong)
-    let pause = cancelled.block()
+    let pause = try cancelled.block()
     cancelled.cancel()
     #expect(!pause.isLive && !pause.cancel() && !cancelled.isBlocked)
-    #expect(!cancelled.block().isLive)
+    #expect(try !cancelled.block().isLive)
     let dead = try proxy.subscribe(Plain())
-    #expect(!dead.block().isLive && !dead.isBlocked)
+    #expect(try !dead.block().isLive && !dead.isBlocked)
   }
 
   @Test func `a C context may be blocked and is destroyed once`() throws {
@@ -307,7 +307,7 @@ import Testing
     let subscription = try proxy.admit(candidate, table, .none)
     try subscription.block().during { try proxy.ping() }
     try proxy.send("finish")
-    let pause = subscription.block()
+    let pause = try subscription.block()
     #expect(proxy.count == 1 && count.value == 0 && pause.isLive)
     subscription.cancel()
     #expect(proxy.count == 0 && count.value == 1)
@@ -350,7 +350,7 @@ import Testing
         forwarders.subtract(1, ordering: .acquiringAndReleasing)
       } else {
         while forwarders.load(ordering: .acquiring) > 0 {
-          #expect(subscription.block().cancel())
+          #expect(try! subscription.block().cancel())
         }
       }
     }

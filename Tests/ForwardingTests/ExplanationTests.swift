@@ -53,7 +53,7 @@ import Testing
     try proxy.subscribe(doomed!) { $0.on(Key.visit) { _, _ in 0 } }
     let blocked = try proxy.subscribe(late) { $0.on(Key.visit) { _, _ in 0 } }
     try proxy.subscribe(late) { $0.on(Key.visit) { _, _ in 0 } }
-    let token = blocked.block()
+    let token = try blocked.block()
     doomed = nil
     let explained = lines(proxy, "visit:")
     #expect(

@@ -80,7 +80,7 @@ import Testing
     let table = FunctionTable(for: Bystander.self) { $0.on(Self.tick) { _, _ in } }
     let first = try proxy.subscribe(owner, table: table)
     _ = try proxy.subscribe(owner, table: table, at: .first)
-    first.block().cancel()
+    try first.block().cancel()
     #expect(take() == ["joined"])
     withExtendedLifetime(owner) {}
   }

@@ -46,7 +46,7 @@ import Testing
     let (first, second) = (Bystander(), Bystander())
     for table in [one(calls), one(calls)] { try proxy.subscribe(first, table: table) }
     try proxy.subscribe(second, table: one(calls))
-    let pauses = proxy.subscriptions(of: first).map { $0.block() }
+    let pauses = try proxy.subscriptions(of: first).map { try $0.block() }
     // Who is blocked is still a member.
     #expect(proxy.subscriptions(of: first).count == 2)
     try proxy.send("one")
@@ -62,7 +62,7 @@ import Testing
     let (first, second) = (Bystander(), Bystander())
     let group = try [first, second].map { try proxy.subscribe($0, table: one(calls)) }
     try proxy.subscribe(second, table: one(calls))
-    try DynamicProxy.Token(group.map { $0.block() }).during {
+    try DynamicProxy.Token(group.map { try $0.block() }).during {
       #expect(group.map(\.isBlocked) == [true, true])
       try proxy.send("one")
     }

@@ -113,7 +113,7 @@ import Testing
         listener, table: table, lifetime: state == .strong ? .strong : .weak)
       if state != .dead { listeners.append(listener) }
       if state == .cancelled { subscription.cancel() }
-      if state == .blocked { tokens.append(subscription.block()) }
+      if state == .blocked { tokens.append(try subscription.block()) }
       if state.isOpen { open.append((number, kind)) }
     }
     for argument in [Dog(), Animal(), Dog()] as [AnyObject] {

@@ -105,8 +105,8 @@ extension DynamicProxy.Subscription {
   /// deallocated. Keep the token.
   ///
   /// ```swift
-  /// let pause = subscription.block()
-  /// subscription.block().during { slider.value = model.value }
+  /// let pause = try subscription.block()
+  /// try subscription.block().during { slider.value = model.value }
   /// ```
   ///
   /// The subscriber stays a member at its position, but does not respond:
@@ -118,11 +118,12 @@ extension DynamicProxy.Subscription {
   /// that come while the subscription is blocked are not delivered later.
   ///
   /// - Returns: a token that ends the block. It is not live if the subscription has
-  ///   ended, or memory is short.
+  ///   ended.
+  /// - Throws: `ForwardingError` with the code `outOfMemory`.
   /// - Complexity: O(1), and O(*m*) in the number of methods for the first and
   ///   the last of those that share a function table.
-  public func block() -> DynamicProxy.Token {
-    let isBlocked = (try? reference.proxy?.subscribers.block(identifier)) ?? false
+  public func block() throws(ForwardingError) -> DynamicProxy.Token {
+    let isBlocked = try reference.proxy?.subscribers.block(identifier) ?? false
     return isBlocked ? DynamicProxy.Token(blocking: self) : DynamicProxy.Token()
   }
 

@@ -41,7 +41,7 @@ extension DynamicProxy {
     ///
     /// ```swift
     /// let group = [try proxy.subscribe(chart), try proxy.subscribe(log)]
-    /// DynamicProxy.Token(group.map { $0.block() }).during { model.reload() }
+    /// try DynamicProxy.Token(group.map { try $0.block() }).during { model.reload() }
     /// let session = DynamicProxy.Token(group.map { DynamicProxy.Token($0) })
     /// ```
     ///
@@ -134,7 +134,7 @@ extension DynamicProxy.Token {
   ///
   /// ```swift
   /// try proxy.block().during { model.reload() }
-  /// subscription.block().during { slider.value = model.value }
+  /// try subscription.block().during { slider.value = model.value }
   /// ```
   ///
   /// - Returns: what the closure returns.

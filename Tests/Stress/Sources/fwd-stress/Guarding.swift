@@ -77,7 +77,7 @@ extension Worker {
       let lifetime: DynamicProxy.Lifetime = random.isOneOf(2) ? .weak : .strong
       let subscription = try stage.main.subscribe(member, at: somePosition(), lifetime: lifetime)
       for _ in 0...random.below(2) {
-        let pause = subscription.block()
+        let pause = try subscription.block()
         violations.check(pause.isLive, "a subscription could not be blocked")
         fan(.strike) { fan in
           try unsafe fan.withFrame { try unsafe stage.strike.forward(frame: $0) }
@@ -176,7 +176,9 @@ extension Worker {
       case 3: _ = subscription.isBlocked
       default:
         let place = stage.guarding.pauses[random.below(Guarding.count)]
-        place.exchange(subscription.block())?.cancel()
+        violations.unfailing("a block of a guarded subscription") {
+          place.exchange(try subscription.block())?.cancel()
+        }
       }
       return
     }
