@@ -72,6 +72,94 @@ static void read_many_times(void) {
   stage_destroy(self);
 }
 
+// MARK: Visits inside of others
+
+static size_t count_blocks(void) {
+  size_t count = 0;
+  for (fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks); block; block = block->next) count++;
+  return count;
+}
+
+enum { levels = 1000 };
+static stage *alternating[2];
+static size_t level;
+static fwd_subscription bystanders[2];
+
+/// Forwards to the other list, until the deepest level ends a subscription of each.
+static void forward_within(void *context, fwd_selector selector) {
+  (void)context, (void)selector;
+  stage *other = alternating[++level % 2];
+  if (level < levels) {
+    EXPECT(stage_forward(other) == FWD_OK);
+    return;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    EXPECT(stage_leave(alternating[i], bystanders[i]));
+    EXPECT(fwd_domain_waiting(&alternating[i]->list->domain) > 0);
+  }
+}
+
+/// A recursion takes as many hazard pointers as it reads lists. Changes of other lists look at all of them.
+static void recur(void) {
+  check_begin("a recursion shares its hazard pointers");
+  atomic_size_t destroyed = 0;
+  for (size_t i = 0; i < 2; i++) {
+    alternating[i] = stage_create();
+    bystanders[i] = stage_join(alternating[i], FWD_HOLD_NONE, NULL, &destroyed, count_destroy, FWD_LIST_END);
+    EXPECT(bystanders[i]);
+    fwd_dispatch_table_entry(alternating[i]->table, 0)->function = (void (*)(void))forward_within;
+    // The recursion goes on here, and ends at the bystander.
+    EXPECT(stage_join(alternating[i], FWD_HOLD_NONE, NULL, NULL, NULL, 0));
+  }
+  size_t blocks = count_blocks();
+  EXPECT(stage_forward(alternating[0]) == FWD_OK && level == levels);
+  EXPECT(count_blocks() == blocks && atomic_load(&destroyed) == 2);
+  for (size_t i = 0; i < 2; i++) {
+    fwd_domain *domain = &alternating[i]->list->domain;
+    EXPECT(!fwd_domain_is_read(domain) && fwd_domain_waiting(domain) == 0);
+    stage_destroy(alternating[i]);
+  }
+}
+
+/// Visits of fibers, which leave in any order. What was retired stays until the last visit has left that began before.
+static void leave_in_any_order(void) {
+  check_begin("visits of one thread that leave in any order");
+  enum { visit_count = 9 };
+  stage *self = stage_create();
+  fwd_domain *domain = &self->list->domain;
+  EXPECT(stage_join(self, FWD_HOLD_NONE, NULL, NULL, NULL, FWD_LIST_END));
+  for (size_t step = 1; step < visit_count; step++) {
+    // Steps that have no divisor in common with the number reach all visits.
+    if (step % 3 == 0) continue;
+    atomic_size_t destroyed = 0;
+    fwd_subscription made = stage_join(self, FWD_HOLD_NONE, NULL, &destroyed, count_destroy, 0);
+    fwd_guard guards[visit_count];
+    for (size_t i = 0; i < visit_count; i++) guards[i] = fwd_hazard_enter_within(domain, i > 0);
+    // The first two, and all others together.
+    EXPECT(fwd_hazard_is_own(guards[0].hazard) && fwd_hazard_is_own(guards[1].hazard));
+    for (size_t i = 2; i < visit_count; i++) {
+      EXPECT(guards[i].hazard == guards[2].hazard && !fwd_hazard_is_own(guards[i].hazard));
+    }
+    EXPECT(made && stage_leave(self, made));
+    for (size_t i = 0; i < visit_count; i++) {
+      EXPECT(atomic_load(&destroyed) == 0 && fwd_domain_is_read(domain));
+      fwd_hazard_leave(guards[(i * step + step) % visit_count]);
+    }
+    EXPECT(atomic_load(&destroyed) == 1 && !fwd_domain_is_read(domain) && fwd_domain_waiting(domain) == 0);
+  }
+  // One shared hazard pointer counts up to 65,535 visits; the next ones share another.
+  enum { many = 70000 };
+  static fwd_guard visits[many];
+  for (size_t i = 0; i < many; i++) visits[i] = fwd_hazard_enter_within(domain, i > 0);
+  EXPECT(visits[2].hazard == visits[65536].hazard && visits[2].hazard != visits[many - 1].hazard);
+  for (size_t i = 0; i < many; i++) {
+    fwd_hazard_leave(visits[i]);
+    if (i + 1 < many) EXPECT(i % 1000 != 0 || fwd_domain_is_read(domain));
+  }
+  EXPECT(!fwd_domain_is_read(domain));
+  stage_destroy(self);
+}
+
 // MARK: Limits
 
 /// A subscription whose last delivery a batch makes ends with it, and its notifier runs.
@@ -254,12 +342,6 @@ static void change_without_heavy_fences(void) {
 
 static pthread_key_t late_key;
 static stage *shared;
-
-static size_t count_blocks(void) {
-  size_t count = 0;
-  for (fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks); block; block = block->next) count++;
-  return count;
-}
 
 /// What the handler of a later key does with the batch of its thread.
 typedef struct leaving {
@@ -530,6 +612,8 @@ int main(void) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   keep_apart();
   read_many_times();
+  recur();
+  leave_in_any_order();
   use_up_in_batch();
   use_up_and_insert();
   note_readers();

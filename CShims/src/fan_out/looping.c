@@ -543,8 +543,8 @@ static inline fwd_hazard *enter_again(const fwd_emission *state, fwd_hazard *haz
   fwd_domain *domain = &fwd_proxy_list(state->proxy)->domain;
   // See `fwd_hazard_leave`.
   __asm__("" : "+r"(hazard));
-  bool is_current = hazard && atomic_load_explicit(&hazard->entered, memory_order_relaxed) ==
-                                  atomic_load_explicit(&domain->clock, memory_order_acquire);
+  bool is_current = fwd_hazard_is_own(hazard) && atomic_load_explicit(&hazard->entered, memory_order_relaxed) ==
+                                                    atomic_load_explicit(&domain->clock, memory_order_acquire);
   if (__builtin_expect(is_current, 1)) return hazard;
   fwd_hazard_leave_as_announced(hazard, domain);
   return fwd_hazard_enter_within(domain, fwd_depth_of(state->delivery)).hazard;

@@ -37,38 +37,85 @@
 
 // MARK: Entering in rare cases
 
-static fwd_hazard *find_free(void) {
+/// The number of visits that share a hazard pointer, times `FWD_HAZARD_VISIT`; 0 if it is the own one of a visit.
+static uint64_t visits(const fwd_hazard *hazard) {
+  return atomic_load_explicit(&hazard->entered, memory_order_relaxed) & FWD_HAZARD_VISITS;
+}
+
+/// Returns a free hazard pointer of the thread, or one that visits of a domain share and that can count one more; NULL if
+/// the thread has neither. For a NULL domain it is free.
+static fwd_hazard *find_free_or_shared(const fwd_domain *domain) {
+  fwd_hazard *unused = NULL;
   for (fwd_thread_block *block = fwd_thread_blocks; block; block = block->more) {
     // Not in the order of a stack: a thread may run fibers, which leave in any order.
     for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
       fwd_hazard *hazard = &block->hazards[i];
       // Acquire: a batch may have been ended on another thread.
-      if (!atomic_load_explicit(&hazard->domain, memory_order_acquire)) return hazard;
+      const void *announced = atomic_load_explicit(&hazard->domain, memory_order_acquire);
+      if (!announced && !domain) return hazard;
+      if (!announced && !unused) unused = hazard;
+      if (announced && announced == domain && visits(hazard) > 0 && visits(hazard) < FWD_HAZARD_VISITS) return hazard;
     }
   }
-  return NULL;
+  return unused;
+}
+
+/// Returns what `find_free_or_shared` does, in a new block if need be; NULL if memory is short.
+static fwd_hazard *find_or_make(const fwd_domain *domain) {
+  fwd_hazard *hazard;
+  do {
+    hazard = find_free_or_shared(domain);
+    // All of a block may belong to batches of earlier threads. A new block is free.
+  } while (!hazard && fwd_thread_add_block());
+  return hazard;
+}
+
+/// Counts a reader that cannot announce itself.
+static fwd_hazard *enter_unannounced(fwd_domain *domain) {
+  atomic_fetch_add(&domain->unannounced, 1);
+  atomic_thread_fence(memory_order_seq_cst);
+  return FWD_HAZARD_NONE;
 }
 
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
-  do {
-    fwd_hazard *hazard = find_free();
-    if (hazard) return hazard;
-    // All of a block may belong to batches of earlier threads. A new block is free.
-  } while (fwd_thread_add_block());
-  atomic_fetch_add(&domain->unannounced, 1);
-  atomic_thread_fence(memory_order_seq_cst);
-  return NULL;
+  fwd_hazard *hazard = find_or_make(domain);
+  if (!hazard) return enter_unannounced(domain);
+  uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
+  if (!atomic_load_explicit(&hazard->domain, memory_order_relaxed)) {
+    // As in `fwd_hazard_enter_by`. Each visit that shares it later has entered later, so this time protects it too.
+    entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
+    atomic_store_explicit(&hazard->entered, entered + FWD_HAZARD_VISIT, memory_order_release);
+    atomic_store_explicit(&hazard->domain, domain, memory_order_release);
+    fwd_fence_light();
+  } else {
+    atomic_store_explicit(&hazard->entered, entered + FWD_HAZARD_VISIT, memory_order_release);
+  }
+  return (fwd_hazard *)((uintptr_t)hazard | 1);
 }
 
-FWD_KEEPS_REGISTERS void fwd_hazard_leave_unannounced(fwd_domain *domain) {
-  atomic_fetch_sub(&domain->unannounced, 1);
-  atomic_thread_fence(memory_order_seq_cst);
-  // Whenever it entered: nothing was freed meanwhile.
-  fwd_hazard_reclaim(domain);
+FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *shared, fwd_domain *domain) {
+  if (shared == FWD_HAZARD_NONE) {
+    atomic_fetch_sub(&domain->unannounced, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    // Whenever it entered: nothing was freed meanwhile.
+    fwd_hazard_reclaim(domain);
+    return;
+  }
+  fwd_hazard *hazard = (fwd_hazard *)((uintptr_t)shared - 1);
+  uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
+  if ((entered & FWD_HAZARD_VISITS) > FWD_HAZARD_VISIT) {
+    atomic_store_explicit(&hazard->entered, entered - FWD_HAZARD_VISIT, memory_order_release);
+    return;
+  }
+  atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
+  fwd_fence_light();
+  if (atomic_load_explicit(&domain->clock, memory_order_acquire) != (entered & ~FWD_HAZARD_FLAGS)) {
+    fwd_hazard_reclaim(domain);
+  }
 }
 
 void fwd_hazard_leave_anywhere(fwd_guard guard) {
-  if (guard.hazard && !(fwd_thread_owns(guard.hazard) && fwd_hazard_is_noted(guard.domain))) {
+  if (fwd_hazard_is_own(guard.hazard) && !(fwd_thread_owns(guard.hazard) && fwd_hazard_is_noted(guard.domain))) {
     // A heavy fence may not reach this thread: it may have no block (`fwd_thread_fence_heavy`), or the writer may skip the
     // fence, since the domain has noted the thread that began the batch, and not this one.
     atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
@@ -80,17 +127,22 @@ void fwd_hazard_leave_anywhere(fwd_guard guard) {
 }
 
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first) {
+  if (!fwd_thread_blocks && !fwd_thread_add_block()) return enter_unannounced(domain);
+  // Before a hazard pointer is announced: see the top of this file.
+  if (!fwd_hazard_is_noted(domain)) {
+    uint16_t none = FWD_READERS_NONE;
+    if (!atomic_compare_exchange_strong(&domain->readers, &none, fwd_thread_blocks->number)) {
+      // Not a plain store: see the top of this file.
+      (void)atomic_exchange(&domain->readers, FWD_READERS_UNKNOWN);
+    }
+  }
   // Looked up again: a pointer that the callers pass would take more of the stack at each level.
   fwd_hazard *hazard = fwd_hazard_at(first);
-  if (!hazard) hazard = fwd_hazard_find(domain);
-  // A reader without a hazard pointer has been counted.
-  if (!hazard || fwd_hazard_is_noted(domain)) return hazard;
-  uint16_t none = FWD_READERS_NONE;
-  if (!atomic_compare_exchange_strong(&domain->readers, &none, fwd_thread_blocks->number)) {
-    // Not a plain store: see the top of this file.
-    (void)atomic_exchange(&domain->readers, FWD_READERS_UNKNOWN);
-  }
-  return hazard;
+  if (hazard) return hazard;
+  if (first < FWD_HAZARDS_PER_BLOCK - 1) return fwd_hazard_find(domain);
+  // A batch's.
+  hazard = find_or_make(NULL);
+  return hazard ? hazard : enter_unannounced(domain);
 }
 
 // MARK: The readers of a domain
@@ -119,7 +171,7 @@ static bool find_earliest(const fwd_domain *domain, uint64_t *earliest) {
       fwd_hazard *hazard = &block->hazards[i];
       if (atomic_load(&hazard->domain) != domain) continue;
       // Acquire: it may be the time of a later reader already, and then the reader that was announced has left.
-      uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_acquire) & ~FWD_HAZARD_DETACHED;
+      uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_acquire) & ~FWD_HAZARD_FLAGS;
       if (!found || is_before(entered, *earliest)) *earliest = entered;
       found = true;
     }

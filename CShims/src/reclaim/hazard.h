@@ -31,6 +31,11 @@
 ///
 /// The writer pays only if another thread has entered the domain: most lists are read and changed by one thread. `readers`
 /// names that thread. Each thread notes its first entry there. hazard.c explains why that is enough.
+///
+/// The outer two visits of a thread have a hazard pointer each. The visits inside of these *share*: all visits of one domain
+/// have one hazard pointer, which shows the time of the first and counts them, so a recursion takes no more of them the deeper
+/// it is. The last visit to leave clears it. That may be any of them, since a thread may run fibers. Batches do not share, since
+/// they may end on other threads.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -76,12 +81,16 @@ typedef struct fwd_domain {
   _Atomic uint16_t readers;
 } fwd_domain;
 
-/// What the clock moves by: the bit below is a flag in a hazard pointer.
-#define FWD_CLOCK_STEP (FWD_HAZARD_DETACHED + 1)
+/// What the clock moves by: the bits below are flags in a hazard pointer.
+#define FWD_CLOCK_STEP (FWD_HAZARD_FLAGS + 1)
+
+/// The hazard pointer of a reader that could not announce itself, since memory was short.
+#define FWD_HAZARD_NONE ((fwd_hazard *)1)
 
 /// A reader's visit to a domain.
 typedef struct fwd_guard {
-  /// NULL if the reader could not announce itself.
+  /// A hazard pointer that only this visit has; or else `FWD_HAZARD_NONE`, or one that it shares, whose address is one byte
+  /// behind it. See `fwd_hazard_is_own`.
   fwd_hazard *hazard;
   fwd_domain *domain;
   uint64_t entered;
@@ -121,12 +130,16 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 
 // MARK: Details of the inline functions
 
-/// Finds a free hazard pointer if the one that was tried is taken, or if the thread has no block yet. Returns NULL if
-/// memory is short: then the reader has been counted in the domain.
+/// Whether a visit has a hazard pointer that no other visit shares.
+static inline bool fwd_hazard_is_own(const fwd_hazard *hazard) { return ((uintptr_t)hazard & 1) == 0; }
+
+/// Finds the hazard pointer of a visit if the one that was tried is taken, or if the thread has no block yet: one that it shares
+/// and that has been announced, or `FWD_HAZARD_NONE` if memory is short. Then the reader has been counted in the domain.
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain);
-FWD_KEEPS_REGISTERS void fwd_hazard_leave_unannounced(fwd_domain *domain);
+/// Leaves a domain by a hazard pointer that is not the visit's own.
+FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *hazard, fwd_domain *domain);
 /// The slow path of `fwd_hazard_enter_within`: notes in the domain that the calling thread reads it. Returns the hazard pointer
-/// at an index, or if that is taken, what `fwd_hazard_find` returns.
+/// at an index, or if that is taken, what `fwd_hazard_find` returns; for the last index, a free one or `FWD_HAZARD_NONE`.
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first);
 /// Frees the retired objects that no reader uses any more.
 void fwd_hazard_reclaim(fwd_domain *domain);
@@ -141,7 +154,7 @@ static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t in
   return &block->hazards[index];
 }
 
-/// Enters a domain by a free hazard pointer, or by none if `fwd_hazard_find` has counted the reader. The domain must not note
+/// Enters a domain by a free hazard pointer, or by what `fwd_hazard_find` has returned. The domain must not note
 /// its readers, as that of a closure's slot, or must have noted this one.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
@@ -149,7 +162,7 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
   fwd_guard guard = {.hazard = hazard, .domain = domain};
   // Acquire: what had ended by this time is found unlinked.
   guard.entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
-  if (FWD_USUALLY(guard.hazard)) {
+  if (FWD_USUALLY(fwd_hazard_is_own(hazard))) {
     // The time first: a writer that finds the announcement finds this time, or a later reader's.
     atomic_store_explicit(&guard.hazard->entered, guard.entered, memory_order_release);
     atomic_store_explicit(&guard.hazard->domain, domain, memory_order_release);
@@ -181,17 +194,17 @@ static inline bool fwd_guard_is_current(fwd_guard guard) {
 
 /// Marks the reader as an object, such as a batch: its announcement stays when the thread that entered exits.
 static inline void fwd_hazard_detach(fwd_guard guard) {
-  if (!guard.hazard) return;
+  if (!fwd_hazard_is_own(guard.hazard)) return;
   uint64_t entered = atomic_load_explicit(&guard.hazard->entered, memory_order_relaxed);
   atomic_store_explicit(&guard.hazard->entered, entered | FWD_HAZARD_DETACHED, memory_order_release);
 }
 
 /// Leaves a domain on the thread that entered it. The caller keeps the domain alive meanwhile.
 static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard) {
-  // Hides where the hazard pointer comes from: compilers would keep a flag for NULL besides it, in one more register.
+  // Hides where the hazard pointer comes from: compilers would keep a flag for its kind besides it, in one more register.
   __asm__("" : "+r"(guard.hazard));
-  if (FWD_RARELY(!guard.hazard)) {
-    fwd_hazard_leave_unannounced(guard.domain);
+  if (FWD_RARELY(!fwd_hazard_is_own(guard.hazard))) {
+    fwd_hazard_leave_shared(guard.hazard, guard.domain);
     return;
   }
   atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
@@ -204,8 +217,8 @@ static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard gua
 static inline __attribute__((always_inline)) void fwd_hazard_leave_as_announced(fwd_hazard *hazard, fwd_domain *domain) {
   // See `fwd_hazard_leave`.
   __asm__("" : "+r"(hazard));
-  if (FWD_RARELY(!hazard)) {
-    fwd_hazard_leave_unannounced(domain);
+  if (FWD_RARELY(!fwd_hazard_is_own(hazard))) {
+    fwd_hazard_leave_shared(hazard, domain);
     return;
   }
   uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);

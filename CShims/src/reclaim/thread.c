@@ -95,12 +95,6 @@ fwd_thread_block *fwd_thread_add_block(void) {
 
 // MARK: Fences
 
-static bool is_mine(const fwd_thread_block *block) {
-  const fwd_thread_block *mine = fwd_thread_blocks;
-  while (mine && mine != block) mine = mine->more;
-  return mine != NULL;
-}
-
 bool fwd_thread_owns(const fwd_hazard *hazard) {
   for (const fwd_thread_block *mine = fwd_thread_blocks; mine; mine = mine->more) {
     if (hazard >= mine->hazards && hazard < mine->hazards + FWD_HAZARDS_PER_BLOCK) return true;
@@ -112,11 +106,12 @@ bool fwd_thread_owns(const fwd_hazard *hazard) {
 // caller's stores. Light fences of this thread are in its own order.
 bool fwd_thread_fence_heavy(void) {
   atomic_thread_fence(memory_order_seq_cst);
+  // The blocks are counted, since a look for each among the thread's own would take the square of their number.
+  size_t others = 0;
   const fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
-  for (; block; block = block->next) {
-    if (fwd_thread_block_use(block) == FWD_BLOCK_OWNED && !is_mine(block)) return fwd_fence_heavy();
-  }
-  return true;
+  for (; block; block = block->next) others += fwd_thread_block_use(block) == FWD_BLOCK_OWNED;
+  for (block = fwd_thread_blocks; block; block = block->more) others--;
+  return others == 0 || fwd_fence_heavy();
 }
 
 // MARK: Giving blocks back
@@ -154,6 +149,12 @@ static void end_thread(void *first) {
 }
 
 // MARK: fork(2)
+
+static bool is_mine(const fwd_thread_block *block) {
+  const fwd_thread_block *mine = fwd_thread_blocks;
+  while (mine && mine != block) mine = mine->more;
+  return mine != NULL;
+}
 
 void fwd_thread_reset_others(void) {
   fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);

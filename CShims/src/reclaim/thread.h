@@ -5,7 +5,7 @@
 /// takes a number (counter.c). Its first block also keeps an anchor for its next proxy.
 ///
 /// A thread owns blocks of two cache lines each. It takes its first block at its first use of the package, and more
-/// if it has more than six hazard pointers at a time. All blocks ever made are linked, and none is ever freed, so other
+/// if it needs more than six hazard pointers at a time. All blocks ever made are linked, and none is ever freed, so other
 /// threads walk them without a lock. A thread that ends gives its blocks to later threads.
 
 #ifndef FWD_SRC_THREAD_H
@@ -24,12 +24,17 @@
 typedef struct fwd_hazard {
   /// The domain, NULL while the hazard pointer is free. Stored after `entered`.
   _Atomic(const void *) domain;
-  /// The domain's clock when the reader entered, and perhaps the flag below.
+  /// The domain's clock when the reader entered, with the bits below.
   _Atomic uint64_t entered;
 } fwd_hazard;
 
 /// The reader is an object, as a batch is, and may outlive the thread's stack frames.
 #define FWD_HAZARD_DETACHED UINT64_C(1)
+/// Added for each visit that shares the hazard pointer (hazard.h); none does if the bits of `FWD_HAZARD_VISITS` are zero.
+#define FWD_HAZARD_VISIT UINT64_C(2)
+#define FWD_HAZARD_VISITS (UINT64_C(0xffff) * FWD_HAZARD_VISIT)
+/// The bits that are no part of the time.
+#define FWD_HAZARD_FLAGS (FWD_HAZARD_DETACHED | FWD_HAZARD_VISITS)
 
 enum { FWD_HAZARDS_PER_BLOCK = 6 };
 
