@@ -143,9 +143,30 @@ import Testing
       try proxy.subscribe(Plain(), lifetime: .strong, times: times)
     }
     #expect(error?.code == .invalidLimit)
-    #expect(error?.description == "it ends after \(times) calls, expected 1 or more")
-    #expect(throws: ForwardingError.self) { try proxy.subscribe(proxy, times: times) }
-    #expect(throws: ForwardingError.self) { _ = try proxy.subscribe(times: times) { _ in } }
+    let expected = "is \(times), expected 1 or more"
+    #expect(error?.description == "\"times\" for \"ping:\" \(expected)")
+    let chain = #expect(throws: ForwardingError.self) { try proxy.subscribe(proxy, times: times) }
+    #expect(chain?.description == "\"times\" for the subscription of a proxy \(expected)")
+    let empty = #expect(throws: ForwardingError.self) {
+      _ = try proxy.subscribe(times: times) { _ in }
+    }
+    #expect(empty?.description == "\"times\" for the subscription of closures \(expected)")
+    let closure = #expect(throws: ForwardingError.self) {
+      _ = try proxy.subscribe(times: times) { $0.on("ping:") { (_: Int32) in } }
+    }
+    #expect(closure?.description == "\"times\" for \"ping:\" \(expected)")
+    #expect(closure?.selector == "ping:")
+    let owner = Bystander()
+    let owned = #expect(throws: ForwardingError.self) {
+      try proxy.subscribe(owner, times: times) {
+        $0.on("ping:") { (_: Bystander, _: Int32) in }
+        $0.on("score:") { (_: Bystander, number: Int32) -> Int32 in number }
+      }
+    }
+    #expect(
+      owned?.description
+        == "\"times\" for the subscription of an object of class Bystander \(expected)")
+    #expect(owned?.selector == nil)
     #expect(proxy.count == 0)
   }
 

@@ -778,7 +778,8 @@ import Testing
     let error = #expect(throws: ForwardingError.self) {
       _ = try proxy.before("ping:", times: 0) {}
     }
-    #expect(error?.code == .invalidLimit)
+    #expect(error?.code == .invalidLimit && error?.selector == "ping:")
+    #expect(error?.description == "\"times\" for \"ping:\" is 0, expected 1 or more")
   }
 
   @Test func `a limit holds, whatever threads use it`() async throws {

@@ -124,7 +124,12 @@ import Testing
           try proxy.subscribe(listener, at: position)
         }
         #expect(error?.code == .notSubscribed)
-        #expect(error?.description == "the anchor of the position is not subscribed")
+        let anchor =
+          switch position.anchor {
+          case .subscription: "a subscription, has ended or is of another proxy"
+          default: "an object of class Listener, is not subscribed"
+          }
+        #expect(error?.description == "the anchor of the position, \(anchor)")
       }
       #expect(try order(proxy) == "a")
       #expect(!proxy.contains(l[3]))

@@ -144,7 +144,8 @@ private func subscribe(
     // A limit that no counter reaches is no limit.
     let times = unsafe known.times == 0 ? nil : known.times < 0 ? Int.max : known.times
     let position = unsafe try DynamicProxy.Position(known.position, in: target)
-    let limit = try DeliveryLimit(times)
+    let limit = try DeliveryLimit(
+      times, for: .subscription(of: Void.self, to: table.methods.keys))
     let made: DynamicProxy.Subscription
     if let mailbox = unsafe known.mailbox {
       made = try unsafe target.mail(

@@ -56,7 +56,13 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> (Subscription, MailAccount) {
     let rules = MailRules(overflow: options.overflow, keepsPointers: true)
     try rules.overflow.check()
-    let limit = try DeliveryLimit(options.times)
+    let limit = try DeliveryLimit(
+      options.times,
+      for: .subscription(
+        of: type(of: owner),
+        to: unsafe joined.implementations.map {
+          core.plan.requirements[unsafe $0.index].selector
+        }))
     // SAFETY: the owner is alive until the subscription and its messages hold it.
     let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
     defer { extendLifetime(owner) }

@@ -29,7 +29,7 @@ extension DynamicProxy {
     _ proxy: DynamicProxy, at position: Position = .last, lifetime: Lifetime = .weak,
     times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
-    let limit = try DeliveryLimit(times)
+    let limit = try DeliveryLimit(times, for: .subscription(of: DynamicProxy.self, to: []))
     let table = try chainTable(proxy)
     // SAFETY: the proxy is alive until the subscription holds it.
     let candidate = unsafe SubscriberList.Candidate(

@@ -115,7 +115,8 @@ extension DynamicProxy {
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
     times: Int?, _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
-    let limit = try DeliveryLimit(times)
+    let limit = try DeliveryLimit(
+      times, for: .subscription(of: type(of: owner), to: table.methods.keys))
     try table.check(owner)
     // SAFETY: the owner is alive until the subscription holds it.
     let address = unsafe Unmanaged.passUnretained(owner).toOpaque()

@@ -17,10 +17,15 @@ extension DynamicProxy {
     }
 
     /// A subscriber that another is placed beside.
-    // The identifier alone, so that a position is passed in registers.
+    // Identifiers, so that a position is passed in registers. The object may have died
+    // when the position is used, so an error takes the class from here.
     internal enum Anchor: Sendable {
       case subscription(UInt64)
-      case object(ObjectIdentifier)
+      case object(ObjectIdentifier, class: AnyClass)
+
+      fileprivate static func object(_ object: AnyObject) -> Anchor {
+        .object(ObjectIdentifier(object), class: type(of: object))
+      }
     }
 
     internal let kind: Kind
@@ -46,7 +51,7 @@ extension DynamicProxy {
 
     /// Directly before the first subscription of an object.
     public static func before(_ anchor: AnyObject) -> Position {
-      Position(kind: .before(.object(ObjectIdentifier(anchor))))
+      Position(kind: .before(.object(anchor)))
     }
 
     /// Directly behind another subscription.
@@ -56,7 +61,7 @@ extension DynamicProxy {
 
     /// Directly behind the first subscription of an object.
     public static func after(_ anchor: AnyObject) -> Position {
-      Position(kind: .after(.object(ObjectIdentifier(anchor))))
+      Position(kind: .after(.object(anchor)))
     }
 
     /// Behind the last subscriber of this priority or a higher one, or first if

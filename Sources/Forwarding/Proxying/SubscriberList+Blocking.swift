@@ -55,13 +55,37 @@ internal struct DeliveryLimit {
 
   /// Takes what a caller asks for.
   ///
+  /// - Parameter subject: What has the limit, for errors.
   /// - Throws: `ForwardingError` with the code `invalidLimit` if that is less
   ///   than one.
-  internal init(_ times: Int?) throws(ForwardingError) {
+  internal init(_ times: Int?, for subject: @autoclosure () -> Subject) throws(ForwardingError) {
     if let times, times < 1 {
+      let subject = subject()
       throw ForwardingError(
-        .invalidLimit, "it ends after \(times) calls, expected 1 or more")
+        .invalidLimit, selector: subject.selector?.name,
+        "\"times\" for \(subject.words) is \(times), expected 1 or more")
     }
     count = times ?? 0
+  }
+
+  /// What has a limit.
+  internal struct Subject {
+    fileprivate let words: String
+    fileprivate let selector: MethodSelector?
+
+    internal static func method(_ selector: MethodSelector) -> Subject {
+      Subject(words: "\"\(selector)\"", selector: selector)
+    }
+
+    /// A subscription. It is named after its method, if there is only one.
+    internal static func subscription(
+      of owner: Any.Type, to methods: some Collection<MethodSelector>
+    ) -> Subject {
+      if methods.count == 1, let method = methods.first { return .method(method) }
+      let subscriber =
+        owner == TokenSubscriber.self
+        ? "closures" : owner == DynamicProxy.self ? "a proxy" : "an object of class \(owner)"
+      return Subject(words: "the subscription of \(subscriber)", selector: nil)
+    }
   }
 }

@@ -42,7 +42,7 @@ extension SubscriberList {
     switch anchor {
     case .subscription(let identifier):
       unsafe record = fwd_list_find(list, identifier)
-    case .object(let object):
+    case .object(let object, class: _):
       unsafe record = fwd_list_find_object(list, object.address, nil)
     }
     guard let record = unsafe record, unsafe fwd_record_is_live(record) else { return nil }
@@ -56,9 +56,19 @@ extension SubscriberList {
     _ anchor: DynamicProxy.Position.Anchor
   ) throws(ForwardingError) -> OpaquePointer {
     guard let record = unsafe find(anchor) else {
-      throw ForwardingError(.notSubscribed, "the anchor of the position is not subscribed")
+      throw ForwardingError(.notSubscribed, "the anchor of the position, \(anchor.fault)")
     }
     return unsafe record
+  }
+}
+
+extension DynamicProxy.Position.Anchor {
+  /// What it is, and what is wrong with it, for errors.
+  fileprivate var fault: String {
+    switch self {
+    case .subscription: "a subscription, has ended or is of another proxy"
+    case .object(_, let type): "an object of class \(type), is not subscribed"
+    }
   }
 }
 

@@ -22,7 +22,7 @@ extension DynamicProxy {
     times: Int? = nil, bind: (MethodSignature) throws(ForwardingError) -> Interceptor.Body
   ) throws(ForwardingError) -> (Interceptor, Int) {
     try subscribers.failIfClosing()
-    let limit = try DeliveryLimit(times)
+    let limit = try DeliveryLimit(times, for: .method(selector))
     let method = try method(for: selector)
     let interceptor = try Interceptor(bind(method.signature), limit)
     let index = unsafe fwd_proxy_method_index(method.entry)
