@@ -226,7 +226,7 @@ extension RecordedMethod {
         encoding.pointee?.kind != .unknown, !ValueCopier.isAddress(type)
       else { continue }
       return """
-        argument \(step.index) of "\(selector)" was recorded as an address, not as a value of \
+        parameter \(step.index - requirement.signature.firstArgumentIndex + 1) of "\(selector)" was recorded as an address, not as a value of \
         \(type): declare the method by a key of that type, or record a pointer
         """
     }

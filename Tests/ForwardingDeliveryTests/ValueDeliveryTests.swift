@@ -155,7 +155,7 @@ struct Big: Sendable {
     await subscription.drained()
     #expect(log.numbers.isEmpty)
     #expect(errors.texts.count == 1)
-    #expect(errors.texts.first??.contains("argument 2 of \"object:\"") == true)
+    #expect(errors.texts.first??.contains("parameter 1 of \"object:\"") == true)
     #expect(errors.texts.first??.contains("being deinitialised") == true)
   }
 

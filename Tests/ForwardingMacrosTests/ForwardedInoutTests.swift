@@ -172,7 +172,7 @@
       #expect(throws: ForwardingError.self) {
         try unsafe proxy.proxy.send("refine:", nil as UnsafeMutablePointer<Int>?)
       }
-      #expect(errors.descriptions.first?.contains("argument 1 of \"refine:\" is null") == true)
+      #expect(errors.descriptions.first?.contains("parameter 1 of \"refine:\" is null") == true)
     }
   }
 #endif

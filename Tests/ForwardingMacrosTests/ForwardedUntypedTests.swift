@@ -115,7 +115,7 @@
       unchecked(2, 2)
       #expect(counter.count.load(ordering: .relaxed) == 1)
       #expect(taps.count.load(ordering: .relaxed) == 1)
-      let sentence = "argument 2 of \"moved::\" has the byte 2, which is no Bool"
+      let sentence = "parameter 2 of \"moved::\" has the byte 2, which is no Bool: expected 0 or 1"
       // The closure's and the listener's.
       #expect(errors.descriptions.count == 2)
       #expect(errors.descriptions.allSatisfy { $0.contains(sentence) })
@@ -156,8 +156,9 @@
       #expect(
         typed.log.isEmpty && errors.codes == [.deliveryFailed, .deliveryFailed, .deliveryFailed])
       #expect(
-        errors.descriptions[0].contains("is an object of class Download, got one of class Tracked"))
-      #expect(errors.descriptions[1].contains("argument 1 of \"download:didReceive:of:\" is null"))
+        errors.descriptions[0].contains(
+          "must be an object of class Download, got one of class Tracked"))
+      #expect(errors.descriptions[1].contains("parameter 1 of \"download:didReceive:of:\" is null"))
       #expect(errors.descriptions[2].contains("expected Optional<Int64>"))
     }
 

@@ -119,7 +119,7 @@
       #expect(taking.numbers == [0])
       let texts = reported.texts.withLock { $0 }
       #expect(texts.count == 1)
-      #expect(texts.first?.contains("argument 1 of \"take:\" is") == true, "\(texts)")
+      #expect(texts.first?.contains("parameter 1 of \"take:\" must be") == true, "\(texts)")
     }
 
     @Test func `an actor cannot be waited for, and limits are checked`() {

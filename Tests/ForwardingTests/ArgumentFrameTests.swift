@@ -103,7 +103,7 @@ import Testing
     #expect(wrong?.code == .typeMismatch)
     #expect(
       wrong?.description
-        == #"argument 2 of "v@:@*" is an object of class Robot, got one of class Dog"#)
+        == #"argument 2 of "v@:@*" must be an object of class Robot, got one of class Dog"#)
     #expect(throws: ForwardingError.self) { _ = try frame.argument(at: 2, as: Robot?.self) }
     let pointer = #expect(throws: ForwardingError.self) {
       _ = try unsafe frame.argument(at: 3, as: UnsafePointer<CChar>.self)

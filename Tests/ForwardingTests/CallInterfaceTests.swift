@@ -185,7 +185,7 @@ import Testing
     let argument = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(function, 1.0, as: Int32.self)
     }
-    #expect(argument?.description == #"argument 0 of "ii" is 'i' (Int32), got Double"#)
+    #expect(argument?.description == #"parameter 1 of "ii" is 'i' (Int32), got Double"#)
     let result = #expect(throws: ForwardingError.self) {
       try unsafe signature.unsafeCall(function, Int32(1), as: Void.self)
     }

@@ -550,13 +550,16 @@ import Testing
     #expect(journals[0] == journals[1])
     #expect(journals[0].filter { $0 == "true" }.count == 2)
     for byte in [2, 255] {
-      let text = "argument 1 of \"flag:\" has the byte \(byte), which is no Bool"
+      let text = "parameter 1 of \"flag:\" has the byte \(byte), which is no Bool: expected 0 or 1"
       // Of two deliveries, and of the sender.
       #expect(journals[0].filter { $0.contains(text) }.count == 3)
     }
     #expect(journals[0].filter { $0 == "dogs" }.count == 2)
-    #expect(journals[0].contains { $0.contains("argument 2 of \"pointer::\" is null") })
-    #expect(journals[0].contains { $0.contains("an object of class Dog, got one of class Animal") })
+    #expect(journals[0].contains { $0.contains("parameter 2 of \"pointer::\" is null") })
+    #expect(
+      journals[0].contains {
+        $0.contains("must be an object of class Dog, got one of class Animal")
+      })
   }
 
   private func forward(

@@ -211,7 +211,7 @@ import Testing
       wrongArgument?.description
         == """
         the method key "mix:of:" of type (Double, Double) -> Double does not fit "d@:id": \
-        argument 2 of "mix:of:" is 'i' (Int32), got Double
+        parameter 1 of "mix:of:" is 'i' (Int32), got Double
         """)
     let wrongResult = #expect(throws: ForwardingError.self) {
       let _: Int32 = try proxy.send("mix:of:", Int32(1), 2.0)
@@ -305,7 +305,8 @@ import Testing
     #expect(errors.value.first?.selector == "visit:")
     #expect(
       errors.value.first?.description
-        == #"argument 2 of "visit:" has raw value 3, which is no Kind"#)
+        == #"parameter 1 of "visit:" has raw value 3, which is no Kind: expected the raw value of a case"#
+    )
     errors.value = []
     // With nobody else, the caller is told too.
     let only = #expect(throws: ForwardingError.self) {

@@ -110,7 +110,7 @@ import Testing
       return error?.description
     }
     let wrong = fails(.signatureMismatch) { try proxy.before("ping:") { (_: Double) in } }
-    #expect(wrong?.contains("argument 2 of \"ping:\" is 'i' (Int32), got Double") == true)
+    #expect(wrong?.contains("parameter 1 of \"ping:\" is 'i' (Int32), got Double") == true)
     let many = fails(.signatureMismatch) {
       try proxy.after("ping:") { (_: Int32, _: Int32) in }
     }

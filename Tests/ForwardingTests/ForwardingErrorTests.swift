@@ -50,6 +50,11 @@ import Testing
       #"argument 2 of "a:" has raw value 7, which is no Color"#
     ),
     (
+      ForwardingError(
+        .nullPointer, selector: "a:", argumentIndex: 2, expected: "Robot", subject: "parameter 1"),
+      #"parameter 1 of "a:" is null, expected Robot"#
+    ),
+    (
       ForwardingError(.invalidName, expected: "1 to 65535 bytes", actual: "\"\""),
       #"a selector's name is 1 to 65535 bytes, got """#
     ),

@@ -47,20 +47,23 @@ import Testing
     Cast("iid", (@convention(c) (Int32) -> Int32).self, "expected 2 parameters, got 1"),
     Cast(
       "ii", (@convention(c) (Int64) -> Int32).self,
-      "parameter 0: expected 'i' (Int32), 4 bytes (integer), got Int64, 8 bytes (integer)"),
+      "parameter 1: expected 'i' (Int32), 4 bytes (integer), got Int64, 8 bytes (integer)"),
     Cast(
       "iq", (@convention(c) (Double) -> Int32).self,
-      "parameter 0: expected 'q' (Int64), 8 bytes (integer), got Double, 8 bytes (floating)"),
+      "parameter 1: expected 'q' (Int64), 8 bytes (integer), got Double, 8 bytes (floating)"),
     Cast(
       "if", (@convention(c) (Int32) -> Int32).self,
-      "parameter 0: expected 'f' (Float), 4 bytes (floating), got Int32, 4 bytes (integer)"),
+      "parameter 1: expected 'f' (Float), 4 bytes (floating), got Int32, 4 bytes (integer)"),
+    Cast(
+      "iid", (@convention(c) (Int32, Int32) -> Int32).self,
+      "parameter 2: expected 'd' (Double), 8 bytes (floating), got Int32, 4 bytes (integer)"),
     Cast(
       "di", (@convention(c) (Int32) -> Float).self,
       "the result: expected 'd' (Double), 8 bytes (floating), got Float, 4 bytes (floating)"),
     Cast("vi", (@convention(c) (Int32) -> Int32).self, "the result: expected 'v' (void), 0 bytes"),
     Cast("ii", (@convention(c) (Int32) -> Void).self, "the result: expected 'i' (Int32), 4 bytes"),
-    Cast("v{P=qq}", (@convention(c) (fixture_point) -> Void).self, "parameter 0: expected"),
-    Cast("v{P=ffd}", (@convention(c) (fixture_point) -> Void).self, "parameter 0: expected"),
+    Cast("v{P=qq}", (@convention(c) (fixture_point) -> Void).self, "parameter 1: expected"),
+    Cast("v{P=ffd}", (@convention(c) (fixture_point) -> Void).self, "parameter 1: expected"),
     Cast("v{P=ddd}", (@convention(c) (fixture_point) -> Void).self, "24 bytes (floating)"),
     Cast("v", Int32.self, "is no C function pointer"),
     Cast("v", Int.self, "is no C function pointer"),

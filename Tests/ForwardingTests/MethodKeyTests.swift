@@ -185,7 +185,7 @@ import Testing
     #expect(try proxy.send(answer, object) == 9)
     #expect(
       errors.take().joined().contains(
-        "argument 1 of \"answer:\" is an object of class Dog, got one of class Bystander"))
+        "parameter 1 of \"answer:\" must be an object of class Dog, got one of class Bystander"))
     withExtendedLifetime(token) {}
   }
 
@@ -369,7 +369,7 @@ import Testing
     #expect(error?.code == .duplicate && error?.selector == "move:by:")
     #expect(
       error?.description
-        == "protocol \"Moving\" declares \"move:by:\" twice, as \"v@id\" and as \"v@if\", which differ in argument 2: 'd' (Double) and 'f' (Float)"
+        == "protocol \"Moving\" declares \"move:by:\" twice, as \"v@id\" and as \"v@if\", which differ in parameter 2: 'd' (Double) and 'f' (Float)"
     )
     let same = #expect(throws: ForwardingError.self) {
       try DynamicProxy("Moving") {
@@ -391,7 +391,20 @@ import Testing
         $0.optional(Visitor.finished)
       }
     }
-    #expect(counts?.description.hasSuffix("which differ in the number of arguments") == true)
+    #expect(counts?.description.hasSuffix("which differ in the number of parameters") == true)
+    for (encoding, difference) in [
+      ("v@:q", "the selector: only one of them has it"),
+      ("v^vq", "the receiver: '^v' (pointer to void) and '@' (object)"),
+      ("v@:d", "parameter 1: 'd' (Double) and 'q' (Int64)"),
+    ] {
+      let hidden = #expect(throws: ForwardingError.self) {
+        try DynamicProxy("Moving") {
+          $0.optional("finished:", encoding)
+          $0.optional(Visitor.finished)
+        }
+      }
+      #expect(hidden?.description.hasSuffix("which differ in \(difference)") == true)
+    }
   }
 
   @Test func `a key that no protocol declares is an error with near names`() throws {
@@ -431,7 +444,7 @@ import Testing
     let proxy = try visitors()
     let double = Method("finished:", ((Double) -> Void).self)
     let expected =
-      "the method key \"finished:\" of type (Double) -> () does not fit \"v@q\": argument 1 of \"finished:\" is 'q' (Int64), got Double"
+      "the method key \"finished:\" of type (Double) -> () does not fit \"v@q\": parameter 1 of \"finished:\" is 'q' (Int64), got Double"
     func check(_ expected: String, _ body: () throws -> Void) {
       let error = #expect(throws: ForwardingError.self) { try body() }
       #expect(error?.code == .signatureMismatch && error?.selector == "finished:")
@@ -449,7 +462,7 @@ import Testing
     check(expected) { _ = try proxy.feed(double) { _ in } }
     #expect(!proxy.responds(to: double))
     check(
-      "the closure for \"finished:\" does not fit \"v@q\": argument 1 of \"finished:\" is 'q' (Int64), got Double"
+      "the closure for \"finished:\" does not fit \"v@q\": parameter 1 of \"finished:\" is 'q' (Int64), got Double"
     ) {
       _ = try proxy.subscribe {
         unsafe $0.on(Visitor.visit) { _, _, _ in 0 }
@@ -476,7 +489,7 @@ import Testing
     #expect(visit(nil, nil, 1) == 0)
     #expect(
       errors.take().joined().contains(
-        "argument 1 of \"visit:status:kind:\" is null, expected UnsafePointer<Int8>"))
+        "parameter 1 of \"visit:status:kind:\" is null, expected UnsafePointer<Int8>"))
     withExtendedLifetime((token, pointer)) {}
   }
 
@@ -491,7 +504,9 @@ import Testing
     }
     #expect(error?.code == .deliveryFailed)
     #expect(
-      errors.take().joined().contains("argument 1 of \"color:\" has raw value 7, which is no Color")
+      errors.take().joined().contains(
+        "parameter 1 of \"color:\" has raw value 7, which is no Color: expected the raw value of a case"
+      )
     )
     withExtendedLifetime(token) {}
   }
@@ -511,7 +526,8 @@ import Testing
       #expect(errors.take().isEmpty)
       #expect(!call(2))
       #expect(
-        errors.take().joined().contains("argument 1 of \"bool:\" has the byte 2, which is no Bool"))
+        errors.take().joined().contains(
+          "parameter 1 of \"bool:\" has the byte 2, which is no Bool: expected 0 or 1"))
       withExtendedLifetime((token, pointer)) {}
     }
   }
@@ -522,6 +538,7 @@ import Testing
     configuration.onError = { errors.note($0.description) }
     let proxy = try DynamicProxy(configuration: configuration) { $0.optional(Kinds.bool) }
     let twoForTrue: @convention(c) (UnsafeRawPointer?, Bool) -> UInt8 = { $1 ? 2 : 0 }
+    let expected = "the result of \"bool:\" has the byte 2, which is no Bool: expected 0 or 1"
     let owner = Bystander()
     let table = FunctionTable(for: Bystander.self) {
       unsafe $0.function(Kinds.bool, calling: twoForTrue)
@@ -531,13 +548,13 @@ import Testing
     for _ in 0..<2 {
       let error = #expect(throws: ForwardingError.self) { try proxy.send(Kinds.bool, true) }
       #expect(error?.code == .valueNotRepresentable)
-      #expect(error?.description == "the result of \"bool:\" has the byte 2, which is no Bool")
+      #expect(error?.description == expected)
     }
     let token = try proxy.subscribe { $0.on(Kinds.bool) { $0 } }
     #expect(try proxy.collect(Kinds.bool, false).map(\.value) == [false, false])
     #expect(errors.take().isEmpty)
     #expect(try proxy.collect(Kinds.bool, true).map(\.value) == [true])
-    #expect(errors.take() == ["the result of \"bool:\" has the byte 2, which is no Bool"])
+    #expect(errors.take() == [expected])
     token.cancel()
     withExtendedLifetime(owner) {}
   }

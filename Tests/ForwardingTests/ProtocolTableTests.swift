@@ -79,13 +79,36 @@ import Testing
     ) {
       $0.required("a", "i@:", result: .any)
     },
-    Fault("a default of another type", .policyMismatch, "a", "'i' (Int32), got Double") {
+    Fault(
+      "a default of another type", .policyMismatch, "a",
+      "the result of \"a\" is 'i' (Int32), got a default of type Double"
+    ) {
       $0.required("a", "i@:", default: 1.0)
     },
-    Fault("a default of a void method", .policyMismatch, "a", "'v' (void), got Int32") {
+    Fault(
+      "a result for failures of another type", .policyMismatch, "a",
+      "the result of \"a\" is 'i' (Int32), got a result for failures of type Double"
+    ) {
+      $0.required("a", "i@:", onFailure: 1.0)
+    },
+    Fault(
+      "an initial value of another type", .policyMismatch, "a",
+      "the result of \"a\" is 'i' (Int32), got an initial value of \"reduce\" of type Int"
+    ) {
+      $0.required("a", "i@:", result: .reduce(0) { $0 + $1 })
+    },
+    Fault(
+      "a predicate of another type", .policyMismatch, "a",
+      "the result of \"a\" is 'i' (Int32), got a closure of \"until\" that takes Double"
+    ) {
+      $0.required("a", "i@:", result: .until { (result: Double) in result > 0 })
+    },
+    Fault(
+      "a default of a void method", .policyMismatch, "a", "'v' (void), got a default of type Int32"
+    ) {
       $0.optional("a", "v@:", default: Int32(1))
     },
-    Fault("a default string", .policyMismatch, "a", "got String") {
+    Fault("a default string", .policyMismatch, "a", "got a default of type String") {
       $0.optional("a", "*@:", default: "text")
     },
   ]

@@ -351,10 +351,15 @@ import Testing
     #expect(called.value == 3)
     let ofUntil = errors.take()
     #expect(ofUntil.count == 1 && ofUntil[0].contains("\"until\""))
-    #expect(ofUntil[0].contains("has raw value 7, which is no Verdict"))
+    #expect(
+      ofUntil[0].contains("has raw value 7, which is no Verdict: expected the raw value of a case"))
     #expect(try proxy.send("last") == Verdict.go)
     let ofLast = errors.take()
-    #expect(ofLast.count == 2 && ofLast[0].contains("has raw value 7, which is no Verdict"))
+    #expect(
+      ofLast.count == 2
+        && ofLast[0].contains(
+          "has raw value 7, which is no Verdict: expected the raw value of a case")
+    )
     withExtendedLifetime(tokens) {}
   }
 
@@ -400,7 +405,8 @@ import Testing
         withExtendedLifetime(function) {}
         let reported = errors.take()
         #expect(reported.count >= 2)
-        #expect(reported.allSatisfy { $0.contains("has the byte 2, which is no Bool") })
+        #expect(
+          reported.allSatisfy { $0.contains("has the byte 2, which is no Bool: expected 0 or 1") })
         #expect(reported.allSatisfy { $0.contains("\"\(name)\"") })
         withExtendedLifetime((token, owner)) {}
       }
@@ -433,7 +439,10 @@ import Testing
       }
       let reported = errors.take()
       #expect(reported.count == 4)
-      #expect(reported.allSatisfy { $0.contains("got one of class Tracked") })
+      #expect(
+        reported.allSatisfy {
+          $0.contains("must be an object of class Bystander, got one of class Tracked")
+        })
       #expect(population.living == 0)
       withExtendedLifetime(tokens) {}
     }

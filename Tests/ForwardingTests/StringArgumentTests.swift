@@ -66,7 +66,7 @@ import Testing
     let strict = try proxy.subscribe { $0.on("log:") { (_: String) in texts.update { $0 = [] } } }
     try proxy.send("log:", nil as String?)
     #expect(texts.value == [nil, nil])
-    #expect(errors.take().joined().contains("argument 1 of \"log:\" is null, expected String"))
+    #expect(errors.take().joined().contains("parameter 1 of \"log:\" is null, expected String"))
     withExtendedLifetime((token, strict)) {}
   }
 
@@ -83,7 +83,7 @@ import Testing
     #expect(error?.code == .deliveryFailed)
     let reported = errors.take().joined()
     #expect(
-      reported.contains("argument 1 of \"log:\" has bytes that are not UTF-8, which is no String"))
+      reported.contains("parameter 1 of \"log:\" has bytes that are not UTF-8, which is no String"))
     withExtendedLifetime(token) {}
   }
 
@@ -93,7 +93,7 @@ import Testing
     #expect(error?.code == .valueNotRepresentable && error?.selector == "log:")
     #expect(
       error?.description
-        == "argument 1 of \"log:\" has a String with a NUL in it, which is no C string")
+        == "parameter 1 of \"log:\" has a String with a NUL in it, which is no C string")
   }
 
   @Test func `an enum of strings is passed as its raw value`() throws {

@@ -174,7 +174,8 @@ import Testing
       #expect(try (decode() ? 1 : 0) == byte)
     } else {
       let error = ValueMismatch(
-        code: .valueNotRepresentable, expected: "Bool", actual: "the byte \(byte)")
+        code: .valueNotRepresentable, expected: "Bool: expected 0 or 1",
+        actual: "the byte \(byte)")
       #expect(throws: error) { try decode() }
     }
   }

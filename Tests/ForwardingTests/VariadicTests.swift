@@ -114,7 +114,7 @@ import Testing
     #expect {
       _ = try format("i", "%d", 2.5)
     } throws: { error in
-      "\(error)".contains("argument 3")
+      "\(error)".contains("parameter 4 of")
     }
   }
 }

@@ -54,7 +54,7 @@ static fwd_status refuse(fwd_selector selector, const fwd_encoding *encoding, ui
   char text[96];
   fwd_encoding_print(encoding, index, text, sizeof text);
   return fwd_fail(error, FWD_NOT_ALLOWED, 0,
-                  "argument %zu of \"%.100s\" is \"%s\", and a delivery that is made later cannot have it: %s", number,
+                  "parameter %zu of \"%.100s\" is \"%s\", and a delivery that is made later cannot have it: %s", number,
                   fwd_selector_name(selector), text, reason);
 }
 
@@ -92,7 +92,7 @@ fwd_message_layout *fwd_message_layout_create(fwd_selector selector, const fwd_s
     layout->string_count += argument->carriage == FWD_CARRIAGE_STRING;
     const char *obstacle = find_obstacle(encoding, index, keeps_pointers, argument, layout->string_count);
     if (obstacle) {
-      *status = refuse(selector, encoding, index, i, obstacle, error);
+      *status = refuse(selector, encoding, index, i - hidden + 1, obstacle, error);
       free(layout);
       return NULL;
     }

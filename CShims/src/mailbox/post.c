@@ -160,9 +160,9 @@ static outcome post_contents(const fwd_mailed_method *method, const unsigned cha
 __attribute__((cold, noinline)) static fwd_status fail_with_dying(const fwd_mailed_method *method, size_t argument,
                                                                   fwd_error *error) {
   return fwd_fail(error, FWD_DEAD, 0,
-                  "argument %zu of \"%.150s\" is being deinitialised, and would be gone when the delivery is made: expected "
+                  "parameter %zu of \"%.150s\" is being deinitialised, and would be gone when the delivery is made: expected "
                   "an object that can be kept",
-                  argument, fwd_selector_name(method->selector));
+                  argument - method->layout->hidden_count + 1, fwd_selector_name(method->selector));
 }
 
 static fwd_status fail_without_memory(const fwd_mailed_method *method, fwd_error *error) {

@@ -50,7 +50,7 @@ extension CFunctionType {
     }
     for (type, argument) in zip(parameters, arguments) {
       if let reason = Self.mismatch(type, argument.encoding, argument.layout) {
-        return "parameter \(argument.index): \(reason)"
+        return "parameter \(argument.index + 1): \(reason)"
       }
     }
     return Self.mismatch(result, signature.result, signature.resultLayout)

@@ -179,7 +179,7 @@ extension MethodSignature {
     do throws(ValueMismatch) {
       coder = try ValueCoder(for: argument.encoding)
     } catch {
-      throw ForwardingError(error, signature: signature, argumentIndex: count)
+      throw mismatch(error)
     }
     let offset = aligned(used, argument.layout)
     do throws(ValueMismatch) {
@@ -188,11 +188,16 @@ extension MethodSignature {
         copies.append(copy)
       }
     } catch {
-      throw ForwardingError(error, signature: signature, argumentIndex: count)
+      throw mismatch(error)
     }
     unsafe pointers.advanced(by: count).initialize(to: bytes + offset)
     used = offset + argument.layout.size
     count += 1
+  }
+
+  /// The error of the next argument.
+  private func mismatch(_ error: ValueMismatch) -> ForwardingError {
+    ForwardingError(error, signature: signature, argumentIndex: count, parameter: count + 1)
   }
 }
 

@@ -325,7 +325,8 @@ private final class RawTranslator<Value: RawRepresentable>: ValueTranslator<Valu
     let rawValue = try unsafe raw.decode(from: slot)
     guard let value = Value(rawValue: rawValue) else {
       throw ValueMismatch(
-        code: .valueNotRepresentable, expected: String(describing: Value.self),
+        code: .valueNotRepresentable,
+        expected: "\(Value.self): expected the raw value of a case",
         actual: "raw value \(rawValue)")
     }
     return value

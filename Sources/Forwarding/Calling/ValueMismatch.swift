@@ -9,6 +9,8 @@ internal struct ValueMismatch: Error, Equatable {
   internal let code: ForwardingError.Code
   internal let expected: String
   internal let actual: String
+  /// What stands before `expected` if the types do not match.
+  internal var verb = "is"
 }
 
 extension ValueMismatch {
@@ -22,14 +24,15 @@ extension ValueMismatch {
 
   /// The slot of a Bool is neither 0 nor 1.
   internal static func byte(_ given: UInt8) -> ValueMismatch {
-    ValueMismatch(code: .valueNotRepresentable, expected: "Bool", actual: "the byte \(given)")
+    ValueMismatch(
+      code: .valueNotRepresentable, expected: "Bool: expected 0 or 1", actual: "the byte \(given)")
   }
 
   /// The slot holds an object of another class.
   internal static func object(_ given: AnyObject, expected: Any.Type) -> ValueMismatch {
     ValueMismatch(
       code: .typeMismatch, expected: "an object of class \(expected)",
-      actual: "one of class \(Swift.type(of: given))")
+      actual: "one of class \(Swift.type(of: given))", verb: "must be")
   }
 
   /// A slot of a type without nil is null.
@@ -39,6 +42,11 @@ extension ValueMismatch {
 
   internal static func null(_ expected: String) -> ValueMismatch {
     ValueMismatch(code: .nullPointer, expected: expected, actual: "null")
+  }
+
+  /// The mismatch, with what the given type is the type of: `a default of type`.
+  internal func given(as role: String) -> ValueMismatch {
+    ValueMismatch(code: code, expected: expected, actual: "\(role) \(actual)", verb: verb)
   }
 }
 
@@ -54,12 +62,16 @@ extension TypeEncoding {
 extension ForwardingError {
   /// Completes a mismatch with its place: an argument, or the result if there
   /// is no index.
+  ///
+  /// - Parameter parameter: The number of the parameter that the argument is for, counted
+  ///   from 1; nil if the user has written the index.
   internal init(
     _ mismatch: ValueMismatch, selector: MethodSelector? = nil, signature: MethodSignature? = nil,
-    argumentIndex: Int? = nil
+    argumentIndex: Int? = nil, parameter: Int? = nil
   ) {
     self.init(
       mismatch.code, selector: selector?.name, encoding: signature?.text,
-      argumentIndex: argumentIndex, expected: mismatch.expected, actual: mismatch.actual)
+      argumentIndex: argumentIndex, expected: mismatch.expected, actual: mismatch.actual,
+      subject: parameter.map { "parameter \($0)" }, verb: mismatch.verb)
   }
 }

@@ -6,7 +6,7 @@
 /// `code` says what is wrong, `description` says it in one sentence for people:
 ///
 /// ```
-/// argument 2 of "move:by:" is 'd' (Double), got Int32
+/// parameter 2 of "move:by:" is 'd' (Double), got Int32
 /// ```
 ///
 /// The other properties name the place. Each is nil if the error has no such
@@ -167,8 +167,9 @@ public struct ForwardingError: Error, Equatable, Sendable {
     /// The whole description.
     case text(String)
     /// The parts of a sentence whose pattern the code determines. `subject` is
-    /// the part of the call, if it is neither an argument nor the result.
-    case parts(expected: String?, actual: String?, subject: String?)
+    /// the part of the call, if it is neither an argument with an index that the user
+    /// has written nor the result. `verb` stands before what is expected.
+    case parts(expected: String?, actual: String?, subject: String?, verb: String)
   }
 
   private init(_ fields: Fields) { storage = Storage(fields) }
@@ -193,7 +194,13 @@ extension ForwardingError {
   /// is 0 if no type has the name of a stated layout.
   public var offset: Int? { storage.fields.offset }
 
-  /// The index of the argument. The receiver and the selector count.
+  /// The index of the argument in ``MethodSignature/arguments`` of the method's signature.
+  ///
+  /// The receiver and the selector count, if the signature has them: the first parameter
+  /// of a method `v@:id` has the index 2, that of `v@id` the index 1. The description
+  /// says "argument" with this index only where an index was passed, as to
+  /// ``Invocation/argument(at:as:)``. A parameter of a closure, a key or a C function is
+  /// "parameter 1", "parameter 2" and so on, without the receiver and the selector.
   public var argumentIndex: Int? { storage.fields.argumentIndex }
 }
 
@@ -217,12 +224,12 @@ extension ForwardingError {
   /// Makes an error whose code determines the description's pattern.
   internal init(
     _ code: Code, selector: String? = nil, encoding: String? = nil, argumentIndex: Int? = nil,
-    expected: String? = nil, actual: String? = nil, subject: String? = nil
+    expected: String? = nil, actual: String? = nil, subject: String? = nil, verb: String = "is"
   ) {
     self.init(
       Fields(
         code: code, selector: selector, encoding: encoding, argumentIndex: argumentIndex,
-        message: .parts(expected: expected, actual: actual, subject: subject)))
+        message: .parts(expected: expected, actual: actual, subject: subject, verb: verb)))
   }
 
   /// Makes an error from the C target's message about a byte of an encoding.
@@ -247,18 +254,21 @@ extension ForwardingError: CustomStringConvertible {
   public var description: String {
     switch storage.fields.message {
     case .text(let text): text
-    case .parts(let expected, let actual, let subject): sentence(expected, actual, subject)
+    case .parts(let expected, let actual, let subject, let verb):
+      sentence(expected, actual, subject, verb)
     }
   }
 
-  private func sentence(_ expected: String?, _ actual: String?, _ subject: String?) -> String {
+  private func sentence(
+    _ expected: String?, _ actual: String?, _ subject: String?, _ verb: String
+  ) -> String {
     let place = "\(subject ?? argumentIndex.map { "argument \($0)" } ?? "the result") of \(call)"
     let expected = expected ?? "something else"
     let actual = actual ?? "nothing"
     switch code {
     case .indexOutOfRange: return "there is no \(place): \(expected)"
     case .wrongArgumentCount: return "\(call) takes \(expected), got \(actual)"
-    case .typeMismatch: return "\(place) is \(expected), got \(actual)"
+    case .typeMismatch: return "\(place) \(verb) \(expected), got \(actual)"
     case .wrongSize: return "\(place) takes \(expected), got \(actual)"
     case .noReceiver: return "\(call) cannot take a receiver: \(expected)"
     case .receiverMissing: return "\(call) has no target"

@@ -46,7 +46,8 @@ internal struct ArgumentCoders<each Argument>: Sendable {
       return try ValueCoder<Value>(for: signature.arguments[index].encoding)
     } catch {
       throw ForwardingError(
-        error, selector: selector, signature: signature, argumentIndex: index)
+        error, selector: selector, signature: signature, argumentIndex: index,
+        parameter: index - signature.firstArgumentIndex + 1)
     }
   }
 }
@@ -117,7 +118,9 @@ extension ArgumentCoders {
 
   @usableFromInline
   @inline(never) internal func completed(_ error: ValueMismatch, at index: Int) -> ForwardingError {
-    ForwardingError(error, selector: selector, signature: signature, argumentIndex: index)
+    ForwardingError(
+      error, selector: selector, signature: signature, argumentIndex: index,
+      parameter: index - first + 1)
   }
 
   /// Writes the arguments to an argument frame, one after another. Objects are

@@ -239,12 +239,24 @@ extension ProtocolTable {
         return Requirement(
           selector: name, signature: signature, isRequired: isRequired, resultPolicy: result,
           fitted: try result.fit(signature.result),
-          defaultResult: try makeDefault?(signature.result),
-          failureResult: try makeFailure?(signature.result), key: key, swiftTypes: swiftTypes)
+          defaultResult: try Self.make(makeDefault, signature.result, "a default of type"),
+          failureResult: try Self.make(
+            makeFailure, signature.result, "a result for failures of type"),
+          key: key, swiftTypes: swiftTypes)
       } catch {
         let reason = ForwardingError(error, selector: name, signature: signature)
         throw ForwardingError(
           .policyMismatch, table: table, selector: selector, "protocol \"\(table)\": \(reason)")
+      }
+    }
+
+    private static func make(
+      _ makeResult: MakeResult?, _ type: TypeEncoding, _ role: String
+    ) throws(ValueMismatch) -> StoredValue? {
+      do throws(ValueMismatch) {
+        return try makeResult?(type)
+      } catch {
+        throw error.given(as: role)
       }
     }
 
@@ -365,18 +377,27 @@ extension MethodSignature {
   /// if the two are equivalent.
   fileprivate func difference(from other: MethodSignature) -> String {
     if isEquivalent(to: other) { return "" }
-    var place = "the number of arguments"
-    if !result.isEquivalent(to: other.result) {
-      place = "the result: \(result.inWords) and \(other.result.inWords)"
-    } else if arguments.count == other.arguments.count,
-      let (first, second) = zip(arguments, other.arguments).first(where: {
-        !$0.encoding.isEquivalent(to: $1.encoding)
-      })
-    {
-      place =
-        "argument \(first.index): \(first.encoding.inWords) and \(second.encoding.inWords)"
+    return ", as \"\(self)\" and as \"\(other)\", which differ in \(differingPlace(from: other))"
+  }
+
+  private func differingPlace(from other: MethodSignature) -> String {
+    func differ(_ place: String, _ left: TypeEncoding, _ right: TypeEncoding) -> String {
+      "\(place): \(left.inWords) and \(right.inWords)"
     }
-    return ", as \"\(self)\" and as \"\(other)\", which differ in \(place)"
+    if !result.isEquivalent(to: other.result) {
+      return differ("the result", result, other.result)
+    }
+    let parameters = arguments[firstArgumentIndex...]
+    let others = other.arguments[other.firstArgumentIndex...]
+    if parameters.count != others.count { return "the number of parameters" }
+    for (number, (left, right)) in zip(1..., zip(parameters, others))
+    where !left.encoding.isEquivalent(to: right.encoding) {
+      return differ("parameter \(number)", left.encoding, right.encoding)
+    }
+    if firstArgumentIndex != other.firstArgumentIndex {
+      return "the selector: only one of them has it"
+    }
+    return differ("the receiver", arguments[0].encoding, other.arguments[0].encoding)
   }
 }
 

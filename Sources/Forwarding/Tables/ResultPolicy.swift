@@ -185,20 +185,27 @@ extension ResultPolicy.Fitted {
 
   /// The coder of a fold. It takes an object by its class only: a closure that takes
   /// a pointer would leak the reference.
+  ///
+  /// - Parameter role: The value that has the type, for errors.
   private static func foldCoder<Value>(
-    _: Value.Type, _ type: TypeEncoding
+    _: Value.Type, _ type: TypeEncoding, _ role: String
   ) throws(ValueMismatch) -> ValueCoder<Value> {
-    let coder = try ValueCoder<Value>(storingIn: type)
-    guard coder.isObject == (type.kind == .object) else {
-      throw .type(Value.self, in: type, because: "; a policy takes objects by their class")
+    do throws(ValueMismatch) {
+      let coder = try ValueCoder<Value>(storingIn: type)
+      guard coder.isObject == (type.kind == .object) else {
+        throw ValueMismatch.type(
+          Value.self, in: type, because: "; a policy takes objects by their class")
+      }
+      return coder
+    } catch {
+      throw error.given(as: role)
     }
-    return coder
   }
 
   static func until<Value>(
     _ type: TypeEncoding, _ predicate: @escaping @Sendable (Value) -> Bool
   ) throws(ValueMismatch) -> ResultFold {
-    let coder = try foldCoder(Value.self, type)
+    let coder = try foldCoder(Value.self, type, "a closure of \"until\" that takes")
     let size = try type.resultSize()
     let called = CalledFold(until: predicate, coder, size)
     return unsafe ResultFold(initial: nil, called: called) {
@@ -223,7 +230,7 @@ extension ResultPolicy.Fitted {
     _ type: TypeEncoding, _ initial: Value, _ isDone: (@Sendable (Value) -> Bool)?,
     _ combine: @escaping @Sendable (Value, Value) -> Value
   ) throws(ValueMismatch) -> ResultFold {
-    let coder = try foldCoder(Value.self, type)
+    let coder = try foldCoder(Value.self, type, "an initial value of \"reduce\" of type")
     let stored = try StoredValue(initial, as: type)
     // C calls one closure, which cannot stop.
     let size = try type.resultSize()

@@ -35,7 +35,8 @@ package struct RawMismatch: Error {
 
   /// The error for a method.
   package func forwardingError(of selector: MethodSelector) -> ForwardingError {
-    ForwardingError(mismatch, selector: selector, argumentIndex: index)
+    // The receiver is argument 0, and there is no selector.
+    ForwardingError(mismatch, selector: selector, argumentIndex: index, parameter: index)
   }
 }
 

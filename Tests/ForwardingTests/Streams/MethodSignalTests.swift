@@ -134,7 +134,7 @@ import Testing
     #expect(
       wrongType?.description
         == """
-        the method key "ping:" of type (Double) -> () does not fit "v@:i": argument 2 of "ping:" \
+        the method key "ping:" of type (Double) -> () does not fit "v@:i": parameter 1 of "ping:" \
         is 'i' (Int32), got Double
         """)
     let tooMany = error {

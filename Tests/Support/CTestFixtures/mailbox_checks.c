@@ -496,7 +496,7 @@ int mailbox_check_carriage(void) {
   // Pointers only if they are kept.
   const fwd_method bytes = {"bytes:count:", "v^v^vQ", (void (*)(void))take_bytes};
   CHECK(fwd_proxy_subscribe(self->proxy, self, &bytes, 1, NULL, &options, NULL, &error) == FWD_NOT_ALLOWED);
-  CHECK(says(&error, FWD_NOT_ALLOWED, "argument 1 of \"bytes:count:\" is \"^v\""));
+  CHECK(says(&error, FWD_NOT_ALLOWED, "parameter 1 of \"bytes:count:\" is \"^v\""));
   options.mailbox_flags = FWD_MAILBOX_KEEPS_POINTERS;
   CHECK(fwd_proxy_subscribe(self->proxy, self, &bytes, 1, NULL, &options, NULL, &error) == FWD_OK);
   const struct {
