@@ -20,6 +20,16 @@ fwd_status fwd_error_set(fwd_error *FWD_NULLABLE error, fwd_status status, size_
 /// Copies the calling thread's last error. Lets a caller on a hot path pass no `error` and read it only after a failure.
 void fwd_error_last(fwd_error *FWD_NONNULL error);
 
+/// What the Swift module adds to an error that passes through C: the code and the argument of a value that a closure could
+/// not take (Errors/ForwardingError+Status.swift). C programs do not see it. 0 if there is none.
+typedef uint64_t fwd_error_detail;
+
+/// Adds a detail to the thread's last error. The next error has none.
+void fwd_error_set_detail(fwd_error_detail detail);
+
+/// Returns the detail of the thread's last error.
+fwd_error_detail fwd_error_last_detail(void);
+
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif

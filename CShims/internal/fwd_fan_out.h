@@ -173,7 +173,7 @@ void *FWD_NULLABLE fwd_current_mail_context(void);
 
 /// Reports that the innermost delivery of this thread has failed. The C function of a thunk calls this when it cannot
 /// load its arguments, before it calls any other code.
-void fwd_fail_delivery(const fwd_error *FWD_NONNULL error);
+void fwd_fail_delivery(const fwd_error *FWD_NONNULL error, fwd_error_detail detail);
 
 // MARK: Function pointers
 

@@ -88,7 +88,8 @@ typedef struct fwd_recipient_options {
   /// The number of methods that will be added.
   size_t method_count;
   fwd_mail_account *FWD_NONNULL account;
-  /// Called with the error of each delivery that fails.
+  /// Called with the error of each delivery that fails. It is also the thread's last error, which may have a detail
+  /// (fwd_error.h).
   void (*FWD_NONNULL report)(void *FWD_NULLABLE context, fwd_selector FWD_NONNULL selector,
                              const fwd_error *FWD_NONNULL error);
   void *FWD_NULLABLE report_context;

@@ -80,7 +80,8 @@ struct fwd_delivery;
 
 /// The functions of a proxy's Swift part that the C part calls. `owner` is alive during the call.
 typedef struct fwd_proxy_operations {
-  /// Calls the proxy's error handler. The proxy itself may be dead: a function that an object owns has called it.
+  /// Calls the proxy's error handler. The proxy itself may be dead: a function that an object owns has called it. `error`
+  /// is also the thread's last error, which may have a detail (fwd_error.h).
   void (*FWD_NONNULL report)(void *FWD_NULLABLE reporter, fwd_selector FWD_NULLABLE selector,
                              const fwd_error *FWD_NONNULL error);
   /// Removes records of ended subscriptions and dead subscribers: a fan-out or a query has found some among the first

@@ -67,7 +67,7 @@
     ///   - body: gets all arguments and returns the result. Its parameters must
     ///     have exactly the protocol's types. It may throw if the method does.
     ///     If an object has another class than its parameter, the call fails
-    ///     with `deliveryFailed`. The closure is kept until the token is
+    ///     with `typeMismatch`. The closure is kept until the token is
     ///     cancelled or deinitialised.
     /// - Throws: `ForwardingError` with the code `signatureMismatch`, as
     ///   `before`, or `duplicate` if there is an earlier closure and

@@ -159,6 +159,39 @@ struct Big: Sendable {
     #expect(errors.texts.first??.contains("being deinitialised") == true)
   }
 
+  @Test func `Arguments that are not values of the closure's types are reported`() async throws {
+    let errors = Log()
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = {
+      errors.texts.append("\($0.code) \($0.argumentIndex ?? -1): \($0)")
+    }
+    let proxy = try Self.proxy(configuration)
+    let queue = DispatchQueue(label: "not values")
+    let log = Log()
+    let subscriptions = [
+      try proxy.subscribe(log, on: queue, to: "object:") {
+        (log: Log, object: Tracked) in log.numbers.append(1)
+      },
+      try proxy.subscribe(log, on: queue, to: "text:") {
+        (log: Log, text: String) in log.numbers.append(1)
+      },
+    ]
+    try proxy.send("object:", log)
+    try proxy.send("object:", nil as AnyObject?)
+    let bytes: [UInt8] = [0xff, 0]
+    try unsafe bytes.withUnsafeBufferPointer { try unsafe proxy.send("text:", $0.baseAddress!) }
+    for subscription in subscriptions { await subscription.drained() }
+    #expect(log.numbers.isEmpty)
+    #expect(
+      errors.texts.compactMap { $0 } == [
+        "typeMismatch 2: parameter 1 of \"object:\" must be an object of class Tracked, "
+          + "got one of class Log",
+        "nullPointer 2: parameter 1 of \"object:\" is null, expected Tracked",
+        "valueNotRepresentable 2: parameter 1 of \"text:\" has bytes that are not UTF-8, "
+          + "which is no String",
+      ])
+  }
+
   @Test func `Strings of any length are copied`() async throws {
     let proxy = try Self.proxy()
     let queue = DispatchQueue(label: "long")

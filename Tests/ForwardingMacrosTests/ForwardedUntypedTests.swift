@@ -154,7 +154,7 @@
           "download:didReceive:of:", Download(), 1 as Int64, nil as UnsafeRawPointer?)
       }
       #expect(
-        typed.log.isEmpty && errors.codes == [.deliveryFailed, .deliveryFailed, .deliveryFailed])
+        typed.log.isEmpty && errors.codes == [.typeMismatch, .nullPointer, .nullPointer])
       #expect(
         errors.descriptions[0].contains(
           "must be an object of class Download, got one of class Tracked"))

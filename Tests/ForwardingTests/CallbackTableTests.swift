@@ -186,7 +186,8 @@ import Testing
     #expect(unsafe callbacks.pointee.c?(2, 1) == 5)
     #expect(unsafe callbacks.pointee.b?(1) == 1)
     #expect(
-      parts.errors.value.dropFirst().map(\.code) == Array(repeating: .deliveryFailed, count: 3))
+      parts.errors.value.dropFirst().map(\.code)
+        == Array(repeating: .valueNotRepresentable, count: 3))
     withExtendedLifetime((parts, token)) {}
   }
 

@@ -502,7 +502,9 @@ import Testing
       let journal = Journal()
       try ClosureConvention.$chosen.withValue(convention) {
         var configuration = DynamicProxy.Configuration()
-        configuration.onError = { journal.note("\($0)") }
+        configuration.onError = {
+          journal.note("\($0) (\($0.code), argument \($0.argumentIndex ?? -1))")
+        }
         let proxy = try DynamicProxy("Hostile", configuration: configuration) {
           unsafe $0.required(pointer)
           $0.required(dog)

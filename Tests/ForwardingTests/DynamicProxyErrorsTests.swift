@@ -301,7 +301,8 @@ import Testing
     #expect(journal.take() == ["strict directory", "lax 2"])
     try proxy.send("visit:", Int32(3))
     #expect(journal.take() == ["lax 3"])
-    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    #expect(errors.value.map(\.code) == [.valueNotRepresentable])
+    #expect(errors.value.first?.argumentIndex == 2)
     #expect(errors.value.first?.selector == "visit:")
     #expect(
       errors.value.first?.description
@@ -312,17 +313,17 @@ import Testing
     let only = #expect(throws: ForwardingError.self) {
       let _: Int32 = try proxy.send("ask:", Int32(7))
     }
-    #expect(only?.code == .deliveryFailed)
+    #expect(only?.code == .valueNotRepresentable)
     #expect(errors.value == [only])
     #expect(try proxy.send("ask:", Int32(2)) == Int32(2))
     errors.value = []
     let wrongClass = #expect(throws: ForwardingError.self) { try proxy.send("take:", Bystander()) }
-    #expect(wrongClass?.code == .deliveryFailed)
+    #expect(wrongClass?.code == .typeMismatch)
     #expect(wrongClass?.description.contains("class Bystander") == true)
     let null = #expect(throws: ForwardingError.self) {
       try unsafe proxy.send("read:", UnsafePointer<CChar>?.none)
     }
-    #expect(null?.code == .deliveryFailed)
+    #expect(null?.code == .nullPointer)
     #expect(null?.description.contains("is null") == true)
     #expect(errors.value == [wrongClass, null])
     #expect(journal.take().isEmpty)

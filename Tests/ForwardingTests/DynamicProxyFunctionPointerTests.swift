@@ -216,7 +216,7 @@ import Testing
     #expect(unsafe fixture_call_int(function.unsafeCast(), 1) == 1)
     #expect(errors.value.isEmpty)
     #expect(unsafe fixture_call_int(function.unsafeCast(), 2) == 0)
-    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    #expect(errors.value.map(\.code) == [.valueNotRepresentable])
     withExtendedLifetime((function, token)) {}
   }
 

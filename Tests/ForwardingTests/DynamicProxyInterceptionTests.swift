@@ -149,7 +149,7 @@ import Testing
     if byInvocation { taps.append(try proxy.around("text:") { _, proceed in try proceed() }) }
     try unsafe proxy.send("text:", nil as UnsafePointer<CChar>?)
     #expect(journal.take() == ["other"])
-    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    #expect(errors.value.map(\.code) == [.nullPointer])
     #expect(errors.value.map(\.selector) == ["text:"])
     withExtendedLifetime(taps) {}
   }
@@ -176,7 +176,7 @@ import Testing
       try unsafe proxy.send("text:", nil as UnsafePointer<CChar>?)
     }
     #expect(calls.value == 1)
-    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    #expect(errors.value.map(\.code) == [.nullPointer])
     withExtendedLifetime((token, tap)) {}
   }
 

@@ -67,7 +67,7 @@ import Testing
       })
     let denied: Int32 = try sendNull(proxy, "authorize:")
     #expect(denied == 1)
-    #expect(journal.take() == ["deliveryFailed"])
+    #expect(journal.take() == ["nullPointer"])
     // What it was without: a default result that means "allowed".
     let allowed: Int32 = try sendNull(proxy, "unsafe:")
     #expect(allowed == 0)
@@ -88,7 +88,7 @@ import Testing
     #expect(journal.take() == ["noResponder"])
     let token = try subscribe(proxy, "authorize:")
     #expect(call(callback, nil) == 1)
-    #expect(journal.take() == ["deliveryFailed"])
+    #expect(journal.take() == ["nullPointer"])
     #expect(call(callback, "x") == 0)
     #expect(journal.take() == ["a"])
     // An interceptor that throws is no delivery, but its caller cannot be told.
@@ -182,7 +182,7 @@ import Testing
     let proxy = try proxy { $0.required("authorize:", "i@:*", onFailure: Int32(1)) }
     let token = try unsafe proxy.instead("authorize:") { (_: UnsafePointer<CChar>) -> Int32 in 0 }
     #expect(try sendNull(proxy, "authorize:") as Int32 == 1)
-    #expect(journal.take() == ["deliveryFailed"])
+    #expect(journal.take() == ["nullPointer"])
     withExtendedLifetime(token) {}
   }
 
@@ -193,7 +193,7 @@ import Testing
     let error = #expect(throws: ForwardingError.self) {
       try sendNull(proxy, "authorize:") as Int32
     }
-    #expect(error?.code == .deliveryFailed)
+    #expect(error?.code == .nullPointer)
     // C cannot be told.
     #expect(call(function, nil) == 0)
     #expect(call(function, "/") == 7)
@@ -247,12 +247,12 @@ import Testing
         for: selector, onFailure: row.stated, owner: isOwned ? proxy : nil)
       let tokens = [try subscribe(proxy, selector)]
       #expect(call(function, nil) == row.alone)
-      #expect(journal.take() == ["deliveryFailed"])
+      #expect(journal.take() == ["nullPointer"])
       let others = try proxy.subscribe {
         unsafe $0.on(Method(selector)) { (_: UnsafePointer<CChar>?) -> Int32 in 1 }
       }
       #expect(call(function, nil) == row.withAnother)
-      #expect(journal.take() == ["deliveryFailed"])
+      #expect(journal.take() == ["nullPointer"])
       // In a batch, and with an interceptor around the deliveries.
       #expect(try proxy.withBatch { call(function, nil) } == row.withAnother)
       let around = try proxy.around(selector) { _, proceed in try proceed() }
@@ -273,7 +273,7 @@ import Testing
     // The same on the path of interceptors around it.
     let around = try proxy.around("authorize:") { _, proceed in try proceed() }
     #expect(call(function, nil) == -5)
-    #expect(journal.take() == ["deliveryFailed", "deliveryFailed"])
+    #expect(journal.take() == ["nullPointer", "nullPointer"])
     typed.cancel()
     around.cancel()
     // A forward target and a proxy that subscribes use the failure result of their method. If it has none, the call
@@ -323,7 +323,7 @@ import Testing
       #expect(population.living == 1)
       let callLarge = unsafe large.unsafeCast(to: (@convention(c) (Text?) -> fixture_five).self)
       #expect(callLarge(nil).words.4 == 5)
-      #expect(journal.take() == Array(repeating: "deliveryFailed", count: 4))
+      #expect(journal.take() == Array(repeating: "nullPointer", count: 4))
       withExtendedLifetime((make, large, token)) {}
     }
     // The tombstone of an owned function keeps its result.

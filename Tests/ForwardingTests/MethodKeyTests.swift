@@ -502,7 +502,7 @@ import Testing
     let error = #expect(throws: ForwardingError.self) {
       try proxy.send(Method("color:", ((Int32) -> Int32).self), 7)
     }
-    #expect(error?.code == .deliveryFailed)
+    #expect(error?.code == .valueNotRepresentable && error?.argumentIndex == 1)
     #expect(
       errors.take().joined().contains(
         "parameter 1 of \"color:\" has raw value 7, which is no Color: expected the raw value of a case"

@@ -435,7 +435,7 @@ import Testing
         let error = #expect(throws: ForwardingError.self) {
           let _: AnyObject? = try proxy.send("make")
         }
-        #expect(error?.code == .deliveryFailed)
+        #expect(error?.code == .typeMismatch && error?.argumentIndex == nil)
       }
       let reported = errors.take()
       #expect(reported.count == 4)

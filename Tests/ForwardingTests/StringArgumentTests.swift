@@ -80,7 +80,7 @@ import Testing
     let error = #expect(throws: ForwardingError.self) {
       try unsafe bytes.withUnsafeBufferPointer { try unsafe proxy.send("log:", $0.baseAddress!) }
     }
-    #expect(error?.code == .deliveryFailed)
+    #expect(error?.code == .valueNotRepresentable && error?.argumentIndex == 1)
     let reported = errors.take().joined()
     #expect(
       reported.contains("parameter 1 of \"log:\" has bytes that are not UTF-8, which is no String"))

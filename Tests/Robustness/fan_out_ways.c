@@ -97,7 +97,7 @@ static void take_by_thunk(const role *context, size_t index, const member *recei
   }
   fwd_error error;
   fwd_error_set(&error, FWD_DELIVERY_FAILED, 0, "the thunk fails");
-  fwd_fail_delivery(&error);
+  fwd_fail_delivery(&error, 0);
 }
 
 // A plain function and a thunk of each method. A thunk gets its context behind the method's integers. `integers` has the

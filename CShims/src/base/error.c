@@ -12,6 +12,7 @@
 // The calling thread's last error. Functions without an error parameter report through it. It is static storage, so
 // reporting an error never allocates and cannot fail.
 static _Thread_local fwd_error last;
+static _Thread_local fwd_error_detail last_detail;
 
 fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...) {
   va_list arguments;
@@ -27,6 +28,7 @@ fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const ch
   // The caller gets all bytes, and those behind the text would be of the stack.
   size_t length = strlen(message);
   memset(message + length, 0, sizeof message - length);
+  last_detail = 0;
   last.status = status;
   last.offset = offset;
   memcpy(last.message, message, sizeof message);
@@ -39,6 +41,18 @@ fwd_status fwd_error_set(fwd_error *error, fwd_status status, size_t offset, con
 }
 
 void fwd_error_last(fwd_error *error) { *error = last; }
+
+void fwd_error_set_detail(fwd_error_detail detail) { last_detail = detail; }
+
+fwd_error_detail fwd_error_last_detail(void) { return last_detail; }
+
+void fwd_error_keep(fwd_kept_error *kept) { *kept = (fwd_kept_error){.error = last, .detail = last_detail}; }
+
+fwd_status fwd_error_restore(const fwd_kept_error *kept, fwd_error *error) {
+  fwd_error_set(error, kept->error.status, kept->error.offset, kept->error.message);
+  last_detail = kept->detail;
+  return kept->error.status;
+}
 
 const char *fwd_error_message(void) { return last.message; }
 

@@ -26,7 +26,7 @@ typedef struct fwd_emission {
   const fwd_delivery *delivery;
   size_t responses;
   /// The first failure of a delivery, on the heap; NULL if there was none.
-  const fwd_error *failure;
+  const struct fwd_kept_error *failure;
   /// A pointer to each argument of the signature. Loops set it only for a delivery by `fwd_deliver_to`. NULL if
   /// C functions are called by a filler, and the delivery has pointers.
   void **arguments;

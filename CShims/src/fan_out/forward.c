@@ -48,10 +48,10 @@ static fwd_status ignored(fwd_status status, void *result, size_t result_size) {
 /// Releases the reference that a C program's call has kept, which may be the last one to the proxy. Deinitialisers that
 /// run then may fail in their own ways, so the thread's last error is restored.
 __attribute__((cold, noinline)) static fwd_status release_owner_of_failed(void *owner, fwd_status status) {
-  fwd_error error;
-  fwd_error_last(&error);
+  fwd_kept_error error;
+  fwd_error_keep(&error);
   fwd_object_release(owner);
-  fwd_error_set(NULL, error.status, error.offset, error.message);
+  fwd_error_restore(&error, NULL);
   return status;
 }
 

@@ -89,11 +89,12 @@ fwd_status fwd_gather(fwd_proxy *proxy, const fwd_proxy_method *method, const vo
   fwd_delivery delivery = {.frame = frame, .collector = &collector, .collects = true};
   fwd_status status = fwd_fan_out(proxy, method, &delivery, NULL);
   if (status != FWD_OK) {
-    fwd_error error;
-    fwd_error_last(&error);
+    fwd_kept_error error;
+    fwd_error_keep(&error);
     give_up(&self, status);
     // A `deinit` may have left another error.
-    return fwd_fail(NULL, status, error.offset, "%s", error.message);
+    error.error.status = status;
+    return fwd_error_restore(&error, NULL);
   }
   if (self.is_short) {
     give_up(&self, FWD_NO_MEMORY);

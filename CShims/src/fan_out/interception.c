@@ -38,10 +38,10 @@ fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *meth
   fwd_find_arguments(method, &delivery, all);
   fwd_status status = tap->implementation.packed(tap->implementation.context, NULL, all, result, NULL);
   if (__builtin_expect(status != FWD_OK, 0)) {
-    fwd_error error;
-    fwd_error_last(&error);
-    fwd_proxy_report(proxy, method->method.selector, &error);
-    fwd_error_set(NULL, error.status, error.offset, error.message);
+    fwd_kept_error error;
+    fwd_error_keep(&error);
+    fwd_proxy_report(proxy, method->method.selector, &error.error);
+    fwd_error_restore(&error, NULL);
   }
   return status;
 }
@@ -63,6 +63,15 @@ __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fw
   return FWD_OK;
 }
 
+/// Fails as the interceptor that replaces the subscribers: with the thread's last error.
+__attribute__((cold, noinline)) static fwd_status fail_as_stub(fwd_error *error) {
+  fwd_kept_error kept;
+  fwd_error_keep(&kept);
+  kept.error.status = FWD_DELIVERY_FAILED;
+  kept.error.offset = 0;
+  return fwd_error_restore(&kept, error);
+}
+
 /// Calls the interceptor that replaces the subscribers, and gives the caller its result.
 __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                       const fwd_delivery *delivery, const fwd_tap *stub,
@@ -77,7 +86,7 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
   if (__builtin_expect(status != FWD_OK, 0)) {
     const void *stored = fwd_delivery_failure_result(delivery, &method->method);
     // As for a subscriber, the failure result is its result then.
-    if (!stored) return fwd_fail(error, FWD_DELIVERY_FAILED, 0, "%s", fwd_error_message());
+    if (!stored) return fail_as_stub(error);
     fwd_emission_copy_result(method, stored, room);
   }
   if (delivery->collects) {

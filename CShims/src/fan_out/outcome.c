@@ -12,8 +12,8 @@
 // MARK: Failures
 
 /// Replaces a failure for which there is no memory.
-static const fwd_error lost_failure = {
-    .status = FWD_DELIVERY_FAILED, .message = "a delivery has failed, and there is no memory to keep its error"};
+static const fwd_kept_error lost_failure = {
+    .error = {.status = FWD_DELIVERY_FAILED, .message = "a delivery has failed, and there is no memory to keep its error"}};
 
 /// Keeps the first failure of a delivery, and reports each to the proxy's error handler. The failure is the thread's
 /// last error: room for an error in each emission would double what a level takes of the stack.
@@ -21,18 +21,18 @@ __attribute__((cold, noinline)) static void note_failure(fwd_emission *state, fw
   fwd_error error;
   fwd_delivery_error(status, state->method->method.selector, &error);
   if (!state->failure) {
-    fwd_error *failure = malloc(sizeof *failure);
-    if (failure) *failure = error;
+    fwd_kept_error *failure = malloc(sizeof *failure);
+    if (failure) fwd_error_keep(failure);
     state->failure = failure ? failure : &lost_failure;
   }
   fwd_proxy_report(state->proxy, state->method->method.selector, &error);
 }
 
-void fwd_fail_delivery(const fwd_error *error) {
+void fwd_fail_delivery(const fwd_error *error, fwd_error_detail detail) {
   fwd_emission *state = fwd_emission_of_thread();
   if (!state) return;
   state->frame.withdrawn++;
-  fwd_error_set(NULL, error->status, error->offset, error->message);
+  fwd_error_restore(&(fwd_kept_error){.error = *error, .detail = detail}, NULL);
   note_failure(state, error->status);
 }
 
@@ -53,7 +53,7 @@ __attribute__((cold)) fwd_status fwd_outcome_settle(fwd_emission *state, void *r
 
 /// Fails with the first failure of a delivery.
 __attribute__((cold, noinline)) static fwd_status fail_as_delivery(const fwd_emission *state, fwd_error *error) {
-  return fwd_fail(error, state->failure->status, state->failure->offset, "%s", state->failure->message);
+  return fwd_error_restore(state->failure, error);
 }
 
 // MARK: Without a response

@@ -42,7 +42,7 @@ package func fwd_proxy_intercept(
     return FWD_OK
   } catch let failure {
     handler.disown()
-    return unsafe fail(error, failure.code.status, failure.description)
+    return unsafe fail(error, failure.status, failure.description)
   }
 }
 
@@ -69,7 +69,7 @@ package func fwd_proxy_intercept(
     return FWD_OK
   } catch let failure {
     notifier.disown()
-    return unsafe fail(error, failure.code.status, failure.description)
+    return unsafe fail(error, failure.status, failure.description)
   }
 }
 
@@ -150,7 +150,7 @@ package func fwd_proxy_end_interception(
     withExtendedLifetime(passed) {}
     if status == FWD_OK { return }
     // Reported where it happened.
-    if let failure = proceed?.failure, failure.code.status == status { throw failure }
+    if let failure = proceed?.failure, failure.status == status { throw failure }
     let name = unsafe String(cString: fwd_status_name(status))
     throw ForwardingError(
       .deliveryFailed, selector: invocation.selector.name,
@@ -272,7 +272,7 @@ package func fwd_invocation_set_argument(
     try unsafe target.setBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes, at: index)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.code.status, failure.description)
+    return unsafe fail(nil, failure.status, failure.description)
   }
 }
 
@@ -290,7 +290,7 @@ package func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status 
     try proceed()
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.code.status, failure.description)
+    return unsafe fail(nil, failure.status, failure.description)
   }
 }
 
@@ -332,7 +332,7 @@ package func fwd_invocation_set_result(
     try unsafe target.setResultBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.code.status, failure.description)
+    return unsafe fail(nil, failure.status, failure.description)
   }
 }
 

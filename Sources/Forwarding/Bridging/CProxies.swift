@@ -159,7 +159,7 @@ private func subscribe(
     unsafe subscription?.pointee = made.identifier
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.code.status, failure.description)
+    return unsafe fail(error, failure.status, failure.description)
   }
 }
 
@@ -197,7 +197,7 @@ package func fwd_proxy_move(
     try target.subscribers.move(subscription, to: place)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.code.status, failure.description)
+    return unsafe fail(error, failure.status, failure.description)
   }
 }
 
@@ -259,7 +259,7 @@ package func fwd_proxy_change(
   } catch let refused as RefusedChange {
     return unsafe fail(error, refused.status, refused.message)
   } catch let failure as ForwardingError {
-    return unsafe fail(error, failure.code.status, failure.description)
+    return unsafe fail(error, failure.status, failure.description)
   } catch let unknown {
     return unsafe fail(error, FWD_DELIVERY_FAILED, "\(unknown)")
   }
@@ -282,7 +282,7 @@ package func fwd_proxy_block(
     }
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.code.status, failure.description)
+    return unsafe fail(nil, failure.status, failure.description)
   }
 }
 
@@ -326,7 +326,7 @@ package func fwd_proxy_function(
     unsafe closure.pointee = try method.closure(DynamicProxy.ContextPosition(form))
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.code.status, failure.description)
+    return unsafe fail(error, failure.status, failure.description)
   }
 }
 
@@ -558,7 +558,7 @@ extension ResultPolicy {
 
   func report(_ error: ForwardingError) {
     var copy = fwd_error()
-    copy.fill(error.code.status, error.description)
+    copy.fill(error.status, error.description)
     // SAFETY: the error is valid during the call; looking the name up does not
     // intern it.
     unsafe function(context, error.selector.flatMap { unsafe fwd_selector_find($0) }, &copy)

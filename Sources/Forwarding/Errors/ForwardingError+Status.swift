@@ -14,9 +14,56 @@ extension ForwardingError {
   }
 
   /// Makes an error of what the C target said about a method.
-  internal init(_ error: fwd_error, selector: String?) {
-    self.init(Code(error.status) ?? .deliveryFailed, selector: selector, error.text)
+  ///
+  /// - Parameter detail: The detail of the thread's last error, if that is the error.
+  internal init(_ error: fwd_error, selector: String?, detail: fwd_error_detail = 0) {
+    let number = Int(detail & 0xff) - 1
+    guard error.status == FWD_DELIVERY_FAILED, Self.valueCodes.indices.contains(number) else {
+      self.init(Code(error.status) ?? .deliveryFailed, selector: selector, error.text)
+      return
+    }
+    let index = Int(truncatingIfNeeded: detail >> 8) - 1
+    self.init(
+      ofDelivery: Self.valueCodes[number], selector: selector,
+      argumentIndex: index < 0 ? nil : index, error.text)
   }
+}
+
+// MARK: - Through C
+
+extension ForwardingError {
+  /// The codes of a value that a closure could not take.
+  private static let valueCodes: [Code] = [.nullPointer, .typeMismatch, .valueNotRepresentable]
+
+  /// The code and the argument of a value that a closure could not take, as the C target
+  /// passes them on beside FWD_DELIVERY_FAILED; 0 for other errors.
+  internal var detail: fwd_error_detail {
+    guard let number = Self.valueCodes.firstIndex(of: code) else { return 0 }
+    return fwd_error_detail((argumentIndex ?? -1) + 1) << 8 | fwd_error_detail(number + 1)
+  }
+
+  /// The error of a delivery to a closure that has thrown this error, as the C target
+  /// makes it where it calls the closure.
+  internal func ofDelivery(_ selector: String) -> ForwardingError {
+    guard Self.valueCodes.contains(code) else {
+      return ForwardingError(.deliveryFailed, selector: selector, description)
+    }
+    return ForwardingError(
+      ofDelivery: code, selector: selector, argumentIndex: argumentIndex, description)
+  }
+
+  /// The status that tells a C caller the same.
+  internal var status: fwd_status { isOfDelivery ? FWD_DELIVERY_FAILED : code.status }
+}
+
+/// Sets the thread's last error to a failed delivery, and fills `error` unless that is nil.
+/// The code and the argument of a value that a closure could not take are kept for Swift.
+@unsafe internal func failDelivery(
+  _ error: UnsafeMutablePointer<fwd_error>?, _ failure: ForwardingError
+) -> fwd_status {
+  let status = unsafe fwd_error_set(error, FWD_DELIVERY_FAILED, 0, failure.description)
+  fwd_error_set_detail(failure.detail)
+  return status
 }
 
 extension fwd_error {

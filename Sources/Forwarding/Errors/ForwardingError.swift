@@ -91,8 +91,8 @@ public struct ForwardingError: Error, Equatable, Sendable {
     case unknownSelector
     /// No live subscriber implements a method whose result has no default.
     case noResponder
-    /// A subscriber was called, but could not take its arguments or give its
-    /// result.
+    /// A subscriber or an interceptor has failed. If a closure could not take a value,
+    /// the code is `nullPointer`, `typeMismatch` or `valueNotRepresentable` instead.
     case deliveryFailed
     /// Invocations are forwarded inside of one another, and the thread's stack
     /// is nearly used up.
@@ -160,6 +160,9 @@ public struct ForwardingError: Error, Equatable, Sendable {
     var encoding: String?
     var offset: Int?
     var argumentIndex: Int?
+    /// Whether a closure was not called because of a value that it could not take. C
+    /// programs get FWD_DELIVERY_FAILED then, whatever the code is.
+    var isOfDelivery = false
     var message: Message
   }
 
@@ -202,6 +205,9 @@ extension ForwardingError {
   /// ``Invocation/argument(at:as:)``. A parameter of a closure, a key or a C function is
   /// "parameter 1", "parameter 2" and so on, without the receiver and the selector.
   public var argumentIndex: Int? { storage.fields.argumentIndex }
+
+  /// Whether a closure was not called because of a value that it could not take.
+  internal var isOfDelivery: Bool { storage.fields.isOfDelivery }
 }
 
 // MARK: - Making
@@ -230,6 +236,16 @@ extension ForwardingError {
       Fields(
         code: code, selector: selector, encoding: encoding, argumentIndex: argumentIndex,
         message: .parts(expected: expected, actual: actual, subject: subject, verb: verb)))
+  }
+
+  /// Makes an error of a value that a closure could not take, from its description.
+  internal init(
+    ofDelivery code: Code, selector: String?, argumentIndex: Int?, _ description: String
+  ) {
+    self.init(
+      Fields(
+        code: code, selector: selector, argumentIndex: argumentIndex, isOfDelivery: true,
+        message: .text(description)))
   }
 
   /// Makes an error from the C target's message about a byte of an encoding.

@@ -76,7 +76,9 @@ extension DispatchTable {
         // SAFETY: the recipient keeps its functions.
         unsafe Unmanaged<MailedFunctions>.fromOpaque(context!)._withUnsafeGuaranteedRef {
           unsafe $0.configuration.onError(
-            ForwardingError(error.pointee, selector: MethodSelector(handle: selector).name))
+            ForwardingError(
+              error.pointee, selector: MethodSelector(handle: selector).name,
+              detail: fwd_error_last_detail()))
         }
       },
       report_context: Unmanaged.passUnretained(functions).toOpaque(),

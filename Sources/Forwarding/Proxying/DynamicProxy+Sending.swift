@@ -29,8 +29,8 @@ extension DynamicProxy {
   ///   method, with similar names in the message, also if that is ignored and
   ///   the result's type has no zero; `signatureMismatch` if the method has
   ///   other types than the key; `noResponder` if no subscriber responds and
-  ///   there is no default; `deliveryFailed` if the only responders could not
-  ///   take the arguments; `nullPointer` if the result is null and the key's is
+  ///   there is no default; the error of the first failed delivery if all have failed
+  ///   and there is no default, see <doc:Errors>; `nullPointer` if the result is null and the key's is
   ///   not optional; `typeMismatch` if the result is an object of another class;
   ///   `valueNotRepresentable` if it is a raw value without a case or a `Bool`
   ///   other than 0 and 1, or if a `String` has a NUL in it.

@@ -194,7 +194,7 @@ private let callPacked: fwd_packed_function = { context, receiver, arguments, re
       try unsafe function.call(receiver, arguments, result)
       return FWD_OK
     } catch let failure {
-      return unsafe fail(error, FWD_DELIVERY_FAILED, failure.description)
+      return unsafe failDelivery(error, failure)
     }
   }
 }

@@ -214,7 +214,9 @@ private enum ProxyOperations {
           // as the C part, and an error that is valid during the call.
           let settings = unsafe Unmanaged<ProxySettings>.fromOpaque(reporter!).takeUnretainedValue()
           let name = unsafe selector.map { unsafe MethodSelector(handle: $0).name }
-          settings.configuration.onError(ForwardingError(unsafe error.pointee, selector: name))
+          settings.configuration.onError(
+            ForwardingError(
+              unsafe error.pointee, selector: name, detail: fwd_error_last_detail()))
         },
         met_the_dead: { owner, visited in
           unsafe DynamicProxy.of(owner: owner).subscribers.prune(visited: visited)
@@ -237,7 +239,10 @@ private enum ProxyOperations {
             try unsafe proxy.deliver(method, delivery.pointee)
             return FWD_OK
           } catch let failure {
-            return unsafe fail(error, failure.code.status, failure.description)
+            // What an interceptor throws may be the error of a delivery behind it.
+            return failure.isOfDelivery
+              ? unsafe failDelivery(error, failure)
+              : unsafe fail(error, failure.status, failure.description)
           }
         },
         interceptor_ended: { owner, method in

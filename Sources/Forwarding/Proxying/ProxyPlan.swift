@@ -160,7 +160,7 @@ extension ResultFold? {
           ? FWD_FOLDED_GOES_ON : FWD_FOLDED_ENDS
       } catch {
         let error = ForwardingError(error, selector: unsafe MethodSelector(handle: selector))
-        _ = unsafe fwd_error_set(nil, FWD_DELIVERY_FAILED, 0, error.description)
+        _ = unsafe failDelivery(nil, error)
         return FWD_FOLDED_REFUSED
       }
     }

@@ -151,8 +151,8 @@ extension ResolvedMethod {
   ///     object in it is the caller's to release.
   /// - Throws: `ForwardingError`: `wrongSize` if a size is not the signature's;
   ///   `noResponder` if no subscriber responds and the method has a result without a
-  ///   default; `deliveryFailed` if the only responders could not take the
-  ///   arguments. The result is then untouched.
+  ///   default; the error of the first failed delivery if all have failed. The result is
+  ///   then untouched.
   /// - Complexity: O(*n*) in the number of subscribers.
   @unsafe public func forward(
     frame: UnsafeRawBufferPointer, result: UnsafeMutableRawBufferPointer? = nil
@@ -217,7 +217,7 @@ extension ForwardingError {
   @inline(never) internal static func last(_ selector: MethodSelector) -> ForwardingError {
     var error = fwd_error()
     unsafe fwd_error_last(&error)
-    return ForwardingError(error, selector: selector.name)
+    return ForwardingError(error, selector: selector.name, detail: fwd_error_last_detail())
   }
 }
 

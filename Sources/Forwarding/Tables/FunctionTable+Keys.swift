@@ -17,8 +17,8 @@ extension FunctionTable.Builder where Owner: AnyObject {
   ///
   /// The closure is not called if an argument is not a value of its Swift type:
   /// null for a pointer that is not optional, a raw value without a case, an
-  /// object of another class, or a C string that is not UTF-8. The proxy's error
-  /// handler is called instead.
+  /// object of another class, a `Bool` that is not 0 or 1, or a C string that is not
+  /// UTF-8. The proxy's error handler is called instead, with the index of the argument.
   ///
   /// Pointers are valid during the call. A `String` is a copy. An object that is
   /// returned is retained for the caller. The closure of a void method may return

@@ -66,17 +66,16 @@ package enum ThunkFailure {
   /// Reports the failure of a packed function: sets the thread's last error,
   /// fills the `fwd_error` at the address unless it is 0, and returns the
   /// status.
-  @unsafe package static func fill(_ error: UInt, _ text: String) -> UInt32 {
+  @unsafe package static func fill(_ error: UInt, _ failure: ForwardingError) -> UInt32 {
     // SAFETY: the caller passes the address that the C target gave it.
-    unsafe fwd_error_set(UnsafeMutablePointer(bitPattern: error), FWD_DELIVERY_FAILED, 0, text)
-      .rawValue
+    unsafe failDelivery(UnsafeMutablePointer(bitPattern: error), failure).rawValue
   }
 
   /// Reports the failure of a thunk's C function, which has no `fwd_error` to
   /// fill. The C function must have been called by a fan-out.
-  @unsafe package static func fail(_ text: String) {
+  @unsafe package static func fail(_ failure: ForwardingError) {
     var error = fwd_error()
-    error.fill(FWD_DELIVERY_FAILED, text)
-    unsafe fwd_fail_delivery(&error)
+    error.fill(FWD_DELIVERY_FAILED, failure.description)
+    unsafe fwd_fail_delivery(&error, failure.detail)
   }
 }

@@ -168,18 +168,18 @@
     @unsafe public func report(
       _ mismatch: _ForwardedMismatch, _ error: UInt, _ method: Int
     ) -> UInt32 {
-      unsafe ThunkFailure.fill(error, text(mismatch, method))
+      unsafe ThunkFailure.fill(error, failure(mismatch, method))
     }
 
     /// Reports an argument that is not a value of its type, for a C function,
     /// which returns nothing.
     @inline(never)
     @unsafe public func report(_ mismatch: _ForwardedMismatch, _ method: Int) {
-      unsafe ThunkFailure.fail(text(mismatch, method))
+      unsafe ThunkFailure.fail(failure(mismatch, method))
     }
 
-    private func text(_ mismatch: _ForwardedMismatch, _ method: Int) -> String {
-      mismatch.raw.forwardingError(of: methods[method].selector).description
+    private func failure(_ mismatch: _ForwardedMismatch, _ method: Int) -> ForwardingError {
+      mismatch.raw.forwardingError(of: methods[method].selector)
     }
   }
 #endif

@@ -114,7 +114,7 @@ import Testing
     #expect(throws: ForwardingError.self) { try proxy.ping(9) }
     try proxy.ping(1)
     #expect(await iterator.next() == .began)
-    #expect(errors.value.map(\.code) == [.deliveryFailed])
+    #expect(errors.value.map(\.code) == [.valueNotRepresentable])
   }
 
   // MARK: Mistakes

@@ -98,8 +98,8 @@ extension DynamicProxy {
   ///   - times: after how many calls the interception ends; `nil` for never. After
   ///     that the subscribers are called again.
   ///   - body: gets the arguments, with a literal perhaps only the first few, and
-  ///     gives the result. Arguments that are not values of its types at run time are
-  ///     an error, `deliveryFailed`.
+  ///     gives the result. If an argument is not a value of its type at run time, the
+  ///     call fails with `nullPointer`, `typeMismatch` or `valueNotRepresentable`.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`: `duplicate` if there is one already;
   ///   `unknownSelector`, `signatureMismatch`, as `before`.

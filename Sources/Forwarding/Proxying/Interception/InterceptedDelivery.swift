@@ -108,7 +108,7 @@ extension InterceptedDelivery {
         // Void.
         try unsafe function.call(nil, UnsafePointer(arguments), UnsafeMutableRawPointer(hidden))
       } catch {
-        report(ForwardingError(.deliveryFailed, selector: method.selector.name, error.description))
+        report(error.ofDelivery(method.selector.name))
       }
     case .observer(let body):
       let invocation = makeInvocation()
@@ -189,8 +189,7 @@ extension InterceptedDelivery {
         // SAFETY: the function was bound to the signature.
         try unsafe function.call(nil, pointers, result)
       } catch {
-        let failure = ForwardingError(
-          .deliveryFailed, selector: method.selector.name, error.description)
+        let failure = error.ofDelivery(method.selector.name)
         report(failure)
         // As for a subscriber: the failure result is the stub's result.
         guard unsafe copyFailureResult(to: result) else { throw failure }
