@@ -72,7 +72,8 @@
 ///   is undefined behavior.
 /// - **Signal handlers.** No function is async-signal-safe.
 /// - **Stack.** On x86-64 a nested forward takes at most 700 bytes of stack for methods of up to six arguments.
-///   Arguments on the stack and large struct results take more. A thread that forwards should have a stack of 64 KB, a fiber
+///   Arguments on the stack, large struct results, and in the first three levels arguments in more than eight registers take
+///   more. A thread that forwards should have a stack of 64 KB, a fiber
 ///   128 KB. `FWD_NESTED_TOO_DEEP` ends a recursion before the stack is used up.
 /// - **fork(2).** The library works in a child, but the Swift runtime, which it uses, is not reset there: forward once before
 ///   the program has threads.

@@ -13,9 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "check.h"
+#include "fan_out/method_set.h"
 #include "fan_out/nesting.h"
 #include "fan_out/replay_state.h"
 #include "forwarding.h"
@@ -36,6 +40,10 @@ enum {
   level_limit = 700,
   /// How much more it may take if the list has so many subscribers that it is prefetched.
   long_list_extra = 70,
+  /// How much more each of the first levels may take if the arguments take more than eight registers.
+  wide_extra = 260,
+  /// The first of the deep levels, whose wide calls take no more than others.
+  first_deep_level = 4,
   /// Far more levels than fit into the small stack.
   endless = 1 << 20,
   /// The stack of a fiber or a signal handler: enough for the levels that are allowed there, whatever the build.
@@ -791,15 +799,28 @@ static fwd_status begin(void) {
   return status;
 }
 
-static void measure(void) {
-  now.limit = 8;
+/// Forwards until a level is reached, and checks how much of the stack that level takes.
+static void measure_level(size_t number) {
+  now.depth = 0;
+  now.limit = number;
   begin();
   size_t level = now.outer - now.here;
-  if (prints_figures) printf("%5zu bytes a level: %s%s\n", level, now.way->name, suffix());
+  if (prints_figures) printf("%5zu bytes at level %zu: %s%s\n", level, number, now.way->name, suffix());
 #if defined(__OPTIMIZE__)
-  if (!FWD_IS_SANITIZED) EXPECT(level <= level_limit + (now.way->others >= FWD_PREFETCHED_COUNT ? long_list_extra : 0));
+  const fwd_proxy_method *method = fwd_proxy_core_method(now.proxy, now.method.selector);
+  size_t limit = level_limit;
+  if (now.way->others >= FWD_PREFETCHED_COUNT) limit += long_list_extra;
+  if (number < first_deep_level && fwd_compiled_method_of(method)->is_filled) limit += wide_extra;
+  if (!FWD_IS_SANITIZED && !EXPECT(level <= limit)) printf("  level %zu: %zu bytes, at most %zu\n", number, level, limit);
 #endif
-  EXPECT(now.depth == 8 && now.status == FWD_OK);
+  EXPECT(now.depth == number && now.status == FWD_OK);
+}
+
+static void measure(void) {
+  for (size_t number = 2; number <= first_deep_level; number++) measure_level(number);
+  passes = passed = 0;
+  seen = 0;
+  measure_level(8);
   // Before and after each of the levels.
   EXPECT(!now.way->is_observed || (passed == 2 && passes == 2 * now.depth));
   EXPECT(seen == now.way->seen);
@@ -889,7 +910,37 @@ static void run(const nesting_way *way, nesting_trial trial) {
   tear_down();
 }
 
+/// Recurses without an end on the main thread. The exit status is 0 if that was an error.
+static int recur_on_main_thread(void) {
+  set_up(&ways[0], trial_of(0));
+  now.limit = SIZE_MAX;
+  fwd_status status = begin();
+  return status == FWD_NESTING_STATUS || now.status == FWD_NESTING_STATUS ? 0 : 1;
+}
+
+/// As after `ulimit -s unlimited`: only the library's own limit ends the recursion.
+static void recur_without_limit(const char *program) {
+  check_begin("a recursion ends with an error on a stack without a limit");
+  pid_t child = fork();
+  NEED(child >= 0);
+  if (child == 0) {
+    const struct rlimit none = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+    if (setrlimit(RLIMIT_STACK, &none) != 0) _exit(77);
+    alarm(120);
+    execl("/proc/self/exe", program, "unlimited", (char *)NULL);
+    _exit(78);
+  }
+  int status = 0;
+  NEED(waitpid(child, &status, 0) == child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+    printf("left out: the stack's limit cannot be raised\n");
+    return;
+  }
+  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "unlimited") == 0) return recur_on_main_thread();
   prints_figures = argc > 1 && strcmp(argv[1], "figures") == 0;
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     for (size_t number = 0; number < trial_count; number++) {
@@ -898,5 +949,6 @@ int main(int argc, char **argv) {
   }
   check_begin("a call takes as much of the stack as its arguments");
   on_stack(FWD_IS_SANITIZED ? 128 << 10 : 64 << 10, pass_large);
+  if (!prints_figures) recur_without_limit(argv[0]);
   return check_finish();
 }
