@@ -334,7 +334,20 @@ static void fail(void) {
   CHECK(error.offset == 8 && strstr(error.message, "\n{Point=d\n        ^") != NULL);
 }
 
+// Before `main`, as the initialisers of C++ globals run.
+static fwd_proxy *early;
+
+__attribute__((constructor)) static void begin_early(void) {
+  static const fwd_requirement methods[] = {{"early:", "v@:i", false}};
+  const fwd_protocol *protocol = NULL;
+  CHECK(fwd_protocol_register("Early", methods, 1, &protocol, NULL) == FWD_OK);
+  CHECK(fwd_proxy_create(&protocol, 1, NULL, &early, NULL) == FWD_OK);
+}
+
 int main(void) {
+  int number = 1;
+  CHECK(fwd_forward(early, fwd_selector_register("early:"), &number, sizeof number, NULL, 0) == FWD_OK);
+  fwd_proxy_release(early);
   call();
   call_in_all_ways();
   close_over();
