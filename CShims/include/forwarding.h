@@ -493,6 +493,11 @@ FWD_API extern const unsigned char FWD_INLINE_ABI_SYMBOL;
     return fwd_call_any(signature, function, arguments, result); \
   } while (0)
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+// It cannot tell that null pointers have been tested for.
+#pragma clang diagnostic ignored "-Wnullable-to-nonnull-conversion"
+#endif
 FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signature,
                                          void (*FWD_NULLABLE function)(void),
                                          void *FWD_NONNULL const *FWD_NULLABLE arguments,
@@ -542,6 +547,9 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signa
   }
   return FWD_OK;
 }
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 #undef FWD_CALL_SLOWLY
 #endif

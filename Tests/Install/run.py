@@ -110,7 +110,7 @@ class Installed(TestCase):
         files = tree(self.prefix)
         for name in (
                 "bin/fwd", "include/forwarding.h", "lib/libforwarding.a", "lib/libforwarding.so",
-                "lib/libforwarding.so.0", "lib/pkgconfig/forwarding.pc", "share/bash-completion/completions/fwd",
+                "lib/libforwarding.so.0.1", "lib/pkgconfig/forwarding.pc", "share/bash-completion/completions/fwd",
                 "share/fish/vendor_completions.d/fwd.fish",
                 "share/man/man1/fwd.1", "share/zsh/site-functions/_fwd", "share/forwarding/manifest"):
             self.assertIn(name, files)

@@ -94,7 +94,7 @@ class Clients(unittest.TestCase):
         self.build_and_run("gcc", "-std=c2x", "-O2")
 
     def test_c_by_clang(self):
-        self.build_and_run("clang", "-std=c11")
+        self.build_and_run("clang", "-std=c11", "-Wnullable-to-nonnull-conversion")
 
     def test_c23_by_clang(self):
         self.build_and_run("clang", "-std=c2x", "-O2")

@@ -49,7 +49,7 @@ class LibraryFile(unittest.TestCase):
 
     def test_has_a_soname(self):
         dynamic = subprocess.run(["readelf", "-d", fwd.PATH], check=True, capture_output=True, text=True).stdout
-        self.assertIn("[libforwarding.so.0]", dynamic)
+        self.assertIn("[libforwarding.so.0.1]", dynamic)
 
     def test_can_be_closed_and_opened_again(self):
         script = (

@@ -82,7 +82,7 @@ class Finding(TestCase):
         status, output, errors = self.in_new_process(
             IMPORT, FORWARDING_LIBRARY=None, PKG_CONFIG_PATH=os.path.join(PREFIX, "lib", "pkgconfig"))
         self.assertEqual((status, errors), (0, ""))
-        self.assertEqual(output.split()[0], os.path.join(PREFIX, "lib", "libforwarding.so.0"))
+        self.assertEqual(output.split()[0], os.path.join(PREFIX, "lib", "libforwarding.so.0.1"))
 
     def test_a_library_that_is_nowhere_is_an_error_with_all_that_was_tried(self):
         with tempfile.TemporaryDirectory() as empty:

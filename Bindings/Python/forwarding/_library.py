@@ -13,7 +13,7 @@ from ctypes import (
 
 # The version of forwarding.h whose declarations are below.
 VERSION = "0.1.0"
-SONAME = "libforwarding.so.0"
+SONAME = "libforwarding.so.0.1"
 
 
 # MARK: Finding the library
