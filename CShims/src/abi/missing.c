@@ -4,6 +4,9 @@
 #include "abi/missing.h"
 
 #include "base/error.h"
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
 
 static bool is_missing(const fwd_encoding *encoding, uint32_t type, const void *argument) {
   return !argument && fwd_encoding_type(encoding, type)->layout.size > 0;
@@ -37,3 +40,5 @@ bool fwd_has_addresses(const fwd_encoding *encoding, void *const *arguments) {
   for (; i < count; i++) missing |= !arguments[i];
   return !missing || find_missing(encoding, arguments) == count;
 }
+
+FWD_SMALL_CODE_END

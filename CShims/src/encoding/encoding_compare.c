@@ -14,6 +14,10 @@
 
 #include <string.h>
 
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
+
 typedef enum relation {
   EQUAL,
   EQUIVALENT,
@@ -218,3 +222,5 @@ static uint64_t mix_type(uint64_t hash, const fwd_encoding *encoding, uint32_t i
 uint64_t fwd_encoding_hash(const fwd_encoding *encoding, size_t index) {
   return mix_type(UINT64_C(0xcbf29ce484222325), encoding, (uint32_t)index);
 }
+
+FWD_SMALL_CODE_END

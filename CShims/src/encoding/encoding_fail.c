@@ -5,9 +5,12 @@
 
 #include "encoding/encoding.h"
 #include "base/error.h"
+#include "base/small_code.h"
 
 #include <stdio.h>
 #include <string.h>
+
+FWD_SMALL_CODE_BEGIN
 
 enum {
   MESSAGE_SIZE = sizeof(((fwd_error *)0)->message),
@@ -62,3 +65,5 @@ fwd_status fwd_encoding_fail(fwd_error *error, fwd_status status, const char *wh
   return fwd_fail(error, status, offset, "%.*s \"%s\": %.*s at offset %zu\n%s\n%*s^", WHAT_LIMIT, what,
                   sentence_quote, REASON_LIMIT, reason, offset, excerpt, column, "");
 }
+
+FWD_SMALL_CODE_END

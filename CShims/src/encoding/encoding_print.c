@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
+
 /// The output buffer. `length` counts the whole spelling, also the part that did not fit.
 typedef struct writer {
   const fwd_encoding *encoding;
@@ -151,3 +155,5 @@ size_t fwd_encoding_print(const fwd_encoding *encoding, size_t index, char *buff
   if (capacity) buffer[out.length < capacity ? out.length : capacity - 1] = 0;
   return out.length;
 }
+
+FWD_SMALL_CODE_END

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/small_code.h"
 #include "fan_out/implementation.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
+
+FWD_SMALL_CODE_BEGIN
 
 /// What a query has visited.
 typedef struct visit_counts {
@@ -200,3 +203,5 @@ fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor 
   fwd_object_release(owner);
   return FWD_OK;
 }
+
+FWD_SMALL_CODE_END

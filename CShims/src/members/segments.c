@@ -48,6 +48,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/small_code.h"
 #include "members/garbage.h"
 
 // Tests make them smaller, so that short lists have many segments.
@@ -500,6 +501,8 @@ static fwd_segment *copy_without(fwd_subscriber_list *list, const fwd_chunk *chu
   return made;
 }
 
+FWD_SMALL_CODE_BEGIN
+
 /// Moves a record inside of its chunk. `from` and `to` count the chunk's records. False if memory is short.
 static bool move_inside(fwd_subscriber_list *list, fwd_chunk *chunk, size_t from, size_t to, fwd_garbage *garbage) {
   const fwd_segment *old = chunk->segment;
@@ -575,6 +578,8 @@ bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, int64_
   note_priority(list, find(list, &inside), record);
   return false;
 }
+
+FWD_SMALL_CODE_END
 
 // MARK: Leaving
 

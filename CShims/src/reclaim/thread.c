@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
+
 _Thread_local fwd_thread_block *fwd_thread_blocks;
 _Atomic(fwd_thread_block *) fwd_all_thread_blocks;
 
@@ -169,3 +173,5 @@ void fwd_thread_reset_others(void) {
     give_back(block);
   }
 }
+
+FWD_SMALL_CODE_END

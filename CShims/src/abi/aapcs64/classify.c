@@ -4,6 +4,9 @@
 #include "abi/aapcs64/classify.h"
 
 #include "abi/contested.h"
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
 
 enum {
   quad_size = 16,
@@ -125,3 +128,5 @@ uint32_t fwd_aapcs64_find_contested(const fwd_encoding *encoding, uint32_t index
   }
   return find_contested_part(encoding, index, class, reason);
 }
+
+FWD_SMALL_CODE_END
