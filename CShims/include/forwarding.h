@@ -1409,8 +1409,8 @@ typedef struct fwd_callback {
 /// - `FWD_TYPE_MISMATCH` for an offset that is not aligned, or a failure result of another size than the method's result;
 /// - `FWD_CONFLICT` for members that overlap;
 /// - `FWD_SIGNATURE_MISMATCH` for an encoding that is not the function's;
-/// - if there are callbacks, `FWD_WRONG_SIZE` for a `callback_size` that no version has, and `FWD_WRONG_VERSION` for callbacks with members that this
-///   library does not know;
+/// - if there are callbacks, `FWD_WRONG_SIZE` for a `callback_size` that no version has, and `FWD_WRONG_VERSION` for callbacks
+///   with members that this library does not know;
 /// - the failures of `fwd_signature_create` and `fwd_closure_create`.
 ///
 /// O(k^2) in the number of callbacks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Calls of functions that take turns.
+/// Calls of functions that alternate.
 ///
 /// A processor predicts where an indirect call goes from the branches before it, of which it remembers few. A delivery has
 /// many, and they are the same for each subscriber. So where subscribers of two classes take turns, nearly each call was

@@ -116,7 +116,7 @@ fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error
   if (status != FWD_OK) return status;
   fwd_cif *made = calloc(1, sizeof *made);
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call interface");
-  // Its count is all of it that changes.
+  // The encoding is immutable but for its reference count.
   made->encoding = fwd_encoding_retain((fwd_encoding *)(uintptr_t)encoding);
   status = prepare(made, error);
   if (status != FWD_OK) {

@@ -129,8 +129,8 @@ static fwd_status create(fwd_encoding *encoding, fwd_signature **signature, fwd_
     made->arguments[i].layout = fwd_encoding_type(encoding, type)->layout;
   }
   if (count > 0 && is_pointer(fwd_encoding_type(encoding, made->arguments[0].type)->kind)) {
-    bool selector =
-        count > 1 && fwd_encoding_named_count(encoding) > 1 && fwd_encoding_type(encoding, made->arguments[1].type)->kind == FWD_TYPE_SELECTOR;
+    bool selector = count > 1 && fwd_encoding_named_count(encoding) > 1 &&
+                    fwd_encoding_type(encoding, made->arguments[1].type)->kind == FWD_TYPE_SELECTOR;
     made->hidden_count = selector ? 2 : 1;
   }
   lay_out_frame(made);

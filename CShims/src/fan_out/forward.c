@@ -170,8 +170,8 @@ static fwd_layout argument_layout(const fwd_compiled_method *compiled, size_t in
 }
 
 /// Forwards arguments of which some are not aligned for their types: copies them to a frame.
-__attribute__((noinline)) static fwd_status forward_copied(fwd_proxy *proxy, const fwd_compiled_method *compiled, void *const *arguments,
-                                 size_t count, void *result) {
+__attribute__((noinline)) static fwd_status forward_copied(fwd_proxy *proxy, const fwd_compiled_method *compiled,
+                                                           void *const *arguments, size_t count, void *result) {
   const fwd_signature *signature = compiled->method.signature;
   size_t size = fwd_signature_frame_size(signature);
   char *frame = malloc(size);

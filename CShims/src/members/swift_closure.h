@@ -44,7 +44,8 @@ static inline bool fwd_swift_closure_takes_all(const fwd_swift_closure *closure)
 }
 
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
-static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure, void *const *arguments) {
+static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure,
+                                                                          void *const *arguments) {
   if (fwd_swift_closure_takes_all(closure)) return true;
   for (uint64_t left = closure->non_null; left; left &= left - 1) {
     if (!*(void *const *)arguments[__builtin_ctzll(left)]) return false;

@@ -203,7 +203,7 @@ fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, size_t dropped
                     "no executable memory for a function pointer: libffi needs memory that is writable and "
                     "executable, which this system refuses, or memory is short");
   }
-  // Its count is all of it that changes. A new reference is made from an existing one: there is nothing to order.
+  // Immutable but for its reference count. A new reference is made from an existing one: there is nothing to order.
   made->interface = interface;
   made->dropped = dropped;
   atomic_fetch_add_explicit(&((fwd_ffi_interface *)(uintptr_t)interface)->references, 1, memory_order_relaxed);

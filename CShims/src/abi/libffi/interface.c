@@ -59,7 +59,7 @@ fwd_status fwd_ffi_interface_create(const fwd_encoding *encoding, const fwd_plac
       calloc(1, sizeof *made + piece_bytes + type_bytes + count * sizeof(fwd_argument_pieces));
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a call interface");
   atomic_init(&made->references, 1);
-  // Its count is all of it that changes.
+  // The encoding is immutable but for its reference count.
   made->encoding = fwd_encoding_retain((fwd_encoding *)(uintptr_t)encoding);
   made->argument_count = (uint32_t)count;
   made->pieces = (fwd_piece *)(void *)(made + 1);

@@ -6,7 +6,7 @@
 /// There are two kinds of entries. Any signature with a placement can use a *full* entry, which stores all registers
 /// that can carry arguments. A *quick* entry is for signatures whose arguments are in the first five integer and two
 /// vector registers; it stores nothing, hands the slot over in the sixth integer register, and jumps to a C function
-/// that takes the others as parameters. That function is for calls inside of no other call. All others go on as calls of a
+/// that takes the others as parameters. That function handles the outermost call of a thread. Nested calls go on as calls of a
 /// full entry, which takes less of the stack.
 
 #ifndef FWD_SRC_SYSV_ENTRIES_H
