@@ -25,8 +25,10 @@ import RemoteSupport
     try execute("PRAGMA journal_mode = WAL")
     try execute("CREATE TABLE IF NOT EXISTS effects (id INTEGER PRIMARY KEY, number INTEGER)")
     try execute(
-      "CREATE TABLE IF NOT EXISTS positions (producer TEXT PRIMARY KEY, message INTEGER, calls INTEGER)"
-    )
+      """
+      CREATE TABLE IF NOT EXISTS positions (
+        producer TEXT PRIMARY KEY, message INTEGER, calls INTEGER, writer INTEGER NOT NULL)
+      """)
     unsafe sqlite3_prepare_v2(
       handle, "INSERT INTO effects (number) VALUES (?)", -1, &insertion, nil)
   }
@@ -70,9 +72,12 @@ import RemoteSupport
   // MARK: RemotePositions
 
   func load(_ producer: String) throws -> RemotePosition? {
-    let row = try row("SELECT message, calls FROM positions WHERE producer = '\(producer)'")
+    let row = try row("SELECT message, calls, writer FROM positions WHERE producer = '\(producer)'")
     return row.isEmpty
-      ? nil : RemotePosition(message: UInt64(row[0]), calls: UInt64(row[1]))
+      ? nil
+      : RemotePosition(
+        message: UInt64(row[0]), calls: UInt64(row[1]),
+        writer: row[2] < 0 ? nil : UInt64(row[2]))
   }
 
   func commit(
@@ -82,7 +87,10 @@ import RemoteSupport
     do {
       try deliver()
       try execute(
-        "REPLACE INTO positions VALUES ('\(producer)', \(position.message), \(position.calls))")
+        """
+        REPLACE INTO positions VALUES (
+          '\(producer)', \(position.message), \(position.calls), \(position.writer.map(Int64.init) ?? -1))
+        """)
       try execute("COMMIT")
     } catch {
       try? execute("ROLLBACK")

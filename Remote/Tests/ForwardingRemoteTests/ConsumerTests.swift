@@ -135,7 +135,7 @@ import Testing
     #expect(error?.description.contains("\"number:\"") == true)
     #expect(error?.description.contains("producer \"sensors\": message 2") == true)
     // The message that took the log has been consumed.
-    #expect(positions.load("sensors") == RemotePosition(message: 1, calls: 0))
+    #expect(positions.load("sensors")?.isAt(message: 1, calls: 0) == true)
     #expect(seen.all.isEmpty)
     token.cancel()
   }
@@ -253,5 +253,46 @@ import Testing
     try await link.publisher("sensors", of: proxy, schema).close()
     let shorter = await remoteError { try await consumer.run() }
     #expect(shorter?.description.contains("the log ends at message 1") == true)
+  }
+
+  @Test func `A log that was made anew is an error, though it has the message and the call`()
+    async throws
+  {
+    let link = try await RemoteConnection(
+      engine: link.engine, timeout: link.timeout, lostLogWait: .seconds(1))
+    var options = RemotePublisherOptions()
+    options.maxCallsPerMessage = 1
+    func publish(_ numbers: ClosedRange<Int64>) async throws {
+      let publisher = try await link.publisher("sensors", of: proxy, schema, options: options)
+      for number in numbers { try proxy.send(Feed.number, number) }
+      try await publisher.close()
+    }
+    try await publish(1...3)
+    let positions = RemoteMemoryPositions()
+    let receiver = try Receiver()
+    let consumer = try link.consumer(
+      "sensors", into: receiver.proxy, receiver.schema, positions: positions)
+    try await consumer.during { #expect(await eventually { consumer.position?.calls == 3 }) }
+    #expect(positions.load("sensors")?.message == 4)
+    server.kill()
+    try server.removeStore()
+    try server.start()
+    // Message 4 ends with call 3 again.
+    try await publish(101...105)
+    let error = await ending(of: consumer)
+    #expect(error?.code == .logLost, "\(error as Any)")
+    #expect(error?.description.contains("message 4") == true, "\(error as Any)")
+    #expect(receiver.numbers.all == [1, 2, 3])
+  }
+
+  /// The error that ends a consumer; nil if there is none for some seconds.
+  private func ending(of consumer: RemoteConsumer) async -> RemoteError? {
+    let task = Task { await remoteError { try await consumer.run() } }
+    let limit = Task {
+      try await Task.sleep(for: .seconds(20))
+      task.cancel()
+    }
+    defer { limit.cancel() }
+    return await task.value
   }
 }

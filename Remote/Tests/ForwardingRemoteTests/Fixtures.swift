@@ -61,6 +61,13 @@ func remoteError(_ body: () async throws -> Void) async -> RemoteError? {
   }
 }
 
+extension RemotePosition {
+  /// Whether the numbers are these, whatever publisher has written the message.
+  func isAt(message: UInt64, calls: UInt64) -> Bool {
+    self.message == message && self.calls == calls
+  }
+}
+
 extension RemoteConsumer {
   /// Runs the consumer while a closure runs.
   func during(_ body: () async throws -> Void) async throws {

@@ -29,7 +29,9 @@ private final class JournalPositions: RemotePositions, @unchecked Sendable {
     guard let message = try journal.mark("\(producer).message"),
       let calls = try journal.mark("\(producer).calls")
     else { return nil }
-    return RemotePosition(message: UInt64(message), calls: UInt64(calls))
+    return try RemotePosition(
+      message: UInt64(message), calls: UInt64(calls),
+      writer: journal.mark("\(producer).writer").flatMap(UInt64.init(exactly:)))
   }
 
   func commit(
@@ -41,6 +43,7 @@ private final class JournalPositions: RemotePositions, @unchecked Sendable {
       records,
       marks: [
         "\(producer).message": Int(position.message), "\(producer).calls": Int(position.calls),
+        "\(producer).writer": position.writer.map { Int($0) } ?? -1,
       ])
   }
 }

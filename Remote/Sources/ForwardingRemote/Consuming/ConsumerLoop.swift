@@ -121,6 +121,12 @@ internal final class ConsumerLoop: @unchecked Sendable {
         "message \(position.message) ends with call \(trailer?.lastCall ?? 0), but the position is "
           + "call \(position.calls)")
     }
+    if let trailer, let writer = position.writer, trailer.writer.number != writer {
+      throw RemoteError(
+        .logLost,
+        "message \(position.message) is of another publisher than the position: the log was made anew"
+      )
+    }
     let state = AcceptedCalls(
       position: position.message, calls: position.calls, writer: trailer?.writer)
     // If the message has been removed, a later message says which publisher had the log.
@@ -193,6 +199,6 @@ internal final class ConsumerLoop: @unchecked Sendable {
 
 extension RemotePosition {
   fileprivate init(_ state: AcceptedCalls) {
-    self.init(message: state.position, calls: state.calls)
+    self.init(message: state.position, calls: state.calls, writer: state.writer?.number)
   }
 }

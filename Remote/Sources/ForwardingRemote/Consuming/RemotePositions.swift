@@ -9,11 +9,16 @@ public struct RemotePosition: Sendable, Hashable, Codable {
   public var message: UInt64
   /// How many calls of the producer have been consumed.
   public var calls: UInt64
+  /// A random number of the publisher that has written the message, at most `Int64.max`. It tells a
+  /// log that was made anew, with a message at the same position, from the log that was consumed.
+  /// Nil if it is unknown: then the consumer compares only the position and the number of calls.
+  public var writer: UInt64?
 
   /// Creates a position that has been stored elsewhere.
-  public init(message: UInt64, calls: UInt64) {
+  public init(message: UInt64, calls: UInt64, writer: UInt64? = nil) {
     self.message = message
     self.calls = calls
+    self.writer = writer
   }
 }
 

@@ -111,6 +111,9 @@ internal struct WriterIdentity: Equatable, Sendable {
   internal var high: UInt64
   internal var low: UInt64
 
+  /// The part that positions have. It fits into an `Int64`, as most databases store numbers.
+  internal var number: UInt64 { high & UInt64(Int64.max) }
+
   internal static func random() -> WriterIdentity {
     WriterIdentity(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max))
   }
