@@ -295,4 +295,24 @@ import Testing
     defer { limit.cancel() }
     return await task.value
   }
+
+  // MARK: Distant servers
+
+  @Test func `A server whose responses take more than a second can be used`() async throws {
+    let near = try await link.publisher("sensors", of: proxy, schema)
+    for number: Int64 in 1...10 { try proxy.send(Feed.number, number) }
+    try await near.close()
+    let network = try DelayingProxy(to: server.port, delay: .milliseconds(600))
+    let far = try await RemoteConnection(
+      to: "nats://127.0.0.1:\(network.port)", options: .patient)
+    let receiver = try Receiver()
+    try await far.consumer("sensors", into: receiver.proxy, receiver.schema).during {
+      async let publisher = far.publisher("sensors", of: proxy, schema)
+      #expect(await eventually(within: 20) { receiver.numbers.all.count == 10 })
+      let storedCount = try await publisher.storedCount
+      #expect(storedCount == 10)
+      try await publisher.close()
+    }
+    withExtendedLifetime(network) {}
+  }
 }

@@ -135,8 +135,23 @@ public final class NATSServer: @unchecked Sendable {
   // MARK: Ports
 
   public static func freePort() throws -> UInt16 {
+    let (socket, port) = try boundSocket()
+    close(socket)
+    return port
+  }
+
+  /// A socket that listens on a free port.
+  static func listeningSocket() throws -> (socket: Int32, port: UInt16) {
+    let (socket, port) = try boundSocket()
+    guard listen(socket, 16) == 0 else {
+      close(socket)
+      throw Failure(description: "port \(port) cannot be listened to")
+    }
+    return (socket, port)
+  }
+
+  private static func boundSocket() throws -> (socket: Int32, port: UInt16) {
     let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(socket) }
     var address = loopback(0)
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     // SAFETY: the address has the size of a sockaddr_in, and is valid during the calls.
@@ -144,8 +159,11 @@ public final class NATSServer: @unchecked Sendable {
       let pointer = unsafe UnsafeMutableRawPointer(address).assumingMemoryBound(to: sockaddr.self)
       return unsafe bind(socket, pointer, size) == 0 && getsockname(socket, pointer, &size) == 0
     }
-    guard result else { throw Failure(description: "there is no free port") }
-    return UInt16(bigEndian: address.sin_port)
+    guard result else {
+      close(socket)
+      throw Failure(description: "there is no free port")
+    }
+    return (socket, UInt16(bigEndian: address.sin_port))
   }
 
   private static func listens(_ port: UInt16) -> Bool {

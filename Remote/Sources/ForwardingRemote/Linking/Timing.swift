@@ -51,7 +51,7 @@ internal enum Timing {
   // MARK: Requests
 
   /// A cluster without a leader drops requests to JetStream instead of responding, so they are
-  /// repeated after this time.
+  /// repeated after this time. A distant server then responds more than once.
   static let repeatedRequest = Duration.seconds(1)
 
   /// How often a request that waits for a response checks whether the server has refused its

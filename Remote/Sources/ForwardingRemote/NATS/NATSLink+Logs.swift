@@ -56,8 +56,10 @@ extension NATSLink {
 
   // MARK: Requests to JetStream
 
-  /// Makes a request to JetStream's interface. A cluster without a leader drops requests instead
-  /// of responding, so a request is repeated unless it must be made `once`.
+  /// Makes a request to JetStream's interface, and waits for the response until the time-out. A cluster
+  /// without a leader drops requests instead of responding, so a request is repeated unless it must be
+  /// made `once`. A response to any of the repetitions counts: a distant server responds to the first
+  /// one after others have been sent.
   internal func apiRequest<Response: Decodable>(
     _ name: String, _ request: (any Encodable)?, once: Bool = false
   ) throws(RemoteError) -> Response {
@@ -68,30 +70,19 @@ extension NATSLink {
       throw RemoteError(.invalidArgument, "\(name): \(error)")
     }
     var bytes: [UInt8] = []
-    let end = ContinuousClock.now + .milliseconds(timeout)
-    while bytes.isEmpty {
-      let left = max(ContinuousClock.now.duration(to: end), .milliseconds(1))
-      do throws(RemoteError) {
-        try self.request(
-          subject: "$JS.API.\(name)", body, within: min(left, Timing.repeatedRequest)
-        ) {
-          bytes = $0
-          return false
-        }
-        if bytes.isEmpty { throw RemoteError(.serverFault, "\"\(name)\": the response is empty") }
-      } catch {
-        if error.code == .noResponders {
-          throw RemoteError(.serverFault, "no server responds: is JetStream enabled?")
-        }
-        if error.code != .timedOut || once { throw error }
-        if left <= Timing.repeatedRequest {
-          throw RemoteError(
-            .timedOut,
-            "the request to \"$JS.API.\(name)\": no response within \(Duration.milliseconds(timeout))"
-          )
-        }
+    do throws(RemoteError) {
+      try self.request(
+        subject: "$JS.API.\(name)", body, within: .milliseconds(timeout),
+        repeatedEach: once ? nil : Timing.repeatedRequest
+      ) {
+        bytes = $0
+        return false
       }
+    } catch {
+      guard error.code == .noResponders else { throw error }
+      throw RemoteError(.serverFault, "no server responds: is JetStream enabled?")
     }
+    if bytes.isEmpty { throw RemoteError(.serverFault, "\"\(name)\": the response is empty") }
     do {
       return try NATSJSON.decoder.decode(Response.self, from: Data(bytes))
     } catch {

@@ -26,8 +26,8 @@ extension NATSLink {
         inactiveThreshold: Timing.abandonedConsumer.milliseconds * 1_000_000))
     let response: ConsumerResponse
     do throws(RemoteError) {
-      // Repeated, it would make two consumers. It may also choose a server
-      // that is away, so the next attempt can succeed.
+      // Repeated, it would make two consumers on the server. If the server drops it, this attempt
+      // to read fails at the time-out, and the consumer connects again.
       response = try apiRequest("CONSUMER.CREATE.FWD_\(log)", request, once: true)
     } catch {
       throw error.at("reading the log \"\(log)\"")

@@ -39,23 +39,28 @@ extension NATSLink {
   }
 
   /// Publishes a request, and calls `body` with each response until it returns false.
+  ///
+  /// - Parameter interval: after so much time without a response, the request is published again. All
+  ///   responses until the deadline count. If nil, it is published once.
   internal func request(
-    subject: String, _ request: [UInt8], within time: Duration, _ body: ([UInt8]) -> Bool
+    subject: String, _ request: [UInt8], within time: Duration,
+    repeatedEach interval: Duration? = nil, _ body: ([UInt8]) -> Bool
   ) throws(RemoteError) {
     let inbox = try inbox()
     // The server may have refused the subject of another request on this link.
     try checkFault(concerning: subject, inbox.subject)
-    let connection = try unsafe client()
-    let status = unsafe request.withUnsafeBytes { bytes in
-      unsafe natsConnection_PublishRequest(
-        connection, subject, inbox.subject, bytes.baseAddress, Int32(bytes.count))
-    }
-    if status != NATS_OK { throw error(status, "the request to \"\(subject)\"") }
-    let end = ContinuousClock.now + time
+    try publish(request, to: subject, reply: inbox)
+    let start = ContinuousClock.now
+    var repetition = interval.map { start + $0 }
     while true {
-      let left = ContinuousClock.now.duration(to: end)
+      let now = ContinuousClock.now
+      let left = now.duration(to: start + time)
       guard left > .zero else {
         throw RemoteError(.timedOut, "the request to \"\(subject)\": no response within \(time)")
+      }
+      if let interval, let next = repetition, now >= next {
+        try publish(request, to: subject, reply: inbox)
+        repetition = now + interval
       }
       switch inbox.next(within: min(left, Timing.refusalCheck).milliseconds) {
       case .success(let message): if !body(message.bytes) { return }
@@ -65,5 +70,16 @@ extension NATSLink {
       case .failure(let failure): throw error(failure.status, "the request to \"\(subject)\"")
       }
     }
+  }
+
+  private func publish(
+    _ request: [UInt8], to subject: String, reply inbox: NATSInbox
+  ) throws(RemoteError) {
+    let connection = try unsafe client()
+    let status = unsafe request.withUnsafeBytes { bytes in
+      unsafe natsConnection_PublishRequest(
+        connection, subject, inbox.subject, bytes.baseAddress, Int32(bytes.count))
+    }
+    if status != NATS_OK { throw error(status, "the request to \"\(subject)\"") }
   }
 }
