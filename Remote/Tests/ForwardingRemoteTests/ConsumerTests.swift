@@ -201,6 +201,9 @@ import Testing
       "sensors", into: receiver.proxy, receiver.schema, positions: positions)
     let error = await remoteError { try await consumer.run() }
     #expect(error?.code == .positionNotStored && receiver.numbers.all.isEmpty)
+    #expect(
+      error?.description
+        == "producer \"sensors\": the position cannot be stored: CancellationError()")
     positions.fails = false
     try await consumer.during { #expect(await eventually { receiver.numbers.all == [7] }) }
   }
@@ -294,6 +297,37 @@ import Testing
     }
     defer { limit.cancel() }
     return await task.value
+  }
+
+  // MARK: Stores of positions
+
+  @Test(arguments: [0, 2]) func `A commit that does not deliver once is an error`(
+    _ count: Int
+  ) async throws {
+    struct Miscounting: RemotePositions {
+      let count: Int
+      let kept = RemoteMemoryPositions()
+      func load(_ producer: String) -> RemotePosition? { kept.load(producer) }
+      func commit(
+        _ position: RemotePosition, of producer: String, delivering deliver: () throws -> Void
+      ) throws {
+        try kept.commit(position, of: producer) { for _ in 0..<count { try deliver() } }
+      }
+    }
+    let publisher = try await link.publisher("sensors", of: proxy, schema)
+    for number: Int64 in 1...3 { try proxy.send(Feed.number, number) }
+    try await publisher.close()
+    let receiver = try Receiver()
+    let consumer = try link.consumer(
+      "sensors", into: receiver.proxy, receiver.schema, positions: Miscounting(count: count))
+    let error = await ending(of: consumer)
+    #expect(error?.code == .positionNotStored, "\(error as Any)")
+    #expect(
+      error?.description
+        == "producer \"sensors\": `commit` called `deliver` \(count) times, expected once")
+    // No call is delivered twice, and the position stays before the calls that were not delivered.
+    #expect(receiver.numbers.all.count <= 3)
+    #expect(consumer.position == nil)
   }
 
   // MARK: Distant servers

@@ -171,8 +171,15 @@ internal final class ConsumerLoop: @unchecked Sendable {
 
   private func commit(_ position: RemotePosition, _ records: [WireRecord]) throws(RemoteError) {
     var fault: RemoteError?
+    var deliveries = 0
+    func miscounted() -> RemoteError {
+      RemoteError(
+        .positionNotStored, "`commit` called `deliver` \(deliveries) times, expected once")
+    }
     do {
       try positions.commit(position, of: name) {
+        deliveries += 1
+        guard deliveries == 1 else { throw miscounted() }
         do throws(WireError) {
           for record in records { try forward(record) }
         } catch {
@@ -182,9 +189,12 @@ internal final class ConsumerLoop: @unchecked Sendable {
         }
       }
     } catch {
-      throw fault ?? self.error(.positionNotStored, "the position cannot be stored: \(error)")
+      if let fault { throw fault }
+      if deliveries > 1 { throw miscounted() }
+      throw RemoteError(.positionNotStored, "the position cannot be stored: \(error)")
     }
     if let fault { throw fault }
+    guard deliveries == 1 else { throw miscounted() }
   }
 
   private func forward(_ record: WireRecord) throws(WireError) {

@@ -42,8 +42,11 @@ public protocol RemotePositions: Sendable {
   /// producer.
   func load(_ producer: String) throws -> RemotePosition?
 
-  /// Calls `deliver`, which calls the subscribers, and stores the position. If `deliver`
+  /// Calls `deliver` once, which calls the subscribers, and stores the position. If `deliver`
   /// throws, this function must not store the position, and must throw the error.
+  ///
+  /// If this function does not call `deliver`, or calls it again, the consumer ends with
+  /// `positionNotStored`. A second call delivers nothing, and throws.
   func commit(
     _ position: RemotePosition, of producer: String, delivering deliver: () throws -> Void
   ) throws
