@@ -89,6 +89,30 @@ import Testing
     slow.0.close()
   }
 
+  @Test func `A responder that fails does not hide the results of others`() async throws {
+    let bad = try Self.proxy()
+    // Nobody has subscribed to this proxy.
+    let failing = try await link.respond(to: "numbers", with: bad, schema)
+    let alone = await remoteError {
+      _ = try await link.request(
+        "numbers", schema, Self.twice, 1, from: .first, within: .milliseconds(300))
+    }
+    #expect(alone?.code == .responderFailed, "\(alone as Any)")
+    let every = await remoteError {
+      _ = try await link.requestAll("numbers", schema, Self.twice, 1, within: .milliseconds(300))
+    }
+    #expect(every?.code == .responderFailed, "\(every as Any)")
+    // The good responder responds after the failing one.
+    let good = try await responder(2) { _ in usleep(200_000) }
+    let first = try await link.request("numbers", schema, Self.twice, 21, from: .first)
+    #expect(first == 42)
+    let all = try await link.requestAll("numbers", schema, Self.twice, 4, within: .seconds(2))
+    #expect(all == [8])
+    failing.close()
+    good.0.close()
+    good.1.cancel()
+  }
+
   @Test func `Nobody responds, or not in time`() async throws {
     let error = await remoteError { _ = try await link.request("nobody", schema, Self.twice, 1) }
     #expect(error?.code == .noResponders && error?.description.contains("\"nobody\"") == true)

@@ -54,30 +54,55 @@ extension RemoteConnection {
   ) async throws(RemoteError) -> Output {
     let invocation = try Self.invocation(key, repeat each arguments)
     let (request, form) = try Self.encode(service, schema, invocation)
-    let responses = try await responses(
-      service, request, everyone: responders == .first, within: time, limit: 1)
-    guard let response = responses.first else {
+    let isFirst = responders == .first
+    let responses = try await responses(service, request, everyone: isFirst, within: time) {
+      // Others may have a result.
+      isFirst ? (try? form.decode($0, as: Output.self)) != nil : true
+    }
+    guard let result = try Self.results(in: responses, form, as: Output.self).first else {
       throw RemoteError(.timedOut, "service \"\(service)\": no response within \(time)")
     }
-    return try form.decode(response, as: Output.self)
+    return result
   }
 
   /// Calls a method of the proxies of all processes that respond, and returns the results
   /// that arrive before the deadline, in the order of arrival. It always waits until then,
   /// since nobody knows how many processes there are.
   ///
+  /// The results are those of the responders that succeed. It throws the error of one that fails only
+  /// if there is no result.
+  ///
   /// - Throws: `RemoteError`, as
-  ///   ``request(_:_:_:_:from:within:)``; `timedOut` if there is no response at all. If one
-  ///   responder has failed, the error is that of the first such response.
+  ///   ``request(_:_:_:_:from:within:)``; `timedOut` if there is no response at all. If all
+  ///   responses are failures, the error is that of the first one.
   public func requestAll<Output, each Argument>(
     _ service: String, _ schema: WireSchema, _ key: Method<Output, repeat each Argument>,
     _ arguments: repeat each Argument, within time: Duration
   ) async throws(RemoteError) -> [Output] {
     let invocation = try Self.invocation(key, repeat each arguments)
     let (request, form) = try Self.encode(service, schema, invocation)
-    let responses = try await responses(service, request, everyone: true, within: time, limit: .max)
+    let responses = try await responses(service, request, everyone: true, within: time) { _ in
+      false
+    }
+    return try Self.results(in: responses, form, as: Output.self)
+  }
+
+  /// Returns the results among some responses.
+  ///
+  /// - Throws: the first failure, if there are only failures.
+  private static func results<Output>(
+    in responses: [[UInt8]], _ form: ResponseForm, as type: Output.Type
+  ) throws(RemoteError) -> [Output] {
     var results: [Output] = []
-    for response in responses { results.append(try form.decode(response, as: Output.self)) }
+    var failure: RemoteError?
+    for response in responses {
+      do throws(RemoteError) {
+        results.append(try form.decode(response, as: type))
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if results.isEmpty, let failure { throw failure }
     return results
   }
 
@@ -110,8 +135,10 @@ extension RemoteConnection {
     return (request, try ResponseForm(invocation.selector, resultOf: invocation.signature))
   }
 
+  /// Returns the responses that arrive before the deadline, up to one that is enough.
   private func responses(
-    _ service: String, _ request: [UInt8], everyone: Bool, within time: Duration, limit: Int
+    _ service: String, _ request: [UInt8], everyone: Bool, within time: Duration,
+    until isEnough: @escaping @Sendable ([UInt8]) -> Bool
   ) async throws(RemoteError) -> [[UInt8]] {
     try await onThread { [requestLink] () throws(RemoteError) in
       var responses: [[UInt8]] = []
@@ -127,7 +154,7 @@ extension RemoteConnection {
         }
         try link.request("service.\(service)", everyone: everyone, request, within: time) {
           responses.append($0)
-          return responses.count < limit
+          return !isEnough($0)
         }
       } catch {
         guard error.code == .timedOut, !responses.isEmpty else {

@@ -14,7 +14,8 @@ public final class RemoteResponder: Sendable {
   public enum Choice: Sendable {
     /// One of them, which the server chooses: for services that several processes share.
     case one
-    /// All of them. The first response is the result.
+    /// All of them. The first result counts. If a responder fails, the request waits for the others
+    /// until its deadline, and throws the first failure if none of them has a result.
     case first
   }
 
