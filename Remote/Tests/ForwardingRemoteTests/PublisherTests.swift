@@ -80,6 +80,41 @@ import Testing
     try await publisher.close()
   }
 
+  @Test func `A server without room stores nothing more, and loses nothing when it has room again`()
+    async throws
+  {
+    func room(_ size: String) -> String {
+      "jetstream { store_dir: \"DIRECTORY/store\", max_file: \(size) }"
+    }
+    let server = try NATSServer(room("1MB"), jetStream: false).start()
+    let link = try await RemoteConnection(to: server.url, options: .patient)
+    let proxy = try Feed.proxy()
+    var options = RemotePublisherOptions()
+    options.overflow = .fail
+    let publisher = try await link.publisher(
+      "sensors", of: proxy, WireSchema(of: proxy), options: options)
+    let text = String(repeating: "x", count: 1000)
+    for number in 0..<2000 { try proxy.send(Feed.tick, Double(number), text) }
+    let error = await remoteError { try await publisher.flush(within: .seconds(2)) }
+    #expect(error?.code == .timedOut, "\(error as Any)")
+    #expect(error?.description.contains("insufficient resources") == true, "\(error as Any)")
+    #expect(publisher.failure == nil && (1..<2000).contains(publisher.storedCount))
+    // A consumer gets what is stored.
+    let receiver = try Receiver()
+    let consumer = try link.consumer("sensors", into: receiver.proxy, receiver.schema)
+    try await consumer.during {
+      #expect(await eventually { receiver.ticks.all.count >= publisher.storedCount })
+      #expect(receiver.ticks.all.count < 2000)
+      server.kill()
+      try server.start(room("100MB"))
+      try await publisher.flush(within: .seconds(60))
+      #expect(await eventually { receiver.ticks.all.count == 2000 })
+    }
+    #expect(publisher.storedCount == 2000)
+    #expect(receiver.ticks.all == (0..<2000).map { "\(text) \(Double($0))" })
+    try await publisher.close()
+  }
+
   @Test func `Calls of several threads arrive, each thread's in order`() async throws {
     let server = try NATSServer().start()
     let link = try await RemoteConnection(to: server.url)
