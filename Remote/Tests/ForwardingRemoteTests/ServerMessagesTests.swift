@@ -156,6 +156,35 @@ import Testing
     third.close()
   }
 
+  // MARK: Requests to JetStream
+
+  @Test(arguments: [0, 1]) func `A link reads by the repetition that a late server responds to`(
+    _ repetition: Int
+  ) async throws {
+    // The test responds in place of JetStream.
+    let server = try NATSServer(jetStream: false).start()
+    let link = try link(server)
+    let client = try RawClient(server.port)
+    try client.subscribe("$JS.API.CONSUMER.CREATE.FWD_a")
+    async let error = remoteError {
+      try await onThread { () throws(RemoteError) in try link.read("a", after: 0) }
+    }
+    let requests = try await onThread { Result { try [client.message(), client.message()] } }.get()
+    #expect(requests[0].reply == requests[1].reply)
+    let subjects = try requests.map {
+      let request = try NATSJSON.decoder.decode(ConsumerResponse.self, from: Data($0.contents.utf8))
+      return try #require(request.config?.deliverSubject)
+    }
+    #expect(subjects[0] != subjects[1])
+    try client.publish(
+      requests[repetition].reply,
+      contents: #"{"config":{"deliver_subject":"\#(subjects[repetition])"}}"#)
+    let thrown = await error
+    #expect(thrown == nil)
+    #expect(link.reading?.inbox.subject == subjects[repetition])
+    link.close()
+  }
+
   // MARK: Empty messages of others with a status
 
   @Test(arguments: ["503", "100", "408", "text"])

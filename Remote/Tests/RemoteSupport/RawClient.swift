@@ -26,6 +26,10 @@ public final class RawClient: @unchecked Sendable {
 
   deinit { close(socket) }
 
+  public func publish(_ subject: String, contents: String) throws {
+    try send("PUB \(subject) \(contents.utf8.count)\r\n\(contents)\r\n")
+  }
+
   /// Publishes an empty message with headers, such as `Status: 503`.
   public func publish(_ subject: String, reply: String = "", headers: String) throws {
     let block = "NATS/1.0\r\n\(headers)\r\n\r\n"

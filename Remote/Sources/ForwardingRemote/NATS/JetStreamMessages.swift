@@ -101,6 +101,9 @@ internal struct ConsumerRequest: Encodable {
 }
 
 internal struct ConsumerResponse: Decodable {
+  struct Configuration: Decodable {
+    var deliverSubject: String?
+  }
   var error: JetStreamFault?
-  var name: String?
+  var config: Configuration?
 }

@@ -56,25 +56,35 @@ extension NATSLink {
 
   // MARK: Requests to JetStream
 
-  /// Makes a request to JetStream's interface, and waits for the response until the time-out. A cluster
-  /// without a leader drops requests instead of responding, so a request is repeated unless it must be
-  /// made `once`. A response to any of the repetitions counts: a distant server responds to the first
-  /// one after others have been sent.
+  /// Makes a request to JetStream's interface, as below, whose repetitions are equal.
   internal func apiRequest<Response: Decodable>(
-    _ name: String, _ request: (any Encodable)?, once: Bool = false
+    _ name: String, _ request: (any Encodable)?
   ) throws(RemoteError) -> Response {
-    let body: [UInt8]
-    do {
-      body = try request.map { [UInt8](try NATSJSON.encoder.encode($0)) } ?? []
-    } catch {
-      throw RemoteError(.invalidArgument, "\(name): \(error)")
-    }
+    try apiRequest(name) { () throws(RemoteError) in request }
+  }
+
+  /// Makes a request to JetStream's interface, and waits for the response until the time-out. A cluster
+  /// without a leader drops requests instead of responding, so a request is repeated. A response to
+  /// any of the repetitions counts: a distant server responds to the first one after others have been
+  /// sent.
+  ///
+  /// - Parameter request: makes the request, and is called again for each repetition.
+  internal func apiRequest<Response: Decodable>(
+    _ name: String, _ request: () throws(RemoteError) -> (any Encodable)?
+  ) throws(RemoteError) -> Response {
     var bytes: [UInt8] = []
     do throws(RemoteError) {
       try self.request(
-        subject: "$JS.API.\(name)", body, within: .milliseconds(timeout),
-        repeatedEach: once ? nil : Timing.repeatedRequest
-      ) {
+        subject: "$JS.API.\(name)", within: .milliseconds(timeout),
+        repeatedEach: Timing.repeatedRequest
+      ) { () throws(RemoteError) in
+        let request = try request()
+        do {
+          return try request.map { [UInt8](try NATSJSON.encoder.encode($0)) } ?? []
+        } catch {
+          throw RemoteError(.invalidArgument, "\(name): \(error)")
+        }
+      } _: {
         bytes = $0
         return false
       }

@@ -17,22 +17,31 @@ internal struct NATSReading {
 
 extension NATSLink {
   internal func read(_ log: String, after position: UInt64) throws(RemoteError) {
-    let inbox = try inbox()
-    let request = ConsumerRequest(
-      streamName: "FWD_\(log)",
-      config: ConsumerRequest.Configuration(
-        deliverSubject: inbox.subject, optStartSeq: position + 1,
-        idleHeartbeat: Timing.heartbeat.milliseconds * 1_000_000,
-        inactiveThreshold: Timing.abandonedConsumer.milliseconds * 1_000_000))
+    // The server makes a consumer for each repetition. So each has an inbox of its own, and the server
+    // removes the consumers whose inboxes are gone.
+    var inboxes: [NATSInbox] = []
     let response: ConsumerResponse
     do throws(RemoteError) {
-      // Repeated, it would make two consumers on the server. If the server drops it, this attempt
-      // to read fails at the time-out, and the consumer connects again.
-      response = try apiRequest("CONSUMER.CREATE.FWD_\(log)", request, once: true)
+      response = try apiRequest("CONSUMER.CREATE.FWD_\(log)") { () throws(RemoteError) in
+        let inbox = try inbox()
+        inboxes.append(inbox)
+        return ConsumerRequest(
+          streamName: "FWD_\(log)",
+          config: ConsumerRequest.Configuration(
+            deliverSubject: inbox.subject, optStartSeq: position + 1,
+            idleHeartbeat: Timing.heartbeat.milliseconds * 1_000_000,
+            inactiveThreshold: Timing.abandonedConsumer.milliseconds * 1_000_000))
+      }
     } catch {
       throw error.at("reading the log \"\(log)\"")
     }
     if let fault = response.error { throw fault.error("reading the log \"\(log)\"") }
+    guard let inbox = inboxes.first(where: { $0.subject == response.config?.deliverSubject }) else {
+      throw RemoteError(
+        .serverFault,
+        "reading the log \"\(log)\": the server delivers to "
+          + "\"\(response.config?.deliverSubject ?? "")\", which nobody has requested")
+    }
     reading = NATSReading(inbox: inbox, log: log, position: position)
   }
 

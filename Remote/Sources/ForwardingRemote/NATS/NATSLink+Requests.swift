@@ -39,27 +39,38 @@ extension NATSLink {
   }
 
   /// Publishes a request, and calls `body` with each response until it returns false.
-  ///
-  /// - Parameter interval: after so much time without a response, the request is published again. All
-  ///   responses until the deadline count. If nil, it is published once.
   internal func request(
-    subject: String, _ request: [UInt8], within time: Duration,
-    repeatedEach interval: Duration? = nil, _ body: ([UInt8]) -> Bool
+    subject: String, _ request: [UInt8], within time: Duration, _ body: ([UInt8]) -> Bool
+  ) throws(RemoteError) {
+    try self.request(
+      subject: subject, within: time, repeatedEach: time, { () throws(RemoteError) in request },
+      body)
+  }
+
+  /// Publishes a request, and calls `body` with each response until it returns false.
+  ///
+  /// - Parameters:
+  ///   - interval: after so much time without an end, the request is published again. The responses
+  ///     to all repetitions count.
+  ///   - request: makes the request, for each repetition.
+  internal func request(
+    subject: String, within time: Duration, repeatedEach interval: Duration,
+    _ request: () throws(RemoteError) -> [UInt8], _ body: ([UInt8]) -> Bool
   ) throws(RemoteError) {
     let inbox = try inbox()
     // The server may have refused the subject of another request on this link.
     try checkFault(concerning: subject, inbox.subject)
-    try publish(request, to: subject, reply: inbox)
+    try publish(request(), to: subject, reply: inbox)
     let start = ContinuousClock.now
-    var repetition = interval.map { start + $0 }
+    var repetition = start + interval
     while true {
       let now = ContinuousClock.now
       let left = now.duration(to: start + time)
       guard left > .zero else {
         throw RemoteError(.timedOut, "the request to \"\(subject)\": no response within \(time)")
       }
-      if let interval, let next = repetition, now >= next {
-        try publish(request, to: subject, reply: inbox)
+      if now >= repetition {
+        try publish(request(), to: subject, reply: inbox)
         repetition = now + interval
       }
       switch inbox.next(within: min(left, Timing.refusalCheck).milliseconds) {
