@@ -6,8 +6,9 @@
 usage: swift_layers.py
 
 A file uses another if it names a type or a member that the other declares and no file of its own layer does. The check
-knows names and not scopes, so it leaves out a name that several layers declare. Of members it leaves out names of one word
-and the standard library's, and in each file those that stand before a colon, as parameters do.
+knows names and not scopes, so it leaves out a name that several layers declare, be it by a local variable. Of members it
+leaves out names of one word and the standard library's, and in each file those that stand before a colon, as parameters do.
+So it finds most uses of a higher layer, and not all.
 
 A layer is a folder, or a file beside the folders. A folder may extend a type of such a file and use its nested types, as
 in Journal.Filter, since each folder has the parts of the type that belong to its topic.

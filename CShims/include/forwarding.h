@@ -495,7 +495,7 @@ FWD_API extern const unsigned char FWD_INLINE_ABI_SYMBOL;
 
 #if defined(__clang__)
 #pragma clang diagnostic push
-// It cannot tell that null pointers have been tested for.
+// Clang cannot tell that null pointers have been tested for.
 #pragma clang diagnostic ignored "-Wnullable-to-nonnull-conversion"
 #endif
 FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signature,

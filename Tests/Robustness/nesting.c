@@ -36,7 +36,7 @@
 
 enum {
   small_stack = 512 << 10,
-  /// What a level may take of the stack, for methods of up to six arguments, in a release build.
+  /// The bytes of the stack that a level may take, for methods of up to six arguments, in a release build.
   level_limit = 700,
   /// How much more it may take if the list has so many subscribers that it is prefetched.
   long_list_extra = 70,
@@ -915,7 +915,8 @@ static int recur_on_main_thread(void) {
   set_up(&ways[0], trial_of(0));
   now.limit = SIZE_MAX;
   fwd_status status = begin();
-  return status == FWD_NESTING_STATUS || now.status == FWD_NESTING_STATUS ? 0 : 1;
+  EXPECT(status == FWD_NESTING_STATUS || now.status == FWD_NESTING_STATUS);
+  return check_finish();
 }
 
 /// As after `ulimit -s unlimited`: only the library's own limit ends the recursion.

@@ -147,17 +147,65 @@ static void leave_in_any_order(void) {
     }
     EXPECT(atomic_load(&destroyed) == 1 && !fwd_domain_is_read(domain) && fwd_domain_waiting(domain) == 0);
   }
-  // One shared hazard pointer counts up to 65,535 visits; the next ones share another.
-  enum { many = 70000 };
-  static fwd_guard visits[many];
-  for (size_t i = 0; i < many; i++) visits[i] = fwd_hazard_enter_within(domain, i > 0);
-  EXPECT(visits[2].hazard == visits[65536].hazard && visits[2].hazard != visits[many - 1].hazard);
-  for (size_t i = 0; i < many; i++) {
-    fwd_hazard_leave(visits[i]);
-    if (i + 1 < many) EXPECT(i % 1000 != 0 || fwd_domain_is_read(domain));
-  }
-  EXPECT(!fwd_domain_is_read(domain));
   stage_destroy(self);
+}
+
+/// One shared hazard pointer counts up to 65,535 visits. The next ones share another.
+static void share_to_the_limit(void) {
+  check_begin("more visits than a shared hazard pointer counts");
+  enum { last_of_first = FWD_HAZARD_VISITS / FWD_HAZARD_VISIT + 1, visit_count = last_of_first + 5 };
+  stage *self = stage_create();
+  fwd_domain *domain = &self->list->domain;
+  atomic_size_t destroyed = 0;
+  fwd_subscription made = stage_join(self, FWD_HOLD_NONE, NULL, &destroyed, count_destroy, FWD_LIST_END);
+  static fwd_guard visits[visit_count];
+  for (size_t i = 0; i < visit_count; i++) visits[i] = fwd_hazard_enter_within(domain, i > 0);
+  EXPECT(visits[2].hazard == visits[last_of_first].hazard);
+  EXPECT(visits[last_of_first].hazard != visits[last_of_first + 1].hazard);
+  EXPECT(made && stage_leave(self, made));
+  // Those that share the second one leave first, and the own ones.
+  for (size_t i = last_of_first + 1; i < visit_count; i++) fwd_hazard_leave(visits[i]);
+  bool is_kept = true;
+  for (size_t i = 0; i <= last_of_first; i++) {
+    is_kept = is_kept && atomic_load(&destroyed) == 0;
+    fwd_hazard_leave(visits[i]);
+  }
+  EXPECT(is_kept && atomic_load(&destroyed) == 1 && !fwd_domain_is_read(domain));
+  stage_destroy(self);
+}
+
+/// A visit shares with those of the same list only, keeps their earlier time, and does not share with batches.
+static void share_with_few(void) {
+  check_begin("which visits share a hazard pointer");
+  stage *self = stage_create(), *other = stage_create();
+  fwd_domain *domain = &self->list->domain;
+  atomic_size_t destroyed = 0;
+  fwd_subscription made = stage_join(self, FWD_HOLD_NONE, NULL, &destroyed, count_destroy, FWD_LIST_END);
+  fwd_batch *batches[2];
+  // It has the thread's last hazard pointer, for which another batch would look first.
+  NEED(fwd_batch_begin(other->proxy, &batches[0], NULL) == FWD_OK);
+  fwd_guard outer[2];
+  for (size_t i = 0; i < 2; i++) outer[i] = fwd_hazard_enter_within(domain, i);
+  fwd_guard elsewhere = fwd_hazard_enter_within(&other->list->domain, 1), first = fwd_hazard_enter_within(domain, 1);
+  EXPECT(!fwd_hazard_is_own(elsewhere.hazard) && !fwd_hazard_is_own(first.hazard) && elsewhere.hazard != first.hazard);
+  NEED(fwd_batch_begin(self->proxy, &batches[1], NULL) == FWD_OK);
+  EXPECT(fwd_hazard_is_own(batches[1]->guard.hazard) && (uintptr_t)batches[1]->guard.hazard != (uintptr_t)first.hazard - 1);
+  fwd_batch_end(batches[1]);
+  EXPECT(made && stage_leave(self, made));
+  fwd_guard later = fwd_hazard_enter_within(domain, 1);
+  EXPECT(later.hazard == first.hazard && later.entered != first.entered);
+  for (size_t i = 0; i < 2; i++) fwd_hazard_leave(outer[i]);
+  fwd_hazard_leave(elsewhere);
+  EXPECT(atomic_load(&destroyed) == 0 && fwd_domain_is_read(domain));
+  // Another change looks at the hazard pointers again.
+  come_and_go(self, 0, NULL);
+  EXPECT(atomic_load(&destroyed) == 0);
+  fwd_hazard_leave(first);
+  fwd_hazard_leave(later);
+  EXPECT(atomic_load(&destroyed) == 1 && !fwd_domain_is_read(domain));
+  fwd_batch_end(batches[0]);
+  stage_destroy(self);
+  stage_destroy(other);
 }
 
 // MARK: Limits
@@ -614,6 +662,8 @@ int main(void) {
   read_many_times();
   recur();
   leave_in_any_order();
+  share_to_the_limit();
+  share_with_few();
   use_up_in_batch();
   use_up_and_insert();
   note_readers();

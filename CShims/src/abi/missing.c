@@ -28,6 +28,8 @@ __attribute__((cold, noinline)) fwd_status fwd_fail_missing(const fwd_encoding *
                   fwd_encoding_text(encoding));
 }
 
+FWD_SMALL_CODE_END
+
 bool fwd_has_addresses(const fwd_encoding *encoding, void *const *arguments) {
   size_t count = fwd_encoding_type(encoding, 0)->child_count - 1;
   if (!arguments) return find_missing(encoding, NULL) == count;
@@ -40,5 +42,3 @@ bool fwd_has_addresses(const fwd_encoding *encoding, void *const *arguments) {
   for (; i < count; i++) missing |= !arguments[i];
   return !missing || find_missing(encoding, arguments) == count;
 }
-
-FWD_SMALL_CODE_END

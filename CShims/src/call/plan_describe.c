@@ -6,6 +6,7 @@
 #include "fwd_plan.h"
 
 #include "abi/placement.h"
+#include "base/small_code.h"
 #include "call/signature.h"
 
 // MARK: Registers
@@ -24,6 +25,8 @@ static const char *const vector_names[] = {"v0", "v1", "v2", "v3", "v4", "v5", "
 static const char *const x87_names[] = {"st0", "st1"};
 
 #define NAME_OF(names, index) ((index) < sizeof(names) / sizeof *(names) ? (names)[index] : "?")
+
+FWD_SMALL_CODE_BEGIN
 
 const char *fwd_plan_register_name(fwd_place_kind kind, uint32_t index, bool is_result) {
   switch (kind) {
@@ -159,3 +162,5 @@ size_t fwd_plan_result_places(const fwd_signature *signature, fwd_plan_move *pla
   }
   return list.count < FWD_PLAN_RESULT_PLACES ? list.count : FWD_PLAN_RESULT_PLACES;
 }
+
+FWD_SMALL_CODE_END

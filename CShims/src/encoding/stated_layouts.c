@@ -8,6 +8,9 @@
 
 #include "encoding/encoding.h"
 #include "base/error.h"
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
 
 // MARK: The copy
 
@@ -114,3 +117,5 @@ fwd_status fwd_stated_layouts_check_names(const fwd_encoding *encoding, fwd_erro
   }
   return FWD_OK;
 }
+
+FWD_SMALL_CODE_END

@@ -538,7 +538,8 @@ __attribute__((noinline)) static void call_later_taps(fwd_looped_emission *loope
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
 }
 
-/// Leaves the list and enters it again if something has been taken out of it. Returns the hazard pointer.
+/// Leaves the list and enters it again if something has been taken out of it, or if the hazard pointer is not the visit's own.
+/// Returns the hazard pointer.
 static inline fwd_hazard *enter_again(const fwd_emission *state, fwd_hazard *hazard) {
   fwd_domain *domain = &fwd_proxy_list(state->proxy)->domain;
   // See `fwd_hazard_leave`.

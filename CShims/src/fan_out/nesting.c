@@ -21,7 +21,7 @@ _Thread_local fwd_nesting fwd_nesting_of_thread;
 /// What is kept free for the subscriber, the error and its handler: at most this, and at most a quarter.
 enum { stack_reserve = 128 << 10 };
 
-/// Of a larger stack, the first so many bytes count.
+/// How much of a larger stack may be used below a thread's first forward.
 static const size_t largest_stack = (size_t)256 << 20;
 
 void fwd_mark_handled(void) {
@@ -79,9 +79,10 @@ __attribute__((cold, noinline)) FWD_KEEPS_REGISTERS bool fwd_nesting_look_closer
     nesting->state = FWD_STACK_UNKNOWN;
     if (find_stack(&nesting->stack_end, &size)) {
       // Without a limit of the system, a recursion without an end would take all memory.
-      if (size > largest_stack) {
-        nesting->stack_end += size - largest_stack;
-        size = largest_stack;
+      uintptr_t below = here - nesting->stack_end;
+      if (below > largest_stack && below < size) {
+        nesting->stack_end += below - largest_stack;
+        size -= below - largest_stack;
       }
       size_t reserve = size / 4 < stack_reserve ? size / 4 : stack_reserve;
       nesting->stack_floor = nesting->stack_end + reserve;

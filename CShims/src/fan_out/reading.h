@@ -32,7 +32,7 @@ static inline size_t fwd_visited_by(fwd_guard guard, size_t asked) {
 
 /// Returns `fwd_visited_by` for a reading that has kept only its hazard pointer.
 static inline size_t fwd_visited_as_announced(const fwd_emission *state, const fwd_hazard *hazard, size_t asked) {
-  // Otherwise its time is not when this reader entered.
+  // The time of a shared hazard pointer may be another visit's, and a reader that could not announce itself has none.
   if (!fwd_hazard_is_own(hazard)) return fwd_visited_anywhere;
   uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
   return fwd_visited_by((fwd_guard){.domain = &fwd_proxy_list(state->proxy)->domain, .entered = entered}, asked);

@@ -28,7 +28,10 @@
 
 #include <stdlib.h>
 
+#include "base/small_code.h"
 #include "members/subscriber_list.h"
+
+FWD_SMALL_CODE_BEGIN
 
 /// What a draft has changed outside of its segments.
 typedef struct draft_change {
@@ -200,3 +203,5 @@ void fwd_draft_discard(fwd_subscriber_list *list, fwd_garbage *garbage) {
   free(draft->dropped);
   free_draft(draft);
 }
+
+FWD_SMALL_CODE_END

@@ -22,11 +22,12 @@
 ///
 /// `readers` names a block. A thread that takes the block of an ended thread passes for that one, which is safe: the
 /// acquire in `take_free_block` shows it the announcements of batches that the ended thread left. A reader that has no
-/// hazard pointer is not noted: `unannounced` counts it, followed by a full fence.
+/// hazard pointer need not be noted: `unannounced` counts it, followed by a full fence.
 ///
 /// *Every object is freed.* The writer appends the object to the domain's queue, executes the heavy fence, or the full
 /// fence that replaces it, and then reads the hazard pointers. A reader clears its hazard pointer, executes the light fence,
-/// and then reads the queue. So either the writer sees that the reader has left, or the reader finds the object and frees
+/// and then reads the queue. Of the visits that share a hazard pointer, the last one does so, and the others delay nothing that
+/// it does not delay. So either the writer sees that the reader has left, or the reader finds the object and frees
 /// it. If other readers still delay the object, the last of them frees it by the same argument. A reader that a writer
 /// without a heavy fence would not see executes a full fence itself: `fwd_hazard_leave_anywhere`.
 ///
@@ -46,7 +47,8 @@ static uint64_t visits(const fwd_hazard *hazard) {
 /// the thread has neither. For a NULL domain it is free.
 static fwd_hazard *find_free_or_shared(const fwd_domain *domain) {
   fwd_hazard *unused = NULL;
-  for (fwd_thread_block *block = fwd_thread_blocks; block; block = block->more) {
+  // Ends at the first block that has one. If visits share another one in a later block, there are two, which does no harm.
+  for (fwd_thread_block *block = fwd_thread_blocks; block && !unused; block = block->more) {
     // Not in the order of a stack: a thread may run fibers, which leave in any order.
     for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
       fwd_hazard *hazard = &block->hazards[i];

@@ -32,10 +32,11 @@
 /// The writer pays only if another thread has entered the domain: most lists are read and changed by one thread. `readers`
 /// names that thread. Each thread notes its first entry there. hazard.c explains why that is enough.
 ///
-/// The outer two visits of a thread have a hazard pointer each. The visits inside of these *share*: all visits of one domain
-/// have one hazard pointer, which shows the time of the first and counts them, so a recursion takes no more of them the deeper
-/// it is. The last visit to leave clears it. That may be any of them, since a thread may run fibers. Batches do not share, since
-/// they may end on other threads.
+/// The outermost visits of a thread have hazard pointers of their own: the first, and mostly the second. The visits inside of
+/// these *share*: visits of one domain have one hazard pointer, which shows the time of the first of them and counts them. So a
+/// recursion takes no more hazard pointers the deeper it is. A visit that shares delays what was unlinked before it began, but
+/// not before the first. The last visit to leave clears the hazard pointer. That may be any of them, since a thread may run
+/// fibers. Batches do not share, since they may end on other threads.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -89,8 +90,8 @@ typedef struct fwd_domain {
 
 /// A reader's visit to a domain.
 typedef struct fwd_guard {
-  /// A hazard pointer that only this visit has; or else `FWD_HAZARD_NONE`, or one that it shares, whose address is one byte
-  /// behind it. See `fwd_hazard_is_own`.
+  /// A hazard pointer that only this visit has. Or else, with an odd address, `FWD_HAZARD_NONE` or the address of a shared one
+  /// plus 1. See `fwd_hazard_is_own`.
   fwd_hazard *hazard;
   fwd_domain *domain;
   uint64_t entered;
@@ -134,7 +135,7 @@ size_t fwd_domain_waiting(fwd_domain *domain);
 static inline bool fwd_hazard_is_own(const fwd_hazard *hazard) { return ((uintptr_t)hazard & 1) == 0; }
 
 /// Finds the hazard pointer of a visit if the one that was tried is taken, or if the thread has no block yet: one that it shares
-/// and that has been announced, or `FWD_HAZARD_NONE` if memory is short. Then the reader has been counted in the domain.
+/// and that has been announced. If memory is short, counts the reader in the domain and returns `FWD_HAZARD_NONE`.
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain);
 /// Leaves a domain by a hazard pointer that is not the visit's own.
 FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *hazard, fwd_domain *domain);
@@ -151,7 +152,8 @@ static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t in
   fwd_thread_block *block = fwd_thread_blocks;
   // Acquire: a batch that had the hazard pointer may have been ended on another thread.
   if (FWD_RARELY(!block || atomic_load_explicit(&block->hazards[index].domain, memory_order_acquire))) return NULL;
-  return &block->hazards[index];
+  // Then compilers know that it is its visit's own.
+  return __builtin_assume_aligned(&block->hazards[index], sizeof(fwd_hazard));
 }
 
 /// Enters a domain by a free hazard pointer, or by what `fwd_hazard_find` has returned. The domain must not note

@@ -111,11 +111,11 @@ bool fwd_thread_owns(const fwd_hazard *hazard) {
 bool fwd_thread_fence_heavy(void) {
   atomic_thread_fence(memory_order_seq_cst);
   // The blocks are counted, since a look for each among the thread's own would take the square of their number.
-  size_t others = 0;
+  size_t own = 0, owned = 0;
+  for (const fwd_thread_block *block = fwd_thread_blocks; block; block = block->more) own++;
   const fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
-  for (; block; block = block->next) others += fwd_thread_block_use(block) == FWD_BLOCK_OWNED;
-  for (block = fwd_thread_blocks; block; block = block->more) others--;
-  return others == 0 || fwd_fence_heavy();
+  for (; block && owned <= own; block = block->next) owned += fwd_thread_block_use(block) == FWD_BLOCK_OWNED;
+  return owned <= own || fwd_fence_heavy();
 }
 
 // MARK: Giving blocks back

@@ -24,7 +24,7 @@
 typedef struct fwd_hazard {
   /// The domain, NULL while the hazard pointer is free. Stored after `entered`.
   _Atomic(const void *) domain;
-  /// The domain's clock when the reader entered, with the bits below.
+  /// The domain's clock when the reader entered, or the first of several that share this, with the bits below.
   _Atomic uint64_t entered;
 } fwd_hazard;
 

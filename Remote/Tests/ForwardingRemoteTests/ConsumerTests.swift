@@ -326,7 +326,8 @@ import Testing
       error?.description
         == "producer \"sensors\": `commit` called `deliver` \(count) times, expected once")
     // No call is delivered twice, and the position stays before the calls that were not delivered.
-    #expect(receiver.numbers.all.count <= 3)
+    let numbers = receiver.numbers.all
+    #expect(numbers == Array([1, 2, 3].prefix(count == 0 ? 0 : numbers.count)))
     #expect(consumer.position == nil)
   }
 

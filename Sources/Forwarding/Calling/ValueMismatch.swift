@@ -9,7 +9,7 @@ internal struct ValueMismatch: Error, Equatable {
   internal let code: ForwardingError.Code
   internal let expected: String
   internal let actual: String
-  /// What stands before `expected` if the types do not match.
+  /// The word before `expected` if the types do not match.
   internal var verb = "is"
 }
 

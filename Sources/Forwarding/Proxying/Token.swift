@@ -79,8 +79,8 @@ extension DynamicProxy {
       }
     }
 
-    /// Ends the subscription, see ``Subscription/cancel()``, the interception or
-    /// the block.
+    /// Ends the subscription, see ``Subscription/cancel()``, the interception, the
+    /// block, or all that a group has.
     ///
     /// An invocation under way does not call the closure any more, unless another
     /// thread is about to at this moment. A call of the closure that is under way

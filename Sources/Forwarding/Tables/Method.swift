@@ -68,8 +68,8 @@
   /// $0.on(Method(selector)) { (owner: Counter) in owner.count += 1 }
   /// ```
   ///
-  /// Where a key has no stated type, as in the last two lines, a closure may leave
-  /// out the last parameters of the method.
+  /// Where `type` is left out, as in the last two lines, a closure may leave out the
+  /// last parameters of the method, also if a type annotation gives the key's type.
   ///
   /// - Parameters:
   ///   - selector: the name. A literal must be a valid name, see

@@ -7,6 +7,9 @@
 
 #include "abi/refusal.h"
 #include "base/error.h"
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
 
 // A closure can pass the address of a piece on if the whole argument is there, aligned for its type. It is not if one of
 // the argument's eightbytes is padding, or if an attribute aligns the struct to more than its piece.
@@ -89,3 +92,5 @@ void fwd_ffi_interface_release(fwd_ffi_interface *interface) {
   fwd_encoding_release(interface->encoding);
   free(interface);
 }
+
+FWD_SMALL_CODE_END

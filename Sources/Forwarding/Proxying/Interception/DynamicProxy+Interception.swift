@@ -34,8 +34,9 @@ extension DynamicProxy {
   /// ```
   ///
   /// - Parameters:
-  ///   - key: the method, which may have a result. A literal has the types of the
-  ///     closure's parameters, which may be the first few of the method's.
+  ///   - key: the method, which may have a result. A literal, and `Method(selector)`,
+  ///     have the types of the closure's parameters, which may be the first few of the
+  ///     method's.
   ///   - times: after how many calls the interception ends; `nil` for never.
   ///   - body: as for a key with a result.
   /// - Returns: a token that ends the interception. Keep it.
@@ -72,8 +73,9 @@ extension DynamicProxy {
   /// ```
   ///
   /// - Parameters:
-  ///   - key: the method, which may have a result. A literal has the types of the
-  ///     closure's parameters, which may be the first few of the method's.
+  ///   - key: the method, which may have a result. A literal, and `Method(selector)`,
+  ///     have the types of the closure's parameters, which may be the first few of the
+  ///     method's.
   ///   - times: after how many calls the interception ends; `nil` for never.
   ///   - body: as for a key with a result.
   /// - Returns: a token that ends the interception. Keep it.
@@ -97,8 +99,8 @@ extension DynamicProxy {
   ///   - replacing: whether the closure replaces the one that there may be.
   ///   - times: after how many calls the interception ends; `nil` for never. After
   ///     that the subscribers are called again.
-  ///   - body: gets the arguments, with a literal perhaps only the first few, and
-  ///     gives the result. If an argument is not a value of its type at run time, the
+  ///   - body: gets the arguments, with a literal or `Method(selector)` perhaps only the
+  ///     first few, and gives the result. If an argument is not a value of its type at run time, the
   ///     call fails with `nullPointer`, `typeMismatch` or `valueNotRepresentable`.
   /// - Returns: a token that ends the interception. Keep it.
   /// - Throws: `ForwardingError`: `duplicate` if there is one already;
