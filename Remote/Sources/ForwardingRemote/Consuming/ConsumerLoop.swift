@@ -45,7 +45,8 @@ internal final class ConsumerLoop: @unchecked Sendable {
     } catch {
       throw self.error(.positionNotStored, "the position cannot be read: \(error)")
     }
-    if let position, max(position.message, position.calls, position.writer ?? 0) > UInt64(Int64.max) {
+    if let position, max(position.message, position.calls, position.writer ?? 0) > UInt64(Int64.max)
+    {
       throw self.error(
         .positionNotStored, "the stored position is \(position), expected at most \(Int64.max)")
     }
