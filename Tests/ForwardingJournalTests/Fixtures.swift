@@ -37,6 +37,19 @@
         $0.rule("named:", argument: 0, .codable(Name.self))
       }
     }
+
+    /// The schema record, and records of numbers from 0 on.
+    static func numbers(_ count: Int64) throws -> [UInt8] {
+      let schema = try schema(proxy())
+      let encoder = WireEncoder(schema)
+      var bytes = schema.bytes
+      let invocation = try Invocation("number:", MethodSignature("v@q"))
+      for number in 0..<count {
+        try invocation.setArgument(number, at: 1)
+        try encoder.encode(invocation, into: &bytes)
+      }
+      return bytes
+    }
   }
 
   /// A directory that is removed with this object, with the path of a journal in it.
@@ -56,16 +69,8 @@
     /// Makes a journal of numbers from 0 on, closes it, and returns it for reading. Rows have
     /// as many records as fit, since all are appended at once.
     func numbers(_ count: Int64) throws -> Journal {
-      let schema = try Log.schema(Log.proxy())
-      let encoder = WireEncoder(schema)
-      var bytes = schema.bytes
-      let invocation = try Invocation("number:", MethodSignature("v@q"))
-      for number in 0..<count {
-        try invocation.setArgument(number, at: 1)
-        try encoder.encode(invocation, into: &bytes)
-      }
       let journal = try Journal(path)
-      try journal.append(bytes)
+      try journal.append(Log.numbers(count))
       try journal.close()
       return try Journal(reading: path)
     }

@@ -3,6 +3,7 @@
 
 #if Journal
   import CForwardingSQLite
+  import Dispatch
   import Forwarding
   import ForwardingJournal
   import ForwardingWire
@@ -133,6 +134,86 @@
       #expect(await numbers.next() == nil)
       subscription.cancel()
       try journal.close()
+    }
+
+    @Test(arguments: [Double.infinity, 1e12])
+    func `A call that cancels the replay's task is the last one`(_ pace: Double) async throws {
+      let folder = try Folder()
+      let journal = try folder.numbers(5000)
+      let proxy = try Log.proxy()
+      let seen = Collected<Int64>()
+      let subscription = try proxy.subscribe {
+        $0.on(Log.number) { number in
+          seen.append(number)
+          if number == 2 { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+        }
+      }
+      let schema = try Log.schema(proxy)
+      let task = Task { try await journal.replay(to: proxy, schema, pace: pace) }
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(seen.all == [0, 1, 2])
+      subscription.cancel()
+    }
+
+    /// Filters that no call of a journal of numbers passes.
+    private static let emptyFilters = [
+      Journal.Filter(methods: []), Journal.Filter(methods: ["none"]), Journal.Filter(times: 0...1),
+    ]
+
+    @Test(arguments: emptyFilters, [Double.infinity, 1e12])
+    func `A cancelled replay ends also if the filter leaves out all calls`(
+      _ filter: Journal.Filter, _ pace: Double
+    ) async throws {
+      let folder = try Folder()
+      let journal = try folder.numbers(10_000)
+      let task = Task {
+        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        return try await journal.replay(nil, filter, pace: pace) { _ in }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    /// A block that is always in the main queue, and counts how often it runs.
+    @MainActor private final class Turns {
+      var count = 0
+      var isOver = false
+
+      func take() {
+        guard !isOver else { return }
+        DispatchQueue.main.async {
+          MainActor.assumeIsolated {
+            self.count += 1
+            self.take()
+          }
+        }
+      }
+    }
+
+    @Test @MainActor
+    func `Other tasks use the actor of a replay meanwhile, whatever the filter leaves out`()
+      async throws
+    {
+      let folder = try Folder()
+      let schema = try WireSchema(of: DynamicProxy { $0.optional("other", "v@:") }) {
+        $0.leaveOut("number:")
+        for name in ["tick:price:symbol:", "write:count:", "named:", "none"] { $0.leaveOut(name) }
+      }
+      // A batch for each appended piece.
+      let journal = try Journal(folder.path)
+      let piece = try Log.numbers(50)
+      for _ in 0..<1000 {
+        try journal.append(piece)
+        try journal.flush()
+      }
+      for (schema, pace) in [(nil, Double.infinity), (nil, 1e12), (schema, .infinity)] {
+        for filter in Self.emptyFilters + [Journal.Filter()] {
+          let turns = Turns()
+          turns.take()
+          try await journal.replay(schema, filter, pace: pace) { _ in }
+          turns.isOver = true
+          #expect(turns.count >= 3, "\(filter), \(schema == nil), \(pace)")
+        }
+      }
     }
 
     @Test @MainActor func `Subscribers are called in the caller's isolation`() async throws {

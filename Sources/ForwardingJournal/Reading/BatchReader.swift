@@ -25,6 +25,8 @@
 
     /// How many bytes of records are read at a time.
     private static let size = 1 << 17
+    /// How many batches without a wanted time are passed over at a time.
+    private static let skipLimit = 64
 
     internal init(_ tables: JournalTables, _ filter: Journal.Filter) {
       self.tables = tables
@@ -35,7 +37,8 @@
 
     /// Reads records from a position on.
     ///
-    /// - Returns: nil if no record has one of the filter's positions and times.
+    /// - Returns: nil if no record has one of the filter's positions and times. A piece without
+    ///   records if many batches have been passed over: read on from its end.
     internal mutating func read(from position: Int) throws(JournalError) -> Piece? {
       let tables = tables
       return try tables.reading { () throws(JournalError) in try readNow(from: position) }
@@ -51,6 +54,7 @@
       var piece = Piece()
       // The position after the last batch.
       var next: Int?
+      var skipped = 0
       while records.count < Self.size {
         let kept = (records: records.count, schemas: used)
         do throws(JournalError) {
@@ -63,7 +67,11 @@
           if batch.end <= position { continue }
           guard batch.overlaps(filter.times) else {
             // A piece has consecutive positions.
-            if piece.batches.isEmpty { continue } else { break }
+            guard piece.batches.isEmpty else { break }
+            skipped += 1
+            if skipped < Self.skipLimit { continue }
+            piece.end = batch.end
+            break
           }
           let first = max(batch.first, position)
           let last = min(batch.end - 1, filter.positions.upperBound)
@@ -80,7 +88,7 @@
           break
         }
       }
-      guard let last = piece.batches.last else { return nil }
+      guard let last = piece.batches.last else { return piece.end > 0 ? piece : nil }
       piece.end = last.end
       piece.schemas = try bytes(of: used)
       piece.records = records

@@ -16,8 +16,9 @@
     /// ```
     ///
     /// Subscribers are called in the caller's isolation: on its actor, if it has one. To
-    /// stop, cancel the task: no further call is forwarded. A function that is not
-    /// `async` can forward calls at once with ``entries(_:_:)``.
+    /// stop, cancel the task: no further call is forwarded. At any pace, the replay yields
+    /// once in about a thousand calls, those that the filter leaves out included. A function
+    /// that is not `async` can forward calls at once with ``entries(_:_:)``.
     ///
     /// The pace does not change if the time of day was set during the recording. Only the
     /// pause between two openings of the journal follows the time of day. Pauses of less
@@ -81,19 +82,24 @@
       var entries = try entries(schema, filter, isTimed: pace.isFinite)
       var pacer = Pacer(pace)
       var count = 0
-      while let entry = try entries.next() {
-        if pace.isFinite {
-          try await pacer.wait(for: entries.steadyTime)
-          try Task.checkCancellation()
-        } else if count & 1023 == 0 {
-          // Lets other tasks use the actor.
+      // How many records are read until other tasks may use the actor.
+      var budget = 0
+      while true {
+        if budget <= 0 {
           await Task.yield()
           try Task.checkCancellation()
+          budget = 1024
         }
+        guard let entry = try entries.next(&budget) else {
+          if budget > 0 { return count }
+          continue
+        }
+        if pace.isFinite { try await pacer.wait(for: entries.steadyTime) }
+        // For each call, since a subscriber may cancel the task.
+        try Task.checkCancellation()
         try body(entry)
         count += 1
       }
-      return count
     }
   }
 

@@ -50,13 +50,28 @@
       /// - Complexity: O(*n*) in the length of the record and of the records before it that
       ///   the filter leaves out.
       public mutating func next() throws(JournalError) -> Entry? {
-        repeat {
+        var budget = Int.max
+        return try next(&budget)
+      }
+
+      /// Returns the next entry; nil after the last one, or when the budget is used up.
+      ///
+      /// - Parameter budget: becomes less with each record that is read, those that the filter
+      ///   leaves out included. It is used up when it is 0 or less.
+      internal mutating func next(_ budget: inout Int) throws(JournalError) -> Entry? {
+        while budget > 0 {
           while let record = try nextRecord() {
+            budget -= 1
             // Also for records that the filter leaves out.
             if let time = clock?.steadyTime(record.time, batches[batch]) { steadyTime = time }
             if filter.admits(record) { return Entry(position: position, record: record) }
+            if budget <= 0 { return nil }
           }
-        } while try readPiece()
+          guard try readPiece() else { return nil }
+          // The decoder passes over records that the schema leaves out. Reading a piece takes as
+          // long as decoding some hundred records.
+          budget -= 512
+        }
         return nil
       }
 
