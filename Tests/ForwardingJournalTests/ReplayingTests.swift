@@ -282,6 +282,117 @@
 
     // MARK: Schemas
 
+    /// A journal of ten calls of `a:`, one of `b:` with a double and one of `gone`, and the
+    /// proxy of a program in which the argument of `b:` is an integer and `gone` is unknown.
+    private func changed(_ folder: Folder) throws -> (Journal, DynamicProxy) {
+      let old = try DynamicProxy(
+        adopting: ProtocolTable("Old") {
+          $0.optional("a:", "v@:q")
+          $0.optional("b:", "v@:d")
+          $0.optional("gone", "v@:")
+          $0.optional("never called", "v@:")
+        })
+      let journal = try Journal(folder.path)
+      let token = try journal.record(old, WireSchema(of: old))
+      for number in 0..<10 { try old.send("a:", Int64(number)) }
+      try old.send("b:", 2.5)
+      try old.send("a:", Int64(10))
+      try old.send("gone")
+      try old.send("a:", Int64(11))
+      token.cancel()
+      try journal.close()
+      let new = try DynamicProxy(
+        adopting: ProtocolTable("New") {
+          $0.optional("a:", "v@:q")
+          $0.optional("b:", "v@:q")
+        })
+      return (try Journal(reading: folder.path), new)
+    }
+
+    @Test func `The first call that does not fit is named, and those before it are forwarded`()
+      async throws
+    {
+      let folder = try Folder()
+      let (journal, proxy) = try changed(folder)
+      let schema = try WireSchema(of: proxy)
+      let seen = Collected<Int64>()
+      let token = try proxy.before("a:") { (number: Int64) in seen.append(number) }
+      let error = await #expect(throws: JournalError.self) {
+        try await journal.replay(to: proxy, schema, pace: .infinity)
+      }
+      #expect(error?.code == .schemaMismatch && error?.position == 11)
+      #expect(error?.wireError?.code == .schemaMismatch && error?.wireError?.selector == "b:")
+      #expect(
+        error?.description.hasSuffix(
+          """
+          position 11: "b:" was recorded as "v@:d", but the reader declares "v@:q": the \
+          arguments differ
+          """) == true, "\(error as Any)")
+      #expect(seen.all == Array(0..<10))
+      // The next call throws the same error.
+      var entries = try journal.entries(schema, Journal.Filter(positions: 10...20))
+      #expect(try entries.next()?.position == 10)
+      let first = journalError { _ = try entries.next() }
+      #expect(first?.position == 11 && journalError { _ = try entries.next() } == first)
+      // A method that the reader does not have.
+      let gone = journalError {
+        var entries = try journal.entries(schema, Journal.Filter(positions: 12...20))
+        while let entry = try entries.next() { #expect(entry.position == 12) }
+      }
+      #expect(gone?.code == .schemaMismatch && gone?.position == 13)
+      #expect(gone?.wireError?.code == .unknownMethod && gone?.wireError?.selector == "gone")
+      #expect(gone?.description.contains("$0.leaveOut(\"gone\")") == true)
+      // Without records that do not fit, nothing is wrong.
+      #expect(
+        try await journal.replay(
+          to: proxy, schema, Journal.Filter(positions: 14...20), pace: .infinity) == 1)
+      token.cancel()
+    }
+
+    @Test(arguments: [1, Double.infinity])
+    func `Calls that the filter leaves out by their method need not fit`(
+      _ pace: Double
+    ) async throws {
+      let folder = try Folder()
+      let (journal, proxy) = try changed(folder)
+      let schema = try WireSchema(of: proxy)
+      let seen = Collected<Int64>()
+      let token = try proxy.before("a:") { (number: Int64) in seen.append(number) }
+      #expect(
+        try await journal.replay(to: proxy, schema, Journal.Filter(methods: ["a:"]), pace: pace)
+          == 12)
+      #expect(seen.all == Array(0..<12))
+      var entries = try journal.entries(
+        schema, Journal.Filter(methods: ["a:"], positions: 10...20))
+      var positions: [Int] = []
+      while let entry = try entries.next() { positions.append(entry.position) }
+      #expect(positions == [10, 12, 14])
+      for (methods, position) in [(["a:", "b:"], 11), (["gone", "a:"], 13), (["gone"], 13)] {
+        let error = await #expect(throws: JournalError.self) {
+          try await journal.replay(
+            to: proxy, schema, Journal.Filter(methods: Set(methods)), pace: .infinity)
+        }
+        #expect(error?.code == .schemaMismatch && error?.position == position, "\(methods)")
+      }
+      token.cancel()
+    }
+
+    @Test func `A late subscriber gets a last call that fits, whatever else does not`() throws {
+      let folder = try Folder()
+      let (journal, proxy) = try changed(folder)
+      let schema = try WireSchema(of: proxy)
+      let seen = Collected<Int64>()
+      let token = try journal.subscribe(to: proxy, schema, startingWithLast: ["a:"]) { proxy in
+        try proxy.subscribe { $0.on("a:") { (number: Int64) in seen.append(number) } }
+      }
+      #expect(seen.all == [11])
+      let error = journalError {
+        _ = try journal.subscribe(to: proxy, schema, startingWithLast: ["b:"]) { _ in }
+      }
+      #expect(error?.code == .schemaMismatch && error?.position == 11)
+      token.cancel()
+    }
+
     @Test func `A schema that changed is named with both encodings, and what precedes it is read`()
       async throws
     {

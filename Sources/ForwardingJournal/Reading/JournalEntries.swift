@@ -36,15 +36,16 @@
         self.schema = schema
         self.filter = filter
         nextPosition = filter.positions.lowerBound
-        decoder = WireDecoder(joining: [], schema: schema)
+        decoder = WireDecoder(joining: [], schema: schema, methods: nil)
       }
 
       /// Returns the next entry; nil after the last one. Call it again later to read newer
       /// entries.
       ///
-      /// - Throws: `JournalError`: `schemaMismatch` if a recorded method does not fit the
-      ///   schema: the description names the method and both encodings, and `wireError`
-      ///   has the method's name; `damaged` if a record or the file is damaged. The next
+      /// - Throws: `JournalError`: `schemaMismatch` at the first call of a recorded method
+      ///   that does not fit the schema: the description names the method and both
+      ///   encodings, and `wireError` has the method's name. Methods that the filter or
+      ///   the schema leaves out need not fit. `damaged` if a record or the file is damaged. The next
       ///   call throws the same error. To continue after a damaged record, read from the
       ///   position that the description names.
       /// - Complexity: O(*n*) in the length of the record and of the records before it that
@@ -80,7 +81,8 @@
           let piece = try reader.read(from: nextPosition)
         else { return false }
         nextPosition = piece.end
-        decoder = WireDecoder(joining: [piece.schemas, piece.records], schema: schema)
+        decoder = WireDecoder(
+          joining: [piece.schemas, piece.records], schema: schema, methods: filter.methods)
         before = piece.first - 1
         batches = piece.batches
         batch = 0

@@ -92,7 +92,10 @@ extension RecordStorage {
     let record = unsafe base + start
     let index = Int(unsafe record.load(fromByteOffset: 10, as: UInt16.self))
     let schema = unsafe record.load(fromByteOffset: 12, as: UInt32.self)
-    guard let found = try unsafe last.method(index, of: schema, in: self) else { return nil }
+    guard let found = try unsafe last.method(index, of: schema, in: self) else {
+      try checkLeftOut(index, of: schema)
+      return nil
+    }
     // SAFETY: the storage holds the schema, which holds its methods.
     try unsafe found.use { method throws(WireError) in
       let frameSize = Int(unsafe record.load(fromByteOffset: 20, as: UInt32.self))

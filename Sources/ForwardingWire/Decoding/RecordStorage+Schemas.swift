@@ -38,17 +38,20 @@ extension RecordStorage {
       }
     }
     let methods: [Unmanaged<WireMethod>?]
+    var faults: [Int: WireError] = [:]
     if let schema, unsafe record.elementsEqual(schema.bytes) {
       unsafe methods = schema.methods.map { unsafe Unmanaged.passUnretained($0) }
     } else {
-      unsafe methods = try readMethods(record)
+      unsafe methods = try readMethods(record, &faults)
     }
+    if !faults.isEmpty { hasFaults = true }
     schemas[identifier] = unsafe Recorded(
-      range: start..<start + length, methods: methods, message: message)
+      range: start..<start + length, methods: methods, faults: faults, message: message)
   }
 
+  /// - Parameter faults: gets the faults that are errors at invocations.
   private func readMethods(
-    _ record: UnsafeRawBufferPointer
+    _ record: UnsafeRawBufferPointer, _ faults: inout [Int: WireError]
   ) throws(WireError) -> [Unmanaged<WireMethod>?] {
     let count = Int(unsafe record.load(fromByteOffset: 48, as: UInt32.self))
     guard count <= WireLimits.methodCount else {
@@ -64,7 +67,15 @@ extension RecordStorage {
           .malformed, "the schema has \"\(entry.selector)\" twice", selector: entry.selector)
       }
       let bytes = unsafe UnsafeRawBufferPointer(rebasing: record[position..<end])
-      unsafe methods.append(try unsafe find(entry, bytes).map { unsafe .passUnretained($0) })
+      do throws(WireError) {
+        unsafe methods.append(try unsafe find(entry, bytes).map { unsafe .passUnretained($0) })
+      } catch {
+        guard case .atInvocation(let names) = misfitRule,
+          error.code == .schemaMismatch || error.code == .unknownMethod
+        else { throw error }
+        if names?.contains(entry.selector) ?? true { faults[unsafe methods.count] = error }
+        unsafe methods.append(nil)
+      }
       position = end
     }
     guard position == record.count else {

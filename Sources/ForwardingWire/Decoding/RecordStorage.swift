@@ -21,13 +21,26 @@ internal import Forwarding
   @safe internal struct Recorded {
     /// The offset and the length of its record.
     var range: Range<Int>
-    /// The reader's method for each recorded one; nil for those that it leaves out.
+    /// The reader's method for each recorded one; nil for those that it leaves out, and for
+    /// those with a fault.
     var methods: [Unmanaged<WireMethod>?]
+    /// Why methods do not fit the reader's, by their indices.
+    var faults: [Int: WireError]
     /// The number of the last message that has it.
     var message: Int
   }
 
+  /// Where a recorded method that does not fit the reader's schema is an error.
+  internal enum MisfitRule {
+    case atSchema
+    /// At invocations of the named methods, or of all. The invocations of others are skipped.
+    case atInvocation(of: Set<String>?)
+  }
+
+  internal let misfitRule: MisfitRule
   internal var schemas: [UInt32: Recorded] = [:]
+  /// Whether a recorded schema has faults.
+  internal var hasFaults = false
   /// The number of the message that is being read. Its records can refer only to schemas in the
   /// same message.
   internal private(set) var message = 0
@@ -44,8 +57,11 @@ internal import Forwarding
   private var lastProxy: DynamicProxy?
 
   /// - Parameter pieces: the bytes, in the order in which they follow one another.
-  internal init(_ pieces: [[UInt8]], _ schema: WireSchema?) {
+  internal init(
+    _ pieces: [[UInt8]], _ schema: WireSchema?, _ misfitRule: MisfitRule = .atSchema
+  ) {
     self.schema = schema
+    self.misfitRule = misfitRule
     count = pieces.reduce(0) { $0 + $1.count }
     unsafe base = .allocate(byteCount: max(count, 1), alignment: 16)
     var end = 0
@@ -109,6 +125,12 @@ internal import Forwarding
           + "expected the schema record at the head of each file and message")
     }
     return unsafe found.methods
+  }
+
+  /// Throws if a method of a schema is not left out, but does not fit.
+  @inline(never)
+  internal func checkLeftOut(_ index: Int, of schema: UInt32) throws(WireError) {
+    if hasFaults, let fault = schemas[schema]?.faults[index] { throw fault }
   }
 }
 

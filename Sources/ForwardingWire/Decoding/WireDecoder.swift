@@ -58,8 +58,14 @@ public struct WireDecoder: ~Copyable {
 
   /// Creates a decoder for bytes that lie in several arrays, each of which ends with a
   /// record. Without a schema it shows records only.
-  package init(joining pieces: [[UInt8]], schema: WireSchema?) {
-    storage = RecordStorage(pieces, schema)
+  ///
+  /// A recorded method that does not fit the schema is an error at its first invocation, not
+  /// at the schema record.
+  ///
+  /// - Parameter methods: the names of the methods that must fit; nil for all. The
+  ///   invocations of others that do not fit are skipped.
+  package init(joining pieces: [[UInt8]], schema: WireSchema?, methods: Set<String>?) {
+    storage = RecordStorage(pieces, schema, .atInvocation(of: methods))
     message = 0..<storage.count
   }
 
@@ -80,7 +86,8 @@ public struct WireDecoder: ~Copyable {
   ///
   /// - Throws: `WireError`: `notWireForm`, `unsupportedVersion`, `truncated`,
   ///   `checksumMismatch`, `malformed`, `unknownSchema`; `unknownMethod` and
-  ///   `schemaMismatch` for a recorded schema that does not fit the reader's. The error's
+  ///   `schemaMismatch` for a recorded schema that does not fit the reader's, at the schema
+  ///   record and so before all of its invocations. The error's
   ///   `offset` is the byte at which the record begins, counted from the beginning of the
   ///   bytes or of the message. The decoder stays there: the next call throws the same error.
   /// - Complexity: O(*n*) in the length of the record.
