@@ -117,6 +117,32 @@
       #expect(error?.code == .damaged && error?.position == 2, "\(error as Any)")
     }
 
+    @Test func `A last call that is of another method or producer is not delivered`() throws {
+      for (statement, producer) in [
+        ("UPDATE last_positions SET position = 1", 7),
+        ("UPDATE last_positions SET producer = 8", 8),
+      ] as [(String, UInt32)] {
+        let folder = try Folder()
+        let proxy = try Log.proxy()
+        let schema = try Log.schema(proxy)
+        let journal = try Journal(folder.path)
+        let token = try journal.record(proxy, schema, producer: 7)
+        try proxy.send(Log.tick, 1, 2, nil)
+        try proxy.send(Log.number, 3)
+        token.cancel()
+        try journal.close()
+        try folder.run(statement)
+        let late = Collected<Int64>()
+        let error = journalError {
+          _ = try Journal(reading: folder.path).subscribe(
+            to: proxy, schema, startingWithLast: ["number:"], producers: [producer]
+          ) { try $0.subscribe { $0.on(Log.number) { late.append($0) } } }
+        }
+        #expect(late.all == [])
+        #expect(error?.code == .damaged, "\(statement): \(error as Any)")
+      }
+    }
+
     @Test func `Tables that are not those of a journal are refused`() throws {
       let columns = "earliest_time_ns, latest_time_ns, session, steady_time_ns, records"
       for statement in [
@@ -198,7 +224,7 @@
       #expect(count == forgery.count)
     }
 
-    @Test(arguments: [0, 2, 1_000_000])
+    @Test(arguments: [0, 1, 3, 1_000_000])
     func `A file of another version is refused, and the error names both versions`(
       _ version: Int
     ) throws {
@@ -212,7 +238,7 @@
         #expect(
           error?.description
             == "\(folder.path): the journal has version \(version) of the file format, expected "
-            + "version 1")
+            + "version 2")
       }
     }
 
@@ -220,6 +246,7 @@
       "UPDATE batches SET session = 'x', steady_time_ns = -9223372036854775808",
       "UPDATE batches SET steady_time_ns = 9223372036854775807", "DELETE FROM last_positions",
       "UPDATE last_positions SET position = -9223372036854775808",
+      "UPDATE last_positions SET producer = -1", "UPDATE last_positions SET producer = 'x'",
     ])
     func `Forged times and last positions lose no record`(_ statement: String) throws {
       let folder = try Folder()

@@ -31,6 +31,63 @@
       }
     }
 
+    /// What a late subscriber of a proxy gets first.
+    private func last(
+      _ journal: Journal, _ proxy: DynamicProxy, _ producers: Set<UInt32>? = nil
+    ) throws -> [Int64] {
+      let late = Collected<Int64>()
+      let token = try journal.subscribe(
+        to: proxy, Log.schema(proxy), startingWithLast: ["number:"], producers: producers
+      ) { proxy in try proxy.subscribe { $0.on(Log.number) { late.append($0) } } }
+      token.cancel()
+      return late.all
+    }
+
+    @Test func `The last call is one of the proxy's own producer`() throws {
+      let folder = try Folder()
+      let journal = try Journal(folder.path)
+      let (first, second, other) = (try Log.proxy(), try Log.proxy(), try Log.proxy())
+      let tokens = [
+        try journal.record(first, Log.schema(first), producer: 1),
+        try journal.record(second, Log.schema(second), producer: 2),
+      ]
+      #expect(try last(journal, first) == [])
+      try second.send(Log.number, 20)
+      #expect(try last(journal, first) == [] && last(journal, second) == [20])
+      try first.send(Log.number, 10)
+      try second.send(Log.number, 21)
+      try second.send(Log.number, 22)
+      #expect(try last(journal, first) == [10] && last(journal, second) == [22])
+      // A journal that does not record the proxy delivers the last call of all, or of the stated ones.
+      #expect(try last(journal, other) == [22])
+      #expect(try last(journal, other, [1]) == [10] && last(journal, first, [1, 2]) == [22])
+      #expect(try last(journal, first, [3]) == [] && last(journal, first, []) == [])
+      let reader = try Journal(reading: folder.path)
+      #expect(try last(reader, first) == [22] && last(reader, first, [1]) == [10])
+      // A recording that has ended does not count.
+      tokens[0].cancel()
+      #expect(try last(journal, first) == [22])
+      // Nor does one of a proxy that was at the same address.
+      var ended: [DynamicProxy.Token] = []
+      for number: UInt32 in 3..<40 {
+        let proxy = try Log.proxy()
+        let token = try journal.record(proxy, Log.schema(proxy), producer: number)
+        try proxy.send(Log.number, Int64(number))
+        #expect(try last(journal, proxy) == [Int64(number)])
+        ended.append(token)
+      }
+      #expect(!ended.contains { $0.isLive })
+      // The positions are kept, and go on in the next opening.
+      for token in tokens { token.cancel() }
+      try journal.close()
+      let again = try Journal(folder.path)
+      let token = try again.record(first, Log.schema(first), producer: 1)
+      #expect(try last(again, first) == [10])
+      try first.send(Log.number, 11)
+      #expect(try last(again, first) == [11] && last(again, second, [2]) == [22])
+      token.cancel()
+    }
+
     @Test
     func `A late subscriber alone gets the last call of each chosen method, then all later ones`()
       throws

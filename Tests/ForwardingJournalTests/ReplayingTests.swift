@@ -271,6 +271,30 @@
       token.cancel()
     }
 
+    @Test func `Entries are filtered by producers`() async throws {
+      let folder = try Folder()
+      let (first, second) = (try Log.proxy(), try Log.proxy())
+      let journal = try Journal(folder.path)
+      let tokens = [
+        try journal.record(first, Log.schema(first), producer: 1),
+        try journal.record(second, Log.schema(second), producer: .max),
+      ]
+      for number in 0..<4 {
+        try first.send(Log.number, Int64(number))
+        try second.send(Log.number, Int64(10 + number))
+      }
+      for token in tokens { token.cancel() }
+      #expect(
+        try journal.numbers(Journal.Filter(producers: [1])).map(\.position) == [1, 3, 5, 7])
+      #expect(
+        try await replayed(journal, Journal.Filter(producers: [.max], positions: 3...8))
+          == [11, 12, 13])
+      #expect(try await replayed(journal, Journal.Filter(producers: [1, .max])).count == 8)
+      #expect(try await replayed(journal, Journal.Filter(producers: [0])) == [])
+      #expect(
+        try journal.numbers(Journal.Filter(methods: ["none"], producers: [1])).isEmpty)
+    }
+
     @Test func `Entries that were read without a schema cannot be forwarded`() throws {
       let folder = try Folder()
       let journal = try folder.numbers(1)

@@ -32,13 +32,17 @@
     ///   stops after a hundred of them.
     ///
     /// All of this requires that this journal records the proxy. A call is recorded before
-    /// it is delivered.
+    /// it is delivered. If other proxies are recorded into the journal too, the last call is
+    /// that of this proxy only if it has a producer of its own: see ``record(_:_:producer:)``.
     ///
     /// - Parameters:
     ///   - proxy: the proxy.
     ///   - schema: the proxy's methods.
     ///   - methods: the methods whose last calls are delivered. A method that has never
     ///     been recorded is left out.
+    ///   - producers: those whose calls are delivered, one call of each method. If it is nil,
+    ///     the producers with which this journal records the proxy. If this journal does
+    ///     not record the proxy at present, all producers.
     ///   - subscribe: subscribes to the given proxy, both times in the same way.
     /// - Returns: what `subscribe` has returned for your proxy.
     /// - Throws: what `subscribe` throws. `JournalError`: `invalidArgument` if the schema
@@ -47,12 +51,13 @@
     ///   token. With `invalidArgument`, `subscribe` has not been called.
     public func subscribe<Result>(
       to proxy: DynamicProxy, _ schema: WireSchema, startingWithLast methods: Set<String>,
-      _ subscribe: (DynamicProxy) throws -> Result
+      producers: Set<UInt32>? = nil, _ subscribe: (DynamicProxy) throws -> Result
     ) throws -> Result {
       let known = Set(schema.methodNames)
       if let name = methods.sorted().first(where: { !known.contains($0) }) {
         throw JournalError(.invalidArgument, path, "the schema has no method \"\(name)\"")
       }
+      let producers = producers ?? self.producers(of: proxy)
       let result = try subscribe(proxy)
       let late = try DynamicProxy(adopting: proxy.protocols, configuration: proxy.configuration)
       let subscription = try subscribe(late)
@@ -60,10 +65,13 @@
       // Repeats while new calls are recorded. If it stopped too early, no call would be missing,
       // but an older call could be the last one that the subscriber gets.
       for _ in 0..<100 {
-        let positions = try lastPositions(of: methods)
+        let positions = try lastPositions(of: methods, producers)
         if positions == delivered { break }
         for position in positions where !delivered.contains(position) {
-          var entries = try entries(schema, Filter(positions: position...position))
+          // The table of last positions is as hostile as the records.
+          let filter = Filter(
+            methods: methods, producers: producers, positions: position...position)
+          var entries = try entries(schema, filter)
           guard let entry = try entries.next() else {
             throw JournalError(
               .damaged, path, "the file is damaged: the last call of a method is missing",
@@ -82,14 +90,22 @@
       return result
     }
 
+    /// The producers with which this journal records a proxy; nil if there are none.
+    private func producers(of proxy: DynamicProxy) -> Set<UInt32>? {
+      guard let producers = recorder?.producers(of: proxy), !producers.isEmpty else { return nil }
+      return producers
+    }
+
     /// The positions of the last records of some methods, in order.
-    private func lastPositions(of methods: Set<String>) throws(JournalError) -> [Int] {
+    private func lastPositions(
+      of methods: Set<String>, _ producers: Set<UInt32>?
+    ) throws(JournalError) -> [Int] {
       try flushToRead()
       let tables = try JournalFile.openForReading(path)
       var positions: [Int] = []
       for method in methods {
         // A damaged file may have any number.
-        if let position = try tables.lastPosition(of: method), position > 0 {
+        if let position = try tables.lastPosition(of: method, producers), position > 0 {
           positions.append(position)
         }
       }

@@ -34,6 +34,8 @@
     public struct Filter: Sendable, Hashable {
       /// The names of the methods; nil for all.
       public var methods: Set<String>?
+      /// The producers, as stated to ``Journal/record(_:_:producer:)``; nil for all.
+      public var producers: Set<UInt32>?
       /// The range of positions. It may extend beyond the end of the journal.
       public var positions: ClosedRange<Int>
       /// The range of the calls' times, in nanoseconds since 1970 in UTC. If the system's time
@@ -42,16 +44,19 @@
 
       /// Creates a filter. By default it leaves nothing out.
       public init(
-        methods: Set<String>? = nil, positions: ClosedRange<Int> = 1...Int.max,
+        methods: Set<String>? = nil, producers: Set<UInt32>? = nil,
+        positions: ClosedRange<Int> = 1...Int.max,
         times: ClosedRange<Int64> = Int64.min...Int64.max
       ) {
         self.methods = methods
+        self.producers = producers
         self.positions = positions
         self.times = times
       }
 
       internal func admits(_ record: WireRecord) -> Bool {
-        times.contains(record.time) && methods?.contains(record.selector.name) ?? true
+        times.contains(record.time) && producers?.contains(record.producer) ?? true
+          && methods?.contains(record.selector.name) ?? true
       }
     }
   }

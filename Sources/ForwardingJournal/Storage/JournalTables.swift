@@ -16,7 +16,7 @@
   /// | | `steady_time_ns` | when the writer took the records from memory: nanoseconds of a clock that is never set, comparable within a session only |
   /// | | `records` | the records in the wire form, one after the other |
   /// | `schemas` | `identifier`, `record` | a schema record of the wire form, by the identifier that its records name |
-  /// | `last_positions` | `method`, `position` | the position of a method's last record |
+  /// | `last_positions` | `method`, `producer`, `position` | the position of the last record of a method and a producer |
   /// | `marks` | `name`, `position` | a mark of `append(_:marks:)`; the caller chooses its unit |
   ///
   /// The file's header has `application` as SQLite's `application_id`, and `version` as its
@@ -26,7 +26,7 @@
   internal final class JournalTables {
     /// "FWDJ".
     internal static let application = 0x4657_444A
-    internal static let version = 1
+    internal static let version = 2
 
     /// The statements that make the tables. SQLite keeps their text in the file.
     internal static let definitions = [
@@ -38,8 +38,9 @@
       """,
       "CREATE TABLE schemas(identifier INTEGER PRIMARY KEY, record BLOB NOT NULL)",
       """
-      CREATE TABLE last_positions(method TEXT PRIMARY KEY, position INTEGER NOT NULL)
-      WITHOUT ROWID
+      CREATE TABLE last_positions(
+        method TEXT NOT NULL, producer INTEGER NOT NULL, position INTEGER NOT NULL,
+        PRIMARY KEY(method, producer)) WITHOUT ROWID
       """,
       "CREATE TABLE marks(name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID",
     ]
@@ -152,12 +153,23 @@
       return schemas
     }
 
-    /// Returns the position of a method's last record; nil if none was recorded.
-    internal func lastPosition(of method: String) throws(JournalError) -> Int? {
-      let statement = try prepared("SELECT position FROM last_positions WHERE method = ?")
+    /// Returns the position of the last record of a method; nil if none was recorded.
+    ///
+    /// - Parameter producers: those whose records count; nil for all.
+    internal func lastPosition(
+      of method: String, _ producers: Set<UInt32>?
+    ) throws(JournalError) -> Int? {
+      let statement = try prepared(
+        "SELECT producer, position FROM last_positions WHERE method = ?")
       statement.bind().bind(1, method)
       defer { statement.reset() }
-      return try statement.step() ? statement.integer(0) : nil
+      var last: Int?
+      while try statement.step() {
+        let producer = UInt32(exactly: statement.integer(0))
+        guard let producer, producers?.contains(producer) ?? true else { continue }
+        last = max(last ?? .min, statement.integer(1))
+      }
+      return last
     }
 
     internal func marks() throws(JournalError) -> [String: Int] {
@@ -213,15 +225,17 @@
       try statement.run()
     }
 
-    /// Notes a record of a method. Only the one of the highest position counts, since two
-    /// schemas may have methods of one name.
-    internal func noteLastPosition(of method: String, _ position: Int) throws(JournalError) {
+    /// Notes a record of a method and a producer. Only the one of the highest position counts,
+    /// since two schemas may have methods of one name.
+    internal func noteLastPosition(
+      of method: String, _ producer: UInt32, _ position: Int
+    ) throws(JournalError) {
       let statement = try prepared(
         """
-        INSERT INTO last_positions(position, method) VALUES(?, ?)
-        ON CONFLICT(method) DO UPDATE SET position = max(position, excluded.position)
+        INSERT INTO last_positions(producer, position, method) VALUES(?, ?, ?)
+        ON CONFLICT(method, producer) DO UPDATE SET position = max(position, excluded.position)
         """)
-      statement.bind(position).bind(2, method)
+      statement.bind(Int(producer), position).bind(3, method)
       try statement.run()
     }
 

@@ -17,8 +17,10 @@
     /// ``close()`` does. The token does not keep it.
     ///
     /// Recording observes. It changes neither arguments nor results nor the order of
-    /// deliveries. Several proxies may be recorded into one journal. Two recordings of one
-    /// proxy store each call twice.
+    /// deliveries. Several proxies may be recorded into one journal: give each a producer
+    /// of its own, so that ``Filter/producers`` and
+    /// ``subscribe(to:_:startingWithLast:producers:_:)`` can tell their calls apart. Two
+    /// recordings of one proxy store each call twice.
     ///
     /// A call that is not recorded is delivered as usual, and reported to the proxy's
     /// `Configuration.onError` with the code `deliveryFailed`. If the journal cannot be
@@ -29,7 +31,8 @@
     /// - Parameters:
     ///   - proxy: the proxy. The recording does not keep it alive.
     ///   - schema: the methods to record, and what their pointers point to.
-    ///   - producer: names the proxy among those of the journal.
+    ///   - producer: a number that names the proxy among those of the journal. Each record
+    ///     has it, see `WireRecord.producer`. Proxies with one producer count as one.
     /// - Returns: a token that ends the recording when it is cancelled or deinitialised.
     /// - Throws: `JournalError`: `notRecorded` if the proxy does not declare a method of
     ///   the schema, or declares it with other arguments; `readOnly`, `closed`,
@@ -47,6 +50,7 @@
       } catch {
         throw JournalError(.notRecorded, path, error.description, wireError: error)
       }
+      recorder.add(token, of: proxy, producer)
       recorder.thread.report(token, proxy.configuration.onError)
       return token
     }

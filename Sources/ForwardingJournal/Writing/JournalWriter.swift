@@ -77,9 +77,9 @@
         start += size
         position = header.end
       }
-      for (method, position) in lastPositions.all {
-        guard let name = names.name(method) else { continue }
-        try tables.noteLastPosition(of: name, position)
+      for (origin, position) in lastPositions.all {
+        guard let name = names.name(origin.method) else { continue }
+        try tables.noteLastPosition(of: name, origin.producer, position)
       }
     }
 
@@ -98,8 +98,9 @@
         let time = Int(unsafe record.time)
         header.earliest = min(header.earliest, time)
         header.latest = max(header.latest, time)
+        let method = MethodNames.Key(unsafe record.schema, unsafe record.method)
         lastPositions.note(
-          MethodNames.Key(unsafe record.schema, unsafe record.method), header.end)
+          LastPositions.Origin(method: method, producer: unsafe record.producer), header.end)
         size += unsafe record.length
         header.count += 1
       }
@@ -107,29 +108,34 @@
     }
   }
 
-  /// The position of the last record of each method in a transaction.
+  /// The position of the last record of each method and producer in a transaction.
   private struct LastPositions {
-    private var positions: [MethodNames.Key: Int] = [:]
-    private var method: MethodNames.Key?
+    struct Origin: Hashable {
+      let method: MethodNames.Key
+      let producer: UInt32
+    }
+
+    private var positions: [Origin: Int] = [:]
+    private var origin: Origin?
     private var position = 0
 
-    /// Consecutive records are mostly of one method, so the dictionary is used only when
-    /// it changes.
+    /// Consecutive records are mostly of one method and producer, so the dictionary is used
+    /// only when one of them changes.
     @inline(__always)
-    mutating func note(_ method: MethodNames.Key, _ position: Int) {
-      if method != self.method { change(to: method) }
+    mutating func note(_ origin: Origin, _ position: Int) {
+      if origin != self.origin { change(to: origin) }
       self.position = position
     }
 
     @inline(never)
-    private mutating func change(to method: MethodNames.Key) {
-      if let method = self.method { positions[method] = position }
-      self.method = method
+    private mutating func change(to origin: Origin) {
+      if let origin = self.origin { positions[origin] = position }
+      self.origin = origin
     }
 
-    var all: [MethodNames.Key: Int] {
+    var all: [Origin: Int] {
       var all = positions
-      if let method { all[method] = position }
+      if let origin { all[origin] = position }
       return all
     }
   }

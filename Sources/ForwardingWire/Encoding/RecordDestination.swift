@@ -150,6 +150,8 @@ extension DynamicProxy {
   /// The identifier of the schema.
   package var schema: UInt32 { unsafe base.load(fromByteOffset: 12, as: UInt32.self) }
 
+  package var producer: UInt32 { unsafe base.load(fromByteOffset: 16, as: UInt32.self) }
+
   /// The time of the call in nanoseconds since 1970 in UTC.
   package var time: Int64 { unsafe base.load(fromByteOffset: 32, as: Int64.self) }
 

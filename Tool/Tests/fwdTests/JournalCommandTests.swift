@@ -72,6 +72,9 @@ import Testing
     #expect(try positions("--method", "done:") == ["4"])
     #expect(try positions("--method", "done:", "--method", "tick:symbol:").count == 4)
     #expect(try positions("--method", "none") == [])
+    #expect(try positions("--producer", "7").count == 4)
+    #expect(try positions("--producer", "8") == [])
+    #expect(try positions("--producer", "8", "--producer", "7", "--method", "done:") == ["4"])
     #expect(try positions("--from", "2", "--to", "3") == ["2", "3"])
     #expect(try positions("--from", "2", "--limit", "1") == ["2"])
     let times = try times(sample)
@@ -205,6 +208,7 @@ import Testing
   @Test func `wrong usage is explained`() throws {
     for (arguments, word) in [
       (["--from", "5", "--to", "4"], "--to 4"), (["--limit", "0"], "--limit"),
+      (["--producer", "a"], "--producer"), (["--producer", "4294967296"], "--producer"),
       (["--since", "yesterday"], "yesterday"), (["--since", "2026-02-30"], "2026-02-30"),
       (["--since", "2026-01-02", "--until", "2026-01-01"], "--until"),
       (["--until=-9223372036854775808"], "--until"),

@@ -16,6 +16,13 @@ struct EntryOptions: ParsableArguments {
     help: ArgumentHelp("Only calls of a method. May be repeated.", valueName: "name"))
   var methods: [String] = []
 
+  @Option(
+    name: .customLong("producer"),
+    help: ArgumentHelp(
+      "Only calls of a producer, the number that the program has given to the proxy. May be repeated.",
+      valueName: "number"))
+  var producers: [UInt32] = []
+
   @Option(help: ArgumentHelp("Only calls from a position on.", valueName: "position"))
   var from: Int = 1
 
@@ -48,7 +55,9 @@ struct EntryOptions: ParsableArguments {
     // At least `since`, as `validate` has checked.
     let last = until.map { $0.nanoseconds - 1 } ?? Int64.max
     return Journal.Filter(
-      methods: methods.isEmpty ? nil : Set(methods), positions: from...to, times: since...last)
+      methods: methods.isEmpty ? nil : Set(methods),
+      producers: producers.isEmpty ? nil : Set(producers), positions: from...to, times: since...last
+    )
   }
 
   func open() throws -> Journal {
