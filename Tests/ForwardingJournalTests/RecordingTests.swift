@@ -207,6 +207,44 @@
       _ = try Journal(folder.path)
     }
 
+    @Test func `Two writers through a symbolic link are refused, also if it made the file`() throws
+    {
+      for isDangling in [true, false] {
+        for linkFirst in [true, false] {
+          let folder = try Folder()
+          let link = folder.directory + "/link.journal"
+          try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: "calls.journal")
+          if !isDangling { try Journal(folder.path).close() }
+          let (first, second) = linkFirst ? (link, folder.path) : (folder.path, link)
+          let journal = try Journal(first)
+          let error = journalError { _ = try Journal(second) }
+          #expect(error?.code == .inUse, "\(isDangling), \(linkFirst): \(error as Any)")
+          try journal.close()
+          try Journal(second).close()
+        }
+      }
+    }
+
+    @Test func `Two writers through a hard link are refused`() throws {
+      let folder = try Folder()
+      let link = folder.directory + "/link.journal"
+      try Journal(folder.path).close()
+      try FileManager.default.linkItem(atPath: folder.path, toPath: link)
+      for (first, second) in [(folder.path, link), (link, folder.path)] {
+        let journal = try Journal(first)
+        #expect(journalError { _ = try Journal(second) }?.code == .inUse)
+        try journal.close()
+        try Journal(second).close()
+      }
+      // Another file of the path of a journal that is open can be recorded into.
+      let journal = try Journal(folder.path)
+      try FileManager.default.removeItem(atPath: folder.path)
+      try FileManager.default.removeItem(atPath: link)
+      try journal.close()
+      try Journal(folder.path).close()
+    }
+
     @Test func `A proxy with other arguments than the schema is refused`() throws {
       let folder = try Folder()
       let journal = try Journal(folder.path)

@@ -34,13 +34,27 @@
       return tables
     }
 
-    /// Throws if a file exists and is no journal. Leaves no file beside it.
-    internal static func refuseOtherFile(_ path: String) throws(JournalError) {
+    /// Makes an empty file if there is none. Throws if there is one that is no journal, and
+    /// leaves no file beside it.
+    internal static func makeOrCheck(_ path: String) throws(JournalError) {
       let path = try checked(path)
-      guard realPath(path) != nil else { return }
-      // Not `.reading`: such a connection leaves `-wal` and `-shm` beside a database in WAL mode.
-      let database = try Database(path, .writing)
+      let database: Database
+      do throws(JournalError) {
+        // Not `.reading`: such a connection leaves `-wal` and `-shm` beside a database in WAL mode.
+        database = try Database(path, .writing)
+      } catch {
+        if realPath(path) == nil, realPath(directory(of: path)) == nil {
+          throw JournalError(
+            .cannotOpen, path, "the file cannot be made: its directory does not exist")
+        }
+        throw error
+      }
       if try !isEmpty(database) { try check(database) }
+    }
+
+    private static func directory(of path: String) -> String {
+      guard let slash = path.lastIndex(of: "/") else { return "." }
+      return String(path[...slash])
     }
 
     /// Returns a path that SQLite takes for that of a file, since it takes some names for

@@ -18,8 +18,9 @@
     internal init(
       _ path: String, _ durability: Journal.Durability, _ limit: Int
     ) throws(JournalError) {
-      // Before the claim, which makes a file beside the journal. `openForWriting` checks again under the claim.
-      try JournalFile.refuseOtherFile(path)
+      // Before the claim, which makes a file beside the journal and needs the journal's real path.
+      // `openForWriting` checks again under the claim.
+      try JournalFile.makeOrCheck(path)
       let claim = try WriterClaim(JournalFile.checked(path))
       let database = try JournalFile.openForWriting(
         path, isSynced: durability != .operatingSystem)
