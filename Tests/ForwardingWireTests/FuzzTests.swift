@@ -18,5 +18,8 @@ import WireFuzz
     }
     #expect(counts.shown > 500 && counts.shownByForged > 20, "seed \(seed)")
     #expect(counts.notShown[.unknownSchema, default: 0] > 0, "seed \(seed)")
+    // Stated layouts are compared, and records of methods that fit precede those that do not.
+    #expect(counts.refusedStated[.schemaMismatch, default: 0] > 0, "seed \(seed)")
+    #expect(counts.acceptedBeforeMisfits > 0, "seed \(seed)")
   }
 }

@@ -20,10 +20,28 @@ internal struct FuzzedMethod: Sendable {
   let name: String
   let arguments: [Argument]
   let encoding: String
+  /// The layouts of the encoding's types whose names begin with "S".
+  let layouts: [StatedLayout]
   private let signature: MethodSignature
 
-  private static let numbers = ["c", "S", "i", "q", "d", "f", "B", "t", "{P=cdi}", "(U=id)", "jd"]
-  private static let elements = [("v", 1), ("i", 4), ("{P=dd}", 16), ("{T=ccc}", 3), ("s", 2)]
+  private static let numbers = [
+    "c", "S", "i", "q", "d", "f", "B", "t", "{P=cdi}", "(U=id)", "jd", "{SPacked=ci}",
+    "{SAligned=ci}", "{SBits=b3b5i}", "(SUnion=ic)", "{P={SPacked=ci}c}", "{SWide=[3c]d}",
+  ]
+  private static let elements = [
+    ("v", 1), ("i", 4), ("{P=dd}", 16), ("{T=ccc}", 3), ("s", 2), ("{SPacked=ci}", 5),
+    ("{SAligned=ci}", 16), ("{SBits=b3b5i}", 8), ("[2{SPacked=ci}]", 10),
+  ]
+  private static let statedLayouts = [
+    // Packed, with and without members.
+    "SPacked": StatedLayout("SPacked", size: 5, alignment: 1),
+    "SWide": StatedLayout("SWide", size: 11, alignment: 1, members: [.offset(0), .offset(3)]),
+    "SAligned": StatedLayout(
+      "SAligned", size: 16, alignment: 8, members: [.offset(0), .offset(8)], memberAlignment: 8),
+    "SBits": StatedLayout(
+      "SBits", size: 8, alignment: 4, members: [.bit(0), .bit(3), .offset(4)]),
+    "SUnion": StatedLayout("SUnion", size: 8, alignment: 4, members: [.offset(0), .offset(0)]),
+  ]
 
   init(_ name: String, _ random: inout Random) {
     var arguments: [Argument] = []
@@ -41,9 +59,13 @@ internal struct FuzzedMethod: Sendable {
     }
     self.name = name
     self.arguments = arguments
-    encoding = "v@:" + arguments.map(\.letter).joined()
+    let encoding = "v@:" + arguments.map(\.letter).joined()
+    self.encoding = encoding
+    layouts = Self.statedLayouts.keys.sorted().filter { encoding.contains($0 + "=") }.compactMap {
+      Self.statedLayouts[$0]
+    }
     // The letters above are an encoding.
-    signature = (try? MethodSignature(encoding))!
+    signature = (try? MethodSignature(encoding, stating: layouts))!
   }
 
   /// Calls `body` with an invocation whose arguments are random.

@@ -16,7 +16,9 @@ internal struct FuzzedSchema {
     let methods = (0...random.below(4)).map { FuzzedMethod("m\($0):", &random) }
     let proxy = try DynamicProxy(
       adopting: ProtocolTable("Fuzzed") { table in
-        for method in methods { table.optional(method.name, method.encoding) }
+        for method in methods {
+          table.optional(method.name, method.encoding, stating: method.layouts)
+        }
       })
     schema = try WireSchema(of: proxy) { builder in
       for method in methods {
@@ -47,7 +49,20 @@ internal struct FuzzedSchema {
   }
 
   func replay(_ bytes: [UInt8]) throws -> Int {
-    var decoder = WireDecoder(bytes, schema: schema)
+    try replay(WireDecoder(bytes, schema: schema))
+  }
+
+  /// Replays records as a journal does: methods that do not fit are errors at their first
+  /// invocations.
+  ///
+  /// - Parameter isFiltered: whether only the first method must fit.
+  func replayPieces(_ bytes: [UInt8], isFiltered: Bool) throws -> Int {
+    try replay(
+      WireDecoder(
+        joining: [bytes], schema: schema, methods: isFiltered ? [methods[0].name] : nil))
+  }
+
+  private func replay(_ decoder: consuming WireDecoder) throws -> Int {
     var count = 0
     while let record = try decoder.next() {
       try record.forward(to: proxy)
@@ -55,6 +70,9 @@ internal struct FuzzedSchema {
     }
     return count
   }
+
+  /// Whether a method has stated layouts.
+  var hasStatedLayouts: Bool { methods.contains { !$0.layouts.isEmpty } }
 
   /// The records as JSON, read with this schema.
   func json(_ bytes: [UInt8]) throws -> [String] {

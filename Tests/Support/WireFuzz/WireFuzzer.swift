@@ -15,6 +15,11 @@ public struct WireFuzzer {
     public var records = 0
     /// Records that were forwarded.
     public var accepted = 0
+    /// Records that were forwarded although the recorded schema does not fit, since their own
+    /// methods do.
+    public var acceptedBeforeMisfits = 0
+    /// Streams of a schema with stated layouts that the decoder has refused, by code.
+    public var refusedStated: [WireError.Code: Int] = [:]
     /// Streams that the decoder has refused, by code.
     public var refused: [WireError.Code: Int] = [:]
     /// Records that were shown by their recorded schema.
@@ -76,9 +81,25 @@ public struct WireFuzzer {
       } catch let error as WireError {
         code = error.code
         counts.refused[error.code, default: 0] += 1
+        if subject.hasStatedLayouts { counts.refusedStated[error.code, default: 0] += 1 }
         try checkPlace(error, bytes)
       }
+      try replayPieces(bytes, subject, isRefused: code == .schemaMismatch || code == .unknownMethod)
       try show(bytes, isForged: code == .schemaMismatch || code == .unknownMethod)
+    }
+  }
+
+  /// Replays a stream as a journal does.
+  ///
+  /// - Parameter isRefused: whether the decoder of a stream has refused the recorded schema.
+  private mutating func replayPieces(
+    _ bytes: [UInt8], _ subject: FuzzedSchema, isRefused: Bool
+  ) throws {
+    do {
+      let count = try subject.replayPieces(bytes, isFiltered: random.below(2) == 0)
+      if isRefused { counts.acceptedBeforeMisfits += count }
+    } catch let error as WireError {
+      try checkPlace(error, bytes)
     }
   }
 
@@ -150,12 +171,16 @@ public struct WireFuzzer {
     let end = min(starts.count > 1 ? starts[1] : bytes.count, bytes.count)
     guard end > 56 else { return }
     let at = 56 + random.below(end - 56)
-    if random.below(2) == 0 {
+    switch random.below(4) {
+    case 0, 1:
       // A type of the same size is shown by another way.
       let texts = (at..<end).first { Self.letters.contains(bytes[$0]) }
       if let texts { bytes[texts] = Self.letters[random.below(Self.letters.count)] }
-    } else {
-      store(UInt64(random.below(6)), 2, &bytes, at & ~1)
+    case 2:
+      // A number of a stated layout.
+      let digit = (at..<end).first { (48...57).contains(bytes[$0]) }
+      if let digit { bytes[digit] = UInt8(48 + random.below(10)) }
+    default: store(UInt64(random.below(6)), 2, &bytes, at & ~1)
     }
   }
 
