@@ -71,7 +71,7 @@
           guard try readPiece() else { return nil }
           // The decoder passes over records that the schema leaves out. Reading a piece takes as
           // long as decoding some hundred records.
-          budget -= 512
+          budget -= 256
         }
         return nil
       }
