@@ -21,7 +21,7 @@ fwd_status fwd_error_set(fwd_error *FWD_NULLABLE error, fwd_status status, size_
 void fwd_error_last(fwd_error *FWD_NONNULL error);
 
 /// What the Swift module adds to an error that passes through C: the code and the argument of a value that a closure could
-/// not take (Errors/ForwardingError+Status.swift). C programs do not see it. 0 if there is none.
+/// not take (Errors/ForwardingError+Status.swift). C programs do not see it. Other errors have the detail 0.
 typedef uint64_t fwd_error_detail;
 
 /// Adds a detail to the thread's last error. The next error has none.

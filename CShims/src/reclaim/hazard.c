@@ -38,7 +38,7 @@
 
 // MARK: Entering in rare cases
 
-/// The number of visits that share a hazard pointer, times `FWD_HAZARD_VISIT`; 0 if it is the own one of a visit.
+/// The number of visits that share a hazard pointer, times `FWD_HAZARD_VISIT`; 0 if one visit uses it alone.
 static uint64_t visits(const fwd_hazard *hazard) {
   return atomic_load_explicit(&hazard->entered, memory_order_relaxed) & FWD_HAZARD_VISITS;
 }
@@ -54,7 +54,6 @@ static fwd_hazard *find_free_or_shared(const fwd_domain *domain) {
       fwd_hazard *hazard = &block->hazards[i];
       // Acquire: a batch may have been ended on another thread.
       const void *announced = atomic_load_explicit(&hazard->domain, memory_order_acquire);
-      if (!announced && !domain) return hazard;
       if (!announced && !unused) unused = hazard;
       if (announced && announced == domain && visits(hazard) > 0 && visits(hazard) < FWD_HAZARD_VISITS) return hazard;
     }
@@ -82,16 +81,10 @@ static fwd_hazard *enter_unannounced(fwd_domain *domain) {
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
   fwd_hazard *hazard = find_or_make(domain);
   if (!hazard) return enter_unannounced(domain);
+  // Each visit that shares it later enters later, so the first one's time protects it too.
+  if (!atomic_load_explicit(&hazard->domain, memory_order_relaxed)) fwd_hazard_enter_by(domain, hazard);
   uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
-  if (!atomic_load_explicit(&hazard->domain, memory_order_relaxed)) {
-    // As in `fwd_hazard_enter_by`. Each visit that shares it later has entered later, so this time protects it too.
-    entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
-    atomic_store_explicit(&hazard->entered, entered + FWD_HAZARD_VISIT, memory_order_release);
-    atomic_store_explicit(&hazard->domain, domain, memory_order_release);
-    fwd_fence_light();
-  } else {
-    atomic_store_explicit(&hazard->entered, entered + FWD_HAZARD_VISIT, memory_order_release);
-  }
+  atomic_store_explicit(&hazard->entered, entered + FWD_HAZARD_VISIT, memory_order_release);
   return (fwd_hazard *)((uintptr_t)hazard | 1);
 }
 
@@ -105,15 +98,8 @@ FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *shared, fwd_domain 
   }
   fwd_hazard *hazard = (fwd_hazard *)((uintptr_t)shared - 1);
   uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
-  if ((entered & FWD_HAZARD_VISITS) > FWD_HAZARD_VISIT) {
-    atomic_store_explicit(&hazard->entered, entered - FWD_HAZARD_VISIT, memory_order_release);
-    return;
-  }
-  atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
-  fwd_fence_light();
-  if (atomic_load_explicit(&domain->clock, memory_order_acquire) != (entered & ~FWD_HAZARD_FLAGS)) {
-    fwd_hazard_reclaim(domain);
-  }
+  atomic_store_explicit(&hazard->entered, entered - FWD_HAZARD_VISIT, memory_order_release);
+  if (visits(hazard) == 0) fwd_hazard_leave_as_announced(hazard, domain);
 }
 
 void fwd_hazard_leave_anywhere(fwd_guard guard) {

@@ -32,8 +32,8 @@
 /// The writer pays only if another thread has entered the domain: most lists are read and changed by one thread. `readers`
 /// names that thread. Each thread notes its first entry there. hazard.c explains why that is enough.
 ///
-/// The outermost visits of a thread have hazard pointers of their own: the first, and mostly the second. The visits inside of
-/// these *share*: visits of one domain have one hazard pointer, which shows the time of the first of them and counts them. So a
+/// A thread's outermost visit uses a hazard pointer alone, and so, mostly, does the next one inside of it. Deeper visits
+/// *share*: visits of one domain use one hazard pointer, which shows the time of the first of them and counts them. So a
 /// recursion takes no more hazard pointers the deeper it is. A visit that shares delays what was unlinked before it began, but
 /// not before the first. The last visit to leave clears the hazard pointer. That may be any of them, since a thread may run
 /// fibers. Batches do not share, since they may end on other threads.

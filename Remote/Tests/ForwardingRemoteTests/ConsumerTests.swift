@@ -288,7 +288,7 @@ import Testing
     #expect(receiver.numbers.all == [1, 2, 3])
   }
 
-  /// The error that ends a consumer; nil if there is none for some seconds.
+  /// Returns the error that ends a consumer; nil if the consumer runs on for some seconds.
   private func ending(of consumer: RemoteConsumer) async -> RemoteError? {
     let task = Task { await remoteError { try await consumer.run() } }
     let limit = Task {

@@ -180,9 +180,9 @@ extension DynamicProxy {
     /// subscriptions at the same time. The death of a weak subscriber is noticed
     /// as for `onCapabilityChange`. The end of the proxy is not reported.
     ///
-    /// Once a subscription has ended, its `subscriber` is nil. To know who has left,
-    /// keep what you need by subscription when it joins: a `Subscription` is
-    /// `Hashable`.
+    /// A subscription that has ended has no `subscriber`. A program that must tell
+    /// which object left notes it when the subscription joins, in a dictionary by
+    /// subscription.
     public var onMembershipChange: (@Sendable (Subscription, MembershipChange) -> Void)?
 
     // MARK: Errors of typed listeners

@@ -63,7 +63,7 @@ extension SubscriberList {
 }
 
 extension DynamicProxy.Position.Anchor {
-  /// What it is, and what is wrong with it, for errors.
+  /// Describes the anchor and its fault, for errors.
   fileprivate var fault: String {
     switch self {
     case .subscription: "a subscription, has ended or is of another proxy"

@@ -32,17 +32,17 @@
     ///   stops after a hundred of them.
     ///
     /// All of this requires that this journal records the proxy. A call is recorded before
-    /// it is delivered. If other proxies are recorded into the journal too, the last call is
-    /// that of this proxy only if it has a producer of its own: see ``record(_:_:producer:)``.
+    /// it is delivered. If the journal records other proxies too, record each with another
+    /// producer, or the last call may be another proxy's: see ``record(_:_:producer:)``.
     ///
     /// - Parameters:
     ///   - proxy: the proxy.
     ///   - schema: the proxy's methods.
     ///   - methods: the methods whose last calls are delivered. A method that has never
     ///     been recorded is left out.
-    ///   - producers: those whose calls are delivered, one call of each method. If it is nil,
-    ///     the producers with which this journal records the proxy. If this journal does
-    ///     not record the proxy at present, all producers.
+    ///   - producers: the producers whose calls are delivered, one call of each method. Nil
+    ///     means the producers with which this journal records the proxy, or all producers
+    ///     if it does not record the proxy at present.
     ///   - subscribe: subscribes to the given proxy, both times in the same way.
     /// - Returns: what `subscribe` has returned for your proxy.
     /// - Throws: what `subscribe` throws. `JournalError`: `invalidArgument` if the schema
@@ -90,7 +90,8 @@
       return result
     }
 
-    /// The producers with which this journal records a proxy; nil if there are none.
+    /// Returns the producers with which this journal records a proxy; nil if it does not
+    /// record the proxy.
     private func producers(of proxy: DynamicProxy) -> Set<UInt32>? {
       guard let producers = recorder?.producers(of: proxy), !producers.isEmpty else { return nil }
       return producers

@@ -34,8 +34,8 @@
       return tables
     }
 
-    /// Makes an empty file if there is none. Throws if there is one that is no journal, and
-    /// leaves no file beside it.
+    /// Makes an empty file if the path names no file. Throws if it names a file that is no
+    /// journal, and leaves no file beside it.
     internal static func makeOrCheck(_ path: String) throws(JournalError) {
       let path = try checked(path)
       let database: Database

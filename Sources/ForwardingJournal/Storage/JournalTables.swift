@@ -155,7 +155,7 @@
 
     /// Returns the position of the last record of a method; nil if none was recorded.
     ///
-    /// - Parameter producers: those whose records count; nil for all.
+    /// - Parameter producers: the producers whose records count; nil for all.
     internal func lastPosition(
       of method: String, _ producers: Set<UInt32>?
     ) throws(JournalError) -> Int? {

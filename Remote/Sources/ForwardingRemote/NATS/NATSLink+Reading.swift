@@ -17,8 +17,8 @@ internal struct NATSReading {
 
 extension NATSLink {
   internal func read(_ log: String, after position: UInt64) throws(RemoteError) {
-    // The server makes a consumer for each repetition. So each has an inbox of its own, and the server
-    // removes the consumers whose inboxes are gone.
+    // The server makes a consumer for each repetition. So each repetition names another inbox, and the
+    // server removes the consumers whose inboxes are gone.
     var inboxes: [NATSInbox] = []
     let response: ConsumerResponse
     do throws(RemoteError) {
