@@ -133,7 +133,8 @@
     ///   forwards to this one; `dead` if it is being deinitialised.
     public func setForwardTarget(
       _ listener: Listener, for scope: DynamicProxy.ForwardScope = .unhandled,
-      lifetime: DynamicProxy.Lifetime = .weak
+      lifetime: DynamicProxy.Lifetime = .weak,
+      isolation: isolated (any Actor)? = #isolation
     ) throws(ForwardingError) {
       let subscriber = Self.listed(listener)
       let held = _forwarding.lifetimeInList(lifetime)

@@ -20,8 +20,10 @@
 
     /// Subscribes a listener at a position.
     ///
+    /// The caller promises to use it where the listener may be used.
+    ///
     /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:)`.
-    public func subscribeListener(
+    @unsafe public func subscribeListener(
       _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
       try subscribe(listener, at: position, lifetime: lifetime)

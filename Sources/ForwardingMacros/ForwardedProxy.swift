@@ -21,23 +21,15 @@
   ///
   /// A proxy is `Sendable` if its protocol inherits from `Sendable`, or is marked
   /// `@Forwarded(sendable: true)`. If not, the compiler keeps it and its listeners in one
-  /// isolation domain.
-  public protocol ForwardedProxy: _ForwardedBase, SlotProxy {
+  /// isolation domain. A proxy of a global actor, such as `@MainActor`, conforms on that
+  /// actor only, and releases its listeners there.
+  public protocol ForwardedProxy: _ForwardedDescription, SlotProxy {
     /// The existential type of the protocol, such as `any DownloadDelegate`. With
     /// `@Forwarded(sendable: true)` it is `any DownloadDelegate & Sendable`.
     associatedtype Listener
-    /// The existential type of the protocol alone.
-    @_documentation(visibility: internal)
-    associatedtype _Conformer = Listener
     /// An enum with a case for each method of the protocol.
     associatedtype Requirement: RawRepresentable<Int>, CaseIterable, Hashable, Sendable
 
-    /// Declares the methods of the protocol, in order.
-    @_documentation(visibility: internal)
-    static func _declare(in methods: inout _ForwardedDeclarations<_Conformer>)
-    /// The protocol.
-    @_documentation(visibility: internal)
-    static var _protocol: _ForwardedProtocol<_Conformer> { get }
     /// The listener as a value of the protocol alone.
     @_documentation(visibility: internal)
     static func _conformer(_ listener: Listener) -> _Conformer
@@ -85,6 +77,8 @@
     ///     query, or when it is deinitialised.
     ///   - times: the number of calls, of any methods, after which the
     ///     subscription ends; nil for no limit.
+    ///   - isolation: the actor that the proxy and the listener belong to. Leave it out:
+    ///     with the caller's actor, the compiler refuses to use the listener elsewhere.
     /// - Returns: the subscription.
     /// - Throws: `ForwardingError` if the listener is refused: `duplicate` if the
     ///   configuration refuses duplicates, `dead` for a listener that is being
@@ -94,7 +88,8 @@
     @discardableResult
     public func subscribe(
       _ listener: Listener, at position: DynamicProxy.Position = .last,
-      lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
+      lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil,
+      isolation: isolated (any Actor)? = #isolation
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
       try _forwarding.subscribe(
         Self._conformer(listener), Self._protocol, at: position, lifetime: lifetime, times: times)

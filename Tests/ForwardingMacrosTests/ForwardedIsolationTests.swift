@@ -120,7 +120,7 @@
     }
 
     @Test func `a proxy of an actor may be kept anywhere`() async throws {
-      let proxy = WorkerProxy()
+      let proxy = await Task { @Elsewhere in WorkerProxy() }.value
       let listener = WorkerListener()
       try await Elsewhere.run { _ = try proxy.subscribe(listener) }
       await proxy.work(4)

@@ -31,6 +31,22 @@
     func rang() {}
   }
 
+  /// Notes whether it dies on the main actor. Not `Sendable`, although its protocol has an
+  /// actor.
+  private final class MainPainter {
+    // The main actor runs on the main queue, but on Linux not on one thread.
+    private static let isMain = DispatchSpecificKey<Bool>()
+    private let deaths: LocalListener.Deaths
+    init(_ deaths: LocalListener.Deaths) {
+      self.deaths = deaths
+      DispatchQueue.main.setSpecific(key: Self.isMain, value: true)
+    }
+    deinit { deaths.note(isHere: DispatchQueue.getSpecific(key: Self.isMain) == true) }
+  }
+  extension MainPainter: MainReleaseDelegate {
+    func rang() {}
+  }
+
   /// Notes on which thread it dies. Not `Sendable`.
   private final class LocalListener: ReleaseDelegate {
     final class Deaths: Sendable {
@@ -253,6 +269,17 @@
       let subscription = try proxy.subscribe(listener)
       #expect(subscription.isLive == true)
       #expect(subscription.proxy == nil && subscription.subscriber == nil)
+    }
+
+    @Test @MainActor func `a proxy of an actor releases its listeners there`() async throws {
+      var proxy: MainReleaseDelegateProxy? = MainReleaseDelegateProxy()
+      try proxy?.subscribe(MainPainter(deaths), lifetime: .strong)
+      try proxy?.setForwardTarget(MainPainter(deaths), lifetime: .strong)
+      let sent = Mutex(proxy)
+      proxy = nil
+      await Task.detached { sent.withLock { $0 = nil } }.value
+      for _ in 1...1000 where deaths.here + deaths.elsewhere < 2 { await Task.yield() }
+      #expect(deaths.here == 2 && deaths.elsewhere == 0)
     }
 
     @Test func `no subscription gives another thread the proxy or a listener`() throws {

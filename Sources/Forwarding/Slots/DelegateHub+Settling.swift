@@ -210,7 +210,7 @@ extension DelegateHub {
     replace(by: nil)
     do throws(ForwardingError) {
       if !other.list.contains(list) {
-        _ = try other.proxy.subscribeListener(proxy.asListener, at: .last, lifetime: .weak)
+        _ = try unsafe other.proxy.subscribeListener(proxy.asListener, at: .last, lifetime: .weak)
       }
     } catch {
       list.configuration.onError(error)
@@ -255,7 +255,8 @@ extension DelegateHub {
         if isDeliveringOnce && list.contains(subscriber) {
           candidate.isSubscriber = true
         } else {
-          let subscription = try proxy.subscribeListener(listener, at: .first, lifetime: .weak)
+          let subscription = try unsafe proxy.subscribeListener(
+            listener, at: .first, lifetime: .weak)
           // The configuration may ignore refusals.
           guard subscription.isLive else {
             if !(subscriber is DynamicProxy) { replace(by: nil) }

@@ -35,7 +35,8 @@ extension DelegateHub {
       }
       own.cancel()
       do throws(ForwardingError) {
-        let subscription = try proxy.subscribeListener(listener, at: position, lifetime: .weak)
+        let subscription = try unsafe proxy.subscribeListener(
+          listener, at: position, lifetime: .weak)
         change(adopted) { ($0.subscription, $0.isSubscriber) = (subscription, true) }
         return subscription
       } catch {
@@ -43,7 +44,7 @@ extension DelegateHub {
         throw error
       }
     }
-    return try proxy.subscribeListener(listener, at: position, lifetime: .weak)
+    return try unsafe proxy.subscribeListener(listener, at: position, lifetime: .weak)
   }
 
   /// Ends the subscriptions of a listener, as `DynamicProxy.unsubscribe(_:)`. If
@@ -122,7 +123,7 @@ extension DelegateHub {
   private func readopt(_ listener: Proxy.Listener, _ adopted: Adopted) {
     var subscription: DynamicProxy.Subscription?
     do throws(ForwardingError) {
-      subscription = try proxy.subscribeListener(listener, at: .first, lifetime: .weak)
+      subscription = try unsafe proxy.subscribeListener(listener, at: .first, lifetime: .weak)
     } catch {
       list.configuration.onError(error)
     }

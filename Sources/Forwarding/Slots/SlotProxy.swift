@@ -41,8 +41,11 @@ public protocol SlotProxy: AnyObject {
 
   /// Subscribes a listener.
   ///
+  /// The caller promises to use it where the listener may be used: a proxy of a
+  /// global actor is `Sendable`, though its listeners may not be.
+  ///
   /// - Throws: `ForwardingError` if the listener is refused.
-  func subscribeListener(
+  @unsafe func subscribeListener(
     _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime
   ) throws(ForwardingError) -> DynamicProxy.Subscription
 

@@ -202,7 +202,7 @@
     /// - Returns: the status.
     @inlinable
     @inline(__always)
-    @unsafe public static func deliver<Proxy: ForwardedProxy>(
+    @unsafe public static func deliver<Proxy: _ForwardedDescription>(
       _ proxy: Proxy.Type, _ method: Int, _ count: Int, throws extra: Int = -1,
       _ conformance: UInt, _ receiver: UInt, _ arguments: UInt, _ result: UInt, _ failure: UInt,
       _ body: (Proxy._Conformer, _ForwardedArguments) throws(_ForwardedMismatch) -> Void
@@ -225,7 +225,7 @@
     /// types.
     @inlinable
     @inline(__always)
-    @unsafe public static func deliver<Proxy: ForwardedProxy>(
+    @unsafe public static func deliver<Proxy: _ForwardedDescription>(
       _ proxy: Proxy.Type, _ method: Int, _ conformance: UInt, _ receiver: UInt,
       _ body: (Proxy._Conformer) throws(_ForwardedMismatch) -> Void
     ) {

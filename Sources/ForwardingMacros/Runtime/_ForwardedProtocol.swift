@@ -23,19 +23,19 @@
 
     /// Creates the description of the protocol of a proxy's class, which declares the
     /// methods.
-    public convenience init<Proxy: ForwardedProxy>(_ proxy: Proxy.Type)
+    public convenience init<Proxy: _ForwardedDescription>(_ proxy: Proxy.Type)
     where Proxy._Conformer == Listener {
       // Listeners of such a proxy are `any Listener & Sendable`.
       self.init(of: proxy, isConfined: !(proxy is any DeliveringProxy.Type))
     }
 
     /// Creates the description of a protocol that inherits from `Sendable`.
-    public convenience init<Proxy: ForwardedProxy>(_ proxy: Proxy.Type)
+    public convenience init<Proxy: _ForwardedDescription>(_ proxy: Proxy.Type)
     where Proxy._Conformer == Listener, Listener: Sendable {
       self.init(of: proxy, isConfined: false)
     }
 
-    private init<Proxy: ForwardedProxy>(of proxy: Proxy.Type, isConfined: Bool)
+    private init<Proxy: _ForwardedDescription>(of proxy: Proxy.Type, isConfined: Bool)
     where Proxy._Conformer == Listener {
       precondition(
         MemoryLayout<Listener>.size == 2 * MemoryLayout<UInt>.size,
@@ -53,7 +53,7 @@
     /// Whether a call of a method would reach a listener or, if the listener is a
     /// typed proxy, one of that proxy's listeners.
     internal func responds(_ listener: Listener, to method: Int) -> Bool {
-      let proxy = Words(listener).object as? any ForwardedProxy
+      let proxy = Words(listener).object as? any _ForwardedBase
       guard let core = proxy?._forwarding, core.family.includes(self) else {
         return implements(listener, method)
       }
@@ -93,7 +93,7 @@
       // Not under the lock, since casts and metadata accessors may run other
       // code.
       let made: FunctionTable? =
-        words.object is any ForwardedProxy ? nil : makeTable(implementations(listener))
+        words.object is any _ForwardedBase ? nil : makeTable(implementations(listener))
       return tables.withLock { tables in
         let table = tables[key] ?? made
         tables[key] = .some(table)
@@ -149,11 +149,11 @@
     /// the untyped proxy of a typed proxy.
     internal func subscriber(_ listener: Listener) -> AnyObject {
       let object = Words(listener).object
-      return (object as? any ForwardedProxy)?.untyped ?? object
+      return (object as? any _ForwardedBase)?.untyped ?? object
     }
   }
 
-  extension ForwardedProxy {
+  extension _ForwardedBase {
     fileprivate var untyped: DynamicProxy { _forwarding.proxy }
   }
 

@@ -22,7 +22,7 @@
     internal var declaration: DeclSyntax {
       """
       /// A typed proxy of `\(source.name)`: forwards each call to its listeners. Made by `@Forwarded`.
-      \(raw: source.availability.text)\(raw: isolation)\(raw: access)final class \(raw: source.proxy): \(source.name), \(raw: library)ForwardedProxy\(raw: delivering) {
+      \(raw: source.availability.text)\(raw: isolation)\(raw: access)final class \(raw: source.proxy): \(source.name), \(raw: conformances) {
       \(raw: members.joined(separator: "\n"))
       }
       """
@@ -39,14 +39,19 @@
         requirements,
         "  \(nonisolated)\(access)let _forwarding: \(core)",
         "  \(nonisolated)\(access)init(_forwarding: \(core)) { self._forwarding = _forwarding }",
-      ] + untyped + CallWriter(source, in: .proxy, of: source.proxy).members + [
+      ] + confined + CallWriter(source, in: .proxy, of: source.proxy).members + [
         "  \(nonisolated)\(access)static let _protocol = \(family)(\(source.proxy).self)",
         DeclarationWriter(source).function,
       ] + KeyWriter(source).members + source.methods.compactMap { $0.hiddenDefault(source) }
     }
 
-    private var delivering: String {
-      source.isSendable ? ", \(library)DeliveringProxy" : ""
+    /// On a global actor, only the description of the protocol can be used elsewhere.
+    private var conformances: String {
+      guard let actor = source.actor else {
+        return library + "ForwardedProxy" + (source.isSendable ? ", \(library)DeliveringProxy" : "")
+      }
+      return "\(library)_ForwardedDescription, \([actor].text)\(library)SlotProxy, "
+        + "\([actor].text)\(library)ForwardedProxy"
     }
 
     /// The types of listeners: of those that are called directly, and of all.
@@ -61,13 +66,15 @@
     }
 
     /// A class with a global actor is `Sendable`, but its untyped proxy must
-    /// forward only on that actor.
-    private var untyped: [String] {
+    /// forward only on that actor, and its listeners must be released there.
+    private var confined: [String] {
       if source.actor == nil { return [] }
       return [
         """
           /// The untyped proxy, for untyped subscribers and callers in C. The caller promises to forward on the actor.
           @unsafe \(access)var proxy: \(library)DynamicProxy { unsafe _forwarding.untyped }
+          // Releases the listeners that the proxy keeps alive.
+          isolated deinit {}
         """
       ]
     }

@@ -125,3 +125,29 @@ func subscribe(_ proxy: SentProxy, _ lonely: Lonely, _ onMain: OnMain) async thr
 func subscribe(_ proxy: AloneProxy, _ alone: any Alone) throws {
   _ = try proxy.subscribe(alone, on: MainActor.shared)  // error: on
 }
+
+@MainActor @Forwarded
+protocol OnScreen: AnyObject {
+  func draw()
+}
+
+func subscribe(_ proxy: OnScreenProxy, _ listener: any OnScreen) throws {
+  try proxy.subscribe(listener)  // error: 'OnScreenProxy' to 'ForwardedProxy'
+  _ = proxy.count  // error: 'OnScreenProxy' to 'ForwardedProxy'
+}
+
+@MainActor final class Canvas {
+  weak var delegate: (any OnScreen)?
+}
+
+func adopt(
+  _ canvas: Canvas, _ slot: ReferenceWritableKeyPath<Canvas, (any OnScreen)?>,
+  _ proxy: OnScreenProxy
+) {
+  _ = DelegateForwarder(canvas, slot, proxy: proxy)  // error: 'OnScreenProxy' to 'SlotProxy'
+}
+
+@MainActor func adoptedNowhere(_ canvas: Canvas) {
+  let forwarder = DelegateForwarder(canvas, \.delegate, isolation: nil, proxy: OnScreenProxy())
+  Task.detached { forwarder.recheck() }  // error: 'OnScreenProxy' to 'SlotProxy'
+}

@@ -92,3 +92,47 @@ func usedAfterwards(_ proxy: SentProxy) throws {
 @MainActor func onAnotherActor(_ proxy: SentProxy, _ onMain: OnMain) async throws {
   _ = try await proxy.subscribe(onMain, on: Elsewhere.shared)  // warning: risks causing data races
 }
+
+@MainActor @Forwarded
+protocol OnScreen: AnyObject {
+  func draw()
+}
+
+/// Conforms anywhere, so that its objects belong to whatever made them.
+final class Painter {
+  var count = 0
+}
+extension Painter: OnScreen {
+  func draw() { count += 1 }
+}
+
+@MainActor final class Canvas {
+  weak var delegate: (any OnScreen)?
+}
+
+@MainActor func allowed(_ proxy: OnScreenProxy, _ canvas: Canvas) throws {
+  let painter = Painter()
+  try proxy.subscribe(painter, lifetime: .strong)
+  try proxy.setForwardTarget(painter)
+  try DelegateForwarder(canvas, \.delegate, proxy: OnScreenProxy()).subscribe(painter)
+  proxy.draw()
+  painter.count += 1
+}
+
+@MainActor func usedElsewhereToo(_ proxy: OnScreenProxy) throws {
+  let painter = Painter()
+  try proxy.subscribe(painter)
+  Task.detached { painter.count += 1 }  // error: risks causing data races
+}
+
+@MainActor func targetUsedElsewhereToo(_ proxy: OnScreenProxy) throws {
+  let painter = Painter()
+  try proxy.setForwardTarget(painter)
+  Task.detached { painter.count += 1 }  // error: risks causing data races
+}
+
+@MainActor func adoptedAndUsedElsewhereToo(_ canvas: Canvas) throws {
+  let painter = Painter()
+  try DelegateForwarder(canvas, \.delegate, proxy: OnScreenProxy()).subscribe(painter)
+  Task.detached { painter.count += 1 }  // error: risks causing data races
+}
