@@ -23,7 +23,7 @@
 __attribute__((cold, noinline)) static fwd_status status_without_method(const fwd_proxy *proxy, fwd_selector selector,
                                                                         const char *name) {
   if (selector) name = fwd_selector_name(selector);
-  if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy", name);
+  if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy or batch", name);
   if (!*name) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding: no selector");
   if (proxy->ignores_unknown_selectors) return FWD_OK;
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);

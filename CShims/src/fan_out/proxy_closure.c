@@ -16,7 +16,12 @@ fwd_status fwd_function_signature(const fwd_proxy_method *method, int form, fwd_
                                   fwd_error *error) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   size_t count = compiled->argument_count - compiled->hidden_count;
-  if (form < FWD_FUNCTION_CONTEXT_LAST || form > (int)count + 1) {
+  if (form < FWD_FUNCTION_CONTEXT_LAST) {
+    return fwd_fail(error, FWD_OUT_OF_RANGE, 0,
+                    "the callback of \"%.100s\" has the form %d, expected a fwd_function_form",
+                    fwd_selector_name(method->selector), form);
+  }
+  if (form > (int)count + 1) {
     return fwd_fail(error, FWD_OUT_OF_RANGE, 0,
                     "the context pointer of \"%.100s\" has the index %d, expected at most %zu: the callback has %zu "
                     "other argument%s",

@@ -513,7 +513,7 @@ extension DynamicProxy.Position {
   /// The position that a C program passes.
   ///
   /// - Throws: `ForwardingError` with the code `indexOutOfRange` for a kind
-  ///   that does not exist.
+  ///   that does not exist, and for an index that no `Int` holds.
   fileprivate init(_ position: fwd_position, in proxy: DynamicProxy) throws(ForwardingError) {
     switch position.kind {
     case FWD_POSITION_LAST: self = .last
@@ -522,7 +522,14 @@ extension DynamicProxy.Position {
       self = DynamicProxy.Position(kind: .before(.subscription(position.anchor)))
     case FWD_POSITION_AFTER:
       self = DynamicProxy.Position(kind: .after(.subscription(position.anchor)))
-    case FWD_POSITION_INDEX: self = .index(position.index)
+    case FWD_POSITION_INDEX:
+      guard let index = Int(exactly: UInt(bitPattern: position.index)) else {
+        throw ForwardingError(
+          .indexOutOfRange,
+          "position \(UInt(bitPattern: position.index)), but the proxy has \(proxy.count) subscribers"
+        )
+      }
+      self = .index(index)
     case FWD_POSITION_PRIORITY: self = .priority(Int(position.priority))
     default:
       throw ForwardingError(

@@ -536,7 +536,7 @@ int c_interface_check_positions(void) {
       {{.kind = (fwd_position_kind)6}, FWD_OUT_OF_RANGE, "6 is no kind"},
       {{.kind = (fwd_position_kind)-1}, FWD_OUT_OF_RANGE, "is no kind"},
       {{.kind = FWD_POSITION_INDEX, .index = 8}, FWD_OUT_OF_RANGE, "position 8"},
-      {{.kind = FWD_POSITION_INDEX, .index = SIZE_MAX}, FWD_OUT_OF_RANGE, "subscribers"},
+      {{.kind = FWD_POSITION_INDEX, .index = SIZE_MAX}, FWD_OUT_OF_RANGE, "position 18446744073709551615,"},
       {{.kind = FWD_POSITION_BEFORE}, FWD_NOT_SUBSCRIBED, "anchor"},
       {{.kind = FWD_POSITION_AFTER, .anchor = ended}, FWD_NOT_SUBSCRIBED, "anchor"},
       {{.kind = FWD_POSITION_AFTER, .anchor = foreign.subscription}, FWD_NOT_SUBSCRIBED, "anchor"},
@@ -1249,6 +1249,7 @@ int c_interface_check_functions(void) {
   FAILS(FWD_OUT_OF_RANGE, fwd_proxy_function(proxy, ask, FWD_FUNCTION_CONTEXT_AT(3), &untouched, &error));
   CHECK(says(&error, FWD_OUT_OF_RANGE, "has the index 3, expected at most 2: the callback has 2 other arguments"));
   FAILS(FWD_OUT_OF_RANGE, fwd_proxy_function(proxy, ask, -2, &untouched, &error));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "has the form -2, expected a fwd_function_form"));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, NULL, FWD_FUNCTION_ARGUMENTS, &untouched, &error));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, NULL, &error));
   CHECK(untouched == (fwd_closure *)&error);
