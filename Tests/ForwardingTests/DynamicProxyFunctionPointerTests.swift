@@ -113,6 +113,12 @@ import Testing
       error?.description == """
         the context pointer of "ask:" has the index 2, expected at most 1: the callback has 1 other argument
         """)
+    let negative = #expect(throws: ForwardingError.self) {
+      try proxy.functionPointer(for: "ask:", context: .at(-1))
+    }
+    #expect(
+      negative?.description
+        == "the context pointer of \"ask:\" has a negative index, expected 0 to 1")
   }
 
   @Test func `a function pointer has a failure result of its own`() throws {

@@ -18,8 +18,8 @@ fwd_status fwd_function_signature(const fwd_proxy_method *method, int form, fwd_
   size_t count = compiled->argument_count - compiled->hidden_count;
   if (form < FWD_FUNCTION_CONTEXT_LAST) {
     return fwd_fail(error, FWD_OUT_OF_RANGE, 0,
-                    "the callback of \"%.100s\" has the form %d, expected a fwd_function_form",
-                    fwd_selector_name(method->selector), form);
+                    "the context pointer of \"%.100s\" has a negative index, expected 0 to %zu",
+                    fwd_selector_name(method->selector), count);
   }
   if (form > (int)count + 1) {
     return fwd_fail(error, FWD_OUT_OF_RANGE, 0,

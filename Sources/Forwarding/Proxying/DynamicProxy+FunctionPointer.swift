@@ -102,12 +102,13 @@ extension DynamicProxy.ContextPosition {
     case .none: FWD_FUNCTION_ARGUMENTS.rawValue
     case .first: FWD_FUNCTION_CONTEXT_FIRST.rawValue
     case .last: FWD_FUNCTION_CONTEXT_LAST.rawValue
-    // An index that is too small or too large for the shim's number is too large.
-    case .at(let index): index < 0 ? .max : Int32(clamping: min(index, .max - 1) + 1)
+    // An index that is too large for the shim's number is out of range anyway.
+    case .at(let index): index < 0 ? .min : Int32(clamping: min(index, .max - 1) + 1)
     }
   }
 
-  /// The position that a form says. Forms that do not exist are past the end.
+  /// The position that a form says. A negative form that does not exist is a
+  /// negative index.
   internal init(_ form: Int32) {
     switch form {
     case FWD_FUNCTION_ARGUMENTS.rawValue: self = .none

@@ -1249,7 +1249,7 @@ int c_interface_check_functions(void) {
   FAILS(FWD_OUT_OF_RANGE, fwd_proxy_function(proxy, ask, FWD_FUNCTION_CONTEXT_AT(3), &untouched, &error));
   CHECK(says(&error, FWD_OUT_OF_RANGE, "has the index 3, expected at most 2: the callback has 2 other arguments"));
   FAILS(FWD_OUT_OF_RANGE, fwd_proxy_function(proxy, ask, -2, &untouched, &error));
-  CHECK(says(&error, FWD_OUT_OF_RANGE, "has the form -2, expected a fwd_function_form"));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "has a negative index, expected 0 to 2"));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, NULL, FWD_FUNCTION_ARGUMENTS, &untouched, &error));
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_function(proxy, ask, FWD_FUNCTION_ARGUMENTS, NULL, &error));
   CHECK(untouched == (fwd_closure *)&error);
