@@ -195,27 +195,74 @@ extension Spy {
     of key: Method<Output, repeat each Argument>,
     sourceLocation: SourceLocation = #_sourceLocation
   ) -> [(repeat each Argument)] {
+    calls(of: key.selector, sourceLocation) { () throws(ForwardingError) in try reader(key) }
+  }
+
+  /// The first arguments of the calls of a method without a key, in the order in which
+  /// the spy received them: of a typed proxy's method that throws, or whose result has a
+  /// type that C does not have.
+  ///
+  /// ```swift
+  /// let save = StoreProxy.selector(for: .saveTo)
+  /// #expect(spy.calls(of: save, as: Int.self) == [1, 2])
+  /// #expect(spy.calls(of: save, as: Int.self, String.self).map(\.1) == ["a", "b"])
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - selector: the method. An issue is recorded if no protocol declares it.
+  ///   - types: the types of the first parameters. An issue is recorded if the method
+  ///     has others, or a parameter is `inout`.
+  ///   - sourceLocation: where these issues are recorded, and one for a call whose
+  ///     arguments are no values of the types, which is left out.
+  /// - Complexity: O(*n*) in the number of all calls.
+  public func calls<each Argument>(
+    of selector: MethodSelector, as types: repeat (each Argument).Type,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> [(repeat each Argument)] {
+    calls(of: selector, sourceLocation) { () throws(ForwardingError) in
+      let decode = try unsafe proxy.argumentDecoder(for: selector, repeat each types)
+      return try unsafe reader(selector, decode)
+    }
+  }
+
+  private func calls<each Argument>(
+    of selector: MethodSelector, _ location: SourceLocation,
+    _ reader: () throws(ForwardingError) -> Reader<repeat each Argument>
+  ) -> [(repeat each Argument)] {
     var calls: [(repeat each Argument)] = []
-    report(sourceLocation) { () throws(ForwardingError) in
-      let read = try reader(key)
-      let index = recorder.index(key.selector)
+    report(location) { () throws(ForwardingError) in
+      let read = try reader()
+      let index = recorder.index(selector)
       for record in recorder.records where record.method == index {
-        report(sourceLocation) { () throws(ForwardingError) in calls.append(try read(record)) }
+        report(location) { () throws(ForwardingError) in calls.append(try read(record)) }
       }
     }
     return calls
   }
 
+  /// Decodes the arguments of a call of one method.
+  internal typealias Reader<each Argument> =
+    (CallLog.Record) throws(ForwardingError) -> (repeat each Argument)
+
   /// Returns a function that decodes the arguments of a call of a method.
   internal func reader<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>
-  ) throws(ForwardingError) -> (CallLog.Record) throws(ForwardingError) -> (repeat each Argument) {
-    let decode = try unsafe proxy.argumentDecoder(for: key)
-    let method = recorder.methods[recorder.index(key.selector)]
+  ) throws(ForwardingError) -> Reader<repeat each Argument> {
+    try unsafe reader(key.selector, proxy.argumentDecoder(for: key))
+  }
+
+  @unsafe private func reader<each Argument>(
+    _ selector: MethodSelector,
+    _ decode:
+      @escaping (UnsafePointer<UnsafeMutableRawPointer>) throws(ForwardingError) -> (
+        repeat each Argument
+      )
+  ) throws(ForwardingError) -> Reader<repeat each Argument> {
+    let method = recorder.methods[recorder.index(selector)]
     var types: [Any.Type] = []
     repeat types.append((each Argument).self)
     if let refusal = method.refusal(of: types) {
-      throw ForwardingError(.signatureMismatch, selector: key.selector.name, refusal)
+      throw ForwardingError(.signatureMismatch, selector: selector.name, refusal)
     }
     // SAFETY: the caller passes records of the method. The spy keeps them.
     return { [self] record throws(ForwardingError) in

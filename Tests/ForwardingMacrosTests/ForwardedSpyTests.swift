@@ -16,6 +16,7 @@
     @DefaultResult(3) func limit() -> Int
     @DefaultResult("none") func title(_ row: Int) -> String
     func save(_ row: Int) throws
+    func swap(_ number: inout Int)
   }
 
   /// Spies of typed proxies.
@@ -80,6 +81,35 @@
       #expect(text.hasPrefix(#"unexpected call count:("a \"text\"")"#))
     }
 
+    @Test func `arguments are read by a selector, as the first or all`() throws {
+      proxy.named("a name that is not small", at: nil, list: [Tracked(1)])
+      let named = WatchedProxy.selector(for: .namedAtList)
+      #expect(spy.calls(of: named, as: String.self) == ["a name that is not small"])
+      let all = spy.calls(of: named, as: String.self, Point?.self, [Tracked].self)
+      #expect(all.map(\.1) == [nil] && all.map { $0.2.map(\.value) } == [[1]])
+      #expect(spy.calls(of: named).count == 1)
+    }
+
+    @Test func `other types than the method's are an issue`() throws {
+      proxy.named("a", at: nil, list: [])
+      var number = 1
+      proxy.swap(&number)
+      let texts = Mutex<[String]>([])
+      let named = WatchedProxy.selector(for: .namedAtList)
+      withKnownIssue {
+        #expect(spy.calls(of: named, as: [Int].self).isEmpty)
+        #expect(spy.calls(of: named, as: Int.self).isEmpty)
+        let more = spy.calls(of: named, as: String.self, Point?.self, [Tracked].self, Int.self)
+        #expect(more.count == 0)
+        #expect(spy.calls(of: WatchedProxy.selector(for: .swap), as: Int.self).isEmpty)
+        #expect(spy.calls(of: "unknown:", as: Int.self).isEmpty)
+      } matching: { issue in
+        texts.withLock { $0 += issue.comments.map(\.rawValue) }
+        return true
+      }
+      #expect(texts.withLock { $0.count } == 5, "\(texts.withLock(\.self))")
+    }
+
     @Test func `methods without a key get their results from closures`() throws {
       #expect(proxy.title(1) == "none")
       let title = try proxy.on(.title) { (row: Int) in "row \(row)" }
@@ -88,6 +118,8 @@
       let saving = try proxy.on(.save) { (row: Int) in throw Failure() }
       #expect(throws: Failure.self) { try proxy.save(2) }
       #expect(spy.description == "Spy of title:(1), title:(2), save:(1), save:(2)")
+      #expect(spy.calls(of: WatchedProxy.selector(for: .title), as: Int.self) == [1, 2])
+      #expect(spy.calls(of: WatchedProxy.selector(for: .save), as: Int.self) == [1, 2])
       spy.verify()
       title.cancel()
       saving.cancel()

@@ -78,10 +78,34 @@ extension DynamicProxy {
     UnsafePointer<UnsafeMutableRawPointer>
   ) throws(ForwardingError) -> (repeat each Argument) {
     try verify(key)
-    let coders = try argumentCoders(for: key, takesAll: true)
-    return { pointers throws(ForwardingError) in
-      var index = coders.first
-      return try unsafe (repeat coders.next(each coders.coders, pointers, &index))
+    return try unsafe argumentCoders(for: key, takesAll: true).decoder
+  }
+
+  /// Returns a function that decodes the first arguments of a method, as
+  /// `argumentDecoder(for:)` does.
+  ///
+  /// - Throws: `ForwardingError`: `unknownSelector` if no protocol declares the method,
+  ///   `wrongArgumentCount` and `typeMismatch` if it has other types.
+  @unsafe package func argumentDecoder<each Argument>(
+    for selector: MethodSelector, _ types: repeat (each Argument).Type
+  ) throws(ForwardingError) -> (
+    UnsafePointer<UnsafeMutableRawPointer>
+  ) throws(ForwardingError) -> (repeat each Argument) {
+    let signature = try method(for: selector).signature
+    return try unsafe ArgumentCoders<repeat each Argument>(
+      selector, signature, mayBeFewer: true
+    ).decoder
+  }
+}
+
+extension ArgumentCoders {
+  /// Decodes the arguments behind pointers to all of a signature's.
+  @unsafe fileprivate var decoder:
+    (UnsafePointer<UnsafeMutableRawPointer>) throws(ForwardingError) -> (repeat each Argument)
+  {
+    { pointers throws(ForwardingError) in
+      var index = first
+      return try unsafe (repeat next(each coders, pointers, &index))
     }
   }
 }
