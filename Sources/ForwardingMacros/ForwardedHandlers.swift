@@ -133,8 +133,16 @@
     ///   forwards to this one; `dead` if it is being deinitialised.
     public func setForwardTarget(
       _ listener: Listener, for scope: DynamicProxy.ForwardScope = .unhandled,
-      lifetime: DynamicProxy.Lifetime = .weak,
-      isolation: isolated (any Actor)? = #isolation
+      lifetime: DynamicProxy.Lifetime = .weak
+    ) throws(ForwardingError) {
+      try _setForwardTarget(listener, for: scope, lifetime: lifetime)
+    }
+
+    /// Sets the forward target. For the class of a proxy of a global actor, whose own
+    /// `setForwardTarget` is isolated.
+    @_documentation(visibility: internal)
+    public func _setForwardTarget(
+      _ listener: Listener, for scope: DynamicProxy.ForwardScope, lifetime: DynamicProxy.Lifetime
     ) throws(ForwardingError) {
       let subscriber = Self.listed(listener)
       let held = _forwarding.lifetimeInList(lifetime)

@@ -77,8 +77,6 @@
     ///     query, or when it is deinitialised.
     ///   - times: the number of calls, of any methods, after which the
     ///     subscription ends; nil for no limit.
-    ///   - isolation: the actor that the proxy and the listener belong to. Leave it out:
-    ///     with the caller's actor, the compiler refuses to use the listener elsewhere.
     /// - Returns: the subscription.
     /// - Throws: `ForwardingError` if the listener is refused: `duplicate` if the
     ///   configuration refuses duplicates, `dead` for a listener that is being
@@ -88,8 +86,17 @@
     @discardableResult
     public func subscribe(
       _ listener: Listener, at position: DynamicProxy.Position = .last,
-      lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil,
-      isolation: isolated (any Actor)? = #isolation
+      lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
+    ) throws(ForwardingError) -> DynamicProxy.Subscription {
+      try _subscribe(listener, at: position, lifetime: lifetime, times: times)
+    }
+
+    /// Subscribes a listener. For the class of a proxy of a global actor, whose own
+    /// `subscribe` is isolated.
+    @_documentation(visibility: internal)
+    public func _subscribe(
+      _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime,
+      times: Int?
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
       try _forwarding.subscribe(
         Self._conformer(listener), Self._protocol, at: position, lifetime: lifetime, times: times)

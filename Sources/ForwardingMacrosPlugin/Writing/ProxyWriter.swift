@@ -65,14 +65,22 @@
       ]
     }
 
-    /// A class with a global actor is `Sendable`, but its untyped proxy must
-    /// forward only on that actor, and its listeners must be released there.
+    /// The members of a class with a global actor. The class is `Sendable`, but its
+    /// untyped proxy must forward only on that actor, and its listeners must stay there.
+    /// An isolated function has the compiler keep its arguments on the actor, which the
+    /// same function of `ForwardedProxy` does not.
     private var confined: [String] {
       if source.actor == nil { return [] }
+      let proxy = library + "DynamicProxy"
+      let lifetime = "lifetime: \(proxy).Lifetime = .weak"
       return [
         """
           /// The untyped proxy, for untyped subscribers and callers in C. The caller promises to forward on the actor.
-          @unsafe \(access)var proxy: \(library)DynamicProxy { unsafe _forwarding.untyped }
+          @unsafe \(access)var proxy: \(proxy) { unsafe _forwarding.untyped }
+          /// Subscribes a listener, by default behind all others.
+          @discardableResult \(access)func subscribe(_ listener: Listener, at position: \(proxy).Position = .last, \(lifetime), times: Swift.Int? = nil) throws(\(library)ForwardingError) -> \(proxy).Subscription { try _subscribe(listener, at: position, lifetime: lifetime, times: times) }
+          /// Sets the object that gets calls which no listener handles.
+          \(access)func setForwardTarget(_ listener: Listener, for scope: \(proxy).ForwardScope = .unhandled, \(lifetime)) throws(\(library)ForwardingError) { try _setForwardTarget(listener, for: scope, lifetime: lifetime) }
           // Releases the listeners that the proxy keeps alive.
           isolated deinit {}
         """

@@ -132,7 +132,7 @@ protocol OnScreen: AnyObject {
 }
 
 func subscribe(_ proxy: OnScreenProxy, _ listener: any OnScreen) throws {
-  try proxy.subscribe(listener)  // error: 'OnScreenProxy' to 'ForwardedProxy'
+  try proxy.subscribe(listener)  // error: main actor-isolated instance method
   _ = proxy.count  // error: 'OnScreenProxy' to 'ForwardedProxy'
 }
 
