@@ -75,6 +75,10 @@
   /// write `@DatabaseActor`. In a module whose default isolation is an actor, mark
   /// the protocol `@MainActor` or `nonisolated`.
   ///
+  /// The proxy of a protocol with a global actor is created and used on that actor. Its
+  /// listeners belong to the actor. So all requirements, inherited ones too, must have the
+  /// same actor, unless the protocol inherits from `Sendable`.
+  ///
   /// ### For untyped callers
   ///
   /// The selector of a method is its name, then a colon for each argument with its

@@ -124,7 +124,12 @@
     /// The object that gets calls which no listener handles; nil if there is
     /// none, or it has died. If it is a typed proxy of a `Sendable` protocol,
     /// this is the untyped proxy that the typed one uses.
-    public var forwardTarget: AnyObject? { _forwarding.forwardTarget }
+    public var forwardTarget: AnyObject? { _forwardTarget }
+
+    /// The forward target. For the class of a proxy of a global actor, whose own
+    /// `forwardTarget` is isolated.
+    @_documentation(visibility: internal)
+    public var _forwardTarget: AnyObject? { _forwarding.forwardTarget }
 
     /// Sets the object that gets calls which no listener handles. Replaces an
     /// earlier one. See `DynamicProxy.setForwardTarget(_:table:for:lifetime:)`.

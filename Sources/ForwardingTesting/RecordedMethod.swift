@@ -233,6 +233,18 @@ extension RecordedMethod {
     return nil
   }
 
+  /// Says why the values that a typed proxy passes by address are not of some types; nil
+  /// if they are. The encoding has the name of a type, which some types share.
+  internal func mismatch(of types: [Any.Type]) -> String? {
+    for (index, (type, value)) in zip(types, requirement.swiftTypes?.values ?? []).enumerated() {
+      guard let value, value != type else { continue }
+      return """
+        parameter \(index + 1) of "\(selector)" has the type \(value), not \(type)
+        """
+    }
+    return nil
+  }
+
   /// The call as text, such as `move:by:(7, 0.5)`.
   @unsafe internal func text(of record: UnsafeMutableRawPointer) -> String {
     let arguments = steps.map { step -> String in

@@ -211,7 +211,7 @@ extension Spy {
   /// - Parameters:
   ///   - selector: the method. An issue is recorded if no protocol declares it.
   ///   - types: the types of the first parameters. An issue is recorded if the method
-  ///     has others, or a parameter is `inout`.
+  ///     has others. An `inout` parameter can only be read as an address.
   ///   - sourceLocation: where these issues are recorded, and one for a call whose
   ///     arguments are no values of the types, which is left out.
   /// - Complexity: O(*n*) in the number of all calls.
@@ -221,6 +221,11 @@ extension Spy {
   ) -> [(repeat each Argument)] {
     calls(of: selector, sourceLocation) { () throws(ForwardingError) in
       let decode = try unsafe proxy.argumentDecoder(for: selector, repeat each types)
+      var list: [Any.Type] = []
+      repeat list.append((each Argument).self)
+      if let refusal = recorder.methods[recorder.index(selector)].mismatch(of: list) {
+        throw ForwardingError(.signatureMismatch, selector: selector.name, refusal)
+      }
       return try unsafe reader(selector, decode)
     }
   }

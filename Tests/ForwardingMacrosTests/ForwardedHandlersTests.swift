@@ -3,8 +3,17 @@
 
 #if Macros
   import ForwardingMacros
+  import ForwardingTesting
   import Synchronization
   import Testing
+
+  private typealias TakesEscaping = (@escaping () -> Void) -> Void
+  private typealias TakesNonescaping = (() -> Void) -> Void
+
+  @Forwarded
+  private protocol HigherOrder: AnyObject {
+    func pass(_ body: @escaping TakesEscaping)
+  }
 
   /// Closures and signals of typed proxies.
   @Suite struct ForwardedHandlersTests {
@@ -301,6 +310,20 @@
       #expect(error { try other.setForwardTarget(delegates) }?.code == .cycle)
       delegates.removeForwardTarget()
       #expect(delegates.forwardTarget == nil && !delegates.responds(to: .downloadDidReceiveOf))
+    }
+
+    @Test func `types with one name are told apart`() throws {
+      let proxy = HigherOrderProxy()
+      #expect(String(describing: TakesEscaping.self) == String(describing: TakesNonescaping.self))
+      let wrong = error {
+        _ = try proxy.on(.pass) { (body: @escaping TakesNonescaping) in _ = body }
+      }
+      #expect(wrong?.code == .signatureMismatch)
+      let spy = try unsafe Spy(proxy.proxy)
+      proxy.pass { $0() }
+      let pass = HigherOrderProxy.selector(for: .pass)
+      withKnownIssue { #expect(spy.calls(of: pass, as: TakesNonescaping.self).count == 0) }
+      #expect(spy.calls(of: pass, as: TakesEscaping.self).count == 1)
     }
   }
 #endif

@@ -13,7 +13,7 @@
   typealias ElsewhereActor = Elsewhere
 
   @MainActor @Forwarded
-  protocol Screen: AnyObject {
+  protocol Screen: AnyObject, Sendable {
     func show(_ row: Int, _ isNew: Bool)
     func show(text: String) throws -> Int
     @Optional func hide(_ reason: String) -> Int

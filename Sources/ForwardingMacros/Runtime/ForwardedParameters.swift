@@ -38,10 +38,12 @@
     private static func check<Value>(
       _: Value.Type, _ method: ForwardedMethod, _ index: inout Int, _ fault: inout String?
     ) {
-      let expected = method.arguments[index]
+      let (expected, type) = (method.arguments[index], method.values[index])
       index += 1
       let (encoding, name) = ForwardedCoder<Value>().description
-      if encoding == expected || fault != nil { return }
+      // The encoding has the type's name. Some types share one: those of functions whose
+      // parameters are escaping or not.
+      if fault != nil || (encoding == expected && (type == nil || type == Value.self)) { return }
       let words = ForwardedEncoding.inWords(expected)
       fault = "has \(name) as parameter \(index), but the method has \(words)"
       if expected.hasPrefix("N") { fault! += ", which only listeners take" }

@@ -100,6 +100,24 @@
     }
   }
 
+  // The same for protocols of a global actor, whose listeners belong to that actor. Each
+  // protocol with an actor, or with `Sendable` listeners, brings an overload.
+  extension _ForwardedBase {
+    /// Accepts a parent.
+    public static func _confined<Home>(_: AnyObject.Type, to _: Home.Type) {}
+    /// Accepts a parent.
+    public static func _confined<Home>(_: (any Sendable).Type, to _: Home.Type) {}
+    /// Accepts a parent.
+    public static func _confined<Home>(_: (any AnyObject & Sendable).Type, to _: Home.Type) {}
+    /// Refuses other parents.
+    @available(
+      *, unavailable,
+      message:
+        "'@Forwarded' on a protocol with a global actor needs inherited protocols that have the same actor, since listeners belong to it; write the actor there, or inherit this protocol from 'Sendable'"
+    )
+    public static func _confined<Parent, Home>(_: Parent.Type, to _: Home.Type) {}
+  }
+
   // The same for protocols whose calls may be delivered later. Each protocol with
   // `@Forwarded(sendable: true)` brings an overload.
   extension _ForwardedBase {

@@ -33,6 +33,8 @@
     internal let isNonisolated: Bool
     /// Whether the proxy is `Sendable` although the protocol is not: `sendable: true`.
     internal let isSendable: Bool
+    /// Whether the protocol inherits from `Sendable` itself, so that all listeners are.
+    internal let isShared: Bool
     /// The inherited protocols, which have `@Forwarded` too.
     internal let parents: [Parent]
     internal let members: [Member]

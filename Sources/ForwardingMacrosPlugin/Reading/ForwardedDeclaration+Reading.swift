@@ -13,6 +13,14 @@
   // messages, and `SourceLine` makes the compiler report them at the user's
   // line.
 
+  extension ProtocolDeclSyntax {
+    /// Whether the protocol inherits from `Sendable` itself.
+    fileprivate var inheritsFromSendable: Bool {
+      let inherited = inheritanceClause?.inheritedTypes ?? []
+      return inherited.flatMap { $0.type.components }.contains { $0.isStandard(["Sendable"]) }
+    }
+  }
+
   extension ForwardedDeclaration {
     /// Parses a protocol; nil if it has a fault.
     internal init?(
@@ -30,6 +38,7 @@
       let actor = declaration.attributes.globalActor
       let parents = Self.readHead(declaration, in: context, &faults)
       let isSendable = Self.readSendable(attribute, actor, &faults)
+      let isShared = declaration.inheritsFromSendable
       if home.isNested { Self.checkAccess(declaration.modifiers, &faults) }
       var members: [Member] = []
       var methods: [Method] = []
@@ -45,6 +54,7 @@
             methods.append(member.methods[index])
             Self.checkNames(methods, member.name, &faults)
             if isSendable { Self.checkIsolation(member, index, &faults) }
+            if let actor, !isShared { Self.checkIsolation(member, index, on: actor, &faults) }
           }
           members.append(member)
         }
@@ -62,7 +72,7 @@
         isNonisolated: declaration.modifiers.contains {
           $0.name.tokenKind == .keyword(.nonisolated)
         },
-        isSendable: isSendable, parents: parents, members: members,
+        isSendable: isSendable, isShared: isShared, parents: parents, members: members,
         line: SourceLine(of: declaration.name, in: context))
     }
 
@@ -101,6 +111,22 @@
         "sendable", at: member.name,
         "the methods of a protocol with '@Forwarded(sendable: true)' are called where each listener "
           + "lives; remove '\(actor)' from the requirement, and conform to the protocol on that actor"
+      )
+    }
+
+    /// Refuses a requirement of a protocol with a global actor that is called elsewhere: any
+    /// thread may have the proxy, but its listeners belong to the actor.
+    private static func checkIsolation(
+      _ member: Member, _ index: Int, on actor: AttributeSyntax, _ faults: inout Faults
+    ) {
+      let marks = member.methods[index].marks
+      let isConcurrent = marks.attributes.contains { $0.name == "concurrent" }
+      let own = marks.actor.map { $0.name != actor.name } ?? false
+      guard index == 0, !marks.isolation.isEmpty || isConcurrent || own else { return }
+      faults.add(
+        "isolation", at: member.name,
+        "listeners of a protocol with '\(actor)' belong to that actor, but this requirement is called "
+          + "elsewhere; inherit the protocol from 'Sendable', or isolate the requirement as the protocol"
       )
     }
 

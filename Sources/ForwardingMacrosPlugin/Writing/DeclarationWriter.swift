@@ -190,8 +190,15 @@
     private func inherit(_ parent: ForwardedDeclaration.Parent) -> String {
       "\(parent.line.directive)    "
         + (source.isSendable ? "_sendable(of: (any \(parent.type)).self); " : "")
+        + confinement(parent)
         + "_methods.inherit(_family(of: (any \(parent.type)).self)) "
         + "{ $0 as any \(parent.type) }"
+    }
+
+    /// Checks that the methods of a parent are called on the protocol's actor, too.
+    private func confinement(_ parent: ForwardedDeclaration.Parent) -> String {
+      guard let actor = source.actor, !source.isShared else { return "" }
+      return "_confined((any \(parent.type)).self, to: \(actor.name).self); "
     }
 
     /// Tells which optional methods a listener has.

@@ -21,7 +21,7 @@
       let proxy = source.proxy(beside: type)
       let members =
         CallWriter(source, in: .protocol, of: proxy).members + queries(proxy)
-        + [family(of: type, proxy)] + sendability(of: type)
+        + [family(of: type, proxy)] + sendability(of: type) + confinement(of: type)
       return try ExtensionDeclSyntax(
         """
         \(raw: source.availability.text)\(raw: source.isNonisolated ? "nonisolated " : "")extension \(type.trimmed) where Self: ForwardingMacros._ForwardedBase {
@@ -37,7 +37,7 @@
       if source.members.isEmpty { return [] }
       let parameter = "for requirement: \(proxy).Requirement"
       return [
-        "  /** Whether a call of the method would reach a listener. */ @_disfavoredOverload \(head)"
+        "  /** Whether a call of the method would reach a listener. */ @_disfavoredOverload \(source.access)"
           + "func responds(to requirement: \(proxy).Requirement) -> Swift.Bool "
           + "{ _forwarding.responds(to: requirement.rawValue, of: \(proxy)._protocol) }",
         "  /** The name of a method for untyped callers and subscribers. */ @_disfavoredOverload \(head)"
@@ -50,6 +50,21 @@
     private func sendability(of type: some TypeSyntaxProtocol) -> [String] {
       if !source.isSendable { return [] }
       return ["  \(head)static func _sendable(of _: (any \(type.trimmedDescription)).Type) {}"]
+    }
+
+    /// The overload that tells the actor of the protocol to an inheriting protocol, and that
+    /// listeners are `Sendable` to one with any actor.
+    private func confinement(of type: some TypeSyntaxProtocol) -> [String] {
+      let name = type.trimmedDescription
+      if source.isShared {
+        return [
+          "  \(head)static func _confined<Home>(_: (any \(name)).Type, to _: Home.Type) {}"
+        ]
+      }
+      guard let actor = source.actor else { return [] }
+      return [
+        "  \(head)static func _confined(_: (any \(name)).Type, to _: \(actor.name).Type) {}"
+      ]
     }
 
     /// The overload by which the proxy of an inheriting protocol finds this

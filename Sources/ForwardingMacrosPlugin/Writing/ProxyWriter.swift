@@ -81,6 +81,8 @@
           @discardableResult \(access)func subscribe(_ listener: Listener, at position: \(proxy).Position = .last, \(lifetime), times: Swift.Int? = nil) throws(\(library)ForwardingError) -> \(proxy).Subscription { try _subscribe(listener, at: position, lifetime: lifetime, times: times) }
           /// Sets the object that gets calls which no listener handles.
           \(access)func setForwardTarget(_ listener: Listener, for scope: \(proxy).ForwardScope = .unhandled, \(lifetime)) throws(\(library)ForwardingError) { try _setForwardTarget(listener, for: scope, lifetime: lifetime) }
+          /// The object that gets calls which no listener handles.
+          \(access)var forwardTarget: Swift.AnyObject? { _forwardTarget }
           // Releases the listeners that the proxy keeps alive.
           isolated deinit {}
         """

@@ -61,7 +61,7 @@ protocol Mixed: AnyObject {
 }
 
 @MainActor @Forwarded
-protocol Screen: AnyObject {
+protocol Screen: AnyObject, Sendable {
   func show(_ row: Int)
   @Optional func hide() throws -> Int
   @available(*, deprecated) func old()

@@ -151,3 +151,23 @@ func adopt(
   let forwarder = DelegateForwarder(canvas, \.delegate, isolation: nil, proxy: OnScreenProxy())
   Task.detached { forwarder.recheck() }  // error: 'OnScreenProxy' to 'SlotProxy'
 }
+
+@Forwarded
+protocol Anywhere: AnyObject {
+  func call()
+}
+
+@MainActor @Forwarded
+protocol OfAnywhere: Anywhere {  // error: needs inherited protocols that have the same actor
+  func draw()
+}
+
+@MainActor @Forwarded
+protocol OfOnScreen: OnScreen {
+  func erase()
+}
+
+@MainActor @Forwarded
+protocol Scattered: AnyObject {
+  nonisolated func anywhere()  // error: this requirement is called elsewhere
+}

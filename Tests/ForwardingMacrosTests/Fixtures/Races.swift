@@ -136,3 +136,8 @@ extension Painter: OnScreen {
   try DelegateForwarder(canvas, \.delegate, proxy: OnScreenProxy()).subscribe(painter)
   Task.detached { painter.count += 1 }  // error: risks causing data races
 }
+
+@MainActor func targetReadElsewhere(_ proxy: OnScreenProxy) {
+  let target = proxy.forwardTarget as! Painter
+  Task.detached { target.count += 1 }  // error: risks causing data races
+}
