@@ -124,12 +124,12 @@
     /// The object that gets calls which no listener handles; nil if there is
     /// none, or it has died. If it is a typed proxy of a `Sendable` protocol,
     /// this is the untyped proxy that the typed one uses.
-    public var forwardTarget: AnyObject? { _forwardTarget }
+    public var forwardTarget: AnyObject? { unsafe _forwardTarget }
 
     /// The forward target. For the class of a proxy of a global actor, whose own
-    /// `forwardTarget` is isolated.
+    /// `forwardTarget` is isolated. The caller promises to use it on the actor.
     @_documentation(visibility: internal)
-    public var _forwardTarget: AnyObject? { _forwarding.forwardTarget }
+    @unsafe public var _forwardTarget: AnyObject? { _forwarding.forwardTarget }
 
     /// Sets the object that gets calls which no listener handles. Replaces an
     /// earlier one. See `DynamicProxy.setForwardTarget(_:table:for:lifetime:)`.
@@ -140,13 +140,14 @@
       _ listener: Listener, for scope: DynamicProxy.ForwardScope = .unhandled,
       lifetime: DynamicProxy.Lifetime = .weak
     ) throws(ForwardingError) {
-      try _setForwardTarget(listener, for: scope, lifetime: lifetime)
+      try unsafe _setForwardTarget(listener, for: scope, lifetime: lifetime)
     }
 
     /// Sets the forward target. For the class of a proxy of a global actor, whose own
-    /// `setForwardTarget` is isolated.
+    /// `setForwardTarget` is isolated. The caller promises that the listener stays on the
+    /// actor.
     @_documentation(visibility: internal)
-    public func _setForwardTarget(
+    @unsafe public func _setForwardTarget(
       _ listener: Listener, for scope: DynamicProxy.ForwardScope, lifetime: DynamicProxy.Lifetime
     ) throws(ForwardingError) {
       let subscriber = Self.listed(listener)

@@ -21,8 +21,8 @@
   ///
   /// A proxy is `Sendable` if its protocol inherits from `Sendable`, or is marked
   /// `@Forwarded(sendable: true)`. If not, the compiler keeps it and its listeners in one
-  /// isolation domain. A proxy of a global actor, such as `@MainActor`, conforms on that
-  /// actor only, and releases its listeners there.
+  /// isolation domain. A proxy of a global actor, such as `@MainActor`, is `Sendable` too,
+  /// but conforms on that actor only, and releases its listeners there.
   public protocol ForwardedProxy: _ForwardedDescription, SlotProxy {
     /// The existential type of the protocol, such as `any DownloadDelegate`. With
     /// `@Forwarded(sendable: true)` it is `any DownloadDelegate & Sendable`.
@@ -88,13 +88,13 @@
       _ listener: Listener, at position: DynamicProxy.Position = .last,
       lifetime: DynamicProxy.Lifetime = .weak, times: Int? = nil
     ) throws(ForwardingError) -> DynamicProxy.Subscription {
-      try _subscribe(listener, at: position, lifetime: lifetime, times: times)
+      try unsafe _subscribe(listener, at: position, lifetime: lifetime, times: times)
     }
 
     /// Subscribes a listener. For the class of a proxy of a global actor, whose own
-    /// `subscribe` is isolated.
+    /// `subscribe` is isolated. The caller promises that the listener stays on the actor.
     @_documentation(visibility: internal)
-    public func _subscribe(
+    @unsafe public func _subscribe(
       _ listener: Listener, at position: DynamicProxy.Position, lifetime: DynamicProxy.Lifetime,
       times: Int?
     ) throws(ForwardingError) -> DynamicProxy.Subscription {

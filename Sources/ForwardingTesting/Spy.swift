@@ -198,9 +198,9 @@ extension Spy {
     calls(of: key.selector, sourceLocation) { () throws(ForwardingError) in try reader(key) }
   }
 
-  /// The first arguments of the calls of a method without a key, in the order in which
-  /// the spy received them: of a typed proxy's method that throws, or whose result has a
-  /// type that C does not have.
+  /// The first arguments of the calls of a method that is named by its selector, in the
+  /// order in which the spy received them. For methods of a typed proxy that have no key:
+  /// those that throw, or whose result has a type that C does not have.
   ///
   /// ```swift
   /// let save = StoreProxy.selector(for: .saveTo)

@@ -65,8 +65,8 @@ extension DynamicProxy {
   ///   - owner: an object that owns the function. It may be the proxy.
   /// - Throws: `ForwardingError` with the codes `unknownSelector`; `dead` if the
   ///   proxy or the owner is being deinitialised; `policyMismatch` if `failure`
-  ///   does not fit the method's result; `indexOutOfRange` for a context past the
-  ///   end; `noExecutableMemory` if the system refuses memory for it;
+  ///   does not fit the method's result; `indexOutOfRange` for a context with a
+  ///   negative index or past the end; `noExecutableMemory` if the system refuses memory for it;
   ///   `outOfMemory`.
   public func functionPointer<Failure>(
     for selector: MethodSelector, context: ContextPosition = .none,

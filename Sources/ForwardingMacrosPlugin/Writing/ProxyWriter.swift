@@ -6,7 +6,8 @@
   internal import SwiftSyntaxBuilder
 
   // Whatever is the same for all protocols is in `ForwardedProxy` and in the folder
-  // Runtime of the library. The macro writes what depends on the protocol's types.
+  // Runtime of the library. The macro writes what depends on the protocol's types, and
+  // the functions of a proxy of a global actor that must be isolated.
 
   /// Writes the class of the typed proxy.
   internal struct ProxyWriter {
@@ -78,11 +79,11 @@
           /// The untyped proxy, for untyped subscribers and callers in C. The caller promises to forward on the actor.
           @unsafe \(access)var proxy: \(proxy) { unsafe _forwarding.untyped }
           /// Subscribes a listener, by default behind all others.
-          @discardableResult \(access)func subscribe(_ listener: Listener, at position: \(proxy).Position = .last, \(lifetime), times: Swift.Int? = nil) throws(\(library)ForwardingError) -> \(proxy).Subscription { try _subscribe(listener, at: position, lifetime: lifetime, times: times) }
+          @discardableResult \(access)func subscribe(_ listener: Listener, at position: \(proxy).Position = .last, \(lifetime), times: Swift.Int? = nil) throws(\(library)ForwardingError) -> \(proxy).Subscription { try unsafe _subscribe(listener, at: position, lifetime: lifetime, times: times) }
           /// Sets the object that gets calls which no listener handles.
-          \(access)func setForwardTarget(_ listener: Listener, for scope: \(proxy).ForwardScope = .unhandled, \(lifetime)) throws(\(library)ForwardingError) { try _setForwardTarget(listener, for: scope, lifetime: lifetime) }
+          \(access)func setForwardTarget(_ listener: Listener, for scope: \(proxy).ForwardScope = .unhandled, \(lifetime)) throws(\(library)ForwardingError) { try unsafe _setForwardTarget(listener, for: scope, lifetime: lifetime) }
           /// The object that gets calls which no listener handles.
-          \(access)var forwardTarget: Swift.AnyObject? { _forwardTarget }
+          \(access)var forwardTarget: Swift.AnyObject? { unsafe _forwardTarget }
           // Releases the listeners that the proxy keeps alive.
           isolated deinit {}
         """

@@ -133,6 +133,8 @@ protocol OnScreen: AnyObject {
 
 func subscribe(_ proxy: OnScreenProxy, _ listener: any OnScreen) throws {
   try proxy.subscribe(listener)  // error: main actor-isolated instance method
+  proxy.unsubscribeAll()  // error: 'OnScreenProxy' to 'ForwardedProxy'
+  _ = OnScreenProxy()  // error: 'OnScreenProxy' to 'ForwardedProxy'
   _ = proxy.count  // error: 'OnScreenProxy' to 'ForwardedProxy'
 }
 
