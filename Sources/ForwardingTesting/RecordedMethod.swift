@@ -220,6 +220,7 @@ extension RecordedMethod {
   /// A pointer is recorded as an address. What it points to may be gone, so it is not
   /// read as anything else.
   internal func refusal(of types: [Any.Type]) -> String? {
+    if let mismatch = mismatch(of: types) { return mismatch }
     for (step, type) in zip(steps, types) where step.form == .word {
       let encoding = requirement.signature.arguments[step.index].encoding
       guard encoding.kind == .cString || encoding.kind == .pointer,
@@ -235,7 +236,7 @@ extension RecordedMethod {
 
   /// Says why the values that a typed proxy passes by address are not of some types; nil
   /// if they are. The encoding has the name of a type, which some types share.
-  internal func mismatch(of types: [Any.Type]) -> String? {
+  private func mismatch(of types: [Any.Type]) -> String? {
     for (index, (type, value)) in zip(types, requirement.swiftTypes?.values ?? []).enumerated() {
       guard let value, value != type else { continue }
       return """
