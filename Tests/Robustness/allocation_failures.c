@@ -46,6 +46,12 @@ static void settle(void) {
   for (size_t i = 0; i < closure_count; i++) fwd_closure_destroy(closures[i]);
 }
 
+/// Routes calls through libffi, or stops doing so. Signatures made meanwhile have a block more.
+static void use_libffi(bool forced) {
+  fwd_use_libffi(forced);
+  settle();
+}
+
 // MARK: Attempts
 
 /// A function under test, with its arguments and results.
@@ -1159,11 +1165,11 @@ static void try_functions(void) {
   self.subject = "fwd_proxy_closure_create, with a context";
   self.form = FWD_FUNCTION_CONTEXT_LAST;
   EXPECT(try_each(self) > 0);
-  fwd_use_libffi(true);
+  use_libffi(true);
   self.absorbs = false;
   self.subject = "fwd_proxy_closure_create, by libffi";
   EXPECT(try_each(self) > 0);
-  fwd_use_libffi(false);
+  use_libffi(false);
 }
 
 // MARK: Owned functions
@@ -1244,11 +1250,11 @@ static void try_owned_functions(void) {
   self.hold = FWD_HOLD_WEAK;
   self.failure_result = &failure;
   EXPECT(try_each(self) > 0);
-  fwd_use_libffi(true);
+  use_libffi(true);
   self.absorbs = false;
   self.subject = "fwd_owned_function_create, by libffi";
   EXPECT(try_each(self) > 0);
-  fwd_use_libffi(false);
+  use_libffi(false);
   EXPECT(buried > 6);
 }
 
@@ -1308,9 +1314,18 @@ static void call_without_allocating(void) {
   void *arguments[] = {&left, &right}, *large_arguments[] = {&large};
   fwd_layout layout;
 
-  arm(0);
-  check_begin("fwd_call by libffi, which does not allocate");
   fwd_use_libffi(true);
+  arm(0);
+  check_begin("the first fwd_call by libffi, without memory: its plan makes the call");
+  EXPECT(fwd_call(small_signature, (void (*)(void))add, arguments, &sum) == FWD_OK && sum == 5);
+  EXPECT(injected && requests == 1);
+  arm(2);
+  check_begin("the first fwd_call by libffi");
+  EXPECT(fwd_call(small_signature, (void (*)(void))add, arguments, &sum) == FWD_OK && sum == 5);
+  EXPECT(fwd_call(large_signature, (void (*)(void))pass, large_arguments, &large) == FWD_OK);
+  EXPECT(requests == 2);
+  arm(0);
+  check_begin("fwd_call by libffi, which does not allocate after that");
   EXPECT(fwd_call(small_signature, (void (*)(void))add, arguments, &sum) == FWD_OK && sum == 5);
   EXPECT(fwd_call(large_signature, (void (*)(void))pass, large_arguments, &large) == FWD_OK);
   EXPECT(requests == 0);
@@ -1406,8 +1421,9 @@ int main(void) {
   try_closures();
   fan_out_deep();
   settle();
-  // libffi's closures are reused and never freed. After the second call no more are allocated.
-  settle();
+  // libffi's closures are reused and never freed. After this no more are allocated.
+  use_libffi(true);
+  use_libffi(false);
   long before = live;
 
   try_closures();

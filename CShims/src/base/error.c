@@ -7,12 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/small_code.h"
 #include "fwd_error.h"
 
 // The calling thread's last error. Functions without an error parameter report through it. It is static storage, so
 // reporting an error never allocates and cannot fail.
 static _Thread_local fwd_error last;
 static _Thread_local fwd_error_detail last_detail;
+
+FWD_SMALL_CODE_BEGIN
 
 fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...) {
   va_list arguments;
@@ -39,6 +42,8 @@ fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const ch
 fwd_status fwd_error_set(fwd_error *error, fwd_status status, size_t offset, const char *message) {
   return fwd_fail(error, status, offset, "%s", message);
 }
+
+FWD_SMALL_CODE_END
 
 void fwd_error_last(fwd_error *error) { *error = last; }
 

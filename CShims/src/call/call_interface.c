@@ -12,6 +12,7 @@
 #include "abi/missing.h"
 #include "abi/refusal.h"
 #include "base/error.h"
+#include "base/small_code.h"
 #include "base/word.h"
 #include "encoding/promotions.h"
 #include "fwd_lock.h"
@@ -19,7 +20,8 @@
 struct fwd_cif {
   /// NULL if there is none.
   fwd_call_plan *plan;
-  fwd_ffi_interface *ffi;
+  /// NULL until it is first needed. With a plan that is seldom, and making it is a fifth of making a signature.
+  _Atomic(fwd_ffi_interface *) ffi;
   /// NULL on machines of the generic port.
   fwd_placement *placement;
   /// Retained: the plan refers to it.
@@ -98,17 +100,44 @@ static fwd_status check(const fwd_encoding *encoding, fwd_error *error) {
 
 // MARK: Creation
 
+FWD_SMALL_CODE_BEGIN
+
+/// The encoding that calls follow.
+static const fwd_encoding *passed(const fwd_cif *cif) { return cif->promoted ? cif->promoted : cif->encoding; }
+
 static fwd_status prepare(fwd_cif *cif, fwd_error *error) {
-  if (fwd_encoding_is_variadic(cif->encoding)) {
-    fwd_status status = fwd_encoding_promote(cif->encoding, &cif->promoted, error);
-    if (status != FWD_OK) return status;
-  }
-  const fwd_encoding *passed = cif->promoted ? cif->promoted : cif->encoding;
-  fwd_status status = fwd_placement_create(passed, &cif->placement, error);
-  if (status == FWD_OK) status = fwd_ffi_interface_create(passed, cif->placement, &cif->ffi, error);
+  fwd_status status = FWD_OK;
+  if (fwd_encoding_is_variadic(cif->encoding)) status = fwd_encoding_promote(cif->encoding, &cif->promoted, error);
+  if (status == FWD_OK) status = fwd_placement_create(passed(cif), &cif->placement, error);
   // A plan's callers do not set al, which a variadic function of x86-64 reads.
-  if (status == FWD_OK && !cif->promoted) status = fwd_call_plan_create(cif->placement, passed, &cif->plan, error);
-  return status;
+  if (status == FWD_OK && !cif->promoted) {
+    status = fwd_call_plan_create(cif->placement, passed(cif), &cif->plan, error);
+  }
+  bool forced = atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  if (status != FWD_OK || (cif->plan && !forced)) return status;
+  // Calls will need libffi, which may refuse the types. It takes all that a plan can call.
+  const fwd_ffi_interface *ffi;
+  return fwd_cif_ffi(cif, &ffi, error);
+}
+
+fwd_status fwd_cif_ffi(const fwd_cif *cif, const fwd_ffi_interface **ffi, fwd_error *error) {
+  // Acquire: what another thread has made is complete.
+  fwd_ffi_interface *found = atomic_load_explicit(&cif->ffi, memory_order_acquire);
+  if (__builtin_expect(!found, 0)) {
+    fwd_ffi_interface *made;
+    fwd_status status = fwd_ffi_interface_create(passed(cif), cif->placement, &made, error);
+    if (status != FWD_OK) return status;
+    // Release: a thread that finds it finds it complete. If two threads have made one, the first stays.
+    fwd_cif *changed = (fwd_cif *)(uintptr_t)cif;
+    if (atomic_compare_exchange_strong_explicit(&changed->ffi, &found, made, memory_order_acq_rel,
+                                                memory_order_acquire)) {
+      found = made;
+    } else {
+      fwd_ffi_interface_release(made);
+    }
+  }
+  *ffi = found;
+  return FWD_OK;
 }
 
 fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error *error) {
@@ -130,12 +159,14 @@ fwd_status fwd_cif_create(const fwd_encoding *encoding, fwd_cif **cif, fwd_error
 void fwd_cif_destroy(fwd_cif *cif) {
   if (!cif) return;
   free(cif->plan);
-  fwd_ffi_interface_release(cif->ffi);
+  fwd_ffi_interface_release(atomic_load_explicit(&cif->ffi, memory_order_relaxed));
   free(cif->placement);
   fwd_encoding_release(cif->encoding);
   fwd_encoding_release(cif->promoted);
   free(cif);
 }
+
+FWD_SMALL_CODE_END
 
 // MARK: Calls
 
@@ -147,16 +178,16 @@ __attribute__((noinline)) static fwd_status call_variadic(const fwd_cif *cif, vo
   size_t count = fwd_encoding_type(cif->encoding, 0)->child_count - 1;
   size_t named_count = fwd_encoding_named_count(cif->encoding);
   // There is a named argument, so neither array is empty.
-  void *passed[count];
+  void *addresses[count];
   union promoted {
     int integer;
     double number;
   } promoted[count];
   for (size_t i = 0; i < count; i++) {
     type = fwd_encoding_type(cif->encoding, type->next_sibling);
-    passed[i] = arguments[i];
+    addresses[i] = arguments[i];
     if (i < named_count || !fwd_promoted_letter(type)) continue;
-    passed[i] = &promoted[i];
+    addresses[i] = &promoted[i];
     if (type->kind == FWD_TYPE_FLOAT) {
       float number;
       memcpy(&number, arguments[i], sizeof number);
@@ -166,24 +197,26 @@ __attribute__((noinline)) static fwd_status call_variadic(const fwd_cif *cif, vo
       promoted[i].integer = (int)word;
     }
   }
-  return fwd_ffi_call(cif->ffi, function, passed, result);
+  return fwd_ffi_call(atomic_load_explicit(&cif->ffi, memory_order_relaxed), function, addresses, result);
 }
 
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
   const fwd_call_plan *plan = cif->plan;
   if (__builtin_expect(cif->promoted != NULL, 0)) return call_variadic(cif, function, arguments, result);
   // Relaxed: the switch orders nothing.
-  if (!plan || atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
-    return fwd_ffi_call(cif->ffi, function, arguments, result);
+  if (plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
+    return plan->checked(plan, function, arguments, result);
   }
+  const fwd_ffi_interface *ffi;
+  fwd_status status = fwd_cif_ffi(cif, &ffi, NULL);
+  if (status == FWD_OK) return fwd_ffi_call(ffi, function, arguments, result);
+  // No memory to tell libffi of the function. The plan makes the same call.
   return plan->checked(plan, function, arguments, result);
 }
 
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
 
 const fwd_placement *fwd_cif_placement(const fwd_cif *cif) { return cif->placement; }
-
-const fwd_ffi_interface *fwd_cif_ffi(const fwd_cif *cif) { return cif->ffi; }
 
 bool fwd_cif_is_variadic(const fwd_cif *cif) { return cif->promoted != NULL; }
 

@@ -14,7 +14,8 @@
 
 struct fwd_ffi_interface;
 
-/// What a call needs to know, worked out once. It is immutable, so threads share it.
+/// What a call needs to know, worked out once. Threads share it: it does not change, except that what libffi is told is
+/// made when it is first needed.
 typedef struct fwd_cif fwd_cif;
 
 /// Prepares calls of the function that the root of `encoding` (a FWD_TYPE_FUNCTION) describes. Refuses types that cannot
@@ -36,11 +37,13 @@ extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
 /// Gives what `fwd_call` reads for functions of this interface. Valid as long as the interface.
 fwd_jump_head fwd_cif_call_head(const fwd_cif *cif);
 
-/// Gives the plan, placement or libffi interface. The first two are NULL if there is none. Valid as long as the
-/// interface.
+/// Gives the plan or placement, or NULL if there is none. Valid as long as the interface.
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);
 const fwd_placement *fwd_cif_placement(const fwd_cif *cif);
-const struct fwd_ffi_interface *fwd_cif_ffi(const fwd_cif *cif);
+
+/// Gives what libffi is told of the function; any thread may ask. Valid as long as the interface. FWD_OK, or
+/// FWD_NO_MEMORY.
+fwd_status fwd_cif_ffi(const fwd_cif *cif, const struct fwd_ffi_interface **ffi, fwd_error *error);
 
 /// Whether the function is variadic. Such an interface has no plan, and makes no closures.
 bool fwd_cif_is_variadic(const fwd_cif *cif);

@@ -100,7 +100,9 @@ fwd_status fwd_cif_closure_create_dropping(const fwd_cif *cif, size_t dropped, f
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a closure");
   fwd_entry entry;
   if (!take_compiled(cif, dropped, &entry)) {
-    fwd_status status = fwd_ffi_entry_take(fwd_cif_ffi(cif), dropped, &entry, error);
+    const fwd_ffi_interface *ffi;
+    fwd_status status = fwd_cif_ffi(cif, &ffi, error);
+    if (status == FWD_OK) status = fwd_ffi_entry_take(ffi, dropped, &entry, error);
     if (status != FWD_OK) {
       free(made);
       return status;

@@ -13,6 +13,7 @@
 
 #include "abi/libffi/pieces.h"
 #include "base/error.h"
+#include "base/small_code.h"
 #include "base/word.h"
 
 /// Used again and never freed: a stale call that has left the slot still looks at its domain.
@@ -32,6 +33,8 @@ typedef struct ffi_entry {
 } ffi_entry;
 
 // MARK: Trampolines
+
+FWD_SMALL_CODE_BEGIN
 
 /// libffi has a mutex of its own for these, which a child of fork(2) finds locked for good if another thread held it. A
 /// fork waits until nobody holds this lock.
@@ -104,6 +107,8 @@ void fwd_ffi_entry_give_back(fwd_entry entry) {
   // With a stale call inside each of the others, the new one finds no room and is never freed.
   if (evicted) free_entry(evicted);
 }
+
+FWD_SMALL_CODE_END
 
 // MARK: Entry
 
@@ -192,6 +197,8 @@ static void enter(ffi_cif *ffi, void *returned, void **pieces, void *user_data) 
 
 // MARK: Creation
 
+FWD_SMALL_CODE_BEGIN
+
 fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, size_t dropped, fwd_entry *entry, fwd_error *error) {
   ffi_entry *made = take_spare();
   if (!made) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a closure");
@@ -220,3 +227,5 @@ fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, size_t dropped
   memcpy(&entry->function, &code, sizeof code);
   return FWD_OK;
 }
+
+FWD_SMALL_CODE_END

@@ -3,6 +3,10 @@
 
 #include "abi/libffi/pieces.h"
 
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
+
 void fwd_ffi_add_piece(fwd_ffi_interface *interface, ffi_type *type, fwd_piece piece) {
   fwd_piece *added = &interface->pieces[interface->piece_count];
   *added = piece;
@@ -19,3 +23,5 @@ void fwd_ffi_add_piece(fwd_ffi_interface *interface, ffi_type *type, fwd_piece p
   }
   interface->piece_count++;
 }
+
+FWD_SMALL_CODE_END

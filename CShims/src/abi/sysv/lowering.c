@@ -5,8 +5,11 @@
 /// registers, which it cannot place wrongly.
 
 #include "abi/libffi/pieces.h"
+#include "base/small_code.h"
 
 #if FWD_PLACES_SYSV
+
+FWD_SMALL_CODE_BEGIN
 
 // MARK: libffi types with a preset size, which it does not lay out
 
@@ -91,5 +94,7 @@ fwd_status fwd_lower(fwd_ffi_interface *interface, const fwd_encoding *encoding,
   for (uint32_t i = 0; i < placement->part_count; i++) lower_part(interface, &placement->parts[i]);
   return FWD_OK;
 }
+
+FWD_SMALL_CODE_END
 
 #endif
