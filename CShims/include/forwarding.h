@@ -158,7 +158,7 @@ extern "C" {
 
 /// The number of the form in which `fwd_call` reads a signature. It changes when `fwd_call_head`, the values of
 /// `fwd_call_result` or the convention of `fwd_call_jump` change.
-#define FWD_INLINE_ABI 1
+#define FWD_INLINE_ABI 2
 
 /// Returns the version of the library that the program runs with, as `FWD_VERSION` has it.
 FWD_API uint32_t fwd_version(void);
@@ -413,7 +413,7 @@ FWD_API FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signatu
                                        void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 
 /// Does what `fwd_call` does, but is not inline. Use it where the inline code of `fwd_call` would make the program too
-/// large. `fwd_call` uses it if the signature has no jump, or the jump refuses the call.
+/// large. `fwd_call` uses it if the signature has no jump.
 FWD_API fwd_status fwd_call_any(const fwd_signature *FWD_NULLABLE signature, void (*FWD_NULLABLE function)(void),
                                 void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 
@@ -439,13 +439,12 @@ typedef struct fwd_call_returned {
 /// Loads the registers and jumps to the function, which returns to the caller of the jump. If the function has arguments on
 /// the stack, it pushes these and calls the function instead.
 ///
-/// A jump refuses the call if an argument has no address, or if the result is in memory and `result` is NULL: it sets
-/// `*is_refused`, which must be false before, and calls nothing. The returned value then has no meaning. `result` is
-/// used for results in memory only.
-typedef fwd_call_returned (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head,
-                                           void (*FWD_NONNULL function)(void),
+/// If an argument has no address, the jump calls nothing: it sets `*status`, which must be `FWD_OK` before, and what it returns
+/// has no meaning. `result` is used for results in memory only. If it is NULL for one, the library provides the memory.
+typedef fwd_call_returned (*fwd_call_jump)(const fwd_call_head *FWD_NONNULL head, void *FWD_NULLABLE result,
                                            void *FWD_NONNULL const *FWD_NULLABLE arguments,
-                                           bool *FWD_NONNULL is_refused, void *FWD_NULLABLE result);
+                                           fwd_status *FWD_NONNULL status,
+                                           void (*FWD_NONNULL function)(void));
 
 /// Which bytes of the registers are the result. The order is that of the tests in `fwd_call`.
 typedef enum fwd_call_result {
@@ -508,7 +507,7 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signa
 #else
   const fwd_call_head *head = (const fwd_call_head *)signature;
 #endif
-  bool is_refused = false;
+  fwd_status status = FWD_OK;
   fwd_call_jump jump;
   fwd_call_returned returned;
   // Separate tests: compilers make slower code from a combined one.
@@ -517,10 +516,9 @@ FWD_INLINE FWD_JUMPS fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signa
   // Relaxed: a call at the same time as `fwd_use_libffi` may go either way.
   jump = __atomic_load_n(head->jump, __ATOMIC_RELAXED);
   if (__builtin_expect(!jump, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
-  returned = jump(head, function, arguments, &is_refused, result);
-  // The library names the missing argument, or provides memory for a result that is not wanted.
-  if (__builtin_expect(is_refused, 0)) FWD_CALL_SLOWLY(signature, function, arguments, result);
-  if (!result) return FWD_OK;
+  returned = jump(head, result, arguments, &status, function);
+  if (!result) return status;
+  if (__builtin_expect(status != FWD_OK, 0)) return status;
   // Hides the size of the result from the compiler, which would warn of overflows in stores that are never made.
   __asm__("" : "+r"(result));
   // `<=` instead of `==`: compilers turn tests for equality into a jump table, which is slower.

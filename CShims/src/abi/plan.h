@@ -73,7 +73,7 @@ typedef void (*fwd_filled_call)(const fwd_call_plan *plan, void (*function)(void
 /// The first member of a signature: `fwd_call` reads `head`, the jump that it finds there reads the rest.
 typedef struct fwd_jump_head {
   fwd_call_head head;
-  /// The arguments that the registers are loaded from, a byte for each register: vector registers first.
+  /// The arguments that the registers are loaded from, a byte for each register, in the order of loading.
   uint64_t order;
   const fwd_call_plan *plan;
 } fwd_jump_head;

@@ -243,8 +243,8 @@ void fwd_use_libffi(bool forced) {
   fwd_lock_unlock(&lock);
 }
 
-// Read before main, so that calls need not ask whether it has been read.
+// Before main, so that calls need not ask whether the environment has been read.
 __attribute__((constructor)) static void read_environment(void) {
   const char *asked = getenv("FWD_CALL");
-  if (asked && strcmp(asked, "libffi") == 0) fwd_use_libffi(true);
+  fwd_use_libffi(asked && strcmp(asked, "libffi") == 0);
 }

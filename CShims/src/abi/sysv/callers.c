@@ -95,25 +95,24 @@ void fwd_call_plan_store(const fwd_call_plan *plan, fwd_call_returned returned, 
 // MARK: Callers by a jump
 
 static inline fwd_call_returned jump(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
-                                     void *result, bool *is_refused) {
-  return plan->jump(&plan->head.head, function, arguments, is_refused, result);
+                                     void *result, fwd_status *status) {
+  return plan->jump(&plan->head.head, result, arguments, status, function);
 }
 
 FWD_CALLS_ANY_TYPE static fwd_status jump_checked(const fwd_call_plan *plan, void (*function)(void),
                                                   void *const *arguments, void *result) {
-  bool is_refused = false, is_in_memory = plan->result == FWD_RESULT_MEMORY;
-  if (is_in_memory && !result) return fwd_call_plan_discard(plan, function, arguments);
-  fwd_call_returned returned = jump(plan, function, arguments, result, &is_refused);
-  if (is_refused) return fwd_call_plan_fail(plan, arguments);
-  if (result && !is_in_memory && plan->result != FWD_RESULT_VOID) store_mixed(plan, returned, result);
+  fwd_status status = FWD_OK;
+  fwd_call_returned returned = jump(plan, function, arguments, result, &status);
+  if (status != FWD_OK || !result || plan->result == FWD_RESULT_MEMORY || plan->result == FWD_RESULT_VOID) return status;
+  store_mixed(plan, returned, result);
   return FWD_OK;
 }
 
-// All arguments have addresses, so these jumps are never refused. A local variable for that would take stack at each level of
-// a recursion, and keep the first of these functions from making a tail call.
+// All arguments have addresses, so these calls are never refused. A local variable for the status would take stack at each
+// level of a recursion, and keep the first of these functions from making a tail call.
 
 /// Never written.
-static bool never_refused;
+static fwd_status never_refused;
 
 /// For results in memory, and none.
 FWD_CALLS_ANY_TYPE static void jump_for_nothing(const fwd_call_plan *plan, void (*function)(void),

@@ -15,24 +15,24 @@
 ///
 /// What `int64_t f(void *a, double b, int c)` goes through:
 ///
-///     fwd_signature            fwd_enabled_jumps            fwd_jumps
+///     fwd_signature            enabled_jumps            the shape's jump
 ///     +----------------+       +----------------+           +--------------------------+
-///     | head.jump    --|------>| 0              |           | shape 0                  |
-///     | head.result    |       | ...            |           | ...                      |
-///     | order  1,0,2 --|---.   | shape's      --|---------->| order to rax             |
-///     | plan           |   |   | ...            |           | argument 1 to xmm0       |
-///     +----------------+   |   +----------------+           | argument 0 to rdi        |
-///                          |   all NULL while libffi        | 4 bytes, arg. 2, to esi  |--> f
-///                          |   is forced                    | jump to f                |
-///                          |                                +--------------------------+
-///                          '--- a byte for each register: which argument it is loaded from, vector registers first
+///     | head.jump    --|------>| shape's      --|---------->| argument 1 to xmm0       |
+///     | head.result    |       | ...            |           | 4 bytes, arg. 2, to esi  |
+///     | order  1,2,0 --|---.   +----------------+           | argument 0 to rdi        |
+///     | plan           |   |   all NULL while libffi        | jump to f                |--> f
+///     +----------------+   |   is forced                    +--------------------------+
+///                          '--- a byte for each register: which argument it is loaded from
 ///
 /// The index of a shape follows from the number of registers of each kind and from which of them load 8 bytes
-/// (SHAPE_INDEX). It is the index in both tables. C and the assembler use one formula, so they cannot disagree. A
+/// (SHAPE_INDEX). C and the assembler use one formula, and the assembler checks that each jump is where its index says. A
 /// result in memory needs one more integer register, the first, for the memory's address. Shapes with such a result
-/// come after all others in the tables; the extra register does not count in their index, nor as one of the three.
+/// come after all others; the extra register does not count in their index, nor as one of the three.
 ///
-/// Jumps are written in assembly because compilers add 12 instructions to the 39 of the largest jump: they keep a frame
+/// Most signatures of 8-byte arguments have those for integer registers first and those for vector registers last, as
+/// `(void *, int64_t, double)` has. They share a *straight* jump, which need not look up the arguments' order.
+///
+/// Jumps are written in assembly because compilers add 12 instructions to the 38 of the largest jump: they keep a frame
 /// pointer, and clear registers for a missing argument. A jump of a shape changes neither the stack nor a callee-saved
 /// register, so one unwind entry covers them all. callers.c explains why calling through a type of whole registers is sound.
 
@@ -42,6 +42,7 @@
 
 #include <string.h>
 
+#include "abi/missing.h"
 #include "abi/sysv/assembly.h"
 
 // MARK: The numbers of shapes
@@ -57,41 +58,78 @@ enum { max_integers = 4, max_vectors = 2, max_integers_in_memory = 3, max_vector
 #define SHAPE_COUNT 217
 #define SHAPE_COUNT_IN_MEMORY 45
 #define JUMP_COUNT 262
+/// Numbers the straight jumps, which load at least one register.
+#define STRAIGHT_INDEX(i, v) (JUMP_COUNT - 1 + 3 * (i) + (v))
 /// The indices of the two jumps with stack words: one for arguments of 8 bytes only, one for those of 4 and 8.
-#define JUMP_WITH_STACK_WIDE 262
-#define JUMP_WITH_STACK_ANY 263
-#define ALL_JUMP_COUNT 264
+#define JUMP_WITH_STACK_WIDE 276
+#define JUMP_WITH_STACK_ANY 277
+#define ALL_JUMP_COUNT 278
 
 _Static_assert(SHAPE_INDEX(0, max_integers, 15, max_vectors, 3) == SHAPE_COUNT - 1, "the last shape");
 _Static_assert(SHAPE_INDEX(1, max_integers_in_memory, 7, max_vectors_in_memory, 1) == JUMP_COUNT - 1, "the last in memory");
 _Static_assert(SHAPE_COUNT + SHAPE_COUNT_IN_MEMORY == JUMP_COUNT, "all shapes have jumps");
+_Static_assert(STRAIGHT_INDEX(0, 1) == JUMP_COUNT, "straight jumps come after those of shapes");
+_Static_assert(STRAIGHT_INDEX(max_integers, max_vectors) == JUMP_WITH_STACK_WIDE - 1, "the last straight jump");
 _Static_assert(FWD_ARGUMENT_LIMIT <= UINT8_MAX + 1, "an argument's number fits a byte of `order`");
+
+// MARK: Refused calls
+
+// Jumps call this in place of the function if an argument has no address, or if the result is in memory and `result` was
+// NULL. `result` is overwritten by then.
+__attribute__((used, cold, visibility("hidden"))) fwd_call_returned fwd_refuse_call(const fwd_call_head *head,
+                                                                                    void *result,
+                                                                                    void *const *arguments,
+                                                                                    fwd_status *status,
+                                                                                    void (*function)(void)) {
+  (void)result;
+  const fwd_call_plan *plan = ((const fwd_jump_head *)head)->plan;
+  *status = fwd_has_addresses(plan->encoding, arguments) ? fwd_call_plan_discard(plan, function, arguments)
+                                                         : fwd_call_plan_fail(plan, arguments);
+  return (fwd_call_returned){0, 0};
+}
 
 // MARK: The jumps
 
-// The bytes of a jump: more with endbr64.
-#if defined(__CET__) && (__CET__ & 1)
-#define JUMP_SIZE 192
+#if defined(__ELF__)
+#define CONSTANTS ".data.rel.ro,\"aw\",%progbits"
 #else
-#define JUMP_SIZE 128
+#define CONSTANTS "__DATA,__const"
 #endif
 
 #define ORDER_OFFSET 16
 _Static_assert(offsetof(fwd_jump_head, order) == ORDER_OFFSET, "jumps read `order` there");
 
 // A jump is called as a fwd_call_jump:
-//   rdi  the head        rdx  the arguments' addresses     r8  the memory of the result
-//   rsi  the function    rcx  is_refused
-// It keeps the function in r11, and the addresses in rdx, or in r10 if rdx is to be loaded. A register is first loaded with
-// the number of its argument, then with the argument's address, then with the argument. is_refused stays in rcx, or moves to
-// r9 if rcx is to be loaded. The head stays in rdi as long as the order is read from memory; rax has what is left of an order
-// that is not.
+//   rdi  the head                    rdx  the arguments' addresses     r8  the function
+//   rsi  the memory of the result    rcx  the status
+// The function stays in r8, which no shape loads. The addresses stay in rdx, or move to r10 if rdx is to be loaded. The status's
+// address stays in rcx, or moves to r9 if rcx is to be loaded. The head stays in rdi, which is loaded last, by way of rax.
+// fwd_refuse_call gets all of them where they came, but for the memory of the result.
+//
+// A register is first loaded with the argument's address, then with the argument. A straight jump knows the argument's number.
+// Another loads the number before that, from the order. Few numbers are read from the order in memory. Reading many would take
+// more loads than a processor makes at a time, so those come two by two out of rax: al and ah.
 __asm__(
-    // The address of the argument at `position` of the order. Few positions are read from the order in memory. Reading
-    // many would take more loads than a processor makes at a time, so those come two by two out of rax: al and ah.
-    ".macro fwd_load_address position, wide, narrow\n"
-    "  .if fwd_is_short\n"
-    "    movzbl " EXPAND(ORDER_OFFSET) "+\\position(%rdi), %\\narrow\n"
+    // Puts the address of the jump that follows into the table.
+    ".set fwd_jump_count, 0\n"
+    ".macro fwd_index index\n"
+    "  .ifne fwd_jump_count - (\\index)\n"
+    "    .error \"a jump is not where its index says\"\n"
+    "  .endif\n"
+    "  .set fwd_jump_count, fwd_jump_count + 1\n"
+    // Each begins a cache line: at another address a call may wait for two, which costs up to a third more.
+    "  .p2align 6, 0xCC\n"
+    "7:\n"
+    "  .pushsection " CONSTANTS "\n"
+    "  .quad 7b\n"
+    "  .popsection\n"
+    ".endm\n"
+
+    // Loads the address of an argument, whose number is next in the order, or is `number` in a straight jump.
+    ".macro fwd_load_address number, wide, narrow\n"
+    "  .if fwd_is_straight\n"
+    "  .elseif fwd_is_short\n"
+    "    movzbl " EXPAND(ORDER_OFFSET) "+fwd_position(%rdi), %\\narrow\n"
     "  .elseif fwd_position & 1\n"
     "    movzbl %ah, %\\narrow\n"
     "  .else\n"
@@ -101,7 +139,11 @@ __asm__(
     "    movzbl %al, %\\narrow\n"
     "  .endif\n"
     "  .set fwd_position, fwd_position + 1\n"
-    "  .if fwd_keeps_addresses\n"
+    "  .if fwd_is_straight & fwd_keeps_addresses\n"
+    "    mov 8*(\\number)(%rdx), %\\wide\n"
+    "  .elseif fwd_is_straight\n"
+    "    mov 8*(\\number)(%r10), %\\wide\n"
+    "  .elseif fwd_keeps_addresses\n"
     "    mov (%rdx,%\\wide,8), %\\wide\n"
     "  .else\n"
     "    mov (%r10,%\\wide,8), %\\wide\n"
@@ -110,20 +152,21 @@ __asm__(
     "  jz 9f\n"
     ".endm\n"
 
-    ".macro fwd_load_integer number, wide, narrow\n"
+    // Loads an integer register from an argument whose address goes to the register `address` first.
+    ".macro fwd_load_integer number, wide, narrow, address, address_narrow\n"
     "  .if fwd_integers > \\number\n"
-    "    fwd_load_address \"fwd_vectors+\\number\", \\wide, \\narrow\n"
+    "    fwd_load_address \\number, \\address, \\address_narrow\n"
     "    .if (fwd_wide_integers >> \\number) & 1\n"
-    "      mov (%\\wide), %\\wide\n"
+    "      mov (%\\address), %\\wide\n"
     "    .else\n"
-    "      mov (%\\wide), %\\narrow\n"
+    "      mov (%\\address), %\\narrow\n"
     "    .endif\n"
     "  .endif\n"
     ".endm\n"
 
     ".macro fwd_load_vector number, register\n"
     "  .if fwd_vectors > \\number\n"
-    "    fwd_load_address \\number, rsi, esi\n"
+    "    fwd_load_address \"fwd_integers+\\number\", rsi, esi\n"
     "    .if (fwd_wide_vectors >> \\number) & 1\n"
     "      movsd (%rsi), %\\register\n"
     "    .else\n"
@@ -133,65 +176,69 @@ __asm__(
     ".endm\n"
 
     ".macro fwd_jump\n"
-    "  .org " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * "
-    EXPAND(SHAPE_INDEX(fwd_in_memory, fwd_integers, fwd_wide_integers, fwd_vectors, fwd_wide_vectors)) ", 0xCC\n"
     LANDING
     "  .set fwd_position, 0\n"
     "  .set fwd_is_short, (fwd_integers + fwd_vectors < 4) & 1\n"
     "  .set fwd_keeps_addresses, (fwd_integers + fwd_in_memory < 3) & 1\n"
-    "  mov %rsi, %r11\n"
-    "  .ifeq fwd_is_short\n"
+    "  .ifeq fwd_is_short | fwd_is_straight\n"
     "    mov " EXPAND(ORDER_OFFSET) "(%rdi), %rax\n"
     "  .endif\n"
     // Before the first refusal.
     "  .if fwd_integers + fwd_in_memory > 3\n"
     "    mov %rcx, %r9\n"
     "  .endif\n"
+    "  .ifeq fwd_keeps_addresses\n"
+    "    mov %rdx, %r10\n"
+    "  .endif\n"
+    // A result that is not wanted needs memory, which fwd_refuse_call provides.
     "  .if fwd_in_memory\n"
-    "    test %r8, %r8\n"
+    "    test %rsi, %rsi\n"
     "    jz 9f\n"
+    "    mov %rsi, %r11\n"
     "  .endif\n"
     "  .if fwd_integers + fwd_vectors\n"
     "    test %rdx, %rdx\n"
     "    jz 9f\n"
-    "    .ifeq fwd_keeps_addresses\n"
-    "      mov %rdx, %r10\n"
-    "    .endif\n"
     "  .endif\n"
     "  fwd_load_vector 0, xmm0\n"
     "  fwd_load_vector 1, xmm1\n"
     "  .if fwd_in_memory\n"
-    "    fwd_load_integer 0, rsi, esi\n"
-    "    fwd_load_integer 1, rdx, edx\n"
-    "    fwd_load_integer 2, rcx, ecx\n"
-    "    mov %r8, %rdi\n"
+    "    fwd_load_integer 0, rsi, esi, rsi, esi\n"
+    "    fwd_load_integer 1, rdx, edx, rdx, edx\n"
+    "    fwd_load_integer 2, rcx, ecx, rcx, ecx\n"
+    "    mov %r11, %rdi\n"
     "  .else\n"
-    "    .ifeq fwd_is_short\n"
-    "      fwd_load_integer 0, rdi, edi\n"
-    "    .endif\n"
-    "    fwd_load_integer 1, rsi, esi\n"
-    "    fwd_load_integer 2, rdx, edx\n"
-    "    fwd_load_integer 3, rcx, ecx\n"
-    "    .if fwd_is_short\n"
-    "      fwd_load_integer 0, rdi, edi\n"
-    "    .endif\n"
+    "    fwd_load_integer 1, rsi, esi, rsi, esi\n"
+    "    fwd_load_integer 2, rdx, edx, rdx, edx\n"
+    "    fwd_load_integer 3, rcx, ecx, rcx, ecx\n"
+    "    fwd_load_integer 0, rdi, edi, rax, eax\n"
     "  .endif\n"
-    "  jmp *%r11\n"
+    "  jmp *%r8\n"
     "9:\n"
     "  .if fwd_integers + fwd_in_memory > 3\n"
-    "    movb $1, (%r9)\n"
-    "  .else\n"
-    "    movb $1, (%rcx)\n"
+    "    mov %r9, %rcx\n"
     "  .endif\n"
-    "  ret\n"
-    ".endm\n"
+    "  .ifeq fwd_keeps_addresses\n"
+    "    mov %r10, %rdx\n"
+    "  .endif\n"
+    "  jmp " SYMBOL(fwd_refuse_call) "\n"
+    ".endm\n");
 
-    // Each begins a cache line: at another address a call may wait for two, which costs up to a third more.
-    ".text\n"
+__asm__(
+    // The table.
+    ".pushsection " CONSTANTS "\n"
     ".globl " SYMBOL(fwd_jumps) "\n" HIDE(fwd_jumps)
-    ".p2align 6, 0xCC\n"
+    ".p2align 3\n"
     SYMBOL(fwd_jumps) ":\n"
+    ".popsection\n"
+
+    ".text\n"
+    ".p2align 6, 0xCC\n"
+    // For debuggers and profilers.
+    SYMBOL(fwd_jump) ":\n"
     ".cfi_startproc\n"
+    // The shapes.
+    ".set fwd_is_straight, 0\n"
     ".set fwd_in_memory, 0\n"
     ".rept 2\n"
     "  .set fwd_integers, 0\n"
@@ -202,6 +249,8 @@ __asm__(
     "      .rept 3 - fwd_in_memory\n"
     "        .set fwd_wide_vectors, 0\n"
     "        .rept 1 << fwd_vectors\n"
+    "          fwd_index \""
+    EXPAND(SHAPE_INDEX(fwd_in_memory, fwd_integers, fwd_wide_integers, fwd_vectors, fwd_wide_vectors)) "\"\n"
     "          fwd_jump\n"
     "          .set fwd_wide_vectors, fwd_wide_vectors + 1\n"
     "        .endr\n"
@@ -213,7 +262,23 @@ __asm__(
     "  .endr\n"
     "  .set fwd_in_memory, fwd_in_memory + 1\n"
     ".endr\n"
-    ".org " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * " EXPAND(JUMP_COUNT) ", 0xCC\n"
+    // The straight ones.
+    ".set fwd_is_straight, 1\n"
+    ".set fwd_in_memory, 0\n"
+    ".set fwd_wide_integers, 15\n"
+    ".set fwd_wide_vectors, 3\n"
+    ".set fwd_integers, 0\n"
+    ".rept 5\n"
+    "  .set fwd_vectors, 0\n"
+    "  .rept 3\n"
+    "    .if fwd_integers + fwd_vectors\n"
+    "      fwd_index \"" EXPAND(STRAIGHT_INDEX(fwd_integers, fwd_vectors)) "\"\n"
+    "      fwd_jump\n"
+    "    .endif\n"
+    "    .set fwd_vectors, fwd_vectors + 1\n"
+    "  .endr\n"
+    "  .set fwd_integers, fwd_integers + 1\n"
+    ".endr\n"
     ".cfi_endproc\n");
 
 // MARK: The jumps with stack words
@@ -222,16 +287,19 @@ __asm__(
 // memory. They push the stack words and load the registers as the moves of the plan say, so they have a frame. A compiler
 // would load all values before it pushes the first, which takes three times as much of the stack.
 //
-// The function is kept in r11, the addresses in r10, the plan in rdi, and is_refused in rcx. rdi and rcx are loaded last.
+// The function moves to r11, the addresses to r10, the plan to rdi; the status's address is in rcx. rdi and rcx are loaded
+// last.
 
 #define PLAN_OFFSET 24
+#define HEAD_OFFSET 24
 #define WORDS_OFFSET 64
 #define INTEGER_COUNT_OFFSET 80
 #define VECTOR_COUNT_OFFSET 81
 #define STACK_SIZE_OFFSET 84
 #define INTEGERS_OFFSET 92
 #define VECTORS_OFFSET 140
-_Static_assert(offsetof(fwd_jump_head, plan) == PLAN_OFFSET && offsetof(fwd_call_plan, words) == WORDS_OFFSET &&
+_Static_assert(offsetof(fwd_jump_head, plan) == PLAN_OFFSET && offsetof(fwd_call_plan, head) == HEAD_OFFSET &&
+                   offsetof(fwd_call_plan, words) == WORDS_OFFSET &&
                    offsetof(fwd_call_plan, integer_count) == INTEGER_COUNT_OFFSET &&
                    offsetof(fwd_call_plan, vector_count) == VECTOR_COUNT_OFFSET &&
                    offsetof(fwd_call_plan, stack_size) == STACK_SIZE_OFFSET &&
@@ -283,7 +351,6 @@ __asm__(
     ".endm\n"
 
     ".macro fwd_jump_with_stack is_wide\n"
-    ".p2align 6, 0xCC\n"
     ".cfi_startproc\n"
     LANDING
     "  push %rbp\n"
@@ -293,7 +360,7 @@ __asm__(
     ".cfi_def_cfa_register %rbp\n"
     "  test %rdx, %rdx\n"
     "  jz 9f\n"
-    "  mov %rsi, %r11\n"
+    "  mov %r8, %r11\n"
     "  mov %rdx, %r10\n"
     "  mov " EXPAND(PLAN_OFFSET) "(%rdi), %rdi\n"
     // An even number of words, from the last to the first.
@@ -334,62 +401,49 @@ __asm__(
     "  ret\n"
     ".cfi_restore_state\n"
     "9:\n"
-    "  movb $1, (%rcx)\n"
     "  leave\n"
     ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
+    "  add $" EXPAND(HEAD_OFFSET) ", %rdi\n"
+    "  mov %r10, %rdx\n"
+    "  mov %r11, %r8\n"
+    "  jmp " SYMBOL(fwd_refuse_call) "\n"
     ".cfi_endproc\n"
     ".endm\n"
 
     ".text\n"
-    ".globl " SYMBOL(fwd_jump_with_stack_wide) "\n" HIDE(fwd_jump_with_stack_wide)
     ".p2align 6, 0xCC\n"
-    SYMBOL(fwd_jump_with_stack_wide) ":\n"
+    SYMBOL(fwd_jump_with_stack) ":\n"
+    "fwd_index " EXPAND(JUMP_WITH_STACK_WIDE) "\n"
     "fwd_jump_with_stack 1\n"
-    ".globl " SYMBOL(fwd_jump_with_stack_any) "\n" HIDE(fwd_jump_with_stack_any)
-    ".p2align 6, 0xCC\n"
-    SYMBOL(fwd_jump_with_stack_any) ":\n"
+    "fwd_index " EXPAND(JUMP_WITH_STACK_ANY) "\n"
     "fwd_jump_with_stack 0\n");
 
-#define DECLARE_WITH_STACK(name)                                                                                      \
-  __attribute__((visibility("hidden"))) fwd_call_returned name(const fwd_call_head *head, void (*function)(void),     \
-                                                               void *const *arguments, bool *is_refused, void *result);
-DECLARE_WITH_STACK(fwd_jump_with_stack_wide)
-DECLARE_WITH_STACK(fwd_jump_with_stack_any)
+// MARK: The tables
 
-// MARK: The table
+extern __attribute__((visibility("hidden"))) const fwd_call_jump fwd_jumps[ALL_JUMP_COUNT];
 
-__asm__(
-    // The table that heads point into.
-    ".data\n"
-    ".globl " SYMBOL(fwd_enabled_jumps) "\n" HIDE(fwd_enabled_jumps)
-    ".p2align 3\n"
-    SYMBOL(fwd_enabled_jumps) ":\n"
-    ".set fwd_index, 0\n"
-    ".rept " EXPAND(JUMP_COUNT) "\n"
-    "  .quad " SYMBOL(fwd_jumps) " + " EXPAND(JUMP_SIZE) " * fwd_index\n"
-    "  .set fwd_index, fwd_index + 1\n"
-    ".endr\n"
-    "  .quad " SYMBOL(fwd_jump_with_stack_wide) ", " SYMBOL(fwd_jump_with_stack_any) "\n"
-    ".text\n");
-
-extern __attribute__((visibility("hidden"))) const char fwd_jumps[JUMP_COUNT * JUMP_SIZE];
-extern __attribute__((visibility("hidden"))) fwd_call_jump fwd_enabled_jumps[ALL_JUMP_COUNT];
-
-static fwd_call_jump jump_at(size_t index) {
-  if (index == JUMP_WITH_STACK_WIDE) return fwd_jump_with_stack_wide;
-  if (index == JUMP_WITH_STACK_ANY) return fwd_jump_with_stack_any;
-  return (fwd_call_jump)(uintptr_t)(fwd_jumps + index * JUMP_SIZE);
-}
+/// What heads point into: all jumps, or NULL for each while libffi is forced. Empty until the library's constructor has
+/// run, so that calls of earlier constructors take the other way.
+static fwd_call_jump enabled_jumps[ALL_JUMP_COUNT];
 
 void fwd_call_jumps_enable(bool enabled) {
   for (size_t i = 0; i < ALL_JUMP_COUNT; i++) {
     // Relaxed: a call may go either way while this runs.
-    __atomic_store_n(&fwd_enabled_jumps[i], enabled ? jump_at(i) : NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&enabled_jumps[i], enabled ? fwd_jumps[i] : NULL, __ATOMIC_RELAXED);
   }
 }
 
 // MARK: The choice
+
+/// Whether all arguments have 8 bytes, with those for integer registers before those for vector registers.
+static bool is_straight(const fwd_call_plan *plan) {
+  size_t integers = plan->integer_count, vectors = plan->vector_count;
+  for (size_t i = 0; i < integers + vectors; i++) {
+    const fwd_move *move = i < integers ? &plan->integers[i] : &plan->vectors[i - integers];
+    if (move->argument != i || move->offset != 0 || move->size != 8) return false;
+  }
+  return integers + vectors > 0;
+}
 
 /// Gives the mask of the moves of 8 bytes, or SIZE_MAX if one is not of a whole argument of 4 or 8 bytes.
 static size_t wide_mask(const fwd_move *moves, size_t count) {
@@ -436,21 +490,23 @@ static size_t find_jump(const fwd_call_plan *plan) {
     default: break;
   }
   if (plan->stack_size > 0) return find_jump_with_stack(plan);
+  if (!in_memory && is_straight(plan)) return STRAIGHT_INDEX(integers, vectors);
   size_t wide_integers = wide_mask(plan->integers + in_memory, integers);
   size_t wide_vectors = wide_mask(plan->vectors, vectors);
   if (wide_integers == SIZE_MAX || wide_vectors == SIZE_MAX) return SIZE_MAX;
   return SHAPE_INDEX(in_memory, integers, wide_integers, vectors, wide_vectors);
 }
 
-/// The arguments in the order in which a jump loads their registers, a byte each. 0 for the jumps with stack words, which
-/// read the plan.
+/// The arguments in the order in which a jump of a shape loads their registers, a byte each: the vector registers, then the
+/// integer registers, the first of them last. 0 for the jumps with stack words, which read the plan.
 static uint64_t order_of(const fwd_call_plan *plan) {
   if (plan->stack_size > 0) return 0;
   uint64_t order = 0;
   size_t place = 0;
   for (size_t i = 0; i < plan->vector_count; i++) order |= (uint64_t)plan->vectors[i].argument << 8 * place++;
-  for (size_t i = plan->result == FWD_RESULT_MEMORY; i < plan->integer_count; i++) {
-    order |= (uint64_t)plan->integers[i].argument << 8 * place++;
+  for (size_t i = 1; i < plan->integer_count; i++) order |= (uint64_t)plan->integers[i].argument << 8 * place++;
+  if (plan->result != FWD_RESULT_MEMORY && plan->integer_count > 0) {
+    order |= (uint64_t)plan->integers[0].argument << 8 * place;
   }
   return order;
 }
@@ -477,8 +533,8 @@ fwd_jump_choice fwd_sysv_choose_jump(const fwd_call_plan *plan) {
   size_t index = find_jump(plan);
   if (index == SIZE_MAX) return (fwd_jump_choice){.head = {.head = {.jump = &fwd_no_call_jump}}};
   return (fwd_jump_choice){
-      .jump = jump_at(index),
-      .head = {.head = {.jump = &fwd_enabled_jumps[index], .result = result_of(plan)}, .order = order_of(plan)},
+      .jump = fwd_jumps[index],
+      .head = {.head = {.jump = &enabled_jumps[index], .result = result_of(plan)}, .order = order_of(plan)},
   };
 }
 
