@@ -223,3 +223,10 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
 )
+
+// The continuous integration builds the tests of what needs traits apart from the others, which take most of the time.
+if Context.environment["FWD_TESTS"] == "traits" {
+  package.targets.removeAll {
+    ["ForwardingTests", "ForwardingDeliveryTests", "ForwardingWireTests"].contains($0.name)
+  }
+}

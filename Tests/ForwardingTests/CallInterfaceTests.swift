@@ -50,8 +50,10 @@ import Testing
       Int8(-1), 2.0, UInt16(3), Float(4), Int64(-5), 6.0, Int32(7), 8.0, UInt8(9), Int64(10),
       Int64(11),
       12.0, Float(13), 14.0, 15.0, 16.0, 17.0)
-    let weights = (1...17).map { Double($0 * $0) }
-    #expect(sum == weights.reduce(0, +) - 2 * (1 + 25))
+    // The squares of 1 to 17, with two negative arguments, the first and the fifth.
+    let weights: [Double] = (1...17).map { Double($0 * $0) }
+    let expected = weights.reduce(0, +) - 52
+    #expect(sum == expected)
   }
 
   @Test func `passes and gives structs`() throws {

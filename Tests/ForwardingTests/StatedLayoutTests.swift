@@ -144,7 +144,7 @@ private let flags = fixture_flags.statedLayouts[0]
     let weight: Double = try unsafe weigh.unsafeCall(
       fixture_weigh_flags as @convention(c) (fixture_flags, Float) -> Double,
       fixture_flags(kind: 5, count: 1000, weight: 0.25), Float(2))
-    #expect(weight == 5 + 1000 + 0.25 + 2)
+    #expect(weight == 1007.25)
   }
 
   @Test func `receives packed structs and bit-fields`() throws {
@@ -200,7 +200,7 @@ private let flags = fixture_flags.statedLayouts[0]
     try proxy.subscribe(owner, table: table)
     let weight: Double = try proxy.send(
       "weigh:more:", fixture_flags(kind: 5, count: 1000, weight: 0.25), Float(2))
-    #expect(weight == 5 + 1000 + 0.25 + 2)
+    #expect(weight == 1007.25)
     let turned: fixture_packed = try proxy.send("turn:", fixture_packed(kind: 7, length: -70000))
     #expect(turned.kind == 10 && turned.length == 70000)
     let invocation = try Invocation("turn:", proxy.method(for: "turn:").signature)
