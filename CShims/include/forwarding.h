@@ -413,7 +413,7 @@ FWD_API FWD_INLINE fwd_status fwd_call(const fwd_signature *FWD_NULLABLE signatu
                                        void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 
 /// Does what `fwd_call` does, but is not inline. Use it where the inline code of `fwd_call` would make the program too
-/// large. `fwd_call` uses it if the signature has no jump.
+/// large. `fwd_call` uses it if the signature has no jump, and while libffi makes all calls.
 FWD_API fwd_status fwd_call_any(const fwd_signature *FWD_NULLABLE signature, void (*FWD_NULLABLE function)(void),
                                 void *FWD_NONNULL const *FWD_NULLABLE arguments, void *FWD_NULLABLE result);
 

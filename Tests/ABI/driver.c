@@ -176,9 +176,11 @@ static fwd_status call_by(call_way way, const abi_case *c, const fwd_signature *
 
 /// Whether a call without one of its arguments calls nothing, for each argument. The records hold 0xA5.
 static bool misses_arguments(const abi_case *c, const fwd_signature *signature, void **arguments, void *result) {
+  bool reads_some = false;
   for (size_t i = 0; i < c->argument_count; i++) {
     void *argument = arguments[i];
     if (!argument) continue;
+    reads_some = true;
     arguments[i] = NULL;
     for (call_way way = BY_CALL; way < BY_PLAN; way++) {
       if (call_by(way, c, signature, arguments, result) != FWD_NULL_ARGUMENT || records[i + 1][0] != 0xA5) {
@@ -187,6 +189,12 @@ static bool misses_arguments(const abi_case *c, const fwd_signature *signature, 
       }
     }
     arguments[i] = argument;
+  }
+  for (call_way way = BY_CALL; reads_some && way < BY_PLAN; way++) {
+    if (call_by(way, c, signature, NULL, result) != FWD_NULL_ARGUMENT || !strstr(fwd_error_message(), "argument")) {
+      fail("called without arguments", 0, NULL, NULL, 0);
+      return false;
+    }
   }
   return true;
 }

@@ -896,6 +896,10 @@ static void every_shape_loads_its_registers(void) {
           types[1][is_integer ? vector_count + i : i - integer_count] = type;
         }
         EXPECT(loads_in_all_ways(types[0], integer_count) && loads_in_all_ways(types[1], integer_count));
+        // Behind an argument without bytes, so that no jump is straight.
+        char behind[16];
+        snprintf(behind, sizeof behind, "{e=}%s", types[0]);
+        EXPECT(loads_in_all_ways(behind, integer_count));
       }
     }
   }

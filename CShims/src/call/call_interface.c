@@ -20,7 +20,7 @@
 struct fwd_cif {
   /// NULL if there is none.
   fwd_call_plan *plan;
-  /// NULL until it is first needed. With a plan that is seldom, and making it is a fifth of making a signature.
+  /// NULL until it is first needed. Most signatures have a plan, and never need it.
   _Atomic(fwd_ffi_interface *) ffi;
   /// NULL on machines of the generic port.
   fwd_placement *placement;
@@ -200,6 +200,16 @@ __attribute__((noinline)) static fwd_status call_variadic(const fwd_cif *cif, vo
   return fwd_ffi_call(atomic_load_explicit(&cif->ffi, memory_order_relaxed), function, addresses, result);
 }
 
+/// Makes what libffi is told of a function that has a plan. NULL if there is no memory, which is no failure of the call.
+__attribute__((cold, noinline)) static const fwd_ffi_interface *first_ffi(const fwd_cif *cif) {
+  fwd_kept_error last;
+  fwd_error_keep(&last);
+  const fwd_ffi_interface *ffi;
+  if (fwd_cif_ffi(cif, &ffi, NULL) == FWD_OK) return ffi;
+  fwd_error_restore(&last, NULL);
+  return NULL;
+}
+
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
   const fwd_call_plan *plan = cif->plan;
   if (__builtin_expect(cif->promoted != NULL, 0)) return call_variadic(cif, function, arguments, result);
@@ -207,11 +217,10 @@ fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const 
   if (plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
     return plan->checked(plan, function, arguments, result);
   }
-  const fwd_ffi_interface *ffi;
-  fwd_status status = fwd_cif_ffi(cif, &ffi, NULL);
-  if (status == FWD_OK) return fwd_ffi_call(ffi, function, arguments, result);
-  // No memory to tell libffi of the function. The plan makes the same call.
-  return plan->checked(plan, function, arguments, result);
+  const fwd_ffi_interface *ffi = atomic_load_explicit(&cif->ffi, memory_order_acquire);
+  if (__builtin_expect(!ffi, 0)) ffi = first_ffi(cif);
+  // Without memory for it the plan makes the same call.
+  return ffi ? fwd_ffi_call(ffi, function, arguments, result) : plan->checked(plan, function, arguments, result);
 }
 
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif) { return cif->plan; }
@@ -246,5 +255,7 @@ void fwd_use_libffi(bool forced) {
 // Before main, so that calls need not ask whether the environment has been read.
 __attribute__((constructor)) static void read_environment(void) {
   const char *asked = getenv("FWD_CALL");
-  fwd_use_libffi(asked && strcmp(asked, "libffi") == 0);
+  // An earlier constructor may have forced libffi, too.
+  bool is_forced = atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  fwd_use_libffi(is_forced || (asked && strcmp(asked, "libffi") == 0));
 }

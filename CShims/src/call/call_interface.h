@@ -14,8 +14,8 @@
 
 struct fwd_ffi_interface;
 
-/// What a call needs to know, worked out once. Threads share it: it does not change, except that what libffi is told is
-/// made when it is first needed.
+/// What a call needs to know. Threads share it: it is immutable, except that what libffi is told may be made later, by the
+/// first that needs it.
 typedef struct fwd_cif fwd_cif;
 
 /// Prepares calls of the function that the root of `encoding` (a FWD_TYPE_FUNCTION) describes. Refuses types that cannot
@@ -41,8 +41,7 @@ fwd_jump_head fwd_cif_call_head(const fwd_cif *cif);
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);
 const fwd_placement *fwd_cif_placement(const fwd_cif *cif);
 
-/// Gives what libffi is told of the function; any thread may ask. Valid as long as the interface. FWD_OK, or
-/// FWD_NO_MEMORY.
+/// Gives what libffi is told of the function; any thread may ask. Valid as long as the interface. Fails with FWD_NO_MEMORY.
 fwd_status fwd_cif_ffi(const fwd_cif *cif, const struct fwd_ffi_interface **ffi, fwd_error *error);
 
 /// Whether the function is variadic. Such an interface has no plan, and makes no closures.

@@ -4,9 +4,9 @@
 /// Jumps: how `fwd_call` calls functions of the commonest shapes on System V x86-64.
 ///
 /// A *jump* is a piece of assembly that loads the argument registers and then jumps to the function, which returns to
-/// the caller of the jump: a tail call. At run time it tests only whether each argument has an address. All else is
-/// fixed by the *shape* of the signature, so there is one jump for each shape (signatures with stack words share two, see
-/// below). A shape has:
+/// the caller of the jump: a tail call. At run time it tests only whether each argument has an address, and a result in memory.
+/// All else is fixed by the *shape* of the signature, so there is one jump for each shape (signatures with stack words share two,
+/// see below). A shape has:
 ///
 ///   - up to four integer and two vector registers (with a result in memory three and one),
 ///   - each loaded from a whole argument, which has 4 or 8 bytes,
@@ -30,7 +30,8 @@
 /// come after all others; the extra register does not count in their index, nor as one of the three.
 ///
 /// Most signatures of 8-byte arguments have those for integer registers first and those for vector registers last, as
-/// `(void *, int64_t, double)` has. They share a *straight* jump, which need not look up the arguments' order.
+/// `(void *, int64_t, double)` has. For these there are 14 *straight* jumps, one for each pair of numbers of registers, which do
+/// not read the order.
 ///
 /// Jumps are written in assembly because compilers add 12 instructions to the 38 of the largest jump: they keep a frame
 /// pointer, and clear registers for a missing argument. A jump of a shape changes neither the stack nor a callee-saved
@@ -83,8 +84,8 @@ __attribute__((used, cold, visibility("hidden"))) fwd_call_returned fwd_refuse_c
                                                                                     void (*function)(void)) {
   (void)result;
   const fwd_call_plan *plan = ((const fwd_jump_head *)head)->plan;
-  *status = fwd_has_addresses(plan->encoding, arguments) ? fwd_call_plan_discard(plan, function, arguments)
-                                                         : fwd_call_plan_fail(plan, arguments);
+  bool is_complete = plan->result == FWD_RESULT_MEMORY && fwd_has_addresses(plan->encoding, arguments);
+  *status = is_complete ? fwd_call_plan_discard(plan, function, arguments) : fwd_call_plan_fail(plan, arguments);
   return (fwd_call_returned){0, 0};
 }
 
@@ -358,11 +359,12 @@ __asm__(
     ".cfi_offset %rbp, -16\n"
     "  mov %rsp, %rbp\n"
     ".cfi_def_cfa_register %rbp\n"
-    "  test %rdx, %rdx\n"
-    "  jz 9f\n"
+    // Before the first refusal.
     "  mov %r8, %r11\n"
     "  mov %rdx, %r10\n"
     "  mov " EXPAND(PLAN_OFFSET) "(%rdi), %rdi\n"
+    "  test %r10, %r10\n"
+    "  jz 9f\n"
     // An even number of words, from the last to the first.
     "  mov " EXPAND(STACK_SIZE_OFFSET) "(%rdi), %r8d\n"
     "  add $15, %r8\n"
@@ -422,8 +424,8 @@ __asm__(
 
 extern __attribute__((visibility("hidden"))) const fwd_call_jump fwd_jumps[ALL_JUMP_COUNT];
 
-/// What heads point into: all jumps, or NULL for each while libffi is forced. Empty until the library's constructor has
-/// run, so that calls of earlier constructors take the other way.
+/// What heads point into: all jumps, or NULL for each while libffi is forced. NULL also until the library's constructor has
+/// run: calls of earlier constructors go through `fwd_call_any`.
 static fwd_call_jump enabled_jumps[ALL_JUMP_COUNT];
 
 void fwd_call_jumps_enable(bool enabled) {
