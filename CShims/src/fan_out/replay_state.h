@@ -56,7 +56,12 @@ struct fwd_replay {
 static inline void fwd_prefetch(fwd_record *const *records, size_t index, size_t count) {
   size_t far = index + 2 * FWD_PREFETCH_DISTANCE, near = index + FWD_PREFETCH_DISTANCE;
   if (far < count) __builtin_prefetch(records[far]);
-  if (near < count) __builtin_prefetch(records[near]->receiver, 1);
+  if (near < count) {
+    const char *object = records[near]->receiver;
+    __builtin_prefetch(object, 1);
+    // Behind the header of a Swift object: of one object in four this is in the next cache line.
+    __builtin_prefetch(object + 16, 1);
+  }
 }
 
 /// For loops that get long lists in parts and do not prefetch themselves. Prefetches for the parts that come next, and
