@@ -34,8 +34,9 @@ private final class TypedValueCopier<Value>: ValueCopier, @unchecked Sendable {
 
   override func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {
     // SAFETY: the table says that the argument is the address of such a value.
+    // Not by a count, which would also copy the bytes up to the next element of an array.
     unsafe target.initializeMemory(
-      as: Value.self, from: source.assumingMemoryBound(to: Value.self), count: 1)
+      as: Value.self, to: source.assumingMemoryBound(to: Value.self).pointee)
   }
 
   override func destroy(_ place: UnsafeMutableRawPointer) {
