@@ -15,7 +15,7 @@
 ///
 /// What `int64_t f(void *a, double b, int c)` goes through:
 ///
-///     fwd_signature            enabled_jumps            the shape's jump
+///     fwd_signature            enabled_jumps                the shape's jump
 ///     +----------------+       +----------------+           +--------------------------+
 ///     | head.jump    --|------>| shape's      --|---------->| argument 1 to xmm0       |
 ///     | head.result    |       | ...            |           | 4 bytes, arg. 2, to esi  |
