@@ -57,10 +57,11 @@ static inline void fwd_prefetch(fwd_record *const *records, size_t index, size_t
   size_t far = index + 2 * FWD_PREFETCH_DISTANCE, near = index + FWD_PREFETCH_DISTANCE;
   if (far < count) __builtin_prefetch(records[far]);
   if (near < count) {
-    const char *object = records[near]->receiver;
-    __builtin_prefetch(object, 1);
+    // A number, since a context may be NULL, or point to less than 16 bytes.
+    uintptr_t object = (uintptr_t)records[near]->receiver;
+    __builtin_prefetch((const void *)object, 1);
     // Behind the header of a Swift object: of one object in four this is in the next cache line.
-    __builtin_prefetch(object + 16, 1);
+    __builtin_prefetch((const void *)(object + 16), 1);
   }
 }
 
