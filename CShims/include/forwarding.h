@@ -1334,8 +1334,8 @@ typedef enum fwd_function_form {
 } fwd_function_form;
 
 /// The form of a function with the context at an index among all its arguments, counted from 0:
-/// `FWD_FUNCTION_CONTEXT_AT(1)` is `void (*)(int, void *, double)`. The index must not be negative: -1 would be
-/// `FWD_FUNCTION_ARGUMENTS`.
+/// `FWD_FUNCTION_CONTEXT_AT(1)` is `void (*)(int, void *, double)`. The index must not be negative: for the
+/// index -1 the macro gives `FWD_FUNCTION_ARGUMENTS`.
 #define FWD_FUNCTION_CONTEXT_AT(index) ((index) + 1)
 
 /// Makes a C function pointer that forwards a method to a proxy, for an interface that takes a callback.

@@ -37,11 +37,13 @@ extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
 /// Gives what `fwd_call` reads for functions of this interface. Valid as long as the interface.
 fwd_jump_head fwd_cif_call_head(const fwd_cif *cif);
 
-/// Gives the plan or placement, or NULL if there is none. Valid as long as the interface.
+/// These two return what the interface calls the function with: its call plan, and its placement. A function may lack either;
+/// then the result is NULL. The interface frees both.
 const fwd_call_plan *fwd_cif_plan(const fwd_cif *cif);
 const fwd_placement *fwd_cif_placement(const fwd_cif *cif);
 
-/// Gives what libffi is told of the function; any thread may ask. Valid as long as the interface. Fails with FWD_NO_MEMORY.
+/// Finds what libffi is told of the function, and makes it at the first call. Several threads may call this at the same time.
+/// The interface frees it. Fails if there is no memory, and while the interface itself is made, also if libffi refuses the types.
 fwd_status fwd_cif_ffi(const fwd_cif *cif, const struct fwd_ffi_interface **ffi, fwd_error *error);
 
 /// Whether the function is variadic. Such an interface has no plan, and makes no closures.
