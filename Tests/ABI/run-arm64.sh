@@ -15,9 +15,13 @@
 #   SHIM_FLAGS  more flags for these
 
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-shims=$here/../../CShims
-. "$here/../../scripts/shims.sh"
+. "$(dirname -- "$0")/../../scripts/lib.sh"
+# lib.sh takes the parent of the script's directory for the package's, which holds for scripts/ only.
+here=$root/ABI
+root=$(dirname -- "$root")
+cd "$root"
+shims=CShims
+. scripts/shims.sh
 count=${1:-300}
 seed=${2:-}
 : "${GCC:=aarch64-linux-gnu-gcc}" "${OPTIMIZE:=-O1}" "${SHIM_FLAGS:=}"
@@ -25,18 +29,16 @@ seed=${2:-}
 # MARK: The tools
 
 missing=
-command -v qemu-aarch64-static >/dev/null || missing="$missing qemu-user-static"
-command -v aarch64-linux-gnu-gcc >/dev/null || missing="$missing gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+has qemu-aarch64-static || missing="$missing qemu-user-static"
+has aarch64-linux-gnu-gcc || missing="$missing gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 [ -f /usr/lib/aarch64-linux-gnu/libffi.a ] || missing="$missing libffi-dev:arm64"
 if [ -n "$missing" ]; then
-  sudo=
-  [ "$(id -u)" -eq 0 ] || sudo=sudo
-  echo "installing$missing"
   # apt-get lists packages for arm64 only after dpkg knows that architecture.
-  case $missing in *:arm64*) $sudo dpkg --add-architecture arm64 ;; esac
-  $sudo apt-get update -qq
-  # shellcheck disable=SC2086 # One word a package.
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null
+  if [ -z "${FWD_NO_INSTALL:-}" ]; then
+    case $missing in *:arm64*) as_root dpkg --add-architecture arm64 ;; esac
+  fi
+  # shellcheck disable=SC2086
+  install_packages "tests of AArch64 need what is missing" $missing
 fi
 
 target="--target=aarch64-linux-gnu -isystem /usr/aarch64-linux-gnu/include"
