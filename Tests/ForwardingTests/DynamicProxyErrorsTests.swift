@@ -404,7 +404,7 @@ import Testing
     #expect(wrong?.code == .policyMismatch)
     #expect(
       wrong?.description
-        == #"the configuration: the result of "score:" is 'B' (Bool) for the policy "any", got 'i' (Int32)"#
+        == #"the configuration: the result of "score:" must be 'B' (Bool) for the policy "any", got 'i' (Int32)"#
     )
   }
 

@@ -82,7 +82,8 @@ import Testing
     let proxy = try proxy()
     #expect(
       lines(proxy, "ping:") == [
-        "\"ping:\" calls all subscribers in order.", "Without a response nothing happens.",
+        "\"ping:\" calls all subscribers in order.", "  no subscribers",
+        "Without a response nothing happens.",
       ])
     let a = try proxy.subscribe {
       $0.on(Key.name) { 1 }

@@ -407,6 +407,41 @@ import Testing
     }
   }
 
+  @Test func `the errors of a proxy without a name name its methods`() throws {
+    func declaring(_ count: Int) throws -> DynamicProxy {
+      try DynamicProxy { builder in
+        for index in 0..<count { builder.optional("method\(index)", "v@") }
+      }
+    }
+    func message(_ count: Int) throws -> String? {
+      let proxy = try declaring(count)
+      return #expect(throws: ForwardingError.self) { try proxy.send("other:", Int32(1)) }?
+        .description
+    }
+    let start = "no protocol of the proxy declares \"other:\"; it declares "
+    #expect(try message(2) == start + "\"method0\", \"method1\"")
+    #expect(
+      try message(6)
+        == start + "\"method0\", \"method1\", \"method2\", \"method3\" and 2 more")
+    let twice = #expect(throws: ForwardingError.self) {
+      try DynamicProxy {
+        $0.optional("a", "v@")
+        $0.optional("a", "v@")
+      }
+    }
+    #expect(twice?.description == "the proxy declares \"a\" twice")
+    let misfit = #expect(throws: ForwardingError.self) {
+      try DynamicProxy { $0.optional("a", "i@", result: .any) }
+    }
+    #expect(
+      misfit?.description
+        == "the result of \"a\" must be 'B' (Bool) for the policy \"any\", got 'i' (Int32)")
+    let malformed = #expect(throws: ForwardingError.self) {
+      try DynamicProxy { $0.optional("a", "v@y") }
+    }
+    #expect(malformed?.description.hasPrefix("\"a\": ") == true && malformed?.offset == 2)
+  }
+
   @Test func `a key that no protocol declares is an error with near names`() throws {
     let proxy = try visitors()
     let unknown = Method("finishes:", ((Int64) -> Void).self)

@@ -74,7 +74,7 @@ import Testing
       $0.optional("a:", "v@:i")
     },
     Fault(
-      "a policy that does not fit", .policyMismatch, "a", "'B' (Bool) for the policy \"any\"",
+      "a policy that does not fit", .policyMismatch, "a", "must be 'B' (Bool) for the policy \"any\"",
       "'i' (Int32)"
     ) {
       $0.required("a", "i@:", result: .any)

@@ -11,6 +11,7 @@
 ///
 /// `fwd_forward_method` is for Swift, which has found the method and keeps the proxy alive.
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,30 @@
 #include "fan_out/check.h"
 #include "fan_out/fan_out.h"
 
-/// Gives the status of a method that was not found: FWD_OK if the proxy ignores unknown selectors.
+/// Writes the names of the first methods that a proxy declares, for an error: `; it declares "a:", "b:" and 2 more`.
+static void list_methods(char *text, size_t size, const fwd_method_set *methods) {
+  const size_t most = 3;
+  size_t length = 0;
+  text[0] = 0;
+  for (size_t i = 0; i < methods->count && i < most && length < size; i++) {
+    length += (size_t)snprintf(text + length, size - length, "%s\"%.40s\"", i == 0 ? "; it declares " : ", ",
+                               fwd_selector_name(methods->methods[i].method.selector));
+  }
+  if (methods->count > most && length < size) {
+    snprintf(text + length, size - length, " and %zu more", methods->count - most);
+  }
+}
+
+/// Returns the status of a method that was not found: FWD_OK if the proxy ignores unknown selectors.
 __attribute__((cold, noinline)) static fwd_status status_without_method(const fwd_proxy *proxy, fwd_selector selector,
                                                                         const char *name) {
   if (selector) name = fwd_selector_name(selector);
   if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy or batch", name);
   if (!*name) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding: no selector");
   if (proxy->ignores_unknown_selectors) return FWD_OK;
-  return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.150s\"", name);
+  char declared[192];
+  list_methods(declared, sizeof declared, proxy->methods);
+  return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.100s\"%s", name, declared);
 }
 
 /// Finds a method. An unknown selector that is ignored gives FWD_OK and NULL in `*method`. `name` is that of a selector that

@@ -43,7 +43,7 @@ package func fwd_callback_table_create(
     unsafe table.pointee = OpaquePointer(Unmanaged.passRetained(made).toOpaque())
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure)
   }
 }
 

@@ -42,7 +42,7 @@ package func fwd_proxy_intercept(
     return FWD_OK
   } catch let failure {
     handler.disown()
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure)
   }
 }
 
@@ -69,7 +69,7 @@ package func fwd_proxy_intercept(
     return FWD_OK
   } catch let failure {
     notifier.disown()
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure)
   }
 }
 
@@ -272,7 +272,7 @@ package func fwd_invocation_set_argument(
     try unsafe target.setBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes, at: index)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.status, failure.description)
+    return unsafe fail(nil, failure)
   }
 }
 
@@ -290,7 +290,7 @@ package func fwd_invocation_proceed(_ invocation: OpaquePointer?) -> fwd_status 
     try proceed()
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.status, failure.description)
+    return unsafe fail(nil, failure)
   }
 }
 
@@ -332,7 +332,7 @@ package func fwd_invocation_set_result(
     try unsafe target.setResultBytes(UnsafeRawBufferPointer(start: bytes, count: size).bytes)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.status, failure.description)
+    return unsafe fail(nil, failure)
   }
 }
 

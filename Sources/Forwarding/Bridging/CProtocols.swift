@@ -43,7 +43,7 @@ package func fwd_protocol_register_stating(
     unsafe table?.pointee = OpaquePointer(Unmanaged.passUnretained(registered).toOpaque())
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.code.tableStatus, failure.description)
+    return unsafe fail(error, failure, status: failure.code.tableStatus)
   }
 }
 
@@ -143,11 +143,21 @@ package func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? 
 
 // MARK: - Errors
 
-/// Fills a C caller's error and the thread's message, and gives the status.
+/// Fills a C caller's error and the thread's message, and returns the status.
 @unsafe internal func fail(
   _ error: UnsafeMutablePointer<fwd_error>?, _ status: fwd_status, _ message: String,
   offset: Int = 0
 ) -> fwd_status {
   // SAFETY: the error is the caller's, or nil.
   unsafe fwd_error_set(error, status, offset, message)
+}
+
+/// Fills a C caller's error and the thread's message with a Swift error. Returns
+/// `status`, or if that is nil, the status of the error's code.
+@unsafe internal func fail(
+  _ error: UnsafeMutablePointer<fwd_error>?, _ failure: ForwardingError,
+  status: fwd_status? = nil
+) -> fwd_status {
+  unsafe fail(
+    error, status ?? failure.status, failure.description, offset: failure.offset ?? 0)
 }

@@ -59,7 +59,7 @@ package func fwd_proxy_create(
     unsafe proxy.pointee = made.core.handle
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.code.tableStatus, failure.description)
+    return unsafe fail(error, failure, status: failure.code.tableStatus)
   }
 }
 
@@ -136,7 +136,7 @@ private func subscribe(
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   let table = makeTable()
   if let fault = table.fault {
-    return unsafe fail(error, fault.code.tableStatus, fault.description)
+    return unsafe fail(error, fault, status: fault.code.tableStatus)
   }
   // SAFETY: the caller has a reference to the proxy.
   let target = unsafe DynamicProxy.of(core: proxy)
@@ -159,7 +159,7 @@ private func subscribe(
     unsafe subscription?.pointee = made.identifier
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure)
   }
 }
 
@@ -197,7 +197,7 @@ package func fwd_proxy_move(
     try target.subscribers.move(subscription, to: place)
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure)
   }
 }
 
@@ -259,7 +259,7 @@ package func fwd_proxy_change(
   } catch let refused as RefusedChange {
     return unsafe fail(error, refused.status, refused.message)
   } catch let failure as ForwardingError {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure)
   } catch let unknown {
     return unsafe fail(error, FWD_DELIVERY_FAILED, "\(unknown)")
   }
@@ -282,7 +282,7 @@ package func fwd_proxy_block(
     }
     return FWD_OK
   } catch let failure {
-    return unsafe fail(nil, failure.status, failure.description)
+    return unsafe fail(nil, failure)
   }
 }
 
@@ -326,7 +326,7 @@ package func fwd_proxy_function(
     unsafe closure.pointee = try method.closure(DynamicProxy.ContextPosition(form))
     return FWD_OK
   } catch let failure {
-    return unsafe fail(error, failure.status, failure.description)
+    return unsafe fail(error, failure)
   }
 }
 

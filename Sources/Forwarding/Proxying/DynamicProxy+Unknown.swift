@@ -5,7 +5,8 @@ internal import CForwardingInternal
 
 extension DynamicProxy {
   /// Makes the error for a selector that no protocol of the proxy declares. It
-  /// names similar selectors, and those of the proxy's protocols that have a name.
+  /// names similar selectors and the proxy's protocols, or the first methods if
+  /// there is neither.
   ///
   /// - Parameters:
   ///   - name: the selector.
@@ -21,6 +22,10 @@ extension DynamicProxy {
       text += "; it adopts no protocol"
     } else if !adopted.isEmpty {
       text += "; it adopts \(adopted)"
+    }
+    if near.isEmpty && adopted.isEmpty && !requirements.isEmpty {
+      text += "; it declares \(quoted(requirements.prefix(4).map(\.selector.name)).joined(separator: ", "))"
+      if requirements.count > 4 { text += " and \(requirements.count - 4) more" }
     }
     if !near.isEmpty { text += "; did you mean \(quoted(near).joined(separator: " or "))?" }
     return ForwardingError(.unknownSelector, selector: name, text)

@@ -50,11 +50,13 @@ extension DynamicProxy {
     public let steps: [Step]
     private let title: String
     private let ending: String
+    private let hasSubscribers: Bool
 
-    fileprivate init(title: String, steps: [Step], ending: String) {
+    fileprivate init(title: String, steps: [Step], ending: String, hasSubscribers: Bool = true) {
       self.title = title
       self.steps = steps
       self.ending = ending
+      self.hasSubscribers = hasSubscribers
     }
 
     /// The explanation in lines for people. A later version may use other words.
@@ -66,7 +68,8 @@ extension DynamicProxy {
         case .skips(let name, _, let reason): "  is skipped     \(name): \(reason)"
         }
       }
-      return ([title + "."] + lines + [ending + "."]).joined(separator: "\n")
+      let none = hasSubscribers ? [] : ["  no subscribers"]
+      return ([title + "."] + lines + none + [ending + "."]).joined(separator: "\n")
     }
   }
 }
@@ -83,15 +86,16 @@ extension DynamicProxy.Explanation {
     let plan = unsafe FanOutPlan(
       method.entry.pointee, isVoid: method.signature.result.kind == .void,
       callsAll: policy.callsAll)
+    let (steps, hasSubscribers) = Self.steps(method, chain, plan)
     self.init(
       title: "\"\(method.selector)\" \(chain.isBlocked ? "is blocked" : plan.words)",
-      steps: Self.steps(method, chain, plan),
-      ending: unsafe Self.ending(method.entry.pointee, plan, chain))
+      steps: steps, ending: unsafe Self.ending(method.entry.pointee, plan, chain),
+      hasSubscribers: hasSubscribers)
   }
 
   private static func steps(
     _ method: ResolvedMethod, _ chain: InterceptionChain, _ plan: FanOutPlan
-  ) -> [Step] {
+  ) -> (steps: [Step], haveSubscribers: Bool) {
     let proxy = method.proxy
     let isBlocked = chain.isBlocked
     // `doubt` is why those after the first `sureCount` may not be called.
@@ -122,10 +126,10 @@ extension DynamicProxy.Explanation {
     if let target = forwardStep(proxy, method.selector, stand, subscribers.haveResponder) {
       steps.append(target)
     }
-    return steps
-      + intercepting(
-        chain.afters, "after the delivery", sureCount: arounds.isEmpty ? .max : 0,
-        doubt: "an error of an interceptor around the delivery ends the call")
+    steps += intercepting(
+      chain.afters, "after the delivery", sureCount: arounds.isEmpty ? .max : 0,
+      doubt: "an error of an interceptor around the delivery ends the call")
+    return (steps, !subscribers.steps.isEmpty)
   }
 
   private static func subscriberSteps(

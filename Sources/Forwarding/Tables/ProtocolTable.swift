@@ -20,7 +20,9 @@ public final class ProtocolTable: Sendable {
   public let name: String
 
   /// Whether the table has been given no name, so that messages leave it out.
-  internal var isAnonymous: Bool { name == "Anonymous" }
+  internal var isAnonymous: Bool { Self.isAnonymous(name) }
+
+  fileprivate static func isAnonymous(_ name: String) -> Bool { name == "Anonymous" }
 
   /// The tables whose methods this one has too.
   package let parents: [ProtocolTable]
@@ -91,7 +93,7 @@ public final class ProtocolTable: Sendable {
       if let earlier = seen.updateValue(requirement.signature, forKey: requirement.selector) {
         throw ForwardingError(
           .duplicate, table: name, selector: declaration.selector,
-          "protocol \"\(name)\" declares \"\(declaration.selector)\" twice"
+          "\(Self.isAnonymous(name) ? "the proxy" : "protocol \"\(name)\"") declares \"\(declaration.selector)\" twice"
             + earlier.difference(from: requirement.signature))
       }
       requirements.append(requirement)
@@ -227,7 +229,8 @@ extension ProtocolTable {
     }
 
     func resolve(in table: String) throws(ForwardingError) -> Requirement {
-      let place = "\"\(selector)\" of protocol \"\(table)\""
+      let isAnonymous = ProtocolTable.isAnonymous(table)
+      let place = "\"\(selector)\"" + (isAnonymous ? "" : " of protocol \"\(table)\"")
       let name: MethodSelector
       do throws(ForwardingError) {
         name = try MethodSelector(validating: selector)
@@ -246,7 +249,8 @@ extension ProtocolTable {
       } catch {
         let reason = ForwardingError(error, selector: name, signature: signature)
         throw ForwardingError(
-          .policyMismatch, table: table, selector: selector, "protocol \"\(table)\": \(reason)")
+          .policyMismatch, table: table, selector: selector,
+          (isAnonymous ? "" : "protocol \"\(table)\": ") + "\(reason)")
       }
     }
 

@@ -149,7 +149,8 @@ extension ResultPolicy {
     _ condition: Bool, _ result: TypeEncoding, _ expected: String
   ) throws(ValueMismatch) {
     if condition { return }
-    throw ValueMismatch(code: .typeMismatch, expected: expected, actual: result.inWords)
+    throw ValueMismatch(
+      code: .typeMismatch, expected: expected, actual: result.inWords, verb: "must be")
   }
 }
 

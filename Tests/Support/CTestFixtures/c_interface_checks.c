@@ -295,6 +295,16 @@ int c_interface_check_proxies(void) {
   CHECK(fwd_protocol_register("CChecks.Disagreeing", &other, 1, &protocols[1], NULL) == FWD_OK);
   FAILS(FWD_CONFLICT, fwd_proxy_create(protocols, 2, NULL, &none, &error));
   CHECK(says(&error, FWD_CONFLICT, "\"v@:q\""));
+  // The offset in a malformed encoding.
+  fwd_requirement malformed = {"ping:", "v@{P=d", false};
+  FAILS(FWD_MALFORMED, fwd_protocol_register("CChecks.Malformed", &malformed, 1, &protocols[1], &error));
+  CHECK(says(&error, FWD_MALFORMED, "\"ping:\"") && error.offset == 6);
+  fwd_method misspelt = {"ping:", "v^v:y", (void (*)(void))listener_ping};
+  CHECK(fwd_proxy_create(protocols, 1, NULL, &none, NULL) == FWD_OK);
+  FAILS(FWD_MALFORMED, fwd_proxy_subscribe(none, &a, &misspelt, 1, NULL, NULL, NULL, &error));
+  CHECK(error.offset == 4);
+  fwd_proxy_release(none);
+  none = untouched;
   protocols[1] = NULL;
   FAILS(FWD_NULL_ARGUMENT, fwd_proxy_create(protocols, 2, NULL, &none, &error));
   CHECK(says(&error, FWD_NULL_ARGUMENT, "protocol 1"));
@@ -1028,6 +1038,7 @@ int c_interface_check_forwarding(void) {
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward(proxy, unknown, &frame, sizeof frame, &result, 4));
   FAILS(FWD_NULL_ARGUMENT, fwd_forward(proxy, NULL, &frame, sizeof frame, &result, 4));
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_named(proxy, "c interface checks: never", NULL, 0, NULL, 0));
+  CHECK(strstr(fwd_error_message(), "declares \"c interface checks: never\"; it declares \"") != NULL);
   FAILS(FWD_NULL_ARGUMENT, fwd_forward_named(proxy, NULL, NULL, 0, NULL, 0));
   FAILS(FWD_NULL_ARGUMENT, fwd_forward_named(proxy, "", NULL, 0, NULL, 0));
   FAILS(FWD_UNKNOWN_SELECTOR, fwd_forward_arguments(proxy, unknown, NULL, 0, NULL, 0));
