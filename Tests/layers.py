@@ -38,7 +38,6 @@ CAPTIONS = {
 # Arrows that run up or close a circle, each with its reason. {(from, to): reason}
 EXCEPTIONS = {}
 
-# Functions of these sources are not C files of the target: Swift's runtime and our Swift module.
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 DECLARED = re.compile(r"\b(fwd_[a-z0-9_]+)\s*\(")
 

@@ -88,6 +88,17 @@ need_swift() {
 warning_flags=
 if [ "${CI:-}" = true ]; then warning_flags="-Xswiftc -warnings-as-errors -Xcc -Werror"; fi
 
+# Prints how many tests have passed, failed and been skipped, as the reports of Swift Testing say: `xunit_counts REPORT...`.
+# A test with several issues has failed once. Prints nothing if there is no report.
+xunit_counts() {
+  cat "$@" 2>/dev/null | awk '
+    /<testcase/ { tests++; bad = 0 }
+    /<(failure|error)/ && !bad { failed++; bad = 1 }
+    /<skipped/ { skipped++ }
+    END { if (tests) print tests - skipped - failed, failed + 0, skipped + 0 }
+  '
+}
+
 # Prints the directory of the Swift toolchain's programs. It has a clang with sanitizers and libFuzzer, lld and docc.
 toolchain_directory() { dirname -- "$(readlink -f -- "$(command -v swift)")"; }
 

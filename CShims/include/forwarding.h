@@ -379,14 +379,14 @@ FWD_API void fwd_signature_release(fwd_signature *FWD_NULLABLE signature);
 /// Returns the number of arguments, the receiver and the selector included; 0 for NULL.
 FWD_API size_t fwd_signature_argument_count(const fwd_signature *FWD_NULLABLE signature);
 
-/// Gives the layout of an argument in `*layout`, with its offset in the argument frame.
+/// Writes the layout of an argument to `*layout`, with its offset in the argument frame.
 ///
 /// `index` counts from 0, the receiver and the selector included. Returns `FWD_OUT_OF_RANGE` if there is no such
 /// argument.
 FWD_API fwd_status fwd_signature_argument(const fwd_signature *FWD_NULLABLE signature, size_t index,
                                           fwd_layout *FWD_NULLABLE layout);
 
-/// Gives the layout of the result in `*layout`. The size is 0 for `void`.
+/// Writes the layout of the result to `*layout`. The size is 0 for `void`.
 FWD_API fwd_status fwd_signature_result(const fwd_signature *FWD_NULLABLE signature,
                                         fwd_layout *FWD_NULLABLE layout);
 
@@ -720,7 +720,8 @@ typedef struct fwd_proxy_options {
   /// the call.
   void (*FWD_NULLABLE on_error)(void *FWD_NULLABLE context, fwd_selector FWD_NULLABLE selector,
                                 const fwd_error *FWD_NONNULL error);
-  /// Passed to `on_error`. It must stay valid as long as the proxy.
+  /// Passed to `on_error`. It must stay valid as long as the proxy, and for the life of the process if a callback table of the
+  /// proxy is made.
   void *FWD_NULLABLE on_error_context;
 } fwd_proxy_options;
 
@@ -893,7 +894,7 @@ FWD_API fwd_status fwd_mailbox_create(void (*FWD_NULLABLE notify)(void *FWD_NULL
                                       void (*FWD_NULLABLE destroy)(void *FWD_NULLABLE context),
                                       fwd_mailbox *FWD_NULLABLE *FWD_NULLABLE mailbox, fwd_error *FWD_NULLABLE error);
 
-/// Adds a reference, and returns the mailbox. NULL is ignored.
+/// Adds a reference, and returns the mailbox. NULL gives NULL.
 FWD_API fwd_mailbox *FWD_NULLABLE fwd_mailbox_retain(fwd_mailbox *FWD_NULLABLE mailbox);
 
 /// Releases a reference. Subscriptions have references of their own. The last one drops the messages that are left.
@@ -1391,7 +1392,7 @@ typedef struct fwd_callback {
 ///
 /// The functions and the struct may be used for the life of the process. After `fwd_callback_table_destroy` a call
 /// returns the callback's `failure_result`, else the method's `failure_result`, else its `default_result`, else zeros, and
-/// `on_error` of the proxy gets `FWD_DEAD`. Its context must therefore stay valid for the life of the process. A function
+/// `on_error` of the proxy gets `FWD_DEAD`. So `on_error_context` must stay valid for the life of the process. A function
 /// that has ended takes less than 300 bytes, and is not used again. So make few tables, for objects that live long;
 /// `fwd_proxy_function` makes functions whose memory is used again.
 ///

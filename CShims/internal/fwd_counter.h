@@ -13,7 +13,7 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-/// Gives each caller the next number, without gaps. Any number of threads may use it.
+/// Returns the next number to each caller, without gaps. Any number of threads may use it.
 ///
 /// As long as one thread uses it, taking a number needs no atomic read-modify-write operation. The first call by a second
 /// thread interrupts all running threads once (membarrier(2)). From then on, each call is an atomic addition.

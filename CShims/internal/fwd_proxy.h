@@ -52,7 +52,7 @@ typedef struct fwd_fold {
   ///
   /// `(Value) -> Bool`: the fan-out keeps each result, and ends if the closure returns true for it.
   void (*FWD_NULLABLE predicate)(void);
-  /// `(Value, Value) -> Value`: returns what the result so far, `initial` at first, and a result are together.
+  /// `(Value, Value) -> Value`: returns the combination of the result so far (`initial` at first) and the next result.
   void (*FWD_NULLABLE combine)(void);
   const void *FWD_NULLABLE closure_context;
   const void *FWD_NULLABLE initial;
@@ -104,7 +104,7 @@ typedef struct fwd_proxy_operations {
                                        const struct fwd_proxy_method *FWD_NONNULL method,
                                        const struct fwd_delivery *FWD_NONNULL delivery,
                                        fwd_error *FWD_NULLABLE error);
-  /// Takes out what has ended of a method's interceptors: one has been called as often as it was made for.
+  /// Removes the ended interceptors of a method. Called when an interceptor has reached its number of calls.
   void (*FWD_NULLABLE interceptor_ended)(void *FWD_NONNULL owner, size_t method);
 } fwd_proxy_operations;
 

@@ -17,14 +17,8 @@
 /// and the arguments.
 const fwd_encoding *FWD_NONNULL fwd_signature_encoding(const fwd_signature *FWD_NONNULL signature);
 
-/// Whether the signature has a receiver: argument 0 is an object or a pointer.
-bool fwd_signature_has_receiver(const fwd_signature *FWD_NONNULL signature);
-
-/// Whether argument 1, after a receiver, is the selector.
-bool fwd_signature_has_selector(const fwd_signature *FWD_NONNULL signature);
-
-/// Returns the number of *hidden* arguments, 0 to 2: the receiver and the selector, which come first and are not in the
-/// frame.
+/// Returns the number of *hidden* arguments, 0 to 2: the receiver, which is an object or a pointer, and the selector behind it.
+/// They come first and are not in the frame.
 size_t fwd_signature_hidden_count(const fwd_signature *FWD_NONNULL signature);
 
 /// Returns the index of an argument's node, or FWD_NO_TYPE past the last argument.
@@ -35,11 +29,6 @@ uint32_t fwd_signature_result_type(const fwd_signature *FWD_NONNULL signature);
 
 /// Returns the alignment that the argument frame needs.
 size_t fwd_signature_frame_alignment(const fwd_signature *FWD_NONNULL signature);
-
-/// Creates the signature without the receiver and the selector, for a C callback with the other arguments.
-fwd_status fwd_signature_drop_hidden(const fwd_signature *FWD_NONNULL signature,
-                                     fwd_signature *FWD_NULLABLE *FWD_NONNULL arguments_only,
-                                     fwd_error *FWD_NULLABLE error);
 
 /// Creates the signature of a C callback: the arguments without the receiver and the selector, and a context pointer
 /// (`^v`) at the index `context` among them, unless that is SIZE_MAX.

@@ -32,7 +32,7 @@ public struct Pace: Sendable {
   public static func throttled<Source: Clock>(
     every interval: Source.Duration, clock: Source = ContinuousClock()
   ) -> Pace where Source.Instant: Sendable, Source.Duration: Sendable {
-    Pace { PacedPlace(place: $0, interval: interval, clock: clock, waitsForQuiet: false) }
+    pacing(by: interval, clock, waitsForQuiet: false)
   }
 
   /// Delivers all waiting messages once none has come for an interval. While messages
@@ -41,7 +41,19 @@ public struct Pace: Sendable {
   public static func debounced<Source: Clock>(
     for interval: Source.Duration, clock: Source = ContinuousClock()
   ) -> Pace where Source.Instant: Sendable, Source.Duration: Sendable {
-    Pace { PacedPlace(place: $0, interval: interval, clock: clock, waitsForQuiet: true) }
+    pacing(by: interval, clock, waitsForQuiet: true)
+  }
+
+  private static func pacing<Source: Clock>(
+    by interval: Source.Duration, _ clock: Source, waitsForQuiet: Bool
+  ) -> Pace where Source.Instant: Sendable, Source.Duration: Sendable {
+    // Instants behind this are out of the range of Swift's own clocks, which would trap.
+    let longest = Duration.seconds(Int64.max / 4)
+    let interval =
+      (interval as? Duration).flatMap { min($0, longest) as? Source.Duration } ?? interval
+    return Pace {
+      PacedPlace(place: $0, interval: interval, clock: clock, waitsForQuiet: waitsForQuiet)
+    }
   }
 
   internal var isImmediate: Bool { pacing == nil }

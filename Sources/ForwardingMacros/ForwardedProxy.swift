@@ -74,7 +74,8 @@
     ///     does not. The returned subscription may be cancelled on any thread.
     ///     Unless the protocol is `Sendable`, the proxy alone releases the
     ///     listener: when it is next used for subscribing, unsubscribing or a
-    ///     query, or when it is deinitialised.
+    ///     query, or when it is deinitialised. The proxy of a delegate slot keeps
+    ///     listeners only while the slot has a forwarder, and then holds them weakly.
     ///   - times: the number of calls, of any methods, after which the
     ///     subscription ends; nil for no limit.
     /// - Returns: the subscription.

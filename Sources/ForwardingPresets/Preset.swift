@@ -55,8 +55,8 @@ extension DynamicProxy {
     /// a method that no protocol declares, is ignored, and returns zero.
     case proxyListener
     /// LBDelegateMatrioska: an object is called as often as it stands in the
-    /// list, and what the proxy responds and conforms to is what some live
-    /// subscriber does. See `DynamicProxy.init(adopting:forwardingTo:configuration:)`.
+    /// list. The proxy responds and conforms to what at least one live subscriber
+    /// responds and conforms to. See `DynamicProxy.init(adopting:forwardingTo:configuration:)`.
     case delegateMatrioska
     /// Bond's ProtocolProxy: handlers of single methods may subscribe, whatever
     /// else a protocol requires.

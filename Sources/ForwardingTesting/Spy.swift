@@ -198,6 +198,31 @@ extension Spy {
     calls(of: key.selector, sourceLocation) { () throws(ForwardingError) in try reader(key) }
   }
 
+  // The functions for one parameter: the compiler takes the elements of an array of
+  // one-element tuples for values that are not optional.
+
+  /// The arguments of the calls of a method with one parameter.
+  ///
+  /// See `calls(of:sourceLocation:)` for methods with several.
+  public func calls<Output, Argument>(
+    of key: Method<Output, Argument>, sourceLocation: SourceLocation = #_sourceLocation
+  ) -> [Argument] {
+    calls(of: key.selector, sourceLocation) { () throws(ForwardingError) in try reader(key) }
+  }
+
+  /// The first arguments of the calls of a method that is named by its selector.
+  ///
+  /// See `calls(of:as:sourceLocation:)` for several arguments.
+  public func calls<Argument>(
+    of selector: MethodSelector, as type: Argument.Type,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> [Argument] {
+    calls(of: selector, sourceLocation) { () throws(ForwardingError) in
+      let decode = try unsafe proxy.argumentDecoder(for: selector, type)
+      return try unsafe reader(selector, decode)
+    }
+  }
+
   /// The first arguments of the calls of a method that is named by its selector, in the
   /// order in which the spy received them. For methods of a typed proxy that have no key:
   /// those that throw, or whose result has a type that C does not have.

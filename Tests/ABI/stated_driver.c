@@ -326,13 +326,13 @@ static void test_comparison(void) {
   check(!fwd_signature_equal(first, third), text, "aligned to differ");
   fwd_signature *dropped = NULL;
   fwd_layout layout;
-  check(fwd_signature_drop_hidden(first, &dropped, NULL) == FWD_OK, text, "a part");
+  check(fwd_signature_replace_hidden(first, SIZE_MAX, &dropped, NULL) == FWD_OK, text, "a part");
   check(fwd_signature_argument(dropped, 0, &layout) == FWD_OK && layout.size == 5, text, "what was stated");
   fwd_signature_release(dropped);
   // What is said of the receiver only is not in the part.
   const fwd_stated_layout other = {"R", 5, 1, NULL, 0, 0};
   fwd_signature *fifth = signature_of("v^{R=ci}i", &other, 1);
-  check(fwd_signature_drop_hidden(fifth, &dropped, NULL) == FWD_OK, text, "a part");
+  check(fwd_signature_replace_hidden(fifth, SIZE_MAX, &dropped, NULL) == FWD_OK, text, "a part");
   fwd_signature_release(dropped);
   // The canonical spelling means the same under the same statement.
   char spelling[32];

@@ -84,7 +84,6 @@ final class Collection<Element: Sendable>: @unchecked Sendable {
 actor Counter {
   var numbers: [Int64] = []
   var texts: [String] = []
-  var objectCount = 0
 }
 
 /// A subscriber that is used on one queue or executor only.

@@ -289,6 +289,21 @@ actor Hosted<Executor: SerialExecutor> {
     #expect(log.numbers == [1, 2])
   }
 
+  @Test func `An interval may be longer than the clock runs`() async throws {
+    let proxy = try Feed.proxy()
+    let log = Log()
+    for pace in [Pace.throttled(every: .seconds(Int64.max)), .debounced(for: .seconds(Int64.max))] {
+      let subscription = try proxy.subscribe(
+        log, on: DispatchQueue(label: "pause"), to: Feed.number, pace: pace
+      ) { log, number in log.numbers.append(number) }
+      try proxy.send(Feed.number, 1)
+      // Swift's clocks trap for instants that are out of their range.
+      try await Task.sleep(for: .milliseconds(20))
+      #expect(log.numbers.isEmpty)
+      subscription.cancel()
+    }
+  }
+
   @Test func `A cancellation during the pause releases what waits`() async throws {
     let proxy = try Feed.proxy()
     let clock = ManualClock()

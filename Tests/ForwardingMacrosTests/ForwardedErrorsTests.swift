@@ -8,7 +8,7 @@
 
   @Forwarded
   private protocol Closing: AnyObject {
-    func close(_ row: Int) throws
+    func close(_ row: Int) throws(any Error)
     func close(text: String) throws -> Int
     func wait(_ row: Int) async throws
   }

@@ -207,6 +207,17 @@
         giving: "func f(_ x: any Error)")
     }
 
+    @Test func `so does one inside of another type`() {
+      for (type, column) in [("[some P]", 16), ("(some P)?", 16), ("(Int, [Int: some P])", 27)] {
+        refuses(
+          "func f(_ x: \(type))", column: column,
+          "'@Forwarded' does not forward generic methods, since a subscriber's function has one "
+            + "type; name a concrete type or 'any' of a protocol",
+          fixIts: [FixItSpec(message: "take 'any'")], applying: "take 'any'",
+          giving: "func f(_ x: \(type.replacing("some", with: "any")))")
+      }
+    }
+
     @Test func `an implicitly unwrapped optional becomes an optional`() {
       refuses(
         "func f(_ x: Int!)", column: 18,
@@ -224,6 +235,12 @@
           + "'E'; declare the method 'throws'",
         fixIts: [FixItSpec(message: "declare it 'throws'")], applying: "declare it 'throws'",
         giving: "func f() throws")
+    }
+
+    @Test func `a method that throws nothing`() {
+      refuses(
+        "func f() throws(Never)", column: 12,
+        "a method that throws 'Never' does not throw; remove 'throws'")
     }
 
     @Test func `effects are the method's own`() {

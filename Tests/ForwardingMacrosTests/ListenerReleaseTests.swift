@@ -116,6 +116,77 @@
       #expect(deaths.here == 1 && deaths.elsewhere == 0)
     }
 
+    private final class Bell {
+      weak var delegate: (any ReleaseDelegate)?
+    }
+
+    /// Has another thread search the table of hubs, which releases those of dead objects.
+    private func searchHubsElsewhere() {
+      elsewhere {
+        let bell = Bell()
+        withExtendedLifetime(
+          DelegateForwarder(bell, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+        ) {}
+      }
+    }
+
+    @Test func `the proxy of a slot keeps listeners only while the slot has a forwarder`() throws {
+      do {
+        let bell = Bell()
+        do {
+          let proxy = ReleaseDelegateProxy()
+          try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+          let forwarder = DelegateForwarder(bell, \.delegate, isolation: nil, proxy: proxy)
+          try forwarder.proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+          try forwarder.proxy.setForwardTarget(LocalListener(deaths), lifetime: .strong)
+          bell.delegate?.rang(1)
+          #expect(deaths.here == 0 && proxy.count == 2)
+        }
+        #expect(deaths.here == 3)
+        // Again, with a proxy that is used after its forwarder.
+        let forwarder = DelegateForwarder(
+          bell, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+        try forwarder.proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        #expect(forwarder.proxy.count == 1)
+        forwarder.stop()
+        #expect(deaths.here == 4)
+        try forwarder.proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        #expect(deaths.here == 5)
+      }
+      searchHubsElsewhere()
+      #expect(deaths.here == 5 && deaths.elsewhere == 0)
+    }
+
+    private class Base {
+      weak var delegate: (any ReleaseDelegate)?
+    }
+    private final class Derived: Base {}
+
+    @Test func `so do the proxies of hubs that have become one`() throws {
+      do {
+        let object = Derived()
+        // Two key paths for one slot.
+        let first = DelegateForwarder(
+          object, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+        let own = first.proxy
+        try own.subscribe(LocalListener(deaths), lifetime: .strong)
+        first.stop()
+        let second = DelegateForwarder(
+          object as Base, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+        let third = DelegateForwarder(
+          object, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+        #expect(second.proxy === third.proxy)
+        #expect(deaths.here == 1)
+        try own.subscribe(LocalListener(deaths), lifetime: .strong)
+        try second.proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        object.delegate?.rang(1)
+        withExtendedLifetime((second, third)) {}
+      }
+      #expect(deaths.here == 3 && deaths.elsewhere == 0)
+      searchHubsElsewhere()
+      #expect(deaths.elsewhere == 0)
+    }
+
     /// Has another thread cancel a subscription, and stops it inside of that, after the
     /// end of the subscription. Calls a closure meanwhile, and waits for the thread.
     private func whileCancelling(

@@ -25,6 +25,20 @@ import Testing
     #expect(spy.calls(of: Parsing.limit).isEmpty)
   }
 
+  @Test func `An optional argument is read as an optional`() throws {
+    let named = Method("named:", ((String?) -> Void).self)
+    let spy = try Spy { $0.optional(named) }
+    for name in [nil, "a", nil] { try spy.proxy.send(named, name) }
+    #expect(spy.calls(of: named) == [nil, "a", nil])
+    #expect(spy.calls(of: named).filter { $0 == nil }.count == 2)
+    #expect(spy.calls(of: named).map { $0 ?? "none" } == ["none", "a", "none"])
+    let selector = named.selector
+    let hasNil = spy.calls(of: selector, as: String?.self).contains(nil)
+    // An expression that the compiler could not check with tuples of one element.
+    let count = String(describing: spy.calls(of: selector, as: String?.self).count)
+    #expect(hasNil && count == "3")
+  }
+
   @Test func `Strings of each length are recorded`() throws {
     // The record contains strings of up to 23 bytes. Longer strings are allocated.
     let texts = (0...40).map { String(repeating: "ä", count: $0 / 2) + ($0 % 2 == 0 ? "" : "x") }

@@ -8,8 +8,6 @@ import Testing
 
 /// `Configuration.onMembershipChange`.
 @Suite struct MembershipObserverTests {
-  private typealias Change = DynamicProxy.Configuration.MembershipChange
-
   private static let tick = Method("tick:", ((Int64) -> Void).self)
 
   private let changes = Box<[String]>([])

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import CForwardingInternal
 import Testing
 
 @testable import Forwarding
+
+extension MethodSignature {
+  // SIZE_MAX.
+  private static let noContext = -1
+
+  /// The signature of a C callback without a context pointer.
+  internal func withoutReceiver() throws(ForwardingError) -> MethodSignature {
+    var callback: OpaquePointer?
+    var error = fwd_error()
+    // SAFETY: the outputs are local variables.
+    let status = unsafe fwd_signature_replace_hidden(handle, Self.noContext, &callback, &error)
+    guard status == FWD_OK, let callback = unsafe callback else {
+      throw ForwardingError(error, encoding: text)
+    }
+    // SAFETY: this value takes over the reference.
+    return unsafe MethodSignature(owning: callback)
+  }
+}
 
 @Suite struct MethodSignatureTests {
   @Test func `lays arguments out as the fields of a struct`() throws {

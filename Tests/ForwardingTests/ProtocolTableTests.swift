@@ -6,7 +6,6 @@ import Testing
 @testable import Forwarding
 
 @Suite struct ProtocolTableTests {
-  private typealias Build = @Sendable (inout ProtocolTable.Builder) -> Void
 
   // MARK: Declaring
 
@@ -74,8 +73,8 @@ import Testing
       $0.optional("a:", "v@:i")
     },
     Fault(
-      "a policy that does not fit", .policyMismatch, "a", "must be 'B' (Bool) for the policy \"any\"",
-      "'i' (Int32)"
+      "a policy that does not fit", .policyMismatch, "a",
+      "must be 'B' (Bool) for the policy \"any\"", "'i' (Int32)"
     ) {
       $0.required("a", "i@:", result: .any)
     },

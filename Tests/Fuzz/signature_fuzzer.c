@@ -252,8 +252,8 @@ static void check_calls(const fwd_signature *signature) {
 static void check_frame(const fwd_signature *signature) {
   size_t count = fwd_signature_argument_count(signature), hidden = fwd_signature_hidden_count(signature);
   REQUIRE(count <= FWD_ARGUMENT_LIMIT && hidden <= count && hidden <= 2);
-  REQUIRE(fwd_signature_has_receiver(signature) == (hidden > 0));
-  REQUIRE(fwd_signature_has_selector(signature) == (hidden > 1));
+  REQUIRE((fwd_signature_hidden_count(signature) > 0) == (hidden > 0));
+  REQUIRE((fwd_signature_hidden_count(signature) > 1) == (hidden > 1));
   size_t end = 0, alignment = 1, total = 0;
   for (size_t i = 0; i < count; i++) {
     fwd_layout layout;
@@ -291,7 +291,7 @@ static void check_out_of_range(const fwd_signature *signature) {
 static void check_dropped(const fwd_signature *signature) {
   fwd_signature *dropped = NULL;
   fwd_error error = untouched_error();
-  fwd_status status = fwd_signature_drop_hidden(signature, &dropped, &error);
+  fwd_status status = fwd_signature_replace_hidden(signature, SIZE_MAX, &dropped, &error);
   if (status != FWD_OK) {
     // The hidden arguments may have been the only ones that stood before "...".
     const fwd_encoding *encoding = fwd_signature_encoding(signature);

@@ -249,7 +249,7 @@ static void prepare_droppable(attempt *self) {
 static void finish_signature(attempt *self) { fwd_signature_release(self->signature); }
 static fwd_status run_drop_hidden(attempt *self) {
   begin();
-  fwd_status status = fwd_signature_drop_hidden(self->signature, (fwd_signature **)&self->output, &self->error);
+  fwd_status status = fwd_signature_replace_hidden(self->signature, SIZE_MAX, (fwd_signature **)&self->output, &self->error);
   end();
   return status;
 }
@@ -287,9 +287,9 @@ static void try_signatures(void) {
   const char *stated = "i@:{P=ci}d{B=b8b20}";
   EXPECT(try_each((attempt){.subject = "fwd_signature_create_stating", .text = stated, .run = run_stated_signature,
                             .undo = undo_signature}) > 0);
-  EXPECT(try_each((attempt){.subject = "fwd_signature_drop_hidden, stated", .text = stated, .prepare = prepare_stated,
+  EXPECT(try_each((attempt){.subject = "fwd_signature_replace_hidden, stated", .text = stated, .prepare = prepare_stated,
                             .run = run_drop_hidden, .undo = undo_signature, .finish = finish_signature}) > 0);
-  try_each((attempt){.subject = "fwd_signature_drop_hidden", .prepare = prepare_droppable, .run = run_drop_hidden,
+  try_each((attempt){.subject = "fwd_signature_replace_hidden", .prepare = prepare_droppable, .run = run_drop_hidden,
                      .undo = undo_signature, .finish = finish_signature});
 }
 
@@ -1216,7 +1216,7 @@ static void prepare_owned_function(attempt *self) {
   prepare_function(self);
   // Has the signature cached, which a failure after that would leave behind.
   fwd_signature *callback = NULL;
-  NEED(fwd_signature_drop_hidden(self->signature, &callback, NULL) == FWD_OK);
+  NEED(fwd_signature_replace_hidden(self->signature, SIZE_MAX, &callback, NULL) == FWD_OK);
   fwd_signature_release(callback);
   // The first function shares the proxy, which stays so if it fails later.
   NEED(fwd_proxy_core_share(self->proxy));

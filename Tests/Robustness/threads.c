@@ -153,7 +153,7 @@ static void use_signature(worker *self) {
   EXPECT(fwd_signature_argument(signature, 3, &layout) == FWD_OK && layout.offset == 16 && layout.size == 24);
   call_add(signature, (void (*)(void))add_all, context, (int)(next_random(self) % 1000));
   fwd_signature *dropped = NULL;
-  EXPECT(fwd_signature_drop_hidden(signature, &dropped, NULL) == FWD_OK);
+  EXPECT(fwd_signature_replace_hidden(signature, SIZE_MAX, &dropped, NULL) == FWD_OK);
   EXPECT(fwd_signature_argument_count(dropped) == 3);
   EXPECT(fwd_signature_compatible(signature, signature) && !fwd_signature_equal(signature, dropped));
   fwd_signature_release(dropped);

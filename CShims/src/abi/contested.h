@@ -8,7 +8,7 @@
 
 #include "fwd_encoding.h"
 
-/// Gives the reason why a small struct that contains `type` cannot be passed; NULL if there is none. Does not look at the
+/// Returns the reason why a small struct that contains `type` cannot be passed; NULL if there is none. Does not look at the
 /// parts of `type`.
 const char *fwd_contested_reason(const fwd_encoding *encoding, const fwd_type *type);
 

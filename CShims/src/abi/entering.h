@@ -61,7 +61,7 @@ static inline fwd_entering fwd_enter(fwd_closure_slot *slot) {
 
 static inline void fwd_leave(fwd_entering entering) { fwd_hazard_leave(entering.guard); }
 
-/// Gives how many calls there have been through function pointers whose closure had been destroyed.
+/// Returns the number of calls that there have been through function pointers whose closure had been destroyed.
 size_t fwd_closure_stale_calls(void);
 
 #endif

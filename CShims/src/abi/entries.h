@@ -15,11 +15,11 @@
 /// placement are taken, or memory is short. The slot is empty.
 bool fwd_entry_take(const fwd_placement *placement, size_t dropped, fwd_entry *entry);
 
-/// Gives a layout of the same result without arguments, for calls that read none. It is shared and never freed. Gives NULL
+/// Returns a layout of the same result without arguments, for calls that read none. It is shared and never freed. Returns NULL
 /// if memory is short.
 const struct fwd_entry_layout *fwd_entry_layout_of_result(const struct fwd_entry_layout *layout);
 
-/// Gives an entry back, whose slot is empty and which no call uses. It is taken again after all others.
+/// Takes back an entry whose slot is empty and which no call uses. It is taken again after all others.
 void fwd_entry_give_back(fwd_entry entry);
 
 #endif

@@ -12,7 +12,7 @@ static bool is_missing(const fwd_encoding *encoding, uint32_t type, const void *
   return !argument && fwd_encoding_type(encoding, type)->layout.size > 0;
 }
 
-/// Gives the first argument that has bytes but no address, or the number of arguments.
+/// Returns the first argument that has bytes but no address, or the number of arguments.
 static size_t find_missing(const fwd_encoding *encoding, void *const *arguments) {
   uint32_t type = fwd_encoding_type(encoding, fwd_encoding_type(encoding, 0)->first_child)->next_sibling;
   size_t i = 0;

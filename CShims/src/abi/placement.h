@@ -71,7 +71,8 @@ typedef enum fwd_result_kind {
 typedef struct fwd_placement {
   uint32_t argument_count;
   uint32_t part_count;
-  /// How many registers of each kind are used up, hidden and skipped ones included.
+  /// How many registers of each kind are used up. This includes the hidden register that has the address of a result in memory,
+  /// and registers that the convention skips: AArch64 begins some arguments at an even register.
   uint8_t integer_count;
   uint8_t vector_count;
   /// A `fwd_result_kind`.
@@ -86,15 +87,16 @@ typedef struct fwd_placement {
   uint32_t stack_size;
   /// AArch64: the bytes of all copies of arguments that are passed by address; each is aligned to 16.
   uint32_t copy_size;
-  /// By argument, and by offset in it. Arguments of size 0 have none. They stand after this, in the same memory.
+  /// The parts, sorted by argument, and by offset in the argument. Arguments of size 0 have none. The array stands behind the
+  /// placement, in the same memory.
   const fwd_part *parts;
 } fwd_placement;
 
 /// Works the placement of a function type out. The types have layouts and can be passed by value (call_interface.c has
-/// checked). Gives NULL in `*placement` on machines of the generic port.
+/// checked). Sets `*placement` to NULL on machines of the generic port.
 ///
-/// Fails with FWD_UNSUPPORTED for a type that compilers pass each in their own way, and with FWD_NO_MEMORY. Free the
-/// placement by `free`.
+/// Fails with FWD_UNSUPPORTED for a type that gcc and clang pass differently, and with FWD_NO_MEMORY. Free the placement by
+/// `free`.
 fwd_status fwd_placement_create(const fwd_encoding *encoding, fwd_placement **placement, fwd_error *error);
 
 /// Whether an integer of this kind is widened by its sign.
@@ -110,7 +112,7 @@ static inline uint32_t fwd_copy_size(uint32_t size) { return (size + 15) & ~15u;
 /// A placement that is being made.
 typedef struct fwd_placer {
   fwd_placement placement;
-  /// The next register of each kind. They run ahead of the counts where registers are skipped.
+  /// The next register of each kind. It is ahead of the placement's count after a register has been skipped.
   unsigned next_integer;
   unsigned next_vector;
   fwd_part *parts;
@@ -119,10 +121,10 @@ typedef struct fwd_placer {
 /// Adds a part in a register, which is then in use.
 void fwd_placer_add_register(fwd_placer *placer, fwd_carrier carrier, fwd_part part);
 
-/// Takes the next words of the stack for `size` bytes, aligned to 8 or to 16. Gives their offset.
+/// Takes the next words of the stack for `size` bytes, aligned to 8 or to 16. Returns their offset.
 uint32_t fwd_placer_take_stack(fwd_placer *placer, size_t size, size_t alignment);
 
-/// Copies what has been made to memory of its own.
+/// Copies the finished placement to a new allocation.
 fwd_status fwd_placer_finish(const fwd_placer *placer, fwd_placement **placement, fwd_error *error);
 
 #endif

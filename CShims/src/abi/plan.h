@@ -43,7 +43,7 @@ typedef struct fwd_reference {
 
 typedef struct fwd_call_plan fwd_call_plan;
 
-/// Calls a function with the values that `arguments` point to. Gives FWD_NULL_ARGUMENT, with nothing called, if an argument
+/// Calls a function with the values that `arguments` point to. Returns FWD_NULL_ARGUMENT, with nothing called, if an argument
 /// that has bytes has no address. Writes exactly the result's bytes, or none if `result` is NULL.
 typedef fwd_status (*fwd_checked_call)(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                        void *result);
@@ -60,8 +60,8 @@ typedef struct fwd_call_file {
   uint64_t registers[FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS];
   unsigned char stack[];
 } fwd_call_file;
-/// Fills the register file of a call, and returns the function. `source` has what the filler knows of the arguments. Registers
-/// that carry no argument need no value.
+/// Fills the register file of a call, and returns the function. `source` has the arguments, in a form that this filler
+/// reads. Registers that carry no argument need no value.
 typedef void (*(*fwd_call_filler)(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
                                   fwd_call_file *file))(void);
 /// Fills the register file, then calls the function as a `fwd_unchecked_call` does. The filler's stack frame and the register
@@ -107,8 +107,8 @@ struct fwd_call_plan {
   uint8_t vector_count;
   uint32_t stack_size;
   uint32_t stack_move_count;
-  /// By register. On x86-64 the moves after the last repeat another, so that callers may load more registers than are
-  /// in use.
+  /// By register. On x86-64 the elements after the last move are copies of another move, so that callers may load more registers
+  /// than are in use.
   fwd_move integers[FWD_INTEGER_REGISTERS];
   fwd_move vectors[FWD_VECTOR_REGISTERS];
 #if FWD_HAS_FILLED_CALLS
@@ -124,7 +124,7 @@ struct fwd_call_plan {
   fwd_stack_move stack[];
 };
 
-/// Makes the plan of a placement. Gives NULL in `*plan` if the signature has none: on machines of the generic port, and
+/// Makes the plan of a placement. Sets `*plan` to NULL if the signature has none: on machines of the generic port, and
 /// for placements with gaps. `placement` may be NULL. The plan refers to `encoding`. Free it by `free`. On failure `*plan`
 /// is not written.
 fwd_status fwd_call_plan_create(const fwd_placement *placement, const fwd_encoding *encoding, fwd_call_plan **plan,
@@ -140,7 +140,7 @@ void fwd_call_plan_store(const fwd_call_plan *plan, fwd_call_returned returned, 
 
 // MARK: For ports
 
-/// Gives the move of a part in a register.
+/// Returns the move of a part in a register.
 static inline fwd_move fwd_move_of(const fwd_part *part) {
   return (fwd_move){
       .argument = part->argument,
@@ -151,7 +151,7 @@ static inline fwd_move fwd_move_of(const fwd_part *part) {
   };
 }
 
-/// Gives the move of a part on the stack.
+/// Returns the move of a part on the stack.
 static inline fwd_stack_move fwd_stack_move_of(const fwd_part *part) {
   return (fwd_stack_move){
       .argument = part->argument,
@@ -161,7 +161,8 @@ static inline fwd_stack_move fwd_stack_move_of(const fwd_part *part) {
   };
 }
 
-/// A `checked` for plans whose `unchecked` tests nothing: looks for missing arguments first.
+/// Calls by `plan->unchecked` after a search for arguments without an address. It is the `checked` of plans whose `unchecked`
+/// does not search.
 fwd_status fwd_call_plan_check_first(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                      void *result);
 

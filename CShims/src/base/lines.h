@@ -4,7 +4,7 @@
 /// Allocates whole cache lines.
 ///
 /// If one thread writes to a cache line and another one uses it, the line goes from processor to processor, also if they
-/// use different bytes of it. This takes longer than most of what is done with the bytes.
+/// use different bytes of it. The transfer takes longer than most operations on the bytes.
 
 #ifndef FWD_SRC_BASE_LINES_H
 #define FWD_SRC_BASE_LINES_H

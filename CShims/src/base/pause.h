@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Pauses of threads that wait for a few instructions of another thread. Includers define _GNU_SOURCE, for nanosleep(2).
+/// Pauses of threads that wait for another thread. Includers define _GNU_SOURCE, for nanosleep(2).
 
 #ifndef FWD_SRC_PAUSE_H
 #define FWD_SRC_PAUSE_H
@@ -9,6 +9,15 @@
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
+
+/// Makes the processor wait for some of its cycles, between two looks at a variable that another thread changes.
+static inline void fwd_pause_processor(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
 
 /// Lets other threads run. `count` is the number of pauses before this one. From the 20th on it sleeps: a thread of a high
 /// real-time priority would otherwise keep the thread that it waits for from running.

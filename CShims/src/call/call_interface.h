@@ -34,7 +34,7 @@ fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const 
 /// or by `fwd_use_libffi`. Hidden, so that code of a shared library reads it directly.
 extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
 
-/// Gives what `fwd_call` reads for functions of this interface. Valid as long as the interface.
+/// Returns what `fwd_call` reads for functions of this interface. Valid as long as the interface.
 fwd_jump_head fwd_cif_call_head(const fwd_cif *cif);
 
 /// These two return what the interface calls the function with: its call plan, and its placement. A function may lack either;

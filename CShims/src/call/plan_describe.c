@@ -40,7 +40,7 @@ const char *fwd_plan_register_name(fwd_place_kind kind, uint32_t index, bool is_
 
 // MARK: Moves
 
-/// Gives the placement if there is a plan that carries it out.
+/// Returns the placement if there is a plan that carries it out.
 static const fwd_placement *planned(const fwd_signature *signature) {
   const fwd_cif *cif = fwd_signature_cif(signature);
   return fwd_cif_plan(cif) ? fwd_cif_placement(cif) : NULL;

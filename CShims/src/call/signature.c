@@ -78,8 +78,8 @@ static bool is_pointer(fwd_type_kind kind) {
          kind == FWD_TYPE_CLASS || kind == FWD_TYPE_BLOCK;
 }
 
-/// Gives the arguments the offsets of the members of a C struct. The call interface has checked that each has a size and
-/// that together they are below `FWD_BY_VALUE_LIMIT`, so nothing overflows.
+/// Sets the offsets of the arguments, as those of the members of a C struct. The call interface has checked that each has a
+/// size and that together they are below `FWD_BY_VALUE_LIMIT`, so nothing overflows.
 static void lay_out_frame(fwd_signature *signature) {
   size_t offset = 0, alignment = 1;
   for (size_t i = 0; i < signature->argument_count; i++) {
@@ -227,10 +227,6 @@ const fwd_cif *fwd_signature_cif(const fwd_signature *signature) { return signat
 
 const fwd_encoding *fwd_signature_encoding(const fwd_signature *signature) { return signature->encoding; }
 
-bool fwd_signature_has_receiver(const fwd_signature *signature) { return signature->hidden_count > 0; }
-
-bool fwd_signature_has_selector(const fwd_signature *signature) { return signature->hidden_count > 1; }
-
 size_t fwd_signature_hidden_count(const fwd_signature *signature) { return signature->hidden_count; }
 
 uint32_t fwd_signature_argument_type(const fwd_signature *signature, size_t index) {
@@ -240,11 +236,6 @@ uint32_t fwd_signature_argument_type(const fwd_signature *signature, size_t inde
 uint32_t fwd_signature_result_type(const fwd_signature *signature) { return signature->result_type; }
 
 // MARK: Derived signatures and comparison
-
-fwd_status fwd_signature_drop_hidden(const fwd_signature *signature, fwd_signature **arguments_only,
-                                     fwd_error *error) {
-  return fwd_signature_replace_hidden(signature, SIZE_MAX, arguments_only, error);
-}
 
 fwd_status fwd_signature_replace_hidden(const fwd_signature *signature, size_t context, fwd_signature **callback,
                                         fwd_error *error) {

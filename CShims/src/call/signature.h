@@ -7,7 +7,7 @@
 #include "call/call_interface.h"
 #include "fwd_signature.h"
 
-/// Gives the call interface of the signature. Valid as long as the signature.
+/// Returns the call interface of the signature. Valid as long as the signature.
 const fwd_cif *fwd_signature_cif(const fwd_signature *signature);
 
 /// Retains a signature that is otherwise only read: its count is all of it that changes.

@@ -53,7 +53,7 @@ fwd_anchor *fwd_anchor_take(void);
 /// Makes references to the proxy find nothing from now on. Called when the owner deinitialises, and again when the C part is
 /// freed.
 void fwd_anchor_forget(fwd_anchor *anchor);
-/// Gives back the anchor of a proxy that is gone.
+/// Takes back the anchor of a proxy that is gone.
 void fwd_anchor_give_back(fwd_anchor *anchor);
 
 #endif

@@ -16,7 +16,7 @@ FWD_SMALL_CODE_BEGIN
 /// What a query has visited.
 typedef struct visit_counts {
   size_t count;
-  /// Those whose objects have died or whose deliveries are used up.
+  /// The number of records whose objects have died or whose deliveries are used up.
   size_t gone;
 } visit_counts;
 

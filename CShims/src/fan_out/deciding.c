@@ -80,8 +80,7 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
                                                                     bool decides) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
-  // No closure has the address 1, so a record without one differs from `closure`, too.
-  const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
+  const fwd_swift_closure *closure = FWD_NO_CLOSURE_YET;
   for (; next < end; next++) {
     prefetch(next, end);
     const fwd_record *record = *next;
@@ -155,7 +154,7 @@ __attribute__((noinline)) static visited deliver_apart(fwd_deciding_emission *de
   return deliver_to_all(deciding, records, records + count);
 }
 
-/// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
+/// Delivers to the records of a list of several segments, inside of a reading. Returns the number of records visited.
 __attribute__((noinline)) static size_t deliver_to_spans(fwd_deciding_emission *deciding) {
   size_t sum = 0;
   fwd_span span;
@@ -173,7 +172,7 @@ __attribute__((noinline)) static size_t deliver_to_spans(fwd_deciding_emission *
 /// Results of at most this size need no allocation.
 enum { inline_result_size = 64 };
 
-/// Delivers to the records of a batch, or inside of a reading to those of the list, one after another. Gives how many of the
+/// Delivers to the records of a batch, or inside of a reading to those of the list, one after another. Returns how many of the
 /// list's first records have been asked for the method; 0 if only those that implement it have been visited.
 __attribute__((noinline)) static size_t decide_any(fwd_deciding_emission *deciding) {
   size_t index = deciding->emission.method->index;

@@ -14,7 +14,7 @@
 ///        outside of batches: at once to looping.c            |
 ///                                            .---------------'
 ///                                            v
-///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds that of the proxy, and goes on here
+///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds the proxy's batch, and goes on here
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
 ///        Is the method intercepted?          | yes  -> `fan_out_past_interceptors`: a loop that calls the closures before
 ///                                            |         and after it, or `fwd_intercept` (interception.c)
@@ -26,9 +26,9 @@
 ///              looping.c                                    deciding.c
 ///        finds the arguments once. Calls closures     one record after another: `fwd_deliver_to`
 ///        with pointers, and C functions with the      (delivery.c) calls the implementation, then
-///        words of registers (replay.c). Records       `fwd_policy_apply` (policy.h) keeps or drops the
-///        that are neither, or held in no plain        result, and says whether to go on. These void
-///        way: `deliver_slowly`, which is              methods go here, too: with arguments on the
+///        words of registers (replay.c). All other     `fwd_policy_apply` (policy.h) keeps or drops the
+///        records (packed functions, gates, stock      result, and says whether to go on. These void
+///        references): `deliver_slowly`, which is      methods go here, too: with arguments on the
 ///        `fwd_deliver_to` for that record             stack; if a collector asks; and in a recursion, if
 ///                   |                                 they take many registers (`fwd_has_filler`).
 ///                   \                                            /
@@ -41,7 +41,8 @@
 /// and what changes meanwhile is freed later.
 ///
 /// Words: a *record* is one subscription in the list; a *delivery* calls the implementation of one record; a
-/// *response* is a delivery that has given a result (of no bytes, for a void method).
+/// *response* is a delivery that has given a result (of no bytes, for a void method). The *owner* of a proxy is its Swift
+/// object.
 
 #include "fan_out/fan_out.h"
 
@@ -145,9 +146,9 @@ __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy 
 static inline __attribute__((always_inline)) fwd_status fan_out_now(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                                     fwd_delivery *delivery, fwd_error *error) {
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
-  // Interception is the highest bit, so one comparison finds out about both.
+  // Interception is the highest bit, so one comparison finds a method that is intercepted, blocked, or has no responder.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
-    // What follows may call the owner, so it takes a reference to it, which the caller of `fwd_fan_out` releases.
+    // The functions below may call the proxy's owner, so it is retained. The caller of `fwd_fan_out` releases it.
     if (__builtin_expect(delivery->is_unpinned, 0)) {
       if (!fwd_emission_pin(proxy, delivery)) return fwd_proxy_core_fail_closing(error);
       delivery->is_unpinned = false;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "fwd_fan_out.h"
 
-/// Gives the status of a delivery whose handler has returned false.
+/// Returns the status of a delivery whose handler has returned false.
 __attribute__((cold, noinline)) static fwd_status settle(const fwd_handling *handling, fwd_error *failure,
                                                          fwd_error *error) {
   if (failure->status == FWD_NO_RESPONDER) return FWD_NO_RESPONDER;

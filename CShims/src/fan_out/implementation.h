@@ -39,7 +39,7 @@ typedef struct fwd_teller {
 /// Returns FWD_NO_RESPONDER if it has been told.
 fwd_status fwd_tell_packed(const void *context, void *receiver, void *const *arguments, void *result, fwd_error *error);
 
-/// Gives the error of a delivery that has returned a status: the thread's last error, or one that says that there was none.
+/// Returns the error of a delivery that has returned a status: the thread's last error, or one that says that there was none.
 void fwd_delivery_error(fwd_status status, fwd_selector selector, fwd_error *error);
 
 #endif

@@ -15,8 +15,8 @@
 typedef fwd_status (*fwd_fan_out_afterwards)(fwd_proxy *proxy, const fwd_compiled_method *method,
                                          const fwd_delivery *delivery, fwd_error *error);
 
-/// Fans out a delivery before whose subscribers the interceptors have run, then calls those after them. `hazard` is that of
-/// the visit to the list, which this ends.
+/// Fans out a delivery whose *before* interceptors have run, then calls the *after* interceptors. `hazard` is the hazard pointer
+/// of the caller's visit to the list, which this function ends.
 typedef fwd_status (*fwd_fan_out_between)(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                           const fwd_taps *taps, fwd_hazard *hazard, fwd_error *error);
 

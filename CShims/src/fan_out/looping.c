@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+// A function that forwards may be called again inside of a delivery, so each level of a recursion has the stack frames of all
+// functions here that are on the way. A value that is kept across a call takes stack at each level. That is why functions are
+// inlined or not, why values are computed again, and why a variable is reused. Comments say "takes stack" for it.
+
 #include "fan_out/looping.h"
 
 #include "base/turns.h"
@@ -17,13 +21,13 @@
 
 /// An emission with room for the words of a narrow method's registers.
 typedef struct narrow_emission {
-  /// First, so that a pointer to it is one to the whole.
+  /// The first member, so that its address is that of the struct.
   fwd_looped_emission looped;
-  /// Behind `looped` in any emission.
+  /// At the same offset in `wide_emission`: see `words_of`.
   fwd_replay_word words[FWD_REPLAY_NARROW];
 } narrow_emission;
 
-/// An emission with room for those of any method that loops deliver.
+/// An emission with room for the words of the widest method that a loop delivers.
 typedef struct wide_emission {
   fwd_looped_emission looped;
   fwd_replay_word words[FWD_REPLAY_WIDE];
@@ -105,7 +109,7 @@ static inline const fwd_replay_word *words_of_frame(fwd_looped_emission *looped)
 /// Makes a delivery of any kind. Only these have pointers to all arguments, the hidden ones included.
 __attribute__((noinline)) static void deliver_slowly(fwd_looped_emission *looped, const fwd_record *record) {
   fwd_emission *state = &looped->emission;
-  // No array of variable length: compilers would keep the stack pointer of before.
+  // No array of variable length: compilers would save the stack pointer first, in one more register.
   void **arguments = __builtin_alloca(state->method->argument_count * sizeof *arguments);
   // NULL: they are found if the delivery is made.
   arguments[0] = NULL;
@@ -215,8 +219,7 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
   const fwd_replay_call call = method->replayers.call;
   const fwd_replay_word *words = NULL;
   void *const *arguments = NULL;
-  // No closure has the address 1, so a record without one differs from `accepted`, too.
-  const fwd_swift_closure *accepted = (const fwd_swift_closure *)1;
+  const fwd_swift_closure *accepted = FWD_NO_CLOSURE_YET;
   fwd_function first = NULL;
   for (fwd_record *const *end = records + count; records < end; records++) {
     if (prefetches) fwd_prefetch(records, 0, (size_t)(end - records));
@@ -349,7 +352,7 @@ static void deliver_to_some(fwd_looped_emission *looped, fwd_record *const *reco
   }
 }
 
-/// Delivers to the records of a list of several segments, inside of a reading. Gives how many it has visited.
+/// Delivers to the records of a list of several segments, inside of a reading. Returns the number of records visited.
 __attribute__((noinline)) static size_t deliver_to_spans(fwd_looped_emission *looped) {
   fwd_emission *state = &looped->emission;
   size_t visited = 0;
@@ -361,7 +364,7 @@ __attribute__((noinline)) static size_t deliver_to_spans(fwd_looped_emission *lo
   return visited;
 }
 
-/// Delivers to the records of the list, inside of a reading. Gives how many of the list's first records have been asked for
+/// Delivers to the records of the list, inside of a reading. Returns how many of the list's first records have been asked for
 /// the method; 0 if only those that implement it have been visited.
 __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *looped) {
   const fwd_emission *state = &looped->emission;
@@ -377,7 +380,7 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
   return reading.count;
 }
 
-/// Does the same, and delivers to a lone subscriber by `deliver_plainly`, whose `arguments` and `has_frame` these are.
+/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `has_frame`.
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, bool has_frame) {
@@ -408,12 +411,12 @@ static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission 
   fwd_emission *state = &looped->emission;
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);
   if (__builtin_expect(state->responses > 0 && !state->failure, 1)) return FWD_OK;
-  // Each delivery that was withdrawn has left a failure.
+  // Each delivery that `fwd_fail_delivery` has withdrawn has left a failure.
   state->responses -= state->frame.withdrawn;
   return fwd_outcome_finish_void(state, error);
 }
 
-/// Delivers to the subscribers of the moment. `has_pointers` says that the delivery has pointers to its arguments. All callers
+/// Delivers to the proxy's current subscribers. `has_pointers` says that the delivery has pointers to its arguments. All callers
 /// pass a constant, since to ask would cost an emission some percent.
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                 const fwd_compiled_method *method,
@@ -567,8 +570,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
     fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
     return fwd_intercept(proxy, method, delivery, otherwise, NULL, error);
   }
-  // The callers of function pointers already take most of the stack. For those the emission is asked from here on, and not the
-  // parameters: what is kept across calls takes stack at each level.
+  // A call of a function pointer has already taken more stack than one with a frame. So the code behind this line reads the
+  // emission again instead of keeping the parameters.
   if (has_pointers) __asm__("" : : "r"(looped) : "memory");
   fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
   void *const *arguments = NULL;

@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Forwarding authors
 
 /// Fan-outs with nothing to decide after a delivery: of void methods, to all responders, by a loop.
+///
+/// A *narrow* method needs at most FWD_REPLAY_NARROW words: see `is_narrow` in method_set.h. An *emission* (emission.h) is the
+/// state of one fan-out, on the stack.
 
 #ifndef FWD_SRC_LOOPING_H
 #define FWD_SRC_LOOPING_H
@@ -18,7 +21,7 @@ static inline bool fwd_has_loop(const fwd_compiled_method *method, const fwd_del
 
 // Each of these is a function, with a stack frame of the size that it needs.
 
-/// Delivers to the subscribers of the moment. The method is narrow, and the delivery has a frame.
+/// Delivers to the proxy's current subscribers. The method is narrow, and the delivery has a frame.
 fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                              fwd_error *error);
 /// The same for a delivery that has pointers to its arguments.

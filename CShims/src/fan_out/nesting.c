@@ -18,7 +18,7 @@
 
 _Thread_local fwd_nesting fwd_nesting_of_thread;
 
-/// What is kept free for the subscriber, the error and its handler: at most this, and at most a quarter.
+/// The stack that stays free for the subscriber, the error and its handler: this, or a quarter of a smaller stack.
 enum { stack_reserve = 128 << 10 };
 
 /// How much of a larger stack may be used below a thread's first forward.

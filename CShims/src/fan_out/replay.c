@@ -76,11 +76,10 @@
 
 // MARK: Loops
 
-// All closures get the same arguments, so one is asked once whether it takes them, until a record has another one. The loop keeps
-// its place in the replay: what a function keeps besides across the deliveries takes stack at each level of a recursion.
+// All closures get the same arguments, so a closure is asked whether it takes them only if the record before had another one.
+// The loop keeps its place in the replay: a variable that is kept across the deliveries takes stack at each level of a recursion.
 size_t fwd_replay_closures(fwd_replay *replay) {
-  // No closure has the address 1, so a record without one differs from `closure`, too.
-  const fwd_swift_closure *closure = (const fwd_swift_closure *)1;
+  const fwd_swift_closure *closure = FWD_NO_CLOSURE_YET;
   void *const *arguments = NULL;
   // A result of no bytes has an address all the same.
   unsigned char nothing;
@@ -103,7 +102,7 @@ size_t fwd_replay_closures(fwd_replay *replay) {
     }
     *replay->record = record;
     fwd_swift_closure_call(own, record->receiver, arguments, &nothing);
-    // What runs from here on is not the subscriber.
+    // Code that runs from here on must not find a subscription if it asks for the current one.
     *replay->record = NULL;
     delivered++;
   }
@@ -111,8 +110,8 @@ size_t fwd_replay_closures(fwd_replay *replay) {
 }
 
 /// Delivers to the record at `*next`, which has a closure, and on to those behind it, up to a record that the loop for C
-/// functions has to look at. Sets `*next` to its index. Returns to how many of the records before that nothing has been
-/// delivered.
+/// functions has to look at. Sets `*next` to its index. Returns the number of records before that index that got no
+/// delivery.
 __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size_t *next) {
   fwd_record *const *records = replay->records;
   size_t count = replay->count, first = *next;
@@ -220,7 +219,8 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
   // Hidden arguments are pointers, and come first: each has the integer register of its number.
   fwd_register_loads loads = {.first = hidden_count, .count = integer_count + vector_count - hidden_count};
   fwd_load_kind kind = FWD_LOADS_OF_8_BYTES;
-  // Of the words before the frame's only the receiver's is not read. The shape must not read words behind them.
+  // The words are those of the frame, behind one for the receiver, which is not read. The shape must not read words behind the
+  // frame.
   bool in_order = hidden_count == 1 && shapes[integer_count][vector_count].call;
   for (uint32_t i = 0; i < loads.count; i++) {
     uint32_t word = hidden_count + i;

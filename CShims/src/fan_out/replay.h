@@ -13,15 +13,15 @@
 #include "base/word.h"
 #include "fan_out/replay_state.h"
 
-/// Calls a function with some words, of which the first is not read: with a receiver instead. The context comes behind the
-/// method's own integers.
+/// Calls `function` with `receiver` as the first argument, the words from `words[1]` on in the other registers, and `context` as
+/// one more integer behind the method's own.
 typedef void (*fwd_replay_call)(void *receiver, const fwd_replay_word *words, fwd_function function, const void *context);
 
 /// Delivers to all records of a replay, whose objects the proxy or a batch keeps alive. It counts no references and does not
 /// prefetch: long lists come in parts (`fwd_prefetch_part`). Returns how many deliveries it has made itself.
 typedef size_t (*fwd_replay_loop)(fwd_replay *replay);
 
-/// What there is for one shape of signature.
+/// The functions for one shape of signature.
 typedef struct fwd_replayers {
   fwd_replay_call call;
   /// NULL for methods of more than FWD_REPLAY_NARROW registers.
@@ -35,8 +35,8 @@ bool fwd_replay_fits(const fwd_call_plan *plan);
 /// arguments on the stack, or by other than whole registers.
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 
-/// Delivers to the first records of a replay, as far as they have closures or lack the method, as a `fwd_replay_loop` does.
-/// Leaves the other records in the replay. Returns how many deliveries it has made.
+/// Delivers to the records of a replay, from the first on, until one has something other than a closure. Skips records that lack
+/// the method. Leaves the other records in the replay. Returns how many deliveries it has made.
 size_t fwd_replay_closures(fwd_replay *replay);
 
 /// Where the word of a register comes from.
@@ -68,7 +68,8 @@ typedef struct fwd_register_loads {
   fwd_register_load loads[FWD_REPLAY_WIDE];
 } fwd_register_loads;
 
-/// Prepares the loads of a plan that fits (`fwd_replay_fits`). `offsets` has the frame offset of each argument that is not hidden.
+/// Prepares the loads of a plan that fits (`fwd_replay_fits`). `offsets` has the frame offset of each argument that is not
+/// hidden.
 fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t *offsets,
                                       uint32_t hidden_count);
 

@@ -3,9 +3,13 @@
 
 /// Draining: an executor delivers the messages of a mailbox.
 
+// For nanosleep(2) in pause.h.
+#define _GNU_SOURCE 1
+
 #include <string.h>
 
 #include "base/error.h"
+#include "base/pause.h"
 #include "fan_out/implementation.h"
 #include "fan_out/nesting.h"
 #include "fwd_error.h"
@@ -122,11 +126,7 @@ static void linger(const fwd_mailbox *mailbox) {
   if (mailbox->half_count < busy) return;
   for (int i = 0; i < looks * pauses; i++) {
     if (i % pauses == 0 && fwd_mailbox_post_count(mailbox) != mailbox->seen_count) return;
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
+    fwd_pause_processor();
   }
 }
 
@@ -141,7 +141,8 @@ static bool swap_halves(fwd_mailbox *mailbox, bool is_last) {
   mailbox->half_count = atomic_load_explicit(&mailbox->post_count, memory_order_relaxed) - mailbox->seen_count;
   mailbox->seen_count += mailbox->half_count;
   fwd_mail_sequel *sequels = fwd_mail_take_sequels(mailbox, mailbox->epoch + is_empty);
-  // Sequels run inside of the drain: what they forward must not wait for it. Then both halves are looked at again.
+  // Sequels run inside of the drain, so a forward that a sequel makes does not wait for the drain to end. Afterwards the drain
+  // checks both halves again.
   bool ends = (is_empty || is_last) && !sequels;
   if (ends) {
     mailbox->is_scheduled = !is_empty;

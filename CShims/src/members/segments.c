@@ -128,7 +128,7 @@ static void release_list(fwd_subscriber_list *list) {
   free(list->allocation);
 }
 
-/// Gives up what an ended record still has.
+/// Releases what an ended record still has.
 static void release_record(fwd_record *record) {
   uintptr_t held = fwd_record_word(record);
   if (FWD_RARELY(fwd_held_is_gated(held))) {
@@ -282,7 +282,7 @@ int64_t fwd_segments_priority(const fwd_subscriber_list *list, const fwd_record 
   return slot < list->priority_count ? list->priorities[slot] : 0;
 }
 
-/// The highest priority in a segment. 0 without a look at the records if all have that.
+/// Returns the highest priority in a segment. Returns 0 at once if the list has no priorities.
 static int64_t highest_priority(const fwd_subscriber_list *list, const fwd_segment *segment) {
   if (!list->priorities) return 0;
   int64_t highest = INT64_MIN;

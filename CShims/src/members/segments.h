@@ -226,7 +226,7 @@ bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t i
 /// Moves a record to the index that `to` is in the list without it, and sets its priority. False if memory is short, and
 /// then neither has changed. O(log n).
 bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, int64_t priority, fwd_garbage *garbage);
-/// Gives up the records that have ended at the front. Amortised O(1).
+/// Removes the records that have ended at the front. Amortised O(1).
 void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage);
 /// Copies the records that have not ended into new segments. False if memory is short. O(n).
 bool fwd_segments_compact(fwd_subscriber_list *list, fwd_garbage *garbage);

@@ -35,6 +35,10 @@
 #define FWD_HAS_SWIFTCALL 0
 #endif
 
+/// The closure of a loop that has met none yet. No closure has the address 1, so a record with a closure, and one without, both
+/// differ from it.
+#define FWD_NO_CLOSURE_YET ((const fwd_swift_closure *)1)
+
 /// Whether an object's class inherits from another one. Fan-outs call this in the middle of their deliveries.
 FWD_KEEPS_REGISTERS bool fwd_object_inherits(const void *object, const void *class);
 

@@ -14,8 +14,8 @@
 ///
 /// That is the word of a native Swift object on 64-bit platforms (stdlib/public/SwiftShims/swift/shims/RefCount.h). The
 /// runtime does not promise it, so taking.c compares it with what the runtime does, when the library is loaded. The code here
-/// is for the usual case. The runtime's functions do the rest: side tables, immortal objects, an object that deinitialises, and the
-/// last release.
+/// is for the usual case. The runtime's functions do the rest: side tables, immortal objects, an object that deinitialises, and
+/// the last release.
 
 #ifndef FWD_SRC_TAKING_H
 #define FWD_SRC_TAKING_H

@@ -30,7 +30,7 @@
 /// Whether light fences are full fences. Set once, before a thread gets its first block (thread.h).
 extern FWD_HIDDEN bool fwd_light_fence_is_full;
 
-/// Decides `fwd_light_fence_is_full`. Must be called once before the first light fence.
+/// Sets `fwd_light_fence_is_full`. Must be called once before the first light fence.
 void fwd_fence_set_up(void);
 
 /// Orders the calling thread's earlier stores before its later loads, against a heavy fence of another thread.

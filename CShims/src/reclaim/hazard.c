@@ -15,10 +15,10 @@
 /// The writer skips the heavy fence if no thread but its own has entered the domain (`readers`). Each thread that enters
 /// first looks at `readers`, and unless it is noted there, stores that it reads. The writer unlinks the object, moves the
 /// clock, and then looks at `readers`. Its look and all stores are read-modify-write operations, so they have one order, and
-/// each sees what came before it. If the writer's look is later than a thread's note, the writer executes the heavy fence.
-/// If it is earlier, it happens before all that the thread does behind its own look, also if that has shown what a third
-/// thread stored (C11 5.1.2.4p10, release sequences). So the thread sees the later clock and the object unlinked. A
-/// writer needs no fence to see what its own thread has announced.
+/// each sees what came before it. If the writer's look comes after a thread's note, the writer executes the heavy fence.
+/// If the writer's look comes first, it happens before everything that the thread does after its own look. That is so even if
+/// the thread's look reads a value that a third thread has stored since (C11 5.1.2.4p10, release sequences). So the thread sees
+/// the later clock and the object unlinked. A writer needs no fence to see what its own thread has announced.
 ///
 /// `readers` names a block. A thread that takes the block of an ended thread passes for that one, which is safe: the
 /// acquire in `take_free_block` shows it the announcements of batches that the ended thread left. A reader that has no
@@ -47,7 +47,8 @@ static uint64_t visits(const fwd_hazard *hazard) {
 /// the thread has neither. For a NULL domain it is free.
 static fwd_hazard *find_free_or_shared(const fwd_domain *domain) {
   fwd_hazard *unused = NULL;
-  // Ends at the first block that has one. If visits share another one in a later block, there are two, which does no harm.
+  // Ends at the first block that has a free hazard pointer. A later block may have one that visits of the domain share: then
+  // the domain gets a second one, which does no harm.
   for (fwd_thread_block *block = fwd_thread_blocks; block && !unused; block = block->more) {
     // Not in the order of a stack: a thread may run fibers, which leave in any order.
     for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {
@@ -92,7 +93,7 @@ FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *shared, fwd_domain 
   if (shared == FWD_HAZARD_NONE) {
     atomic_fetch_sub(&domain->unannounced, 1);
     atomic_thread_fence(memory_order_seq_cst);
-    // Whenever it entered: nothing was freed meanwhile.
+    // The time of entry does not matter: nothing has been freed since.
     fwd_hazard_reclaim(domain);
     return;
   }
@@ -128,7 +129,7 @@ FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, siz
   fwd_hazard *hazard = fwd_hazard_at(first);
   if (hazard) return hazard;
   if (first < FWD_HAZARDS_PER_BLOCK - 1) return fwd_hazard_find(domain);
-  // A batch's.
+  // For a batch, which does not share.
   hazard = find_or_make(NULL);
   return hazard ? hazard : enter_unannounced(domain);
 }
@@ -211,7 +212,7 @@ static void free_all(fwd_retired *unused) {
 /// Appends an object to the queue. The domain's lock is held.
 static void put(fwd_domain *domain, fwd_retired *retired) {
   fwd_retired *latest = atomic_load_explicit(&domain->retired, memory_order_relaxed);
-  // Two writers may retire in another order than they ended what they retire. Then the object waits a little longer.
+  // Writers call `fwd_domain_end` in one order, and may come here in another one. Then the object waits a little longer.
   if (latest && is_before(retired->ended, latest->ended)) retired->ended = latest->ended;
   retired->next = latest ? latest->next : retired;
   if (latest) latest->next = retired;

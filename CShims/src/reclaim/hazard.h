@@ -32,11 +32,12 @@
 /// The writer pays only if another thread has entered the domain: most lists are read and changed by one thread. `readers`
 /// names that thread. Each thread notes its first entry there. hazard.c explains why that is enough.
 ///
-/// A thread's outermost visit uses a hazard pointer alone, and so, mostly, does the next one inside of it. Deeper visits
-/// *share*: visits of one domain use one hazard pointer, which shows the time of the first of them and counts them. So a
-/// recursion takes no more hazard pointers the deeper it is. A visit that shares delays what was unlinked before it began, but
-/// not before the first. The last visit to leave clears the hazard pointer. That may be any of them, since a thread may run
-/// fibers. Batches do not share, since they may end on other threads.
+/// The hazard pointers of a thread are in *blocks* (thread.h). The thread's outermost visit uses a hazard pointer alone. So does
+/// the next one inside of it, if the second hazard pointer of the first block is free. Deeper visits *share*: visits of one
+/// domain use one hazard pointer, which shows the time of the first of them and counts them. So the number of hazard pointers
+/// does not grow with the depth of a recursion. A visit that shares also delays objects that were unlinked between the first
+/// visit's start and its own. The last visit to leave clears the hazard pointer. That may be any of them, since a thread may
+/// run fibers. Batches do not share, since they may end on other threads.
 
 #ifndef FWD_SRC_HAZARD_H
 #define FWD_SRC_HAZARD_H
@@ -54,7 +55,8 @@ typedef struct fwd_retired {
   uint64_t ended;
 } fwd_retired;
 
-/// Which threads have entered a domain. Any other value is the number of a block: only threads with that first block have.
+/// Which threads have entered a domain. Any other value is the number of a block: then only threads whose first block it is have
+/// entered.
 typedef enum fwd_readers {
   /// Any thread may have: several have entered, the domain does not note its readers, or a reader's block has no number.
   FWD_READERS_UNKNOWN = 0,
@@ -140,7 +142,8 @@ FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain);
 /// Leaves a domain by a hazard pointer that is not the visit's own.
 FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *hazard, fwd_domain *domain);
 /// The slow path of `fwd_hazard_enter_within`: notes in the domain that the calling thread reads it. Returns the hazard pointer
-/// at an index, or if that is taken, what `fwd_hazard_find` returns; for the last index, a free one or `FWD_HAZARD_NONE`.
+/// at index `first` if it is free. Otherwise returns what `fwd_hazard_find` does, except for the last index, which batches pass:
+/// then it returns a free hazard pointer, or `FWD_HAZARD_NONE` if memory is short.
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first);
 /// Frees the retired objects that no reader uses any more.
 void fwd_hazard_reclaim(fwd_domain *domain);
@@ -165,7 +168,8 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
   // Acquire: what had ended by this time is found unlinked.
   guard.entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
   if (FWD_USUALLY(fwd_hazard_is_own(hazard))) {
-    // The time first: a writer that finds the announcement finds this time, or a later reader's.
+    // The time is stored first: a writer that sees the domain must not read the time of an earlier visit. It reads this time, or
+    // the later time of another visit that has begun meanwhile.
     atomic_store_explicit(&guard.hazard->entered, guard.entered, memory_order_release);
     atomic_store_explicit(&guard.hazard->domain, domain, memory_order_release);
     fwd_fence_light();
@@ -175,7 +179,7 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
 
 /// Whether a domain has noted that the calling thread, which has a block, reads it.
 static inline bool fwd_hazard_is_noted(const fwd_domain *domain) {
-  // Acquire: what a writer that has not seen this has unlinked is found unlinked.
+  // Acquire: see the third paragraph of hazard.c. If a writer has skipped its fence, this thread sees the object unlinked.
   uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_acquire);
   return readers == FWD_READERS_UNKNOWN || readers == fwd_thread_blocks->number;
 }
@@ -203,7 +207,7 @@ static inline void fwd_hazard_detach(fwd_guard guard) {
 
 /// Leaves a domain on the thread that entered it. The caller keeps the domain alive meanwhile.
 static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard) {
-  // Hides where the hazard pointer comes from: compilers would keep a flag for its kind besides it, in one more register.
+  // Hides where the hazard pointer comes from: compilers would keep whether it is the visit's own in one more register.
   __asm__("" : "+r"(guard.hazard));
   if (FWD_RARELY(!fwd_hazard_is_own(guard.hazard))) {
     fwd_hazard_leave_shared(guard.hazard, guard.domain);

@@ -22,8 +22,8 @@
 ///
 /// Neither side waits for ever. A fork handler of another library may wait for a lock of its own, held by a thread that
 /// waits at our gate; and a critical section may wait for the lock of an allocator whose fork handler ran before ours.
-/// After `fwd_fork_patience_ns` each goes on. Only in such a program, or in one where two threads fork at the same time and a fork
-/// handler of another library uses the package, can a child find a lock held.
+/// After `fwd_fork_patience_ns` each goes on. Only in such a program, or in one where two threads fork at the same time and a
+/// fork handler of another library uses the package, can a child find a lock held.
 
 // For syscall(2).
 #define _GNU_SOURCE 1
@@ -81,9 +81,7 @@ __attribute__((cold, noinline)) static void wait_for(fwd_lock *lock) {
   // Critical sections are short: mostly the lock is open again before a system call would have begun.
   for (unsigned i = 0; i < 100; i++) {
     if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == open && try_acquire(lock)) return;
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
+    fwd_pause_processor();
   }
   while (__atomic_exchange_n(&lock->word, contended, __ATOMIC_ACQUIRE) != open) {
 #if defined(__linux__)

@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "base/pause.h"
 #include "reclaim/fence.h"
 #include "reclaim/thread.h"
 
@@ -31,7 +32,7 @@
 #endif
 
 void fwd_quick_lock_init(fwd_quick_lock *lock) {
-  // Decides what the fences are.
+  // Sets `fwd_light_fence_is_full`.
   fwd_thread_set_up();
   *lock = (fwd_quick_lock){0};
 }
@@ -60,9 +61,7 @@ __attribute__((cold, noinline)) static void wait_for(fwd_quick_lock *lock) {
   // Critical sections are short: mostly the lock is open again before a system call would have begun.
   for (unsigned i = 0; i < 40; i++) {
     if (__atomic_load_n(&lock->is_locked, __ATOMIC_RELAXED) == 0 && try_acquire(lock)) return;
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
+    fwd_pause_processor();
   }
   // Otherwise the thread that holds it has probably been preempted. To let it run costs less than to sleep.
   for (unsigned i = 0; i < 4; i++) {

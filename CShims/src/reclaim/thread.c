@@ -67,7 +67,7 @@ static fwd_thread_block *make_block(void) {
   return made;
 }
 
-/// Gives a block up. Only hazard pointers of batches may be in use.
+/// Frees a block for other threads. Only hazard pointers of batches may be in use.
 static void release_block(fwd_thread_block *block) {
   bool is_free = true;
   for (size_t i = 0; i < FWD_HAZARDS_PER_BLOCK; i++) {

@@ -97,7 +97,7 @@ static inline fwd_block_use fwd_thread_block_use(const fwd_thread_block *block) 
 /// Prepares the process, once: threads wait for the one that does it.
 void fwd_thread_set_up(void);
 
-/// Gives the calling thread one more block, in which batches of earlier threads may have hazard pointers. NULL if memory is
+/// Adds a block to the calling thread, in which batches of earlier threads may have hazard pointers. NULL if memory is
 /// short, or if the library's exit handler has run on the thread. Readers and locks do without, but slower.
 ///
 /// A thread that first uses the package in the last round of its exit handlers, after the library's key had its turn, does

@@ -18,12 +18,16 @@ package func fwd_callback_table_create(
   _ callbacks: UnsafePointer<fwd_callback>?, _ count: Int, _ callbackSize: Int,
   _ table: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
-  guard let proxy = unsafe proxy, let table = unsafe table, unsafe callbacks != nil || count == 0,
-    count >= 0, size >= 0
+  guard let proxy = unsafe proxy, let table = unsafe table, unsafe callbacks != nil || count == 0
   else {
     let missing =
       unsafe proxy == nil ? "proxy" : unsafe table == nil ? "table to fill" : "callbacks"
     return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_callback_table_create: no \(missing)")
+  }
+  for (number, what) in [(count, "count of callbacks"), (size, "size of the struct")] {
+    if let tooMany = unsafe failHuge(error, number, "fwd_callback_table_create: the \(what)") {
+      return tooMany
+    }
   }
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   // SAFETY: the caller has a reference to the proxy.

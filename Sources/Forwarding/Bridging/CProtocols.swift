@@ -33,6 +33,11 @@ package func fwd_protocol_register_stating(
   guard let name = unsafe String(validatingCString: name) else {
     return unsafe fail(error, FWD_MALFORMED, "fwd_protocol_register: the name is not UTF-8")
   }
+  for (number, what) in [(count, "requirements"), (statedCount, "stated layouts")] {
+    if let tooMany = unsafe failHuge(error, number, "protocol \"\(name)\": the count of \(what)") {
+      return tooMany
+    }
+  }
   do throws(ForwardingError) {
     // SAFETY: the caller gives as many requirements and layouts as it says.
     let layouts = try unsafe layouts(stated, statedCount, of: name)
@@ -51,7 +56,7 @@ package func fwd_protocol_register_stating(
 @unsafe private func layouts(
   _ stated: UnsafePointer<fwd_stated_layout>?, _ count: Int, of name: String
 ) throws(ForwardingError) -> [StatedLayout] {
-  guard unsafe (stated != nil || count == 0) && count >= 0 else {
+  guard unsafe stated != nil || count == 0 else {
     throw ForwardingError(
       .nullPointer, table: name,
       "protocol \"\(name)\" has \(UInt(bitPattern: count)) stated layouts at NULL")
@@ -77,7 +82,7 @@ extension ProtocolTable {
     _ name: String, unsafeRequirements requirements: UnsafePointer<fwd_requirement>?, count: Int,
     stating stated: [StatedLayout] = []
   ) throws(ForwardingError) {
-    guard unsafe (requirements != nil || count == 0) && count >= 0 else {
+    guard unsafe requirements != nil || count == 0 else {
       throw ForwardingError(
         .nullPointer, table: name,
         "protocol \"\(name)\" has \(UInt(bitPattern: count)) requirements at NULL")
@@ -160,4 +165,13 @@ package func fwd_protocol_find(_ name: UnsafePointer<CChar>?) -> OpaquePointer? 
 ) -> fwd_status {
   unsafe fail(
     error, status ?? failure.status, failure.description, offset: failure.offset ?? 0)
+}
+
+/// Fails if a C caller's `size_t` does not fit into an `Int`; nil if it does.
+@unsafe internal func failHuge(
+  _ error: UnsafeMutablePointer<fwd_error>?, _ number: Int, _ what: String
+) -> fwd_status? {
+  if number >= 0 { return nil }
+  return unsafe fail(
+    error, FWD_OUT_OF_RANGE, "\(what) is \(UInt(bitPattern: number)), expected at most \(Int.max)")
 }

@@ -26,10 +26,13 @@ package func fwd_proxy_create(
   _ options: UnsafePointer<fwd_proxy_options>?, _ proxy: UnsafeMutablePointer<OpaquePointer?>?,
   _ error: UnsafeMutablePointer<fwd_error>?
 ) -> fwd_status {
-  guard let proxy = unsafe proxy, unsafe protocols != nil || count == 0, count >= 0 else {
+  guard let proxy = unsafe proxy, unsafe protocols != nil || count == 0 else {
     return unsafe fail(
       error, FWD_NULL_ARGUMENT,
       "fwd_proxy_create: no \(unsafe proxy == nil ? "proxy to fill" : "protocols")")
+  }
+  if let tooMany = unsafe failHuge(error, count, "fwd_proxy_create: the count of protocols") {
+    return tooMany
   }
   var tables: [ProtocolTable] = []
   for index in 0..<count {
@@ -426,7 +429,12 @@ extension FunctionTable {
     _ add: (Element, Int, inout Builder<Void>) throws(ForwardingError) -> Void
   ) {
     var builder = Builder<Void>()
-    if unsafe (elements == nil && count != 0) || count < 0 {
+    if count < 0 {
+      builder.keep(
+        ForwardingError(
+          .indexOutOfRange,
+          "the function table has \(UInt(bitPattern: count)) methods, expected at most \(Int.max)"))
+    } else if unsafe elements == nil && count != 0 {
       builder.keep(
         ForwardingError(
           .nullPointer, "the function table has \(UInt(bitPattern: count)) methods at NULL"))
@@ -466,7 +474,10 @@ extension DynamicProxy.Configuration {
       self.onError = { handler.report($0) }
     }
     let count = unsafe options.method_count
-    guard unsafe options.methods != nil, count >= 0 else {
+    if let tooMany = unsafe failHuge(error, count, "the options' count of methods") {
+      return tooMany
+    }
+    guard unsafe options.methods != nil else {
       if count == 0 { return FWD_OK }
       throw ForwardingError(
         .nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")

@@ -82,8 +82,8 @@ internal import CForwardingInternal
   ///
   /// The caller promises that the function has these types. This cannot be checked.
   /// <doc:SwiftTypes> lists which Swift type stands for which C type. A `String`
-  /// is passed as a C string, by copy. `errno` is after a call what the function
-  /// has left in it.
+  /// is passed as a C string, by copy. After a call, `errno` has the value that
+  /// the function has set.
   ///
   /// - Parameters:
   ///   - symbol: the name of the function; see ``symbol(_:)``.

@@ -44,7 +44,7 @@ extension ValueMismatch {
     ValueMismatch(code: .nullPointer, expected: expected, actual: "null")
   }
 
-  /// The mismatch, with what the given type is the type of: `a default of type`.
+  /// The mismatch with a role before the given type, such as `a default of type Int`.
   internal func given(as role: String) -> ValueMismatch {
     ValueMismatch(code: code, expected: expected, actual: "\(role) \(actual)", verb: verb)
   }

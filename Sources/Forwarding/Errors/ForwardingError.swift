@@ -169,9 +169,9 @@ public struct ForwardingError: Error, Equatable, Sendable {
   private enum Message: Equatable, Sendable {
     /// The whole description.
     case text(String)
-    /// The parts of a sentence whose pattern the code determines. `subject` is
-    /// the part of the call, if it is neither an argument with an index that the user
-    /// has written nor the result. `verb` stands before what is expected.
+    /// The parts of a sentence whose pattern the code determines. `subject` names the
+    /// mismatched part, such as `parameter 1`; it is nil for the result, and for an
+    /// argument whose index the user has written. `verb` stands before `expected`.
     case parts(expected: String?, actual: String?, subject: String?, verb: String)
   }
 

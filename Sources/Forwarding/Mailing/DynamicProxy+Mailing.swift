@@ -151,9 +151,16 @@ extension DynamicProxy {
       rules, by: self)
     let candidate = unsafe SubscriberList.Candidate(
       context: context, at: position, limit: limit, destroy: nil)
-    let identifier = try subscribers.insert(candidate, dispatch)
-    // Not with the subscription's end: a delivery may be under way elsewhere.
+    // The recipient calls `destroy`, not the subscription: at its end a delivery may be under
+    // way elsewhere. Set before another thread can find the subscription.
     unsafe dispatch.adopt(destroy)
+    let identifier: fwd_subscription
+    do throws(ForwardingError) {
+      identifier = try subscribers.insert(candidate, dispatch)
+    } catch {
+      unsafe dispatch.adopt(nil)
+      throw error
+    }
     return Subscription(reference: reference, identifier: identifier)
   }
 }

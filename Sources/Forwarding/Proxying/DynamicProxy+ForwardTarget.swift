@@ -74,8 +74,8 @@ extension DynamicProxy {
       target, table: FunctionTable(for: Owner.self, build), for: scope, lifetime: lifetime)
   }
 
-  /// Sets another proxy, whose subscribers get what none of this one's handles,
-  /// by its own policies.
+  /// Sets another proxy as the target. Its subscribers get the invocations that no
+  /// subscriber of this proxy handles, by the other proxy's policies.
   private func forwardUnhandled(
     to proxy: DynamicProxy, for scope: ForwardScope, lifetime: Lifetime
   ) throws(ForwardingError) {
@@ -111,8 +111,7 @@ extension DynamicProxy {
       ForwardSlot.Target(target, annex: annex, subscription, scope), of: self)
   }
 
-  /// Takes the target out that gets what no subscriber handles. A fan-out under
-  /// way does not call it any more.
+  /// Removes the forward target. A fan-out under way does not call it any more.
   public func removeForwardTarget() {
     core.existingExtras?.forwardSlot.set(nil, of: self)
   }

@@ -21,9 +21,11 @@ extension DynamicProxy {
   ///   has a function that no protocol declares, or none at all
   ///   (`unknownSelector`, `emptyTable`; see
   ///   `Configuration.undeclaredFunctions`), if the
-  ///   anchor of the position is not subscribed, if the configuration refuses
-  ///   duplicates, or if `times` is less than 1 (`invalidLimit`). Some
-  ///   presets ignore such subscribers instead.
+  ///   anchor of the position is not subscribed (`notSubscribed`), an index is
+  ///   beyond the end (`indexOutOfRange`), the configuration refuses
+  ///   duplicates (`duplicate`), the subscriber is being deinitialised (`dead`),
+  ///   `times` is less than 1 (`invalidLimit`), or memory is short (`outOfMemory`).
+  ///   Some presets ignore such subscribers instead.
   /// - Complexity: that of the position; see ``DynamicProxy/Position``.
   @discardableResult
   public func subscribe(

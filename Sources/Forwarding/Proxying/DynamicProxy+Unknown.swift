@@ -24,7 +24,8 @@ extension DynamicProxy {
       text += "; it adopts \(adopted)"
     }
     if near.isEmpty && adopted.isEmpty && !requirements.isEmpty {
-      text += "; it declares \(quoted(requirements.prefix(4).map(\.selector.name)).joined(separator: ", "))"
+      let declared = quoted(requirements.prefix(4).map(\.selector.name))
+      text += "; it declares \(declared.joined(separator: ", "))"
       if requirements.count > 4 { text += " and \(requirements.count - 4) more" }
     }
     if !near.isEmpty { text += "; did you mean \(quoted(near).joined(separator: " or "))?" }

@@ -214,24 +214,6 @@ extension MethodSignature {
   /// Whether the result is an object, so that a call gives its caller a reference to it.
   internal var returnsObject: Bool { storage.returnsObject }
 
-  /// Returns the signature without the receiver and the selector, for a C
-  /// callback with the other arguments.
-  ///
-  /// - Throws: `ForwardingError` with the code `outOfMemory`.
-  /// - Complexity: O(*n*) in the length of the encoding.
-  internal func withoutReceiver() throws(ForwardingError) -> MethodSignature {
-    if !hasReceiver { return self }
-    var dropped: OpaquePointer?
-    var error = fwd_error()
-    // SAFETY: the outputs are local variables.
-    let status = unsafe fwd_signature_drop_hidden(handle, &dropped, &error)
-    guard status == FWD_OK, let dropped = unsafe dropped else {
-      throw ForwardingError(error, encoding: text)
-    }
-    // SAFETY: this value takes over the reference.
-    return unsafe MethodSignature(owning: dropped)
-  }
-
   /// The signature of a function with the same parameters and without a result.
   ///
   /// - Complexity: O(*n*) in the length of the encoding.

@@ -217,19 +217,21 @@ extension DelegateHub {
     }
     // One merge at a time, so that two hubs do not become part of each other.
     let successor = Successor(hub: other)
-    let moved = HubRegistry.merging.withLock { _ -> (Int, [UInt64: Kept])? in
+    let moved = HubRegistry.merging.withLock { _ -> (Int, [UInt64: Kept], [DynamicProxy])? in
       guard successor.hub.state.withLock({ $0.successor == nil }) else { return nil }
       return state.withLock { state in
-        defer { (state.forwarders, state.kept) = (0, [:]) }
+        defer { (state.forwarders, state.kept, state.merged) = (0, [:], []) }
         state.successor = successor
-        return (state.forwarders, state.kept)
+        return (state.forwarders, state.kept, state.merged)
       }
     }
     // The other has become part of a third hub meanwhile.
-    guard let (count, kept) = moved else { return state.withLock { $0.settling.ask() } }
+    guard let (count, kept, merged) = moved else { return state.withLock { $0.settling.ask() } }
+    let proxies = merged + [list]
     other.state.withLock { state in
       state.forwarders += count
       state.kept.merge(kept) { $1 }
+      state.merged += proxies
     }
     other.settle()
   }

@@ -151,7 +151,9 @@ extension DelegateHub {
   /// Releases the listeners whose subscription has ended, or all if there is no
   /// forwarder; takes them again when there is one.
   internal func keepListeners() {
-    let kept = state.withLock { $0.kept }
+    let (kept, merged, isTaken) = state.withLock { ($0.kept, $0.merged, $0.forwarders > 0) }
+    // The listeners that the proxies themselves keep.
+    for proxy in merged + [list] { ListenerKeeping.of(proxy).allow(isTaken) }
     if kept.isEmpty { return }
     // Outside the lock: these ask the proxy, or take references.
     let ended = kept.filter { !$0.value.subscription.isLive }

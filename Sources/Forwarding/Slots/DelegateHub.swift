@@ -31,6 +31,8 @@ package final class DelegateHub<Proxy: SlotProxy> {
     var successor: Successor?
     var adopted: Adopted?
     var nextAdoption: UInt64 = 0
+    /// The proxies of the hubs that have become part of this one.
+    var merged: [DynamicProxy] = []
     /// The listeners that are kept alive while there is a forwarder, by
     /// subscription.
     var kept: [UInt64: Kept] = [:]

@@ -31,13 +31,13 @@ public protocol DelegateSlotOwner: AnyObject {
   /// Makes the proxy for the slot, when the first forwarder or listener comes.
   func makeDelegateProxy() -> DelegateProxy
 
-  /// The options for the delegate in the slot. By default the hub adopts it, and holds
-  /// it weakly.
+  /// The options for the delegate in the slot. By default it is adopted, and held
+  /// weakly.
   var delegateSlotOptions: DelegateSlotOptions { get }
 }
 
 extension DelegateSlotOwner {
-  /// The default options: the hub adopts the delegate in the slot, and holds it weakly.
+  /// The default options: the delegate in the slot is adopted, and held weakly.
   public var delegateSlotOptions: DelegateSlotOptions { DelegateSlotOptions() }
 
   /// The hub of the slot, the same each time. It takes the slot when there is a

@@ -32,14 +32,6 @@ package enum DelegateSlots {
     return HubRegistry.hub(service, .path(slot), access, options, SlotHome(isolation), proxy)
   }
 
-  /// The hub of the slot at a key path, or nil if it has not been made yet.
-  package static func existingHub<Service: AnyObject, Proxy: SlotProxy>(
-    of service: Service, _ slot: ReferenceWritableKeyPath<Service, Proxy.Listener?>,
-    as proxy: Proxy.Type = Proxy.self, isolation: isolated (any Actor)? = #isolation
-  ) -> DelegateHub<Proxy>? {
-    HubRegistry.find(service, .path(slot), proxy)
-  }
-
   /// Releases the hubs of objects that have died, each on the actor that its
   /// object belonged to. A hub is released without this call when a forwarder
   /// was the last to keep its object alive. The table is searched for the others

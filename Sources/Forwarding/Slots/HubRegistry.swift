@@ -9,8 +9,8 @@
 /// objects: while there are few hubs, whenever a hub is made or a forwarder ends;
 /// otherwise when the number of hubs has doubled. A hub is released on the actor
 /// that its object belonged to. A hub without an actor has no strong reference to a
-/// listener by then: only forwarders keep listeners alive, and a forwarder keeps
-/// the object alive too.
+/// listener by then: it and its proxy keep listeners alive only while there is a
+/// forwarder (see `ListenerKeeping`), and a forwarder keeps the object alive too.
 ///
 /// References are taken and released outside the lock, since an object may die
 /// with them: a hub is found in a copy of its object's entries, and added if

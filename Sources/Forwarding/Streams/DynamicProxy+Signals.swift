@@ -74,6 +74,18 @@ extension DynamicProxy {
     }
   }
 
+  /// Makes a signal of the argument of a method with one parameter and without a result.
+  ///
+  /// See `signal(for:at:overflow:)` for several parameters. The compiler takes an element
+  /// that is a tuple of one argument for a value that is not optional.
+  @inlinable
+  public func signal<Argument: Sendable>(
+    for key: Method<Void, Argument>, at position: Position = .last,
+    overflow: DynamicProxy.Overflow = .unbounded
+  ) throws(ForwardingError) -> MethodSignal<Argument> {
+    try signal(for: key, at: position, overflow: overflow) { (argument: Argument) in argument }
+  }
+
   /// Makes a signal of the invocations of a method whose result the closure
   /// returns.
   ///

@@ -81,7 +81,7 @@ public enum ResultPolicy: Sendable {
   }
 
   /// Calls responders and combines their results in order, starting with `initial`,
-  /// until `isDone` returns true for what they are together. Returns `initial` if
+  /// until `isDone` returns true for the combined value. Returns `initial` if
   /// there is no responder. For a result that is not a `Value`, see ``until(_:)``.
   ///
   /// ```swift
@@ -91,7 +91,7 @@ public enum ResultPolicy: Sendable {
   ///
   /// - Parameters:
   ///   - initial: the value before the first result.
-  ///   - combine: returns what the value so far and a result are together.
+  ///   - combine: returns the combination of the value so far and the next result.
   ///   - isDone: whether the other responders need not be called. It is asked after
   ///     each result. `nil` calls all responders.
   public static func reduce<Value: Sendable>(

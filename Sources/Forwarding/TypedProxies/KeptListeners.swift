@@ -12,6 +12,10 @@
 ///
 /// A typed proxy that is not `Sendable` uses this object on one thread at a time. The
 /// functions of one that belongs to a global actor may run on several threads.
+///
+/// The hub of a delegate slot outlives its forwarders, and any thread may release it once
+/// its object has died. So a proxy in a slot keeps listeners only while the slot has a
+/// forwarder: see `ListenerKeeping`.
 package final class KeptListeners: Sendable {
   private struct Listener: @unchecked Sendable {
     // Sendable: only the typed proxy copies and releases it.
@@ -59,18 +63,21 @@ package final class KeptListeners: Sendable {
 
   package init() {}
 
-  /// Keeps a listener alive until its subscription ends.
+  /// Keeps a listener alive until its subscription ends, unless the proxy is that of a
+  /// slot without a forwarder.
   ///
   /// - Parameters:
   ///   - listener: the listener.
+  ///   - proxy: the untyped proxy that has the subscription.
   ///   - subscriber: the object that has been subscribed for it.
   ///   - subscription: its subscription, which must be weak.
   ///   - isLimited: whether the subscription ends after a number of deliveries.
   /// - Returns: the subscription for the caller, whose end will be noted.
   package func keep(
-    _ listener: AnyObject, subscribedAs subscriber: AnyObject,
+    _ listener: AnyObject, of proxy: DynamicProxy, subscribedAs subscriber: AnyObject,
     by subscription: DynamicProxy.Subscription, isLimited: Bool
   ) -> DynamicProxy.Subscription {
+    guard ListenerKeeping.of(proxy).allows(self) else { return subscription }
     // The proxy may have refused the listener, or an observer of membership may have
     // cancelled the subscription.
     guard subscription.isLive else { return subscription }
@@ -118,6 +125,19 @@ package final class KeptListeners: Sendable {
     release(ended.identifiers.union(state.withLock { Set($0.listeners.keys) }))
   }
 
+  /// Releases all listeners. Their subscriptions stay, and hold them weakly.
+  fileprivate func releaseAll() {
+    let released = state.withLock { state in
+      defer {
+        state.listeners = [:]
+        state.identifiers = [:]
+        state.limited = []
+      }
+      return state.listeners
+    }
+    withExtendedLifetime(released) {}
+  }
+
   /// Releases the listeners whose subscriptions have ended. If a change ends a
   /// subscription, this object keeps the listener until the change has taken effect.
   private func release(_ candidates: Set<UInt64>) {
@@ -127,5 +147,38 @@ package final class KeptListeners: Sendable {
     for (identifier, _) in over { ended.forget(identifier) }
     // Released under no lock: a `deinit` may run any code.
     withExtendedLifetime(known) {}
+  }
+}
+
+/// Whether the typed proxy in a delegate slot keeps listeners: only while the slot has a
+/// forwarder. The hub and the typed proxy find it by the untyped proxy.
+internal final class ListenerKeeping: Sendable {
+  private struct State: Sendable {
+    var isAllowed = true
+    weak var kept: KeptListeners?
+  }
+
+  private let state = Lock(State())
+
+  internal static func of(_ proxy: DynamicProxy) -> ListenerKeeping {
+    proxy.core.extras.attachments.value(ListenerKeeping.self) { ListenerKeeping() }
+  }
+
+  /// Whether listeners may be kept. If not now, notes whose they are for later.
+  fileprivate func allows(_ kept: KeptListeners) -> Bool {
+    state.withLock { state in
+      state.kept = kept
+      return state.isAllowed
+    }
+  }
+
+  /// Sets whether listeners are kept. If not, releases those that are. Must be called
+  /// where the listeners may be used.
+  internal func allow(_ isAllowed: Bool) {
+    let kept = state.withLock { state in
+      state.isAllowed = isAllowed
+      return state.kept
+    }
+    if !isAllowed { kept?.releaseAll() }
   }
 }

@@ -111,7 +111,7 @@
       guard lifetime == .strong, let kept else { return subscription }
       if times != nil { hasKeptLimited.store(true, ordering: .relaxed) }
       return kept.keep(
-        listener, subscribedAs: subscriber, by: subscription, isLimited: times != nil)
+        listener, of: proxy, subscribedAs: subscriber, by: subscription, isLimited: times != nil)
     }
 
     /// Releases the listeners that were kept for a number of deliveries and have had

@@ -65,6 +65,14 @@
       let untyped = clause.with(\.leftParen, nil).with(\.type, nil).with(\.rightParen, nil)
         .with(\.trailingTrivia, clause.trailingTrivia)
       let name = type.trimmedDescription
+      // The same as `throws`.
+      if ["any Error", "any Swift.Error", "Error", "Swift.Error"].contains(name) { return }
+      if ["Never", "Swift.Never"].contains(name) {
+        faults.add(
+          "never-throws", at: clause, "a method that throws 'Never' does not throw; remove 'throws'"
+        )
+        return
+      }
       faults.add(
         "typed-throws", at: type,
         "a forwarded method may also throw 'ForwardingError', if no listener responds, which is "
@@ -166,18 +174,6 @@
 
     /// Whether an argument or a result may have a type.
     internal static func check(_ type: TypeSyntax, _ faults: inout Faults) -> Bool {
-      if let type = type.as(SomeOrAnyTypeSyntax.self),
-        type.someOrAnySpecifier.tokenKind == .keyword(.some)
-      {
-        faults.add(
-          "generic", at: type.someOrAnySpecifier, generic,
-          fixIts: [
-            .replacing(
-              "any", "take 'any'", type.someOrAnySpecifier,
-              by: type.someOrAnySpecifier.with(\.tokenKind, .keyword(.any)))
-          ])
-        return false
-      }
       if let type = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
         faults.add(
           "unwrapped", at: type.exclamationMark,
@@ -190,7 +186,16 @@
           ])
         return false
       }
-      for token in type.tokens(viewMode: .sourceAccurate) where token.tokenKind == .keyword(.Self) {
+      for token in type.tokens(viewMode: .sourceAccurate) {
+        if token.tokenKind == .keyword(.some) {
+          faults.add(
+            "generic", at: token, generic,
+            fixIts: [
+              .replacing("any", "take 'any'", token, by: token.with(\.tokenKind, .keyword(.any)))
+            ])
+          return false
+        }
+        guard token.tokenKind == .keyword(.Self) else { continue }
         faults.add(
           "self", at: token,
           "'@Forwarded' does not forward 'Self', which is another type for each listener; name a "

@@ -127,7 +127,7 @@ private func comes(_ condition: () -> Bool) -> Bool {
     for _ in 0..<200 {
       let fetcher = Fetcher()
       if !seen.insert(ObjectIdentifier(fetcher)).inserted { repeats += 1 }
-      #expect(DelegateSlots.existingHub(of: fetcher, \.delegate, as: FetchProxy.self) == nil)
+      #expect(HubRegistry.find(fetcher, .path(\Fetcher.delegate), FetchProxy.self) == nil)
       let notes = Notes()
       let forwarder = DelegateForwarder(fetcher)
       let hub = forwarder.hub

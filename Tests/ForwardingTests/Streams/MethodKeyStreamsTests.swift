@@ -83,6 +83,21 @@ import Testing
     for await _ in ticks { break }
   }
 
+  @Test func `an optional argument is an optional element`() async throws {
+    let named = Method("named:", ((String?) -> Void).self)
+    let proxy = try DynamicProxy { $0.optional(named) }
+    let names = try proxy.signal(for: named)
+    for name in [nil, "a", nil] { try proxy.send(named, name) }
+    var count = 0
+    var missing = 0
+    for await name in names {
+      if name == nil { missing += 1 }
+      count += 1
+      if count == 3 { break }
+    }
+    #expect(missing == 2)
+  }
+
   @Test func `a signal makes elements, and may answer`() async throws {
     let proxy = try robot()
     let texts = try proxy.signal(for: Robot.halt) { joint, reason in "\(reason) \(joint)" }

@@ -14,9 +14,9 @@ import Testing
   @Test("1.5.1 there is one proxy for an object and a key path, and one can ask whether there is")
   func one() {
     let (fetcher, other) = (Fetcher(), Fetcher())
-    #expect(DelegateSlots.existingHub(of: fetcher, \.delegate, as: FetchProxy.self) == nil)
+    #expect(HubRegistry.find(fetcher, .path(\Fetcher.delegate), FetchProxy.self) == nil)
     let hub = DelegateHub.of(fetcher)
-    #expect(DelegateSlots.existingHub(of: fetcher, \.delegate, as: FetchProxy.self) === hub)
+    #expect(HubRegistry.find(fetcher, .path(\Fetcher.delegate), FetchProxy.self) === hub)
     #expect(DelegateHub.of(fetcher) === hub)
     #expect(DelegateHub.of(other) !== hub)
     #expect(DelegateForwarder(fetcher).hub.proxy === hub.proxy)

@@ -295,6 +295,12 @@ int c_interface_check_proxies(void) {
   CHECK(fwd_protocol_register("CChecks.Disagreeing", &other, 1, &protocols[1], NULL) == FWD_OK);
   FAILS(FWD_CONFLICT, fwd_proxy_create(protocols, 2, NULL, &none, &error));
   CHECK(says(&error, FWD_CONFLICT, "\"v@:q\""));
+  // Counts that no program can have.
+  const size_t huge = SIZE_MAX / 2 + 1;
+  FAILS(FWD_OUT_OF_RANGE, fwd_proxy_create(protocols, huge, NULL, &none, &error));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "the count of protocols is 9223372036854775808"));
+  FAILS(FWD_OUT_OF_RANGE, fwd_protocol_register("CChecks.Huge", &other, huge, NULL, &error));
+  CHECK(says(&error, FWD_OUT_OF_RANGE, "the count of requirements is 9223372036854775808"));
   // The offset in a malformed encoding.
   fwd_requirement malformed = {"ping:", "v@{P=d", false};
   FAILS(FWD_MALFORMED, fwd_protocol_register("CChecks.Malformed", &malformed, 1, &protocols[1], &error));

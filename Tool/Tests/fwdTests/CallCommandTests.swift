@@ -59,15 +59,15 @@ import Testing
 
   @Test func `arrays that a function changes`() throws {
     let run = try call("libm.so.6 'double modf(double, double *)' 2.75 '[0]'")
-    #expect(run.output == "0.75\nargument 2: [2.0]\n")
+    #expect(run.output == "0.75\nparameter 2: [2.0]\n")
     let two = try call("libm.so.6 'double frexp(double, int *)' 8 '[0]'")
-    #expect(two.output == "0.5\nargument 2: [4]\n")
+    #expect(two.output == "0.5\nparameter 2: [4]\n")
   }
 
   @Test func `room for a function to write a string`() throws {
     let run = try call(
       "libc.so.6 'int snprintf(char *, size_t, const char *, ...)' '[0, 0, 0, 0]' 4 %d 42")
-    #expect(run.output == "2\nargument 1: [52, 50, 0, 0]\n")
+    #expect(run.output == "2\nparameter 1: [52, 50, 0, 0]\n")
   }
 
   @Test func `a declaration that needs others`() throws {
@@ -85,7 +85,7 @@ import Testing
     // struct tm is a struct of nine ints, a long and a string.
     let run = try call(
       "libc.so.6 'time_t timegm(struct tm *)' '[{1, 2, 3, 4, 5, 99, 0, 0, 0, 0, null}]'")
-    #expect(run.output.hasPrefix("928465321\nargument 1: [{1, 2, 3, 4, 5, 99, 5, 154, 0, 0, "))
+    #expect(run.output.hasPrefix("928465321\nparameter 1: [{1, 2, 3, 4, 5, 99, 5, 154, 0, 0, "))
     let complex = try call("libm.so.6 cabs djd '{3, 4}'")
     #expect(complex.output == "5.0\n")
   }
@@ -210,7 +210,7 @@ import Testing
     ("libm.so.6 cos dd", 65, "cos \"dd\" takes 1 argument, got 0"),
     ("libm.so.6 cos 1", 65, "expected the types of cos behind its name"),
     ("libm.so.6 cos dd 1 2", 65, "takes 1 argument, got 2"),
-    ("libm.so.6 cos dd one", 65, "argument 1 of cos \"dd\": expected Double (d), got \"one\""),
+    ("libm.so.6 cos dd one", 65, "parameter 1 of cos \"dd\": expected Double (d), got \"one\""),
     ("libc.so.6 abs ii 2147483648", 65, "expected Int32 (i), got \"2147483648\""),
     ("libc.so.6 abs ii 1.5", 65, "expected Int32 (i), got \"1.5\""),
     ("libc.so.6 abs ii ''", 65, "expected Int32 (i), got \"\""),

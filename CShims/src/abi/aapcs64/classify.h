@@ -36,7 +36,7 @@ typedef struct fwd_aapcs64_passing {
 /// Classifies the type at `index`, whose layout must be known.
 fwd_aapcs64_passing fwd_aapcs64_classify(const fwd_encoding *encoding, uint32_t index);
 
-/// Gives the alignment of an argument on the stack; from 16 on, it also begins at an even register. B.6: the alignment of
+/// Returns the alignment of an argument on the stack; from 16 on, it also begins at an even register. B.6: the alignment of
 /// the members counts, not an attribute on the whole struct.
 size_t fwd_aapcs64_alignment(const fwd_type *type);
 

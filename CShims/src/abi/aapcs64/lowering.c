@@ -29,7 +29,7 @@ HOMOGENEOUS(float, ffi_type_float, 4)
 HOMOGENEOUS(double, ffi_type_double, 8)
 HOMOGENEOUS(quad, ffi_type_longdouble, 16)
 
-/// Gives the type of `count` floating numbers of `size` bytes.
+/// Returns the type of `count` floating numbers of `size` bytes.
 static ffi_type *vector_type(uint32_t count, uint32_t size) {
   switch (size) {
     case 4: return count == 1 ? &ffi_type_float : &float_types[count];
@@ -64,7 +64,7 @@ static void lower_argument(fwd_ffi_interface *interface, const fwd_part *parts, 
                            uint32_t *next_integer) {
   fwd_piece piece = {.source = source_of(parts), .argument = parts->argument, .size = size};
   bool on_stack = parts->carrier == FWD_ON_STACK;
-  // libffi aligns as a piece's type says. An offset that is a multiple of 16 is where 16 leads to, too.
+  // libffi aligns as a piece's type says. An alignment of 16 does not move an offset that is already a multiple of 16.
   unsigned short alignment = on_stack && parts->index % 16 == 0 ? 16 : 8;
   if (parts->carrier == FWD_IN_INTEGER_REGISTER) {
     // libffi does not skip odd registers (C.8). A word of no bytes takes one up.

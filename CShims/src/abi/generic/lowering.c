@@ -29,7 +29,7 @@ static ffi_type *integer_type(size_t size, bool is_signed) {
   }
 }
 
-/// Gives libffi's complex type; NULL if it has none.
+/// Returns libffi's complex type; NULL if it has none.
 static ffi_type *complex_type(fwd_type_kind part) {
 #ifdef FFI_TARGET_HAS_COMPLEX_TYPE
   switch (part) {
@@ -103,7 +103,7 @@ static ffi_type *make_struct(type_maker *maker, const fwd_type *type) {
   return &made->type;
 }
 
-/// Gives the libffi type of a type whose size is not 0; NULL, with `maker->status` set, if there is none.
+/// Returns the libffi type of a type whose size is not 0; NULL, with `maker->status` set, if there is none.
 static ffi_type *make_type(type_maker *maker, uint32_t index) {
   const fwd_type *type = fwd_encoding_type(maker->encoding, index);
   switch (type->kind) {

@@ -71,7 +71,7 @@ static ffi_entry *take_spare(void) {
   return entry ? entry : calloc(1, sizeof *entry);
 }
 
-/// Gives back an entry without a trampoline.
+/// Takes back an entry without a trampoline.
 static void put_spare(ffi_entry *entry) {
   if (!entry->was_used) {
     free(entry);
@@ -118,7 +118,7 @@ typedef union result_buffer {
   max_align_t alignment;
 } result_buffer;
 
-/// Gives where the handler writes, zeroed.
+/// Returns the zeroed memory to which the handler writes.
 static void *result_destination(const fwd_ffi_interface *interface, void *returned, void *const *pieces,
                                 result_buffer *buffer) {
   void *destination = buffer;

@@ -17,11 +17,11 @@ typedef struct fwd_ffi_interface fwd_ffi_interface;
 fwd_status fwd_ffi_interface_create(const fwd_encoding *encoding, const fwd_placement *placement,
                                     fwd_ffi_interface **interface, fwd_error *error);
 
-/// Gives up a reference. NULL is ignored.
+/// Releases a reference. NULL is ignored.
 void fwd_ffi_interface_release(fwd_ffi_interface *interface);
 
-/// Calls `function` with the values that `arguments` point to. Gives FWD_NULL_ARGUMENT, with nothing called, if an argument that
-/// has bytes has no address. Writes exactly the result's bytes, or none if `result` is NULL.
+/// Calls `function` with the values that `arguments` point to. Returns FWD_NULL_ARGUMENT, with nothing called, if an argument
+/// that has bytes has no address. Writes exactly the result's bytes, or none if `result` is NULL.
 fwd_status fwd_ffi_call(const fwd_ffi_interface *interface, void (*function)(void), void *const *arguments,
                         void *result);
 
@@ -29,7 +29,7 @@ fwd_status fwd_ffi_call(const fwd_ffi_interface *interface, void (*function)(voi
 /// that is FWD_NO_ARGUMENT. The slot is empty.
 fwd_status fwd_ffi_entry_take(const fwd_ffi_interface *interface, size_t dropped, fwd_entry *entry, fwd_error *error);
 
-/// Gives back an entry, whose slot is empty. Its address is used again only after those of many others, and not while a
+/// Takes back an entry whose slot is empty. Its address is used again only after those of many others, and not while a
 /// stale call is in it.
 void fwd_ffi_entry_give_back(fwd_entry entry);
 

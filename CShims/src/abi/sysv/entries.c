@@ -128,7 +128,7 @@ static void locate(fwd_entry_layout *layout, entry_argument *argument) {
   }
 }
 
-/// Gives the offset in the state of a copy that a quick call makes.
+/// Returns the offset in the state of a copy that a quick call makes.
 static inline size_t offset_of_copy(size_t index) {
   return offsetof(fwd_entry_state, vectors) + 8 * FWD_QUICK_VECTORS + scattered_bytes * index;
 }
@@ -299,7 +299,7 @@ bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->
 // them and waits until they have reached the cache, which takes longer than the rest of a call. The offsets are variables
 // because compilers would otherwise join the two loads.
 
-/// Gives the registers of a result in rax, in xmm0, or in one of each, from the 16 bytes that the handler wrote to.
+/// Loads the registers of a result in rax, in xmm0, or in one of each, from the 16 bytes that the handler wrote to.
 static inline fwd_call_returned mixed_result(const fwd_entry_layout *layout,
                                               const unsigned char *bytes) {
   fwd_call_returned returned;

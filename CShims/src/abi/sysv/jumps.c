@@ -75,8 +75,8 @@ _Static_assert(FWD_ARGUMENT_LIMIT <= UINT8_MAX + 1, "an argument's number fits a
 
 // MARK: Refused calls
 
-// Jumps call this in place of the function if an argument has no address, or if the result is in memory and `result` was
-// NULL. `result` is overwritten by then.
+// Jumps call this in place of the function if an argument has no address, or if the result is in memory and the caller has
+// passed NULL for it. The register of `result` has been overwritten by then, so the parameter is not read.
 __attribute__((used, cold, visibility("hidden"))) fwd_call_returned fwd_refuse_call(const fwd_call_head *head,
                                                                                     void *result,
                                                                                     void *const *arguments,
@@ -105,11 +105,11 @@ _Static_assert(offsetof(fwd_jump_head, order) == ORDER_OFFSET, "jumps read `orde
 //   rsi  the memory of the result    rcx  the status
 // The function stays in r8, which no shape loads. The addresses stay in rdx, or move to r10 if rdx is to be loaded. The status's
 // address stays in rcx, or moves to r9 if rcx is to be loaded. The head stays in rdi, which is loaded last, by way of rax.
-// fwd_refuse_call gets all of them where they came, but for the memory of the result.
+// Before fwd_refuse_call, the jump moves all of them back to the registers in which they came, except the memory of the result.
 //
 // A register is first loaded with the argument's address, then with the argument. A straight jump knows the argument's number.
-// Another loads the number before that, from the order. Few numbers are read from the order in memory. Reading many would take
-// more loads than a processor makes at a time, so those come two by two out of rax: al and ah.
+// Another jump first loads the number from the order. If there are few numbers, each is read from memory. Many would take
+// more loads than a processor makes at a time, so all eight are loaded into rax, and taken out two by two: al and ah.
 __asm__(
     // Puts the address of the jump that follows into the table.
     ".set fwd_jump_count, 0\n"
@@ -184,7 +184,7 @@ __asm__(
     "  .ifeq fwd_is_short | fwd_is_straight\n"
     "    mov " EXPAND(ORDER_OFFSET) "(%rdi), %rax\n"
     "  .endif\n"
-    // Before the first refusal.
+    // Done before the first jump to a refusal, which reads r9.
     "  .if fwd_integers + fwd_in_memory > 3\n"
     "    mov %rcx, %r9\n"
     "  .endif\n"
@@ -359,7 +359,7 @@ __asm__(
     ".cfi_offset %rbp, -16\n"
     "  mov %rsp, %rbp\n"
     ".cfi_def_cfa_register %rbp\n"
-    // Before the first refusal.
+    // Done before the first jump to a refusal, which reads r11 and r10.
     "  mov %r8, %r11\n"
     "  mov %rdx, %r10\n"
     "  mov " EXPAND(PLAN_OFFSET) "(%rdi), %rdi\n"
@@ -392,7 +392,7 @@ __asm__(
     "  fwd_find_argument " EXPAND(INTEGERS_OFFSET) "(%rdi)\n"
     "  test %rax, %rax\n"
     "  jz 9f\n"
-    // The last refusal.
+    // No jump to a refusal behind this, so rcx, which has the status's address, may be loaded.
     "  fwd_load_plan_integer \\is_wide, 3, rcx, ecx\n"
     "  fwd_find_argument " EXPAND(INTEGERS_OFFSET) "(%rdi)\n"
     "  fwd_load_move \\is_wide, " EXPAND(INTEGERS_OFFSET) ", rdi, rdi, edi, r10, r10d\n"
@@ -447,7 +447,7 @@ static bool is_straight(const fwd_call_plan *plan) {
   return integers + vectors > 0;
 }
 
-/// Gives the mask of the moves of 8 bytes, or SIZE_MAX if one is not of a whole argument of 4 or 8 bytes.
+/// Returns the mask of the moves of 8 bytes, or SIZE_MAX if one is not of a whole argument of 4 or 8 bytes.
 static size_t wide_mask(const fwd_move *moves, size_t count) {
   size_t mask = 0;
   for (size_t i = 0; i < count; i++) {
@@ -477,7 +477,7 @@ static size_t find_jump_with_stack(const fwd_call_plan *plan) {
   return is_wide ? JUMP_WITH_STACK_WIDE : JUMP_WITH_STACK_ANY;
 }
 
-/// Gives the index of the jump for a plan's shape, or SIZE_MAX if there is none.
+/// Returns the index of the jump for a plan's shape, or SIZE_MAX if there is none.
 static size_t find_jump(const fwd_call_plan *plan) {
   size_t in_memory = plan->result == FWD_RESULT_MEMORY;
   size_t integers = plan->integer_count - in_memory, vectors = plan->vector_count;
@@ -513,7 +513,7 @@ static uint64_t order_of(const fwd_call_plan *plan) {
   return order;
 }
 
-/// Gives what `fwd_call` does with the registers.
+/// Returns what `fwd_call` does with the registers.
 static fwd_call_result result_of(const fwd_call_plan *plan) {
   uint32_t size = plan->result_size;
   switch (plan->result) {

@@ -178,7 +178,7 @@ extension CallMemory {
           arguments.arrays.append((index, array))
         }
       } catch {
-        throw Failure(.dataError, "argument \(index + 1) of \(symbol) \"\(signature)\": \(error)")
+        throw Failure(.dataError, "parameter \(index + 1) of \(symbol) \"\(signature)\": \(error)")
       }
     }
     return arguments
@@ -205,7 +205,7 @@ extension CallCommand {
     }
     for (index, array) in arguments.arrays {
       let elements = unsafe CallMemory.elements(array.element, array.count, at: array.start)
-      text += "argument \(index + 1): \(elements)\n"
+      text += "parameter \(index + 1): \(elements)\n"
     }
     if showsErrno { text += "errno: \(number)\(number == 0 ? "" : " (\(reason(number)))")\n" }
     try printOutput(text)

@@ -16,8 +16,6 @@ struct Style {
       isUnicode: encoding.hasSuffix("utf-8") || encoding.hasSuffix("utf8"))
   }
 
-  var dash: String { isUnicode ? "–" : "-" }
-
   func bold(_ text: String) -> String { hasColor ? "\u{1B}[1m\(text)\u{1B}[m" : text }
 
   /// A bar of `share` of `width` columns; what is not zero shows.

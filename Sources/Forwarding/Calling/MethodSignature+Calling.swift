@@ -24,7 +24,7 @@ extension MethodSignature {
   /// ```
   ///
   /// An object that the function returns is the caller's (+1): the function has
-  /// retained it. `errno` is afterwards what the function has left in it.
+  /// retained it. Afterwards `errno` has the value that the function has set.
   ///
   /// - Parameters:
   ///   - function: a C function pointer, as a `@convention(c)` value or a raw
