@@ -47,7 +47,7 @@ public struct Pace: Sendable {
   private static func pacing<Source: Clock>(
     by interval: Source.Duration, _ clock: Source, waitsForQuiet: Bool
   ) -> Pace where Source.Instant: Sendable, Source.Duration: Sendable {
-    // Instants behind this are out of the range of Swift's own clocks, which would trap.
+    // A longer interval would overflow the instants of Swift's own clocks, which trap.
     let longest = Duration.seconds(Int64.max / 4)
     let interval =
       (interval as? Duration).flatMap { min($0, longest) as? Source.Duration } ?? interval

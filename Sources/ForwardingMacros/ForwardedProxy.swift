@@ -75,7 +75,8 @@
     ///     Unless the protocol is `Sendable`, the proxy alone releases the
     ///     listener: when it is next used for subscribing, unsubscribing or a
     ///     query, or when it is deinitialised. The proxy of a delegate slot keeps
-    ///     listeners only while the slot has a forwarder, and then holds them weakly.
+    ///     listeners alive only while the slot has a forwarder. After that it holds
+    ///     them weakly, also those that subscribe later.
     ///   - times: the number of calls, of any methods, after which the
     ///     subscription ends; nil for no limit.
     /// - Returns: the subscription.

@@ -198,21 +198,21 @@ extension Spy {
     calls(of: key.selector, sourceLocation) { () throws(ForwardingError) in try reader(key) }
   }
 
-  // The functions for one parameter: the compiler takes the elements of an array of
-  // one-element tuples for values that are not optional.
+  // Two functions for one parameter: Swift treats a one-element tuple of an optional as not
+  // optional, so comparing it with nil would give false.
 
   /// The arguments of the calls of a method with one parameter.
   ///
-  /// See `calls(of:sourceLocation:)` for methods with several.
+  /// See the function of the same name for methods with several parameters.
   public func calls<Output, Argument>(
     of key: Method<Output, Argument>, sourceLocation: SourceLocation = #_sourceLocation
   ) -> [Argument] {
     calls(of: key.selector, sourceLocation) { () throws(ForwardingError) in try reader(key) }
   }
 
-  /// The first arguments of the calls of a method that is named by its selector.
+  /// The first argument of each call of a method that is named by its selector.
   ///
-  /// See `calls(of:as:sourceLocation:)` for several arguments.
+  /// See the function of the same name for several arguments.
   public func calls<Argument>(
     of selector: MethodSelector, as type: Argument.Type,
     sourceLocation: SourceLocation = #_sourceLocation

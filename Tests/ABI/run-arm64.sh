@@ -34,11 +34,11 @@ has aarch64-linux-gnu-gcc || missing="$missing gcc-aarch64-linux-gnu libc6-dev-a
 [ -f /usr/lib/aarch64-linux-gnu/libffi.a ] || missing="$missing libffi-dev:arm64"
 if [ -n "$missing" ]; then
   # apt-get lists packages for arm64 only after dpkg knows that architecture.
-  if [ -z "${FWD_NO_INSTALL:-}" ]; then
+  if [ -z "${FWD_NO_INSTALL:-}" ] && has apt-get; then
     case $missing in *:arm64*) as_root dpkg --add-architecture arm64 ;; esac
   fi
   # shellcheck disable=SC2086
-  install_packages "tests of AArch64 need what is missing" $missing
+  install_packages "packages for the tests of AArch64 are missing" $missing
 fi
 
 target="--target=aarch64-linux-gnu -isystem /usr/aarch64-linux-gnu/include"

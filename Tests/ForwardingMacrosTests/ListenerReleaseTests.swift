@@ -187,6 +187,181 @@
       #expect(deaths.elsewhere == 0)
     }
 
+    private typealias Forwarder = DelegateForwarder<Bell, ReleaseDelegateProxy>
+
+    @Test func `merging keeps the listeners of both hubs`() throws {
+      for swaps in [false, true] {
+        let object = Derived()
+        let path: ReferenceWritableKeyPath<Base, (any ReleaseDelegate)?> = \.delegate
+        let derived: ReferenceWritableKeyPath<Derived, (any ReleaseDelegate)?> = \.delegate
+        // Two hubs, which are made while the slot is empty.
+        DelegateForwarder(object as Base, path, isolation: nil, proxy: ReleaseDelegateProxy())
+          .stop()
+        DelegateForwarder(object, derived, isolation: nil, proxy: ReleaseDelegateProxy()).stop()
+        let first = DelegateForwarder(
+          object as Base, path, isolation: nil, proxy: ReleaseDelegateProxy())
+        try first.proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        let earlier = first.proxy
+        object.delegate = nil
+        let second = DelegateForwarder(
+          object, derived, isolation: nil, proxy: ReleaseDelegateProxy())
+        try second.proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        let later = second.proxy
+        if swaps { second.recheck() }
+        first.recheck()
+        #expect(first.proxy === second.proxy)
+        try earlier.subscribe(LocalListener(deaths), lifetime: .strong)
+        try later.subscribe(LocalListener(deaths), lifetime: .strong)
+        #expect(deaths.here == (swaps ? 4 : 0) && deaths.elsewhere == 0)
+        first.stop()
+        #expect(deaths.here == (swaps ? 4 : 0))
+        second.stop()
+        #expect(deaths.here == (swaps ? 8 : 4) && deaths.elsewhere == 0)
+      }
+      searchHubsElsewhere()
+      #expect(deaths.elsewhere == 0)
+    }
+
+    @Test func `a proxy of two slots keeps listeners while one of them has a forwarder`() throws {
+      let proxy = ReleaseDelegateProxy()
+      do {
+        let bells = (Bell(), Bell())
+        let first = DelegateForwarder(bells.0, \.delegate, isolation: nil, proxy: proxy)
+        let second = DelegateForwarder(bells.1, \.delegate, isolation: nil, proxy: proxy)
+        try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        second.stop()
+        try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        #expect(deaths.here == 0 && proxy.count == 2)
+        first.stop()
+        #expect(deaths.here == 2 && proxy.count == 0)
+        try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        #expect(deaths.here == 3 && proxy.count == 0)
+      }
+      // Without slots it keeps them again.
+      searchHubsElsewhere()
+      try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+      #expect(deaths.here == 3 && proxy.count == 1)
+    }
+
+    @Test func `claiming a slot that is taken leaves the proxy as it was`() throws {
+      do {
+        let bell = Bell()
+        let occupant = LocalListener(deaths)
+        bell.delegate = occupant
+        let proxy = ReleaseDelegateProxy()
+        try proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        let error = #expect(throws: ForwardingError.self) {
+          _ = try Forwarder.claiming(bell, \.delegate, isolation: nil, proxy: proxy)
+        }
+        #expect(error?.code == .slotTaken && deaths.here == 0)
+        // The proxy and the options of later forwarders are their own.
+        let own = ReleaseDelegateProxy()
+        let forwarder = DelegateForwarder(bell, \.delegate, isolation: nil, proxy: own)
+        #expect(forwarder.proxy === own)
+        bell.delegate?.rang(1)
+        #expect(occupant.count == 1)
+      }
+      searchHubsElsewhere()
+      #expect(deaths.here == 2 && deaths.elsewhere == 0)
+    }
+
+    private final class StrongBell {
+      var delegate: (any ReleaseDelegate)?
+    }
+
+    @Test func `a delegate that a slot keeps dies where the slot is used`() throws {
+      let options = DelegateSlotOptions(lifetime: .strong)
+      do {
+        let bell = StrongBell()
+        bell.delegate = LocalListener(deaths)
+        let outer = ReleaseDelegateProxy()
+        do {
+          let forwarder = DelegateForwarder(
+            bell, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
+          try outer.subscribe(forwarder.proxy)
+          bell.delegate = outer
+        }
+        // The slot has another delegate, so nothing keeps the old one.
+        #expect(deaths.here == 1)
+      }
+      searchHubsElsewhere()
+      #expect(deaths.here == 1 && deaths.elsewhere == 0)
+    }
+
+    /// A proxy of another class than the generated one.
+    private final class OtherProxy: ReleaseDelegate, SlotProxy {
+      let inner = ReleaseDelegateProxy()
+      var asListener: any ReleaseDelegate { self }
+      @unsafe var forwardingProxy: DynamicProxy { unsafe inner.forwardingProxy }
+      func rang(_ count: Int) { inner.rang(count) }
+      @unsafe func subscribeListener(
+        _ listener: any ReleaseDelegate, at position: DynamicProxy.Position,
+        lifetime: DynamicProxy.Lifetime
+      ) throws(ForwardingError) -> DynamicProxy.Subscription {
+        try unsafe inner.subscribeListener(listener, at: position, lifetime: lifetime)
+      }
+      static func object(of listener: any ReleaseDelegate) -> AnyObject { listener }
+      @unsafe static func subscriber(for listener: any ReleaseDelegate) -> AnyObject {
+        unsafe ReleaseDelegateProxy.subscriber(for: listener)
+      }
+    }
+
+    @Test func `hubs of two kinds hand the delegate that a slot keeps on`() throws {
+      let options = DelegateSlotOptions(lifetime: .strong)
+      for endsFirst in [true, false] {
+        let died = deaths.here
+        do {
+          let bell = StrongBell()
+          bell.delegate = LocalListener(deaths)
+          let inner = DelegateForwarder(
+            bell, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
+          let outer = DelegateForwarder(
+            bell, \.delegate, options: options, isolation: nil, proxy: OtherProxy())
+          if endsFirst { inner.stop() } else { outer.stop() }
+          bell.delegate?.rang(2)
+          #expect(deaths.here == died)
+          inner.stop()
+          outer.stop()
+          #expect((bell.delegate as? LocalListener)?.count == 2)
+          #expect(deaths.here == died)
+        }
+        #expect(deaths.here == died + 1)
+      }
+      searchHubsElsewhere()
+      #expect(deaths.here == 2 && deaths.elsewhere == 0)
+    }
+
+    @Test func `a listener whose deinit ends the forwarder does not keep another one`() throws {
+      final class Ending: ReleaseDelegate {
+        let end: () -> Void
+        init(_ end: @escaping () -> Void) { self.end = end }
+        func rang(_ count: Int) {}
+        deinit { end() }
+      }
+      final class Subscribing: ReleaseDelegate {
+        let subscribe: () -> Void
+        init(_ subscribe: @escaping () -> Void) { self.subscribe = subscribe }
+        func rang(_ count: Int) { subscribe() }
+      }
+      do {
+        let bell = Bell()
+        var forwarder: Forwarder? = DelegateForwarder(
+          bell, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+        let proxy = try #require(forwarder).proxy
+        for _ in 0..<14 { try proxy.subscribe(LocalListener(deaths), lifetime: .strong) }
+        try proxy.subscribe(Ending { forwarder = nil }, lifetime: .strong, times: 1)
+        let subscribing = Subscribing { [deaths] in
+          // The 17th: all are checked, and the one that has been used up dies.
+          _ = try? proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+        }
+        try proxy.subscribe(subscribing, lifetime: .strong)
+        bell.delegate?.rang(1)
+        #expect(forwarder == nil && deaths.here == 15)
+      }
+      searchHubsElsewhere()
+      #expect(deaths.here == 15 && deaths.elsewhere == 0)
+    }
+
     /// Has another thread cancel a subscription, and stops it inside of that, after the
     /// end of the subscription. Calls a closure meanwhile, and waits for the thread.
     private func whileCancelling(

@@ -60,8 +60,8 @@ typedef struct fwd_call_file {
   uint64_t registers[FWD_INTEGER_REGISTERS + FWD_VECTOR_REGISTERS];
   unsigned char stack[];
 } fwd_call_file;
-/// Fills the register file of a call, and returns the function. `source` has the arguments, in a form that this filler
-/// reads. Registers that carry no argument need no value.
+/// Fills the register file of a call, and returns the function. `source` points to the arguments, in the form that this
+/// filler documents. Registers that carry no argument need no value.
 typedef void (*(*fwd_call_filler)(const fwd_call_plan *plan, void (*function)(void), const void *source, void *result,
                                   fwd_call_file *file))(void);
 /// Fills the register file, then calls the function as a `fwd_unchecked_call` does. The filler's stack frame and the register
@@ -161,8 +161,8 @@ static inline fwd_stack_move fwd_stack_move_of(const fwd_part *part) {
   };
 }
 
-/// Calls by `plan->unchecked` after a search for arguments without an address. It is the `checked` of plans whose `unchecked`
-/// does not search.
+/// Checks that every argument has an address, then calls `plan->unchecked`. It is the `checked` of plans whose `unchecked` does
+/// not check.
 fwd_status fwd_call_plan_check_first(const fwd_call_plan *plan, void (*function)(void), void *const *arguments,
                                      void *result);
 

@@ -17,6 +17,36 @@ static _Thread_local fwd_error_detail last_detail;
 
 FWD_SMALL_CODE_BEGIN
 
+/// Returns the length of the UTF-8 sequence that a text begins with, or 0 if it begins with none.
+static size_t sequence_length(const unsigned char *text) {
+  unsigned char lead = text[0];
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  // Some lead bytes allow only a part of the second bytes: no form that is too long, no surrogates, at most U+10FFFF.
+  unsigned char lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  unsigned char highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (text[1] < lowest || text[1] > highest) return 0;
+  size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  for (size_t i = 2; i < length; i++) {
+    if ((text[i] & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+/// Replaces bytes that are not UTF-8, and control characters, which could drive a terminal, by `?`. Names and encodings are
+/// foreign input, and a long name may have been cut inside of a character. Line breaks are our own.
+static void make_printable(char *message) {
+  unsigned char *text = (unsigned char *)message;
+  while (*text) {
+    size_t length = sequence_length(text);
+    if (length == 0 || (*text < ' ' && *text != '\n') || *text == 0x7F) {
+      *text = '?';
+      length = 1;
+    }
+    text += length;
+  }
+}
+
 fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -24,10 +54,7 @@ fwd_status fwd_fail(fwd_error *error, fwd_status status, size_t offset, const ch
   char message[sizeof last.message];
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  // Names and encodings are foreign input: control characters could drive a terminal. Line breaks are our own.
-  for (char *byte = message; *byte; byte++) {
-    if (((unsigned char)*byte < ' ' && *byte != '\n') || *byte == 0x7F) *byte = '?';
-  }
+  make_printable(message);
   // The caller gets all bytes, and those behind the text would be of the stack.
   size_t length = strlen(message);
   memset(message + length, 0, sizeof message - length);

@@ -20,17 +20,20 @@
 #include "fan_out/check.h"
 #include "fan_out/fan_out.h"
 
-/// Writes the names of the first methods that a proxy declares, for an error: `; it declares "a:", "b:" and 2 more`.
+/// Writes the names of the first methods that a proxy declares, for an error: `; it declares "a:", "b:" and 2 more`. Writes
+/// whole names only: none if the first one is too long.
 static void list_methods(char *text, size_t size, const fwd_method_set *methods) {
-  const size_t most = 3;
-  size_t length = 0;
+  // Room for `; it declares `, for a name's quotes and comma, and for ` and N more`.
+  enum { most = 4, start = 14, marks = 4, end = 30 };
+  size_t length = 0, listed = 0;
   text[0] = 0;
-  for (size_t i = 0; i < methods->count && i < most && length < size; i++) {
-    length += (size_t)snprintf(text + length, size - length, "%s\"%.40s\"", i == 0 ? "; it declares " : ", ",
-                               fwd_selector_name(methods->methods[i].method.selector));
+  for (; listed < methods->count && listed < most; listed++) {
+    const char *name = fwd_selector_name(methods->methods[listed].method.selector);
+    if (length + start + strlen(name) + marks + end > size) break;
+    length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", listed == 0 ? "; it declares " : ", ", name);
   }
-  if (methods->count > most && length < size) {
-    snprintf(text + length, size - length, " and %zu more", methods->count - most);
+  if (listed > 0 && listed < methods->count) {
+    snprintf(text + length, size - length, " and %zu more", methods->count - listed);
   }
 }
 
@@ -41,9 +44,9 @@ __attribute__((cold, noinline)) static fwd_status status_without_method(const fw
   if (!proxy) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding \"%.100s\": no proxy or batch", name);
   if (!*name) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "forwarding: no selector");
   if (proxy->ignores_unknown_selectors) return FWD_OK;
-  char declared[192];
+  char declared[160];
   list_methods(declared, sizeof declared, proxy->methods);
-  return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.100s\"%s", name, declared);
+  return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.58s\"%s", name, declared);
 }
 
 /// Finds a method. An unknown selector that is ignored gives FWD_OK and NULL in `*method`. `name` is that of a selector that

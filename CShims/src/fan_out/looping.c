@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-// A function that forwards may be called again inside of a delivery, so each level of a recursion has the stack frames of all
-// functions here that are on the way. A value that is kept across a call takes stack at each level. That is why functions are
-// inlined or not, why values are computed again, and why a variable is reused. Comments say "takes stack" for it.
+// A function that forwards may be called again inside of a delivery, so each level of a recursion has a stack frame of every
+// function of this file on the call path. A value that is kept across a call takes stack at each level. For this reason some
+// functions are forced inline and others are not, values are computed again, and variables are reused.
 
 #include "fan_out/looping.h"
 

@@ -48,8 +48,8 @@ static inline const fwd_responders *fwd_list_responders(const fwd_subscriber_lis
   return is_current ? responders : NULL;
 }
 
-/// Whether a fan-out has to note the records that it has asked in vain: if they outnumber half of the deliveries by more than
-/// one. In a long list that is more than a third of the records asked.
+/// Whether a fan-out has to note the records that it has asked in vain: if there are more than deliveries / 2 + 1 of them. In a
+/// long list that is more than a third of the records asked.
 static inline bool fwd_asked_in_vain(size_t asked, size_t delivered) {
   // Most fan-outs deliver to all records that they ask, and one comparison says so.
   return __builtin_expect(asked > delivered, 0) && asked > delivered + delivered / 2 + 1;

@@ -35,8 +35,7 @@
 #define FWD_HAS_SWIFTCALL 0
 #endif
 
-/// The closure of a loop that has met none yet. No closure has the address 1, so a record with a closure, and one without, both
-/// differ from it.
+/// The initial value of a loop's previous closure. It compares unequal to every closure and to NULL.
 #define FWD_NO_CLOSURE_YET ((const fwd_swift_closure *)1)
 
 /// Whether an object's class inherits from another one. Fan-outs call this in the middle of their deliveries.

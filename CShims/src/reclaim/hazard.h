@@ -55,8 +55,8 @@ typedef struct fwd_retired {
   uint64_t ended;
 } fwd_retired;
 
-/// Which threads have entered a domain. Any other value is the number of a block: then only threads whose first block it is have
-/// entered.
+/// Which threads have entered a domain. A value that is not listed here is the number of a block: only threads with that first
+/// block have entered.
 typedef enum fwd_readers {
   /// Any thread may have: several have entered, the domain does not note its readers, or a reader's block has no number.
   FWD_READERS_UNKNOWN = 0,

@@ -50,26 +50,28 @@ extension DynamicProxy {
     public let steps: [Step]
     private let title: String
     private let ending: String
-    private let hasSubscribers: Bool
+    /// The number of steps before the line that says that there are no subscribers; nil if
+    /// there are some.
+    private let emptyAt: Int?
 
-    fileprivate init(title: String, steps: [Step], ending: String, hasSubscribers: Bool = true) {
+    fileprivate init(title: String, steps: [Step], ending: String, emptyAt: Int? = nil) {
       self.title = title
       self.steps = steps
       self.ending = ending
-      self.hasSubscribers = hasSubscribers
+      self.emptyAt = emptyAt
     }
 
     /// The explanation in lines for people. A later version may use other words.
     public var description: String {
-      let lines = steps.map { step in
+      var lines = steps.map { step in
         switch step {
         case .calls(let name, _): "  is called      \(name)"
         case .mayCall(let name, _, let reason): "  may be called  \(name): \(reason)"
         case .skips(let name, _, let reason): "  is skipped     \(name): \(reason)"
         }
       }
-      let none = hasSubscribers ? [] : ["  no subscribers"]
-      return ([title + "."] + lines + none + [ending + "."]).joined(separator: "\n")
+      if let emptyAt { lines.insert("  no subscribers", at: emptyAt) }
+      return ([title + "."] + lines + [ending + "."]).joined(separator: "\n")
     }
   }
 }
@@ -86,16 +88,16 @@ extension DynamicProxy.Explanation {
     let plan = unsafe FanOutPlan(
       method.entry.pointee, isVoid: method.signature.result.kind == .void,
       callsAll: policy.callsAll)
-    let (steps, hasSubscribers) = Self.steps(method, chain, plan)
+    let (steps, emptyAt) = Self.steps(method, chain, plan)
     self.init(
       title: "\"\(method.selector)\" \(chain.isBlocked ? "is blocked" : plan.words)",
       steps: steps, ending: unsafe Self.ending(method.entry.pointee, plan, chain),
-      hasSubscribers: hasSubscribers)
+      emptyAt: emptyAt)
   }
 
   private static func steps(
     _ method: ResolvedMethod, _ chain: InterceptionChain, _ plan: FanOutPlan
-  ) -> (steps: [Step], haveSubscribers: Bool) {
+  ) -> (steps: [Step], emptyAt: Int?) {
     let proxy = method.proxy
     let isBlocked = chain.isBlocked
     // `doubt` is why those after the first `sureCount` may not be called.
@@ -122,6 +124,7 @@ extension DynamicProxy.Explanation {
           : arounds.isEmpty ? .calls(name, nil) : .mayCall(name, nil, reason: Stand.aroundReason))
     }
     let subscribers = subscriberSteps(method, stand)
+    let emptyAt = subscribers.steps.isEmpty ? steps.count : nil
     steps += subscribers.steps
     if let target = forwardStep(proxy, method.selector, stand, subscribers.haveResponder) {
       steps.append(target)
@@ -129,7 +132,7 @@ extension DynamicProxy.Explanation {
     steps += intercepting(
       chain.afters, "after the delivery", sureCount: arounds.isEmpty ? .max : 0,
       doubt: "an error of an interceptor around the delivery ends the call")
-    return (steps, !subscribers.steps.isEmpty)
+    return (steps, emptyAt)
   }
 
   private static func subscriberSteps(

@@ -242,7 +242,7 @@ private enum ProxyOperations {
             // What an interceptor throws may be the error of a delivery behind it.
             return failure.isOfDelivery
               ? unsafe failDelivery(error, failure)
-              : unsafe fail(error, failure)
+              : unsafe fail(error, failure.status, failure.description)
           }
         },
         interceptor_ended: { owner, method in

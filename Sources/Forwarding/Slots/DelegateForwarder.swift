@@ -153,16 +153,18 @@ extension DelegateForwarder {
     options: DelegateSlotOptions = DelegateSlotOptions(),
     isolation: isolated (any Actor)? = #isolation, proxy: @autoclosure () -> Proxy
   ) throws(ForwardingError) -> DelegateForwarder {
-    let hub = DelegateSlots.hub(
-      of: service, slot, options: options, isolation: isolation, proxy: proxy())
-    if let found = hub.current.slot.read(), Proxy.object(of: found) !== hub.current.proxy {
-      throw ForwardingError(
-        .slotTaken,
-        """
-        the slot has a delegate already, of class \(type(of: Proxy.object(of: found))), expected none
-        """)
+    // Before the hub of the slot is made, whose proxy and options later forwarders have, too.
+    if let found = service[keyPath: slot] {
+      let object = Proxy.object(of: found)
+      let hub = HubLink.hub(of: object) as? DelegateHub<Proxy>
+      guard let hub, hub.slot.owner() === service else {
+        throw ForwardingError(
+          .slotTaken,
+          "the slot has a delegate already, of class \(type(of: object)), expected none")
+      }
     }
-    return DelegateForwarder(service, hub: hub, isolation: isolation)
+    return DelegateForwarder(
+      service, slot, options: options, isolation: isolation, proxy: proxy())
   }
 }
 

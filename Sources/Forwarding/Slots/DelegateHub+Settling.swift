@@ -159,16 +159,38 @@ extension DelegateHub {
     let occupant = slot.read().map { Proxy.object(of: $0) }
     if let occupant, occupant !== proxy, Self.forwards(occupant, to: list) {
       // Another hub has taken the slot over, with this one's proxy as its
-      // delegate. The delegate behind that goes on being called.
+      // delegate. The delegate behind that goes on being called. If the slot is to keep it
+      // alive, the other hub does.
+      let keepers = takeKeepers()
+      HubLink.hub(of: occupant)?.keep(behind: keepers)
       return
     }
-    guard occupant === proxy else { return replace(by: nil) }
     let original = state.withLock { $0.adopted }?.listener.listener
-    slot.write(original)
+    let next = original.flatMap { HubLink.hub(of: Proxy.object(of: $0)) }
+    if occupant === proxy {
+      slot.write(original)
+      next?.keep(behind: takeKeepers())
+    }
     replace(by: nil)
     // The proxy of another hub gives the slot back in its turn, if that hub has
     // no forwarder any more.
-    if let original { HubLink.hub(of: Proxy.object(of: original))?.settle() }
+    next?.settle()
+  }
+
+  /// Takes out what the hub keeps alive since the slot would.
+  private func takeKeepers() -> [Keeper] {
+    state.withLock { state in
+      defer {
+        state.behind = []
+        state.adopted?.keeper = nil
+      }
+      return state.behind + [state.adopted?.keeper].compactMap(\.self)
+    }
+  }
+
+  internal func keep(behind keepers: [SlotKeeper]) {
+    let hub = current
+    hub.state.withLock { $0.behind += keepers }
   }
 
   /// Whether an object is a proxy that forwards to another, directly or through
@@ -217,21 +239,22 @@ extension DelegateHub {
     }
     // One merge at a time, so that two hubs do not become part of each other.
     let successor = Successor(hub: other)
-    let moved = HubRegistry.merging.withLock { _ -> (Int, [UInt64: Kept], [DynamicProxy])? in
+    let moved = HubRegistry.merging.withLock { _ -> State? in
       guard successor.hub.state.withLock({ $0.successor == nil }) else { return nil }
       return state.withLock { state in
-        defer { (state.forwarders, state.kept, state.merged) = (0, [:], []) }
+        let moved = state
+        (state.forwarders, state.kept, state.keepings, state.behind) = (0, [:], [], [])
         state.successor = successor
-        return (state.forwarders, state.kept, state.merged)
+        return moved
       }
     }
     // The other has become part of a third hub meanwhile.
-    guard let (count, kept, merged) = moved else { return state.withLock { $0.settling.ask() } }
-    let proxies = merged + [list]
+    guard let moved else { return state.withLock { $0.settling.ask() } }
     other.state.withLock { state in
-      state.forwarders += count
-      state.kept.merge(kept) { $1 }
-      state.merged += proxies
+      state.forwarders += moved.forwarders
+      state.kept.merge(moved.kept) { $1 }
+      state.keepings += moved.keepings
+      state.behind += moved.behind
     }
     other.settle()
   }

@@ -139,6 +139,21 @@ extension DelegateHub {
 // by whichever thread ends a subscription, and a listener may only be released
 // where the hub is used.
 extension DelegateHub {
+  /// Tells typed proxies whether they keep listeners: only while there is a forwarder.
+  ///
+  /// - Returns: what the hub kept for other hubs, and is to be released.
+  private func noteForwarders() -> [Keeper] {
+    let (keepings, isTaken, behind) = state.withLock { state in
+      let isTaken = state.forwarders > 0
+      defer { if !isTaken { state.behind = [] } }
+      return (state.keepings, isTaken, isTaken ? [] : state.behind)
+    }
+    for entry in keepings { entry.keeping.note(hub: entry.hub, hasForwarders: isTaken) }
+    // Afterwards, since the `deinit` of a listener may make a forwarder.
+    if !isTaken { for entry in keepings { entry.keeping.releaseIfForbidden() } }
+    return behind
+  }
+
   /// Keeps a listener alive while there is a forwarder.
   private func keep(_ object: AnyObject, _ subscription: DynamicProxy.Subscription) {
     state.withLock { state in
@@ -151,9 +166,11 @@ extension DelegateHub {
   /// Releases the listeners whose subscription has ended, or all if there is no
   /// forwarder; takes them again when there is one.
   internal func keepListeners() {
-    let (kept, merged, isTaken) = state.withLock { ($0.kept, $0.merged, $0.forwarders > 0) }
-    // The listeners that the proxies themselves keep.
-    for proxy in merged + [list] { ListenerKeeping.of(proxy).allow(isTaken) }
+    let hub = current
+    if hub !== self { return hub.keepListeners() }
+    let behind = noteForwarders()
+    defer { withExtendedLifetime(behind) {} }
+    let kept = state.withLock { $0.kept }
     if kept.isEmpty { return }
     // Outside the lock: these ask the proxy, or take references.
     let ended = kept.filter { !$0.value.subscription.isLive }

@@ -22,6 +22,9 @@ package final class DelegateHub<Proxy: SlotProxy> {
 
   internal let slot: SlotAccess<Proxy.Listener>
   internal let home: SlotHome
+  /// Whether the registry has the hub, and so may release it on any thread.
+  private let isRegistered: Bool
+  private let ownKeeping: Keeping?
   internal let state = Lock(State())
 
   internal struct State {
@@ -31,8 +34,11 @@ package final class DelegateHub<Proxy: SlotProxy> {
     var successor: Successor?
     var adopted: Adopted?
     var nextAdoption: UInt64 = 0
-    /// The proxies of the hubs that have become part of this one.
-    var merged: [DynamicProxy] = []
+    /// Where the hub notes whether it has forwarders: with its own proxy, and with those of
+    /// the hubs that have become part of it.
+    var keepings: [Keeping] = []
+    /// What the hubs behind this one keep alive while it has the slot that they had.
+    var behind: [Keeper] = []
     /// The listeners that are kept alive while there is a forwarder, by
     /// subscription.
     var kept: [UInt64: Kept] = [:]
@@ -56,7 +62,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
     let number: UInt64
     let listener: WeakListener<Proxy.Listener>
     /// Keeps the delegate alive, if the slot does.
-    let keeper: Keeper?
+    var keeper: Keeper?
     /// Nil if the delegate is ignored, or has only the subscription of its own.
     var subscription: DynamicProxy.Subscription?
     /// Whether the delegate has subscribed too. Where each object is called
@@ -64,10 +70,13 @@ package final class DelegateHub<Proxy: SlotProxy> {
     var isSubscriber = false
   }
 
-  /// A strong reference that only keeps its object alive.
-  internal struct Keeper: @unchecked Sendable {
-    // Sendable: no code uses the object through this reference.
-    let object: AnyObject
+  internal typealias Keeper = SlotKeeper
+
+  /// A note with a typed proxy whether a hub has forwarders.
+  internal struct Keeping: Sendable {
+    let keeping: ListenerKeeping
+    /// The number of the hub.
+    let hub: UInt64
   }
 
   /// A listener that subscribed as strong.
@@ -80,15 +89,31 @@ package final class DelegateHub<Proxy: SlotProxy> {
 
   internal init(
     _ proxy: Proxy, _ slot: SlotAccess<Proxy.Listener>, _ options: DelegateSlotOptions,
-    home: SlotHome = SlotHome()
+    home: SlotHome = SlotHome(), isRegistered: Bool = false
   ) {
     self.proxy = proxy
     self.slot = slot
     self.options = options
     self.home = home
+    self.isRegistered = isRegistered
+    // SAFETY: nothing is forwarded.
+    let list = unsafe proxy.forwardingProxy
+    if list.isConfined {
+      let keeping = Keeping(keeping: .of(list), hub: Numbering.next())
+      ownKeeping = keeping
+      state.withLock { $0.keepings = [keeping] }
+    } else {
+      ownKeeping = nil
+    }
     // SAFETY: the proxy's storage holds a weak reference to the hub only.
     unsafe proxy.forwardingProxy.core.extras.attachments.value(HubLink.self) { HubLink() }.link(
       to: self)
+  }
+
+  deinit {
+    // The registry does it when the proxy has been released, too: until then the thread that
+    // releases the hub may have the last reference to the proxy.
+    if !isRegistered, let ownKeeping { ownKeeping.keeping.forget(hub: ownKeeping.hub) }
   }
 
   /// The proxy's list of subscribers.
@@ -103,6 +128,12 @@ package final class DelegateHub<Proxy: SlotProxy> {
     while let next = hub.state.withLock({ $0.successor }) { hub = next.hub }
     return hub
   }
+}
+
+/// A strong reference that only keeps its object alive.
+internal struct SlotKeeper: @unchecked Sendable {
+  // Sendable: no code uses the object through this reference.
+  let object: AnyObject
 }
 
 /// How a slot is read and set.
@@ -140,9 +171,18 @@ internal final class HubLink: Sendable {
 /// A hub with any type of proxy.
 internal protocol SettlingHub: AnyObject {
   func settle()
+  /// Keeps what a hub behind this one has kept, while this one has forwarders.
+  func keep(behind keepers: [SlotKeeper])
+  /// Makes the typed proxy forget the hub. To be called when the hub is gone.
+  var forgetting: @Sendable () -> Void { get }
 }
 
-extension DelegateHub: SettlingHub {}
+extension DelegateHub: SettlingHub {
+  internal var forgetting: @Sendable () -> Void {
+    guard let own = ownKeeping else { return {} }
+    return { own.keeping.forget(hub: own.hub) }
+  }
+}
 
 // MARK: - Asking
 

@@ -111,7 +111,7 @@ internal enum HubRegistry {
       for hub in hubs { hub.recheck() }
       let occupant = access.read().map { Proxy.object(of: $0) }
       for hub in hubs where hub.proxy === occupant { return hub }
-      let hub = made ?? DelegateHub(proxy(), access, options, home: home)
+      let hub = made ?? DelegateHub(proxy(), access, options, home: home, isRegistered: true)
       made = hub
       let new = Candidate(service: DeathWatch(service), slot: slot, home: home, hub: hub)
       let numbers = seen.map(\.number)
@@ -181,6 +181,12 @@ internal enum HubRegistry {
   private final class ReleasedHub {
     private var hub: AnyObject?
     init(_ hub: AnyObject) { self.hub = hub }
-    func release() { hub = nil }
+    func release() {
+      let forget = (hub as? any SettlingHub)?.forgetting
+      weak let rest = hub
+      hub = nil
+      // Otherwise another reference to the hub is left, and with it the proxy.
+      if rest == nil { forget?() }
+    }
   }
 }

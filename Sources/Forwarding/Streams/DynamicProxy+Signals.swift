@@ -76,8 +76,9 @@ extension DynamicProxy {
 
   /// Makes a signal of the argument of a method with one parameter and without a result.
   ///
-  /// See `signal(for:at:overflow:)` for several parameters. The compiler takes an element
-  /// that is a tuple of one argument for a value that is not optional.
+  /// See the function of the same name for several parameters.
+  // Swift treats a one-element tuple of an optional as not optional, so comparing it with
+  // nil would give false.
   @inlinable
   public func signal<Argument: Sendable>(
     for key: Method<Void, Argument>, at position: Position = .last,

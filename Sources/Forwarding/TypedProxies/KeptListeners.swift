@@ -77,7 +77,6 @@ package final class KeptListeners: Sendable {
     _ listener: AnyObject, of proxy: DynamicProxy, subscribedAs subscriber: AnyObject,
     by subscription: DynamicProxy.Subscription, isLimited: Bool
   ) -> DynamicProxy.Subscription {
-    guard ListenerKeeping.of(proxy).allows(self) else { return subscription }
     // The proxy may have refused the listener, or an observer of membership may have
     // cancelled the subscription.
     guard subscription.isLive else { return subscription }
@@ -87,8 +86,10 @@ package final class KeptListeners: Sendable {
     }
     let entry = Listener(
       object: listener, subscriber: ObjectIdentifier(subscriber), subscription: subscription)
-    state.withLock { $0.add(entry, isLimited: isLimited) }
-    return DynamicProxy.Subscription(subscription, noting: ended)
+    let isKept = ListenerKeeping.of(proxy).keep(for: self) {
+      state.withLock { $0.add(entry, isLimited: isLimited) }
+    }
+    return isKept ? DynamicProxy.Subscription(subscription, noting: ended) : subscription
   }
 
   /// The forward target as it was set; nil if it has died.
@@ -125,17 +126,23 @@ package final class KeptListeners: Sendable {
     release(ended.identifiers.union(state.withLock { Set($0.listeners.keys) }))
   }
 
-  /// Releases all listeners. Their subscriptions stay, and hold them weakly.
-  fileprivate func releaseAll() {
-    let released = state.withLock { state in
+  /// Takes all listeners out, for the caller to release under no lock. Their subscriptions
+  /// stay, and hold them weakly.
+  fileprivate func takeAll() -> [AnyObject] {
+    state.withLock { state in
       defer {
         state.listeners = [:]
         state.identifiers = [:]
         state.limited = []
       }
-      return state.listeners
-    }
-    withExtendedLifetime(released) {}
+      return state.listeners.values.map(Taken.init)
+    }.map(\.object)
+  }
+
+  private struct Taken: @unchecked Sendable {
+    // Sendable: as a listener.
+    let object: AnyObject
+    init(_ listener: Listener) { object = listener.object }
   }
 
   /// Releases the listeners whose subscriptions have ended. If a change ends a
@@ -150,12 +157,16 @@ package final class KeptListeners: Sendable {
   }
 }
 
-/// Whether the typed proxy in a delegate slot keeps listeners: only while the slot has a
-/// forwarder. The hub and the typed proxy find it by the untyped proxy.
+/// Whether a typed proxy keeps listeners alive: not while it is the proxy of delegate slots
+/// that have no forwarders. The hubs of the slots and the typed proxy find it by the untyped
+/// proxy.
 internal final class ListenerKeeping: Sendable {
   private struct State: Sendable {
-    var isAllowed = true
+    /// Whether each hub with the proxy has forwarders, by the hub's number.
+    var hubs: [UInt64: Bool] = [:]
     weak var kept: KeptListeners?
+
+    var isAllowed: Bool { hubs.isEmpty || hubs.values.contains(true) }
   }
 
   private let state = Lock(State())
@@ -164,21 +175,35 @@ internal final class ListenerKeeping: Sendable {
     proxy.core.extras.attachments.value(ListenerKeeping.self) { ListenerKeeping() }
   }
 
-  /// Whether listeners may be kept. If not now, notes whose they are for later.
-  fileprivate func allows(_ kept: KeptListeners) -> Bool {
+  /// Stores a listener by a closure, if listeners are kept.
+  ///
+  /// - Returns: whether they are.
+  fileprivate func keep(for kept: KeptListeners, _ store: () -> Void) -> Bool {
+    // Under the lock, or a hub that loses its last forwarder meanwhile would not release
+    // the listener.
     state.withLock { state in
       state.kept = kept
+      if state.isAllowed { store() }
       return state.isAllowed
     }
   }
 
-  /// Sets whether listeners are kept. If not, releases those that are. Must be called
-  /// where the listeners may be used.
-  internal func allow(_ isAllowed: Bool) {
-    let kept = state.withLock { state in
-      state.isAllowed = isAllowed
-      return state.kept
-    }
-    if !isAllowed { kept?.releaseAll() }
+  /// Notes whether a hub has forwarders. `releaseIfForbidden` must follow if it has none.
+  internal func note(hub: UInt64, hasForwarders: Bool) {
+    state.withLock { $0.hubs[hub] = hasForwarders }
+  }
+
+  /// Forgets a hub that has no reference to the proxy any more.
+  internal func forget(hub: UInt64) {
+    state.withLock { _ = $0.hubs.removeValue(forKey: hub) }
+  }
+
+  /// Releases the listeners unless they are kept. Must be called where they may be used. Their
+  /// `deinit` may run any code.
+  internal func releaseIfForbidden() {
+    let kept = state.withLock { $0.isAllowed ? nil : $0.kept }
+    guard let kept else { return }
+    let released = kept.takeAll()
+    withExtendedLifetime(released) {}
   }
 }

@@ -65,7 +65,7 @@
       let untyped = clause.with(\.leftParen, nil).with(\.type, nil).with(\.rightParen, nil)
         .with(\.trailingTrivia, clause.trailingTrivia)
       let name = type.trimmedDescription
-      // The same as `throws`.
+      // `throws(any Error)` means the same as `throws`.
       if ["any Error", "any Swift.Error", "Error", "Swift.Error"].contains(name) { return }
       if ["Never", "Swift.Never"].contains(name) {
         faults.add(

@@ -108,8 +108,8 @@ _Static_assert(offsetof(fwd_jump_head, order) == ORDER_OFFSET, "jumps read `orde
 // Before fwd_refuse_call, the jump moves all of them back to the registers in which they came, except the memory of the result.
 //
 // A register is first loaded with the argument's address, then with the argument. A straight jump knows the argument's number.
-// Another jump first loads the number from the order. If there are few numbers, each is read from memory. Many would take
-// more loads than a processor makes at a time, so all eight are loaded into rax, and taken out two by two: al and ah.
+// All other jumps first load the argument's number from `order`: by a load for each number if there are few. If there are many,
+// these loads would take longest, so one load puts all eight numbers into rax, and al and ah give them two by two.
 __asm__(
     // Puts the address of the jump that follows into the table.
     ".set fwd_jump_count, 0\n"
