@@ -291,16 +291,28 @@ actor Hosted<Executor: SerialExecutor> {
 
   @Test func `An interval may be longer than the clock runs`() async throws {
     let proxy = try Feed.proxy()
+    let clock = NotingClock()
     let log = Log()
-    for pace in [Pace.throttled(every: .seconds(Int64.max)), .debounced(for: .seconds(Int64.max))] {
+    let longest = Duration.seconds(Int64.max)
+    for pace in [
+      Pace.throttled(every: longest, clock: clock), .debounced(for: longest, clock: clock),
+    ] {
       let subscription = try proxy.subscribe(
         log, on: DispatchQueue(label: "pause"), to: Feed.number, pace: pace
       ) { log, number in log.numbers.append(number) }
       try proxy.send(Feed.number, 1)
-      // Swift's clocks trap for instants that are out of their range.
-      try await Task.sleep(for: .milliseconds(20))
-      #expect(log.numbers.isEmpty)
+      await subscription.drained()
       subscription.cancel()
+    }
+    #expect(log.numbers == [1, 1])
+    let deadlines = clock.deadlines.take()
+    #expect(deadlines.count == 2)
+    for deadline in deadlines {
+      #expect(deadline > ContinuousClock().now.advanced(by: .seconds(1_000_000_000_000)))
+      // Swift's own clock traps for a deadline that is out of its range.
+      let sleep = Task { try await ContinuousClock().sleep(until: deadline) }
+      sleep.cancel()
+      _ = await sleep.result
     }
   }
 
@@ -322,5 +334,16 @@ actor Hosted<Executor: SerialExecutor> {
     clock.advance(by: 3_600_000)
     try await Task.sleep(for: .milliseconds(5))
     #expect(log.numbers.isEmpty)
+  }
+}
+
+/// Notes the deadlines of sleeps, which end at once.
+private final class NotingClock: Clock, Sendable {
+  let deadlines = Collection<ContinuousClock.Instant>()
+  var now: ContinuousClock.Instant { ContinuousClock().now }
+  var minimumResolution: Duration { .nanoseconds(1) }
+
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+    deadlines.append(deadline)
   }
 }

@@ -156,7 +156,7 @@ import Testing
     var table: OpaquePointer?
     let registered = unsafe fwd_protocol_register(
       "Regression.Counts", &requirement, most, &table, &error)
-    #expect(registered == FWD_NULL_ARGUMENT)
+    #expect(registered == FWD_OUT_OF_RANGE)
     let created = unsafe fwd_proxy_create(nil, most, nil, &proxy, &error)
     #expect(created == FWD_NULL_ARGUMENT)
     var options = unsafe fwd_proxy_options()
@@ -185,5 +185,41 @@ import Testing
     #expect(status == FWD_UNKNOWN_SELECTOR)
     let message = unsafe String(cString: fwd_error_message())
     #expect(!message.contains("\u{1B}") && message.contains("?[31mred"))
+  }
+
+  @Test func `messages are UTF-8, also if a long name is cut, and list whole names`() throws {
+    let long = String(repeating: "ä", count: 50)
+    let proxy = try DynamicProxy {
+      $0.optional(long, "v@")
+      for index in 0..<5 { $0.optional("method\(index)", "v@") }
+      $0.optional("x" + long + long, "v@")
+    }
+    func message(_ name: [UInt8]) throws -> String {
+      let text = name.map { CChar(bitPattern: $0) } + [0]
+      let status = unsafe text.withUnsafeBufferPointer {
+        unsafe fwd_forward_named(proxy.unsafeHandle, $0.baseAddress, nil, 0, nil, 0)
+      }
+      #expect(status == FWD_UNKNOWN_SELECTOR)
+      return try #require(unsafe String(validatingCString: fwd_error_message()))
+    }
+    let declared = "; it declares \"\(long)\" and 6 more"
+    #expect(try message(Array("b".utf8)).hasSuffix("\"b\"" + declared))
+    for shift in 0..<3 {
+      let name = String(repeating: "x", count: shift) + String(repeating: "€", count: 60)
+      #expect(try message(Array(name.utf8)).hasSuffix(declared))
+    }
+    // Bytes that begin no sequence, or one that is too long, a surrogate, or cut off.
+    let wrong: [[UInt8]] = [
+      [0x80], [0xC0, 0xAF], [0xC1, 0x80], [0xE0, 0x9F, 0xBF], [0xED, 0xA0, 0x80],
+      [0xF0, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xF5], [0xFF], [0xE2, 0x82],
+      [0xF0, 0x9F, 0x98], [0xC3],
+    ]
+    for bytes in wrong {
+      let marks = String(repeating: "?", count: bytes.count)
+      #expect(try message(bytes).contains("\"\(marks)\""))
+    }
+    for text in ["ß", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "😀", "\u{10FFFF}"] {
+      #expect(try message(Array(text.utf8)).contains("\"\(text)\""))
+    }
   }
 }
