@@ -24,7 +24,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
   internal let home: SlotHome
   /// Whether the registry has the hub, and so may release it on any thread.
   private let isRegistered: Bool
-  private let ownKeeping: Keeping?
+  internal let ownKeeping: SlotKeeping?
   internal let state = Lock(State())
 
   internal struct State {
@@ -36,7 +36,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
     var nextAdoption: UInt64 = 0
     /// Where the hub notes whether it has forwarders: with its own proxy, and with those of
     /// the hubs that have become part of it.
-    var keepings: [Keeping] = []
+    var keepings: [SlotKeeping] = []
     /// What the hubs behind this one keep alive while it has the slot that they had.
     var behind: [Keeper] = []
     /// The listeners that are kept alive while there is a forwarder, by
@@ -72,13 +72,6 @@ package final class DelegateHub<Proxy: SlotProxy> {
 
   internal typealias Keeper = SlotKeeper
 
-  /// A note with a typed proxy whether a hub has forwarders.
-  internal struct Keeping: Sendable {
-    let keeping: ListenerKeeping
-    /// The number of the hub.
-    let hub: UInt64
-  }
-
   /// A listener that subscribed as strong.
   internal struct Kept: Sendable {
     let subscription: DynamicProxy.Subscription
@@ -99,7 +92,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
     // SAFETY: nothing is forwarded.
     let list = unsafe proxy.forwardingProxy
     if list.isConfined {
-      let keeping = Keeping(keeping: .of(list), hub: Numbering.next())
+      let keeping = SlotKeeping(keeping: .of(list), hub: Numbering.next())
       ownKeeping = keeping
       state.withLock { $0.keepings = [keeping] }
     } else {
@@ -113,7 +106,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
   deinit {
     // The registry does it when the proxy has been released, too: until then the thread that
     // releases the hub may have the last reference to the proxy.
-    if !isRegistered, let ownKeeping { ownKeeping.keeping.forget(hub: ownKeeping.hub) }
+    if !isRegistered { ownKeeping?.forget() }
   }
 
   /// The proxy's list of subscribers.
@@ -134,6 +127,15 @@ package final class DelegateHub<Proxy: SlotProxy> {
 internal struct SlotKeeper: @unchecked Sendable {
   // Sendable: no code uses the object through this reference.
   let object: AnyObject
+}
+
+/// A note with a typed proxy whether a hub has forwarders.
+internal struct SlotKeeping: Sendable {
+  let keeping: ListenerKeeping
+  /// The number of the hub.
+  let hub: UInt64
+
+  func forget() { keeping.forget(hub: hub) }
 }
 
 /// How a slot is read and set.
@@ -173,16 +175,11 @@ internal protocol SettlingHub: AnyObject {
   func settle()
   /// Keeps what a hub behind this one has kept, while this one has forwarders.
   func keep(behind keepers: [SlotKeeper])
-  /// Makes the typed proxy forget the hub. To be called when the hub is gone.
-  var forgetting: @Sendable () -> Void { get }
+  /// The hub's note with its typed proxy, to be forgotten when the hub is gone.
+  var ownKeeping: SlotKeeping? { get }
 }
 
-extension DelegateHub: SettlingHub {
-  internal var forgetting: @Sendable () -> Void {
-    guard let own = ownKeeping else { return {} }
-    return { own.keeping.forget(hub: own.hub) }
-  }
-}
+extension DelegateHub: SettlingHub {}
 
 // MARK: - Asking
 

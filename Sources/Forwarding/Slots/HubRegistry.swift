@@ -182,11 +182,11 @@ internal enum HubRegistry {
     private var hub: AnyObject?
     init(_ hub: AnyObject) { self.hub = hub }
     func release() {
-      let forget = (hub as? any SettlingHub)?.forgetting
+      let keeping = (hub as? any SettlingHub)?.ownKeeping
       weak let rest = hub
       hub = nil
       // Otherwise another reference to the hub is left, and with it the proxy.
-      if rest == nil { forget?() }
+      if rest == nil { keeping?.forget() }
     }
   }
 }
