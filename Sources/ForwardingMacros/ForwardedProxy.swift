@@ -75,8 +75,9 @@
     ///     Unless the protocol is `Sendable`, the proxy alone releases the
     ///     listener: when it is next used for subscribing, unsubscribing or a
     ///     query, or when it is deinitialised. The proxy of a delegate slot keeps
-    ///     listeners alive only while the slot has a forwarder. After that it holds
-    ///     them weakly, also those that subscribe later.
+    ///     listeners alive only while the slot has a forwarder. When the last
+    ///     forwarder ends, it holds them weakly from then on. Listeners that subscribe
+    ///     at the proxy while there is no forwarder are held weakly, too.
     ///   - times: the number of calls, of any methods, after which the
     ///     subscription ends; nil for no limit.
     /// - Returns: the subscription.

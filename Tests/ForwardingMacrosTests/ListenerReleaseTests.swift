@@ -283,9 +283,65 @@
         }
         // The slot has another delegate, so nothing keeps the old one.
         #expect(deaths.here == 1)
+        // The same if the other delegate is the proxy of a hub without a forwarder.
+        let idle = DelegateForwarder(
+          Bell(), \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+        let owner = idle.service
+        let idleProxy = idle.proxy
+        idle.stop()
+        bell.delegate = LocalListener(deaths)
+        do {
+          let forwarder = DelegateForwarder(
+            bell, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
+          try idleProxy.subscribe(forwarder.proxy)
+          bell.delegate = idleProxy
+        }
+        #expect(deaths.here == 2)
+        withExtendedLifetime(owner) {}
       }
       searchHubsElsewhere()
-      #expect(deaths.here == 1 && deaths.elsewhere == 0)
+      #expect(deaths.here == 2 && deaths.elsewhere == 0)
+    }
+
+    private final class Slotted {
+      @DelegateSlot(ReleaseDelegateProxy(), options: DelegateSlotOptions(lifetime: .strong))
+      var delegate: (any ReleaseDelegate)?
+    }
+
+    @Test func `a delegate that another hub keeps is dropped or kept as the slot would`() throws {
+      let options = DelegateSlotOptions(lifetime: .strong)
+      do {
+        let object = Slotted()
+        object.delegate = LocalListener(deaths)
+        let inner = DelegateForwarder(object, \.$delegate, isolation: nil)
+        let outer = DelegateForwarder(
+          object, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
+        inner.stop()
+        object.delegate?.rang(1)
+        #expect(deaths.here == 0)
+        // The hub that keeps it adopts another one.
+        object.delegate = nil
+        outer.recheck()
+        #expect(deaths.here == 1)
+      }
+      do {
+        let object = Slotted()
+        object.delegate = LocalListener(deaths)
+        let first = DelegateForwarder(object, \.$delegate, isolation: nil)
+        let outer = DelegateForwarder(
+          object, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
+        first.stop()
+        // The hub behind takes the delegate again.
+        let second = DelegateForwarder(object, \.$delegate, isolation: nil)
+        object.delegate = try #require(second.original)
+        outer.stop()
+        object.delegate?.rang(3)
+        #expect(deaths.here == 1)
+        second.stop()
+        #expect((object.delegate as? LocalListener)?.count == 3)
+      }
+      searchHubsElsewhere()
+      #expect(deaths.here == 2 && deaths.elsewhere == 0)
     }
 
     /// A proxy of another class than the generated one.
@@ -317,6 +373,8 @@
             bell, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
           let outer = DelegateForwarder(
             bell, \.delegate, options: options, isolation: nil, proxy: OtherProxy())
+          // The delegate is a proxy that delegates to this hub: it is not adopted.
+          inner.recheck()
           if endsFirst { inner.stop() } else { outer.stop() }
           bell.delegate?.rang(2)
           #expect(deaths.here == died)

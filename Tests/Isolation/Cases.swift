@@ -107,3 +107,27 @@ final class Unchecked: @unchecked Sendable {
 func send(_ service: Unchecked) {
   _ = SendableDelegateForwarder(service, \.delegate, proxy: FetchProxy())
 }
+
+// CASE a Sendable forwarder does not take listeners that are not Sendable
+// ERROR type 'any FetchDelegate' does not conform to the 'Sendable' protocol
+final class SharedProxy: FetchDelegate, SlotProxy, Sendable {
+  let forwardingProxy: DynamicProxy
+  init(_ proxy: DynamicProxy) { forwardingProxy = proxy }
+  func fetched(_ count: Int) {}
+  var asListener: any FetchDelegate { self }
+  func subscribeListener(
+    _ listener: any FetchDelegate, at position: DynamicProxy.Position,
+    lifetime: DynamicProxy.Lifetime
+  ) throws(ForwardingError) -> DynamicProxy.Subscription {
+    try forwardingProxy.subscribe(forwardingProxy, at: position, lifetime: lifetime)
+  }
+}
+final class SharedFetcher: Sendable {
+  var delegate: (any FetchDelegate)? {
+    get { nil }
+    set {}
+  }
+}
+func takeShared(_ fetcher: SharedFetcher, _ proxy: SharedProxy) {
+  _ = SendableDelegateForwarder(fetcher, \.delegate, proxy: proxy)
+}

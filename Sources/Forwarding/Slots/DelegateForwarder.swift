@@ -43,7 +43,8 @@ public final class DelegateForwarder<Service: AnyObject, Proxy: SlotProxy> {
   ///
   /// - Parameters:
   ///   - service: the object that has the slot. It is kept alive.
-  ///   - slot: the key path of the slot.
+  ///   - slot: the key path of the slot. Arguments of subscripts in it may be released on
+  ///     any thread.
   ///   - options: what is done with the delegate in the slot. The options of the
   ///     slot's first forwarder count.
   ///   - isolation: the actor that the service belongs to; by default the
@@ -156,8 +157,7 @@ extension DelegateForwarder {
     // Before the hub of the slot is made, whose proxy and options later forwarders have, too.
     if let found = service[keyPath: slot] {
       let object = Proxy.object(of: found)
-      let hub = HubLink.hub(of: object) as? DelegateHub<Proxy>
-      guard let hub, hub.slot.owner() === service else {
+      guard HubRegistry.hasProxy(service, object, Proxy.self) else {
         throw ForwardingError(
           .slotTaken,
           "the slot has a delegate already, of class \(type(of: object)), expected none")

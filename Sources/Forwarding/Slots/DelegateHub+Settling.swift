@@ -145,6 +145,9 @@ extension DelegateHub {
         }
         return
       }
+      // Another hub has taken the slot over, with this one's proxy as its delegate, or an
+      // object that forwards to this hub is the delegate. It stays there.
+      if forwardsHere(object) { return }
       if let other = otherHub(object) { return merge(into: other) }
       guard adopt(current, object) else { return }
     } else {
@@ -157,40 +160,70 @@ extension DelegateHub {
 
   private func giveBack() {
     let occupant = slot.read().map { Proxy.object(of: $0) }
-    if let occupant, occupant !== proxy, Self.forwards(occupant, to: list) {
-      // Another hub has taken the slot over, with this one's proxy as its
-      // delegate. The delegate behind that goes on being called. If the slot is to keep it
-      // alive, the other hub does.
+    if let occupant, occupant !== proxy, forwardsHere(occupant) {
+      // The delegate goes on being called through the occupant. What this hub kept alive for
+      // the slot, the hub that has the slot now keeps from now on.
       let keepers = takeKeepers()
-      HubLink.hub(of: occupant)?.keep(behind: keepers)
+      let left = hubInFront(occupant)?.keep(behind: keepers) ?? keepers
+      // A value that cannot be held weakly is no longer held.
+      if state.withLock({ $0.adopted })?.listener.isKept == true { replace(by: nil) }
+      withExtendedLifetime(left) {}
       return
     }
-    let original = state.withLock { $0.adopted }?.listener.listener
+    let adopted = state.withLock { $0.adopted }
+    let original = adopted?.listener.listener
     let next = original.flatMap { HubLink.hub(of: Proxy.object(of: $0)) }
-    if occupant === proxy {
-      slot.write(original)
-      next?.keep(behind: takeKeepers())
-    }
+    if occupant === proxy { slot.write(original) }
+    let left = next?.keep(behind: adopted?.behind ?? [])
     replace(by: nil)
     // The proxy of another hub gives the slot back in its turn, if that hub has
     // no forwarder any more.
     next?.settle()
+    withExtendedLifetime((adopted, left)) {}
   }
 
-  /// Takes out what the hub keeps alive since the slot would.
+  /// Takes out the references by which the hub keeps alive what the slot would keep alive.
   private func takeKeepers() -> [Keeper] {
     state.withLock { state in
-      defer {
-        state.behind = []
-        state.adopted?.keeper = nil
-      }
-      return state.behind + [state.adopted?.keeper].compactMap(\.self)
+      guard let adopted = state.adopted else { return [] }
+      state.adopted?.keeper = nil
+      state.adopted?.behind = []
+      return adopted.behind + [adopted.keeper].compactMap(\.self)
     }
   }
 
-  internal func keep(behind keepers: [SlotKeeper]) {
-    let hub = current
-    hub.state.withLock { $0.behind += keepers }
+  internal func keep(behind keepers: [SlotKeeper]) -> [SlotKeeper] {
+    while true {
+      let hub = current
+      let left = hub.state.withLock { state -> [SlotKeeper]? in
+        if state.successor != nil { return nil }
+        guard state.forwarders > 0, state.adopted != nil else { return keepers }
+        state.adopted?.behind += keepers
+        return []
+      }
+      if let left { return left }
+    }
+  }
+
+  /// Whether an object is a proxy that forwards to this hub's, directly or through others.
+  private func forwardsHere(_ object: AnyObject) -> Bool {
+    hubInFront(object) != nil || Self.forwards(object, to: list)
+  }
+
+  /// The hub whose proxy an object is, if that hub's delegate is this one's proxy, directly or
+  /// through other hubs.
+  private func hubInFront(_ object: AnyObject) -> (any SettlingHub)? {
+    guard let first = HubLink.hub(of: object)?.currentHub, first !== self else { return nil }
+    var visited: Set<ObjectIdentifier> = []
+    var hub = first
+    while visited.insert(ObjectIdentifier(hub)).inserted {
+      guard let delegate = hub.adoptedObject,
+        let behind = HubLink.hub(of: delegate)?.currentHub
+      else { return nil }
+      if behind === self { return first }
+      hub = behind
+    }
+    return nil
   }
 
   /// Whether an object is a proxy that forwards to another, directly or through
@@ -215,9 +248,9 @@ extension DelegateHub {
   /// The hub of the same slot whose proxy an object is, if there is another.
   ///
   /// Two key paths can name one slot, such as `\Base.delegate` and
-  /// `\Derived.delegate`, and key paths do not tell. That one's proxy can be
-  /// read through the other does: what one hub has put into its slot of an
-  /// object is in this hub's slot of that object.
+  /// `\Derived.delegate`. Key paths do not tell, but this does: one hub's proxy is
+  /// read through the other's slot. A second slot of the object that was set to the same
+  /// proxy cannot be told apart.
   private func otherHub(_ object: AnyObject) -> DelegateHub? {
     guard let other = HubLink.hub(of: object) as? DelegateHub, other !== self,
       let owner = slot.owner(), other.slot.owner() === owner, other.current === other,
@@ -243,7 +276,7 @@ extension DelegateHub {
       guard successor.hub.state.withLock({ $0.successor == nil }) else { return nil }
       return state.withLock { state in
         let moved = state
-        (state.forwarders, state.kept, state.keepings, state.behind) = (0, [:], [], [])
+        (state.forwarders, state.kept, state.keepings) = (0, [:], [])
         state.successor = successor
         return moved
       }
@@ -254,7 +287,6 @@ extension DelegateHub {
       state.forwarders += moved.forwarders
       state.kept.merge(moved.kept) { $1 }
       state.keepings += moved.keepings
-      state.behind += moved.behind
     }
     other.settle()
   }
@@ -265,7 +297,10 @@ extension DelegateHub {
 extension DelegateHub {
   /// Adopts the delegate that was in the slot. False if it has to stay there.
   private func adopt(_ listener: Proxy.Listener, _ object: AnyObject) -> Bool {
-    if adopted(object) != nil { return true }
+    if let adopted = adopted(object) {
+      keepAgain(adopted, object)
+      return true
+    }
     var candidate = Adopted(
       number: state.withLock { state in
         state.nextAdoption += 1
@@ -301,6 +336,18 @@ extension DelegateHub {
     }
     replace(by: candidate)
     return true
+  }
+
+  /// Keeps a delegate that was adopted earlier alive again, if the slot does. The hub may have
+  /// given the reference to another hub meanwhile.
+  private func keepAgain(_ adopted: Adopted, _ object: AnyObject) {
+    guard options.lifetime == .strong else { return }
+    let keeper = Keeper(object: object)
+    state.withLock { state in
+      if state.adopted?.number == adopted.number, state.adopted?.keeper == nil {
+        state.adopted?.keeper = keeper
+      }
+    }
   }
 
   /// Leaves the slot to a delegate that cannot be adopted, and reports it once.

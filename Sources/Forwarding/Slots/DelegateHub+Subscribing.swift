@@ -16,7 +16,8 @@ extension DelegateHub {
     if object === proxy || object === hub.proxy { return nil }
     defer { hub.noteCapabilities() }
     let subscription = try hub.subscribe(listener, object, at: position)
-    if lifetime == .strong { hub.keep(object, subscription) }
+    // The hub may have become part of another one meanwhile.
+    if lifetime == .strong { hub.current.keep(object, subscription) }
     hub.keepListeners()
     return subscription
   }
@@ -139,19 +140,15 @@ extension DelegateHub {
 // by whichever thread ends a subscription, and a listener may only be released
 // where the hub is used.
 extension DelegateHub {
-  /// Tells typed proxies whether they keep listeners: only while there is a forwarder.
-  ///
-  /// - Returns: what the hub kept for other hubs, and is to be released.
-  private func noteForwarders() -> [Keeper] {
-    let (keepings, isTaken, behind) = state.withLock { state in
-      let isTaken = state.forwarders > 0
-      defer { if !isTaken { state.behind = [] } }
-      return (state.keepings, isTaken, isTaken ? [] : state.behind)
-    }
+  /// Tells the typed proxies whether the hub has a forwarder, since they keep listeners
+  /// only then. Such proxies are used on one thread at a time, so the count does not change
+  /// meanwhile.
+  private func noteForwarders() {
+    let (keepings, isTaken) = state.withLock { ($0.keepings, $0.forwarders > 0) }
     for entry in keepings { entry.keeping.note(hub: entry.hub, hasForwarders: isTaken) }
-    // Afterwards, since the `deinit` of a listener may make a forwarder.
+    // Only after all notes, since a listener's `deinit` may make a forwarder, whose notes
+    // must not be overwritten.
     if !isTaken { for entry in keepings { entry.keeping.releaseIfForbidden() } }
-    return behind
   }
 
   /// Keeps a listener alive while there is a forwarder.
@@ -168,8 +165,7 @@ extension DelegateHub {
   internal func keepListeners() {
     let hub = current
     if hub !== self { return hub.keepListeners() }
-    let behind = noteForwarders()
-    defer { withExtendedLifetime(behind) {} }
+    noteForwarders()
     let kept = state.withLock { $0.kept }
     if kept.isEmpty { return }
     // Outside the lock: these ask the proxy, or take references.

@@ -3,8 +3,9 @@
 
 /// Stands in a delegate slot of one object for any number of listeners.
 ///
-/// A slot of an object has one hub, which all forwarders of the slot share and
-/// which lives as long as the object. The hub has the list of listeners, and the
+/// A slot of an object has one hub, which all forwarders of the slot share. The hub of
+/// a `DelegateSlot` dies with the object; that of a key path when the table of hubs is
+/// next searched after the object's death. The hub has the list of listeners, and the
 /// proxy that is in the slot while there is a ``DelegateForwarder``. It adopts
 /// the delegate that the slot had, and each delegate that the slot is given
 /// later: an adopted delegate is called before the listeners, until the slot is
@@ -12,19 +13,17 @@
 /// delegate gets its slot back. The listeners stay subscribed, and are called
 /// again when there is another forwarder.
 ///
-/// <doc:SharingDelegateSlots> says how a hub notices that the slot has been set,
-/// and on which threads it may be used.
+/// <doc:ManyObservers> says how a hub notices that the slot has been set, and
+/// <doc:ThreadsAndIsolation> on which threads it may be used.
 package final class DelegateHub<Proxy: SlotProxy> {
-  /// The proxy that the hub puts into the slot.
-  package let proxy: Proxy
+  // Nil in `deinit` only.
+  private var heldProxy: Proxy?
   /// The options for the delegate that the hub finds.
   package let options: DelegateSlotOptions
 
   internal let slot: SlotAccess<Proxy.Listener>
   internal let home: SlotHome
-  /// Whether the registry has the hub, and so may release it on any thread.
-  private let isRegistered: Bool
-  internal let ownKeeping: SlotKeeping?
+  private let ownKeeping: SlotKeeping?
   internal let state = Lock(State())
 
   internal struct State {
@@ -37,8 +36,6 @@ package final class DelegateHub<Proxy: SlotProxy> {
     /// Where the hub notes whether it has forwarders: with its own proxy, and with those of
     /// the hubs that have become part of it.
     var keepings: [SlotKeeping] = []
-    /// What the hubs behind this one keep alive while it has the slot that they had.
-    var behind: [Keeper] = []
     /// The listeners that are kept alive while there is a forwarder, by
     /// subscription.
     var kept: [UInt64: Kept] = [:]
@@ -63,6 +60,9 @@ package final class DelegateHub<Proxy: SlotProxy> {
     let listener: WeakListener<Proxy.Listener>
     /// Keeps the delegate alive, if the slot does.
     var keeper: Keeper?
+    /// Keeps alive what the hubs behind the delegate, which is a hub's proxy, have
+    /// adopted and kept.
+    var behind: [Keeper] = []
     /// Nil if the delegate is ignored, or has only the subscription of its own.
     var subscription: DynamicProxy.Subscription?
     /// Whether the delegate has subscribed too. Where each object is called
@@ -82,18 +82,18 @@ package final class DelegateHub<Proxy: SlotProxy> {
 
   internal init(
     _ proxy: Proxy, _ slot: SlotAccess<Proxy.Listener>, _ options: DelegateSlotOptions,
-    home: SlotHome = SlotHome(), isRegistered: Bool = false
+    home: SlotHome = SlotHome()
   ) {
-    self.proxy = proxy
+    heldProxy = proxy
     self.slot = slot
     self.options = options
     self.home = home
-    self.isRegistered = isRegistered
     // SAFETY: nothing is forwarded.
     let list = unsafe proxy.forwardingProxy
     if list.isConfined {
       let keeping = SlotKeeping(keeping: .of(list), hub: Numbering.next())
       ownKeeping = keeping
+      keeping.keeping.enter(hub: keeping.hub)
       state.withLock { $0.keepings = [keeping] }
     } else {
       ownKeeping = nil
@@ -104,9 +104,16 @@ package final class DelegateHub<Proxy: SlotProxy> {
   }
 
   deinit {
-    // The registry does it when the proxy has been released, too: until then the thread that
-    // releases the hub may have the last reference to the proxy.
-    if !isRegistered { ownKeeping?.forget() }
+    // Before the proxy may keep listeners again: this may be its last reference, and the
+    // thread any.
+    heldProxy = nil
+    ownKeeping?.forget()
+  }
+
+  /// The proxy that the hub puts into the slot.
+  package var proxy: Proxy {
+    guard let heldProxy else { preconditionFailure("a hub that is being deinitialised") }
+    return heldProxy
   }
 
   /// The proxy's list of subscribers.
@@ -173,13 +180,23 @@ internal final class HubLink: Sendable {
 /// A hub with any type of proxy.
 internal protocol SettlingHub: AnyObject {
   func settle()
-  /// Keeps what a hub behind this one has kept, while this one has forwarders.
-  func keep(behind keepers: [SlotKeeper])
-  /// The hub's note with its typed proxy, to be forgotten when the hub is gone.
-  var ownKeeping: SlotKeeping? { get }
+  /// Keeps what a hub behind this one has kept alive, as long as this one has
+  /// forwarders and its delegate.
+  ///
+  /// - Returns: what is not kept, for the caller to release.
+  func keep(behind keepers: [SlotKeeper]) -> [SlotKeeper]
+  /// This hub, or the one that it has become part of.
+  var currentHub: any SettlingHub { get }
+  /// The delegate that the slot would have.
+  var adoptedObject: AnyObject? { get }
 }
 
-extension DelegateHub: SettlingHub {}
+extension DelegateHub: SettlingHub {
+  internal var currentHub: any SettlingHub { current }
+  internal var adoptedObject: AnyObject? {
+    current.state.withLock { $0.adopted }?.listener.object
+  }
+}
 
 // MARK: - Asking
 

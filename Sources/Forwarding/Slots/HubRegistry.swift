@@ -9,8 +9,10 @@
 /// objects: while there are few hubs, whenever a hub is made or a forwarder ends;
 /// otherwise when the number of hubs has doubled. A hub is released on the actor
 /// that its object belonged to. A hub without an actor has no strong reference to a
-/// listener by then: it and its proxy keep listeners alive only while there is a
-/// forwarder (see `ListenerKeeping`), and a forwarder keeps the object alive too.
+/// listener or delegate by then: it and its typed proxy keep them alive only while there is
+/// a forwarder (see `ListenerKeeping`), and a forwarder keeps the object alive too. What a
+/// proxy that a program has written refers to, and the arguments of a key path, are released
+/// with the hub: `SlotProxy` says so.
 ///
 /// References are taken and released outside the lock, since an object may die
 /// with them: a hub is found in a copy of its object's entries, and added if
@@ -76,17 +78,34 @@ internal enum HubRegistry {
   internal static func find<Proxy: SlotProxy>(
     _ service: AnyObject, _ slot: Slot, _: Proxy.Type
   ) -> DelegateHub<Proxy>? {
-    let entries = table.withLock { $0.entries[ObjectIdentifier(service)] } ?? []
-    return hub(service, slot, among: entries)
+    hub(slot, among: entries(of: service).own)
+  }
+
+  /// Whether an object is the proxy of a hub of a service.
+  internal static func hasProxy<Proxy: SlotProxy>(
+    _ service: AnyObject, _ object: AnyObject, _: Proxy.Type
+  ) -> Bool {
+    entries(of: service).own.contains { entry in
+      (entry.hub as? DelegateHub<Proxy>)?.current.proxy === object
+    }
   }
 
   private static func hub<Proxy: SlotProxy>(
-    _ service: AnyObject, _ slot: Slot, among entries: [Entry]
+    _ slot: Slot, among entries: [Entry]
   ) -> DelegateHub<Proxy>? {
-    for entry in entries where entry.slot == slot && entry.service.isOf(service) {
+    for entry in entries where entry.slot == slot {
       if let hub = entry.hub as? DelegateHub<Proxy> { return hub.current }
     }
     return nil
+  }
+
+  /// The entries of an object, and the numbers of all entries at its address. An entry of a
+  /// dead object is not copied: this thread would release its hub.
+  private static func entries(of service: AnyObject) -> (own: [Entry], numbers: [UInt64]) {
+    table.withLock { table in
+      let all = table.entries[ObjectIdentifier(service)] ?? []
+      return (all.filter { $0.service.isOf(service) }, all.map(\.number))
+    }
   }
 
   /// The hub of a slot, made if there is none.
@@ -102,19 +121,16 @@ internal enum HubRegistry {
     let key = ObjectIdentifier(service)
     var made: DelegateHub<Proxy>?
     while true {
-      let seen = table.withLock { $0.entries[key] } ?? []
-      if let found: DelegateHub<Proxy> = hub(service, slot, among: seen) { return found }
-      let hubs = seen.compactMap { entry in
-        entry.service.isOf(service) ? (entry.hub as? DelegateHub<Proxy>)?.current : nil
-      }
+      let (seen, numbers) = entries(of: service)
+      if let found: DelegateHub<Proxy> = hub(slot, among: seen) { return found }
+      let hubs = seen.compactMap { ($0.hub as? DelegateHub<Proxy>)?.current }
       // A delegate that was set over a proxy is adopted first.
       for hub in hubs { hub.recheck() }
       let occupant = access.read().map { Proxy.object(of: $0) }
       for hub in hubs where hub.proxy === occupant { return hub }
-      let hub = made ?? DelegateHub(proxy(), access, options, home: home, isRegistered: true)
+      let hub = made ?? DelegateHub(proxy(), access, options, home: home)
       made = hub
       let new = Candidate(service: DeathWatch(service), slot: slot, home: home, hub: hub)
-      let numbers = seen.map(\.number)
       let outcome = table.withLock { table -> (isAdded: Bool, collects: Bool) in
         guard table.entries[key]?.map(\.number) ?? [] == numbers else { return (false, false) }
         table.add(key, new)
@@ -181,12 +197,6 @@ internal enum HubRegistry {
   private final class ReleasedHub {
     private var hub: AnyObject?
     init(_ hub: AnyObject) { self.hub = hub }
-    func release() {
-      let keeping = (hub as? any SettlingHub)?.ownKeeping
-      weak let rest = hub
-      hub = nil
-      // Otherwise another reference to the hub is left, and with it the proxy.
-      if rest == nil { keeping?.forget() }
-    }
+    func release() { hub = nil }
   }
 }

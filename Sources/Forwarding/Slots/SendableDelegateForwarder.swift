@@ -19,9 +19,9 @@
 /// same returns at once, and the first one looks again.
 public final class SendableDelegateForwarder<
   Service: AnyObject & Sendable, Proxy: SlotProxy & Sendable
->: @unchecked Sendable {
-  // Sendable: the slot may be used anywhere, and so may the proxy and what it
-  // holds. The hub has its state behind a lock.
+>: @unchecked Sendable where Proxy.Listener: Sendable {
+  // Sendable: the slot may be used anywhere, and so may the proxy, the listeners and what
+  // they hold. The hub has its state behind a lock.
   private let base: DelegateForwarder<Service, Proxy>
 
   /// Takes the slot at a key path.

@@ -29,8 +29,9 @@
   private var actor: (any Actor)? { state.withLock { $0.actor } }
 
   /// Runs a closure, then releases it, on the actor: at once if the caller runs
-  /// there, else later. Without an actor, or when it has died, the closure runs
-  /// at once: no other code can have its objects.
+  /// there, else later. Without an actor the closure runs at once, and the caller uses its
+  /// objects on this thread. If the actor has died, it also runs at once: no other code can
+  /// have its objects.
   internal func perform(_ work: @escaping () -> Void) {
     guard let actor else { return work() }
     _ = ActorRelease(actor, ActorRelease.Work(run: work))

@@ -50,6 +50,11 @@
     }
   }
 
+  /// Whether the value is kept, since it cannot be referenced weakly.
+  internal var isKept: Bool {
+    if case .kept = form { true } else { false }
+  }
+
   /// The listener, if its object lives.
   internal var listener: Listener? {
     guard let object else { return nil }

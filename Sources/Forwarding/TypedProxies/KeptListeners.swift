@@ -14,8 +14,8 @@
 /// functions of one that belongs to a global actor may run on several threads.
 ///
 /// The hub of a delegate slot outlives its forwarders, and any thread may release it once
-/// its object has died. So a proxy in a slot keeps listeners only while the slot has a
-/// forwarder: see `ListenerKeeping`.
+/// its object has died. So the proxy of a hub keeps listeners only while a slot with that
+/// proxy has a forwarder: see `ListenerKeeping`.
 package final class KeptListeners: Sendable {
   private struct Listener: @unchecked Sendable {
     // Sendable: only the typed proxy copies and releases it.
@@ -72,7 +72,7 @@ package final class KeptListeners: Sendable {
   ///   - subscriber: the object that has been subscribed for it.
   ///   - subscription: its subscription, which must be weak.
   ///   - isLimited: whether the subscription ends after a number of deliveries.
-  /// - Returns: the subscription for the caller, whose end will be noted.
+  /// - Returns: the subscription for the caller, whose end is noted if the listener is kept.
   package func keep(
     _ listener: AnyObject, of proxy: DynamicProxy, subscribedAs subscriber: AnyObject,
     by subscription: DynamicProxy.Subscription, isLimited: Bool
@@ -188,9 +188,17 @@ internal final class ListenerKeeping: Sendable {
     }
   }
 
-  /// Notes whether a hub has forwarders. `releaseIfForbidden` must follow if it has none.
+  /// Enters a hub that has just been made, and will have a forwarder.
+  internal func enter(hub: UInt64) {
+    state.withLock { $0.hubs[hub] = true }
+  }
+
+  /// Notes whether a hub that was entered has forwarders. `releaseIfForbidden` must follow if it
+  /// has none. The notes of one hub must come from one thread at a time.
   internal func note(hub: UInt64, hasForwarders: Bool) {
-    state.withLock { $0.hubs[hub] = hasForwarders }
+    state.withLock { state in
+      if state.hubs[hub] != nil { state.hubs[hub] = hasForwarders }
+    }
   }
 
   /// Forgets a hub that has no reference to the proxy any more.
