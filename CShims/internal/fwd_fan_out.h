@@ -107,6 +107,12 @@ const void *FWD_NULLABLE fwd_delivery_failure_result(const fwd_delivery *FWD_NON
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
 
+/// Delivers as `fwd_fan_out` does, for a delivery that has nothing but a frame, and perhaps memory for a result and a batch. The
+/// frame has the method's size and alignment.
+fwd_status fwd_fan_out_of_frame(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
+                                fwd_batch *FWD_NULLABLE batch, const void *FWD_NULLABLE frame, void *FWD_NULLABLE result,
+                                fwd_error *FWD_NULLABLE error);
+
 /// A result of a fan-out that gathers results.
 typedef struct fwd_gathered {
   /// The subscription that gave the result; 0 if an interceptor did.

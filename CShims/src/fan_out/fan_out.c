@@ -44,8 +44,6 @@
 /// *response* is a delivery that has given a result (of no bytes, for a void method). The *owner* of a proxy is its Swift
 /// object.
 
-#include "fan_out/fan_out.h"
-
 #include "fan_out/batch.h"
 #include "fan_out/deciding.h"
 #include "fan_out/emission.h"

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "fan_out/batch.h"
 #include "fan_out/check.h"
-#include "fan_out/fan_out.h"
+#include "fwd_fan_out.h"
 
 /// Writes the names of the first methods that a proxy declares, for an error: `; it declares "a:", "b:" and 2 more`. Writes
 /// whole names only: none if the first one is too long.

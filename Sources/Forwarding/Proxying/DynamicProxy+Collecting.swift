@@ -43,8 +43,8 @@ extension DynamicProxy {
     }
     switch status {
     case .done: return answers
-    case .failed: throw ForwardingError.last(key.selector)
     case .unverified: return try collectIndirect(key, repeat each arguments)
+    default: throw ForwardingError.last(key.selector)
     }
   }
 
@@ -76,9 +76,8 @@ extension DynamicProxy {
       results: UnsafeMutableRawPointer(room.baseAddress!).assumingMemoryBound(
         to: fwd_gathered.self),
       count: 0, capacity: room.count, is_allocated: false)
-    guard unsafe fwd_gather(core.handle, entry, frame, &gathering) == FWD_OK else {
-      return GatheredResults(status: .failed)
-    }
+    let status = unsafe fwd_gather(core.handle, entry, frame, &gathering)
+    if status != FWD_OK { return GatheredResults(status: SendStatus(rawValue: status.rawValue)) }
     return unsafe GatheredResults(gathering)
   }
 

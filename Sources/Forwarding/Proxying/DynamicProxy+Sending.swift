@@ -60,8 +60,8 @@ extension DynamicProxy {
     }
     switch status {
     case .done: return try key.result(in: &room)
-    case .failed: throw ForwardingError.last(key.selector)
     case .unverified: return try sendIndirect(key, repeat each arguments)
+    default: throw ForwardingError.last(key.selector)
     }
   }
 
@@ -88,8 +88,8 @@ extension DynamicProxy {
     }
     switch status {
     case .done: return
-    case .failed: throw ForwardingError.last(key.selector)
     case .unverified: return try sendDropping(key, repeat each arguments)
+    default: throw ForwardingError.last(key.selector)
     }
   }
 
@@ -113,13 +113,8 @@ extension DynamicProxy {
     _ entry: UnsafePointer<fwd_proxy_method>, _ frame: UnsafeRawPointer,
     _ result: UnsafeMutableRawPointer?
   ) -> SendStatus {
-    var delivery = unsafe fwd_delivery()
-    unsafe delivery.frame = frame
-    unsafe delivery.result = result
-    let status = unsafe withUnsafeMutablePointer(to: &delivery) {
-      unsafe fwd_fan_out(core.handle, entry, $0, nil)
-    }
-    return status == FWD_OK ? .done : .failed
+    unsafe SendStatus(
+      rawValue: fwd_fan_out_of_frame(core.handle, entry, nil, frame, result, nil).rawValue)
   }
 
   /// The shim's entry of a method that a key is known to fit.
@@ -207,15 +202,19 @@ extension DynamicProxy {
   }
 }
 
-/// The outcome of a direct send.
+/// The outcome of a direct send: the shim's status, or `unverified`. If the send has failed, the
+/// error is the thread's last. It has the bits of the status, so that `sendDirect` can end with
+/// a jump to the shim.
 @usableFromInline
-internal enum SendStatus {
-  case done
-  /// The error is the thread's last.
-  case failed
+internal struct SendStatus: Equatable {
+  @usableFromInline internal let rawValue: UInt32
+  @inlinable internal init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// FWD_OK.
+  @inlinable internal static var done: SendStatus { SendStatus(rawValue: 0) }
   /// Nobody was called: the key is not known to fit the method, or there is a NUL in a
   /// string. Writing each argument with its type finds the error.
-  case unverified
+  @inlinable internal static var unverified: SendStatus { SendStatus(rawValue: .max) }
 }
 
 // MARK: - Results
