@@ -340,8 +340,49 @@
         second.stop()
         #expect((object.delegate as? LocalListener)?.count == 3)
       }
+      #expect(deaths.here == 2)
+      do {
+        let object = Slotted()
+        object.delegate = LocalListener(deaths)
+        let first = DelegateForwarder(object, \.$delegate, isolation: nil)
+        let outer = DelegateForwarder(
+          object, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
+        first.stop()
+        // The hub behind gets another delegate, and keeps that itself.
+        let second = DelegateForwarder(object, \.$delegate, isolation: nil)
+        object.delegate = LocalListener(deaths)
+        outer.recheck()
+        #expect(deaths.here == 3)
+        outer.stop()
+        object.delegate?.rang(5)
+        second.stop()
+        #expect((object.delegate as? LocalListener)?.count == 5 && deaths.here == 3)
+      }
       searchHubsElsewhere()
-      #expect(deaths.here == 2 && deaths.elsewhere == 0)
+      #expect(deaths.here == 4 && deaths.elsewhere == 0)
+    }
+
+    /// Has its delegate subscribe when it is set.
+    private final class Asking {
+      var isSet: () -> Void = {}
+      weak var delegate: (any ReleaseDelegate)? { didSet { if delegate != nil { isSet() } } }
+    }
+
+    @Test func `a listener is kept while a later forwarder takes the slot`() throws {
+      let asking = Asking()
+      let first = DelegateForwarder(
+        asking, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+      let proxy = first.proxy
+      first.stop()
+      asking.isSet = { [deaths] in
+        _ = try? proxy.subscribe(LocalListener(deaths), lifetime: .strong)
+      }
+      let second = DelegateForwarder(
+        asking, \.delegate, isolation: nil, proxy: ReleaseDelegateProxy())
+      #expect(deaths.here == 0 && proxy.count == 1)
+      asking.isSet = {}
+      second.stop()
+      #expect(deaths.here == 1)
     }
 
     /// A proxy of another class than the generated one.

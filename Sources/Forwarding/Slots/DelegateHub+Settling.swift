@@ -53,6 +53,8 @@ extension DelegateHub {
         return true
       }
       guard isCounted else { continue }
+      // Before the slot is set, which may run code that subscribes.
+      hub.noteForwarders()
       hub.settle()
       return
     }
@@ -163,18 +165,24 @@ extension DelegateHub {
     if let occupant, occupant !== proxy, forwardsHere(occupant) {
       // The delegate goes on being called through the occupant. What this hub kept alive for
       // the slot, the hub that has the slot now keeps from now on.
+      let adopted = state.withLock { $0.adopted }
       let keepers = takeKeepers()
-      let left = hubInFront(occupant)?.keep(behind: keepers) ?? keepers
-      // A value that cannot be held weakly is no longer held.
-      if state.withLock({ $0.adopted })?.listener.isKept == true { replace(by: nil) }
-      withExtendedLifetime(left) {}
+      if let front = hubInFront(occupant) {
+        // If that hub is giving the slot back, it has this one settle again.
+        let left = front.keep(behind: keepers, unlessKept: false)
+        if !left.isEmpty { putBack(left, adopted) }
+      } else if adopted?.listener.isKept == true {
+        // A value that cannot be held weakly is no longer held.
+        replace(by: nil)
+      }
+      withExtendedLifetime((adopted, keepers)) {}
       return
     }
     let adopted = state.withLock { $0.adopted }
     let original = adopted?.listener.listener
     let next = original.flatMap { HubLink.hub(of: Proxy.object(of: $0)) }
     if occupant === proxy { slot.write(original) }
-    let left = next?.keep(behind: adopted?.behind ?? [])
+    let left = next?.keep(behind: adopted?.behind ?? [], unlessKept: true)
     replace(by: nil)
     // The proxy of another hub gives the slot back in its turn, if that hub has
     // no forwarder any more.
@@ -192,12 +200,21 @@ extension DelegateHub {
     }
   }
 
-  internal func keep(behind keepers: [SlotKeeper]) -> [SlotKeeper] {
+  /// Keeps what was taken out, unless the hub has another delegate by now.
+  private func putBack(_ keepers: [Keeper], _ adopted: Adopted?) {
+    state.withLock { state in
+      if state.adopted?.number == adopted?.number { state.adopted?.behind += keepers }
+    }
+  }
+
+  internal func keep(behind keepers: [SlotKeeper], unlessKept: Bool) -> [SlotKeeper] {
     while true {
       let hub = current
       let left = hub.state.withLock { state -> [SlotKeeper]? in
         if state.successor != nil { return nil }
-        guard state.forwarders > 0, state.adopted != nil else { return keepers }
+        guard state.forwarders > 0, let adopted = state.adopted,
+          !unlessKept || adopted.keeper == nil
+        else { return keepers }
         state.adopted?.behind += keepers
         return []
       }
@@ -339,15 +356,19 @@ extension DelegateHub {
   }
 
   /// Keeps a delegate that was adopted earlier alive again, if the slot does. The hub may have
-  /// given the reference to another hub meanwhile.
+  /// given the reference to another hub meanwhile. If the delegate is the proxy of a hub that has
+  /// forwarders again, that hub keeps its own delegate.
   private func keepAgain(_ adopted: Adopted, _ object: AnyObject) {
-    guard options.lifetime == .strong else { return }
-    let keeper = Keeper(object: object)
-    state.withLock { state in
-      if state.adopted?.number == adopted.number, state.adopted?.keeper == nil {
-        state.adopted?.keeper = keeper
-      }
+    let keeper = options.lifetime == .strong ? Keeper(object: object) : nil
+    let keepsItself = HubLink.hub(of: object)?.hasForwarders == true
+    let released = state.withLock { state -> [Keeper] in
+      guard let known = state.adopted, known.number == adopted.number else { return [] }
+      if known.keeper == nil { state.adopted?.keeper = keeper }
+      guard keepsItself else { return [] }
+      state.adopted?.behind = []
+      return known.behind
     }
+    withExtendedLifetime(released) {}
   }
 
   /// Leaves the slot to a delegate that cannot be adopted, and reports it once.

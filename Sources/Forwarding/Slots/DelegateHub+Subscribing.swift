@@ -143,7 +143,7 @@ extension DelegateHub {
   /// Tells the typed proxies whether the hub has a forwarder, since they keep listeners
   /// only then. Such proxies are used on one thread at a time, so the count does not change
   /// meanwhile.
-  private func noteForwarders() {
+  internal func noteForwarders() {
     let (keepings, isTaken) = state.withLock { ($0.keepings, $0.forwarders > 0) }
     for entry in keepings { entry.keeping.note(hub: entry.hub, hasForwarders: isTaken) }
     // Only after all notes, since a listener's `deinit` may make a forwarder, whose notes

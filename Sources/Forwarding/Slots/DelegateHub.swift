@@ -180,11 +180,14 @@ internal final class HubLink: Sendable {
 /// A hub with any type of proxy.
 internal protocol SettlingHub: AnyObject {
   func settle()
-  /// Keeps what a hub behind this one has kept alive, as long as this one has
+  /// Keeps what another hub of a chain has kept alive, as long as this one has
   /// forwarders and its delegate.
   ///
+  /// - Parameter unlessKept: Whether nothing is kept if this hub keeps its own delegate.
   /// - Returns: what is not kept, for the caller to release.
-  func keep(behind keepers: [SlotKeeper]) -> [SlotKeeper]
+  func keep(behind keepers: [SlotKeeper], unlessKept: Bool) -> [SlotKeeper]
+  /// Whether there are forwarders.
+  var hasForwarders: Bool { get }
   /// This hub, or the one that it has become part of.
   var currentHub: any SettlingHub { get }
   /// The delegate that the slot would have.
@@ -193,6 +196,7 @@ internal protocol SettlingHub: AnyObject {
 
 extension DelegateHub: SettlingHub {
   internal var currentHub: any SettlingHub { current }
+  internal var hasForwarders: Bool { forwarders > 0 }
   internal var adoptedObject: AnyObject? {
     current.state.withLock { $0.adopted }?.listener.object
   }

@@ -27,7 +27,7 @@
 /// A proxy may be released on any thread after its service has died, unless a
 /// forwarder was made on an actor. So its `deinit` must not use listeners, and a class that
 /// you write must not keep alive what may be released on one thread only. Proxies that
-/// `@Forwarded` makes keep listeners only while a slot has a forwarder.
+/// `@Forwarded` makes keep listeners that are not `Sendable` only while a slot has a forwarder.
 public protocol SlotProxy: AnyObject {
   /// The type of the slot: a class, or `any` of the delegate's protocol. A slot
   /// cannot reference other types weakly, and keeps their values.
