@@ -306,17 +306,26 @@
     private final class Slotted {
       @DelegateSlot(ReleaseDelegateProxy(), options: DelegateSlotOptions(lifetime: .strong))
       var delegate: (any ReleaseDelegate)?
+
+      /// Sets a delegate that the slot keeps alive, and hands it to a second hub: the slot's own
+      /// hub ends while the second one has the slot.
+      func handOver(
+        _ listener: LocalListener
+      ) -> DelegateForwarder<Slotted, ReleaseDelegateProxy> {
+        delegate = listener
+        let inner = DelegateForwarder(self, \.$delegate, isolation: nil)
+        let outer = DelegateForwarder(
+          self, \.delegate, options: DelegateSlotOptions(lifetime: .strong), isolation: nil,
+          proxy: ReleaseDelegateProxy())
+        inner.stop()
+        return outer
+      }
     }
 
     @Test func `a delegate that another hub keeps is dropped or kept as the slot would`() throws {
-      let options = DelegateSlotOptions(lifetime: .strong)
       do {
         let object = Slotted()
-        object.delegate = LocalListener(deaths)
-        let inner = DelegateForwarder(object, \.$delegate, isolation: nil)
-        let outer = DelegateForwarder(
-          object, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
-        inner.stop()
+        let outer = object.handOver(LocalListener(deaths))
         object.delegate?.rang(1)
         #expect(deaths.here == 0)
         // The hub that keeps it adopts another one.
@@ -326,11 +335,7 @@
       }
       do {
         let object = Slotted()
-        object.delegate = LocalListener(deaths)
-        let first = DelegateForwarder(object, \.$delegate, isolation: nil)
-        let outer = DelegateForwarder(
-          object, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
-        first.stop()
+        let outer = object.handOver(LocalListener(deaths))
         // The hub behind takes the delegate again.
         let second = DelegateForwarder(object, \.$delegate, isolation: nil)
         object.delegate = second.original
@@ -343,11 +348,7 @@
       #expect(deaths.here == 2)
       do {
         let object = Slotted()
-        object.delegate = LocalListener(deaths)
-        let first = DelegateForwarder(object, \.$delegate, isolation: nil)
-        let outer = DelegateForwarder(
-          object, \.delegate, options: options, isolation: nil, proxy: ReleaseDelegateProxy())
-        first.stop()
+        let outer = object.handOver(LocalListener(deaths))
         // The hub behind gets another delegate, and keeps that itself.
         let second = DelegateForwarder(object, \.$delegate, isolation: nil)
         object.delegate = LocalListener(deaths)

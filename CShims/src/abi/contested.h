@@ -8,8 +8,8 @@
 
 #include "fwd_encoding.h"
 
-/// Returns the reason why a small struct that contains `type` cannot be passed; NULL if there is none. Does not look at the
-/// parts of `type`.
+/// Says why a small struct that contains `type` cannot be passed. Returns NULL if it can. Looks at `type` only, and not at
+/// its parts.
 const char *fwd_contested_reason(const fwd_encoding *encoding, const fwd_type *type);
 
 /// The reason for `_Atomic` members.

@@ -191,7 +191,7 @@ extension DelegateHub {
   }
 
   /// Takes out the references by which the hub keeps alive what the slot would keep alive.
-  private func takeKeepers() -> [Keeper] {
+  private func takeKeepers() -> [SlotKeeper] {
     state.withLock { state in
       guard let adopted = state.adopted else { return [] }
       state.adopted?.keeper = nil
@@ -201,7 +201,7 @@ extension DelegateHub {
   }
 
   /// Keeps what was taken out, unless the hub has another delegate by now.
-  private func putBack(_ keepers: [Keeper], _ adopted: Adopted?) {
+  private func putBack(_ keepers: [SlotKeeper], _ adopted: Adopted?) {
     state.withLock { state in
       if state.adopted?.number == adopted?.number { state.adopted?.behind += keepers }
     }
@@ -324,7 +324,7 @@ extension DelegateHub {
         return state.nextAdoption
       },
       listener: WeakListener(listener, object),
-      keeper: options.lifetime == .strong ? Keeper(object: object) : nil)
+      keeper: options.lifetime == .strong ? SlotKeeper(object: object) : nil)
     if options.original == .adopt {
       do throws(ForwardingError) {
         // SAFETY: it is only looked for in the list, and its class is asked.
@@ -359,9 +359,9 @@ extension DelegateHub {
   /// given the reference to another hub meanwhile. If the delegate is the proxy of a hub that has
   /// forwarders again, that hub keeps its own delegate.
   private func keepAgain(_ adopted: Adopted, _ object: AnyObject) {
-    let keeper = options.lifetime == .strong ? Keeper(object: object) : nil
+    let keeper = options.lifetime == .strong ? SlotKeeper(object: object) : nil
     let keepsItself = HubLink.hub(of: object)?.hasForwarders == true
-    let released = state.withLock { state -> [Keeper] in
+    let released = state.withLock { state -> [SlotKeeper] in
       guard let known = state.adopted, known.number == adopted.number else { return [] }
       if known.keeper == nil { state.adopted?.keeper = keeper }
       guard keepsItself else { return [] }

@@ -156,7 +156,7 @@ extension DelegateHub {
     state.withLock { state in
       state.kept[subscription.identifier] = Kept(
         subscription: subscription, listener: WeakListener(object, object),
-        keeper: state.forwarders > 0 ? Keeper(object: object) : nil)
+        keeper: state.forwarders > 0 ? SlotKeeper(object: object) : nil)
     }
   }
 
@@ -171,10 +171,10 @@ extension DelegateHub {
     // Outside the lock: these ask the proxy, or take references.
     let ended = kept.filter { !$0.value.subscription.isLive }
     let objects = kept.compactMapValues { kept in
-      kept.listener.object.map { Keeper(object: $0) }
+      kept.listener.object.map { SlotKeeper(object: $0) }
     }
-    let released = state.withLock { state -> [Keeper?] in
-      var released: [Keeper?] = []
+    let released = state.withLock { state -> [SlotKeeper?] in
+      var released: [SlotKeeper?] = []
       for identifier in ended.keys {
         released.append(state.kept.removeValue(forKey: identifier)?.keeper)
       }

@@ -59,10 +59,10 @@ package final class DelegateHub<Proxy: SlotProxy> {
     let number: UInt64
     let listener: WeakListener<Proxy.Listener>
     /// Keeps the delegate alive, if the slot does.
-    var keeper: Keeper?
+    var keeper: SlotKeeper?
     /// Keeps alive what the hubs behind the delegate, which is a hub's proxy, have
     /// adopted and kept.
-    var behind: [Keeper] = []
+    var behind: [SlotKeeper] = []
     /// Nil if the delegate is ignored, or has only the subscription of its own.
     var subscription: DynamicProxy.Subscription?
     /// Whether the delegate has subscribed too. Where each object is called
@@ -70,14 +70,12 @@ package final class DelegateHub<Proxy: SlotProxy> {
     var isSubscriber = false
   }
 
-  internal typealias Keeper = SlotKeeper
-
   /// A listener that subscribed as strong.
   internal struct Kept: Sendable {
     let subscription: DynamicProxy.Subscription
     let listener: WeakListener<AnyObject>
     /// Nil while there is no forwarder.
-    var keeper: Keeper?
+    var keeper: SlotKeeper?
   }
 
   internal init(

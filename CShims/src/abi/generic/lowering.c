@@ -103,7 +103,7 @@ static ffi_type *make_struct(type_maker *maker, const fwd_type *type) {
   return &made->type;
 }
 
-/// Returns the libffi type of a type whose size is not 0; NULL, with `maker->status` set, if there is none.
+/// Makes the libffi type of a type whose size is not 0. If libffi has no such type, sets `maker->status` and returns NULL.
 static ffi_type *make_type(type_maker *maker, uint32_t index) {
   const fwd_type *type = fwd_encoding_type(maker->encoding, index);
   switch (type->kind) {

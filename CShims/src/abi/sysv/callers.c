@@ -428,7 +428,7 @@ static move_width width_of(const fwd_move *moves, size_t count) {
 
 static move_width narrower(move_width left, move_width right) { return left < right ? left : right; }
 
-/// Returns the straight-line caller for a plan; NULL if there is none.
+/// Finds the straight-line caller for a plan. Returns NULL if no such caller fits the plan.
 static fwd_checked_call choose_straight(const fwd_call_plan *plan) {
   result_kind kind = kind_of(plan);
   size_t hidden_count = kind == RESULT_MEMORY, integer_count = plan->integer_count;

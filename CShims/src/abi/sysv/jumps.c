@@ -477,7 +477,7 @@ static size_t find_jump_with_stack(const fwd_call_plan *plan) {
   return is_wide ? JUMP_WITH_STACK_WIDE : JUMP_WITH_STACK_ANY;
 }
 
-/// Returns the index of the jump for a plan's shape, or SIZE_MAX if there is none.
+/// Finds the jump for a plan's shape and returns its index. Returns SIZE_MAX if no jump has that shape.
 static size_t find_jump(const fwd_call_plan *plan) {
   size_t in_memory = plan->result == FWD_RESULT_MEMORY;
   size_t integers = plan->integer_count - in_memory, vectors = plan->vector_count;
