@@ -27,6 +27,8 @@ final class Stage: Sendable {
   let loose: DynamicProxy
   /// All its members are C functions.
   let plain: DynamicProxy
+  /// As `plain`, but no thread changes it.
+  let still: DynamicProxy
   let plainPlaces: [NotifierProxy.Place]
   let steady: [Membership]
   /// Members that come and go.
@@ -63,6 +65,7 @@ final class Stage: Sendable {
     other = try DynamicProxy(adopting: table, configuration: configuration)
     loose = try DynamicProxy(adopting: table, configuration: configuration)
     plain = try DynamicProxy(adopting: table, configuration: configuration)
+    still = try DynamicProxy(adopting: table, configuration: configuration)
     queued = try Queued(workers: count, configuration)
     swapping = try Swapping(configuration)
     plainPlaces = (0..<NotifierProxy.count).map { _ in NotifierProxy.Place() }
@@ -89,7 +92,10 @@ final class Stage: Sendable {
     nest = try main.method(for: "nest:fan:level:")
     otherNest = try other.method(for: "nest:fan:level:")
     notifying = NotifierProxy(main, least: Self.mainCount)
-    for number in 0..<UInt32(STRESS_PLAIN_COUNT) { _ = subscribePlain(number) }
+    for number in 0..<UInt32(STRESS_PLAIN_COUNT) {
+      _ = subscribe(number, to: plain)
+      _ = subscribe(number, to: still)
+    }
   }
 
   /// Members of the main proxy that are there now, which live as long as the
@@ -100,11 +106,11 @@ final class Stage: Sendable {
     return slots.compactMap { slot in slot.withLock { $0?.member } }
   }
 
-  /// Subscribes a C function to the plain proxy.
-  func subscribePlain(_ number: UInt32) -> fwd_subscription {
+  /// Subscribes a C function to one of the plain proxies.
+  func subscribe(_ number: UInt32, to proxy: DynamicProxy) -> fwd_subscription {
     var subscription: fwd_subscription = 0
     // SAFETY: the proxy is there.
-    let status = unsafe stress_plain_subscribe(plain.unsafeHandle, number, &subscription)
+    let status = unsafe stress_plain_subscribe(proxy.unsafeHandle, number, &subscription)
     violations.check(status == FWD_OK, "a C function could not be subscribed: \(status)")
     return subscription
   }

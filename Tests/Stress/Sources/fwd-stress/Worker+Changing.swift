@@ -71,7 +71,7 @@ extension Worker {
     let place = stage.plainPlaces[random.below(stage.plainPlaces.count)]
     var left = place.exchange(0)
     if left == 0 {
-      left = place.exchange(stage.subscribePlain(UInt32.max))
+      left = place.exchange(stage.subscribe(UInt32.max, to: stage.plain))
       tally.joined += 1
     }
     if left == 0 { return }

@@ -41,16 +41,16 @@ bool stress_use_calls(unsigned number);
 /// The members of the plain proxy that stay.
 enum { STRESS_PLAIN_COUNT = 3 };
 
-/// Subscribes to the plain proxy, which adopts a protocol with "strike:fan:" and has members from C only: the next
+/// Subscribes to a plain proxy, which adopts a protocol with "strike:fan:" and has members from C only: the next
 /// member that stays, for a number below `STRESS_PLAIN_COUNT`, or a member that comes and goes.
 fwd_status stress_plain_subscribe(fwd_proxy *_Nonnull proxy, unsigned number,
                                   fwd_subscription *_Nonnull subscription);
 
-/// Forwards to the plain proxy. Returns whether each member that stays was called once and in order, with the arguments
-/// of this fan-out. Runs no Swift code.
+/// Forwards to a plain proxy. Returns whether each member that stays was called once and in order, with the arguments
+/// of this fan-out. Runs no Swift code if no member has ever left.
 bool stress_plain_forward(fwd_proxy *_Nonnull proxy, int64_t ticket);
 
-/// All that a child does in C: forwards to the plain proxy, and uses calls with a number that is random and with one that
+/// All that a child does in C: forwards to a plain proxy, and uses calls with a number that is random and with one that
 /// is not. Returns whether all was right.
 bool stress_act_plain(fwd_proxy *_Nonnull proxy, int64_t ticket, unsigned number);
 
