@@ -85,6 +85,8 @@ typedef struct fwd_delivery {
   bool is_tapped;
   /// Whether it has a collector.
   bool collects;
+  /// Whether an interceptor has replaced the arguments: they are not those that `function` was called with.
+  bool is_changed;
 } fwd_delivery;
 
 /// A delivery whose caller has no reference to the proxy's owner.

@@ -568,6 +568,45 @@ import Testing
     withExtendedLifetime((token, around, function)) {}
   }
 
+  @Test(
+    "C functions get what an interceptor has put in place of a C caller's arguments",
+    arguments: [1, 2, 5])
+  func replacedArguments(subscribers: Int) throws {
+    let proxy = try DynamicProxy { $0.optional("add:times:", "v^vii") }
+    let sums = UnsafeMutablePointer<Int64>.allocate(capacity: subscribers)
+    unsafe sums.initialize(repeating: 0, count: subscribers)
+    defer { unsafe sums.deallocate() }
+    let add: @convention(c) (UnsafeMutablePointer<Int64>, Int32, Int32) -> Void = {
+      unsafe $0.pointee += Int64($1 * $2)
+    }
+    try unsafe "add:times:".withCString { name in
+      try unsafe "v^vii".withCString { encoding in
+        var method = unsafe fwd_method(
+          selector: name, encoding: encoding,
+          function: unsafeBitCast(add, to: (@convention(c) () -> Void).self))
+        for number in 0..<subscribers {
+          let status = unsafe fwd_proxy_subscribe(
+            proxy.unsafeHandle, sums + number, &method, 1, nil, nil, nil, nil)
+          try #require(status == FWD_OK)
+        }
+      }
+    }
+    let function = try proxy.functionPointer(for: "add:times:", context: .first)
+    let call: @convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> Void =
+      unsafe function.unsafeCast()
+    call(nil, 1, 1)
+    let around = try proxy.around("add:times:") { invocation, proceed in
+      try invocation.setArgument(Int32(4), at: 1)
+      try proceed()
+    }
+    call(nil, 2, 10)
+    around.cancel()
+    let before = try proxy.before("add:times:") { (_: Int32, _: Int32) in }
+    call(nil, 30, 10)
+    for number in 0..<subscribers { #expect(unsafe sums[number] == 341) }
+    withExtendedLifetime((function, before)) {}
+  }
+
   @Test func `who collects gets the answers of all, or that of an interceptor`() throws {
     let proxy = try proxy()
     let owners = [Bystander(), Bystander()]

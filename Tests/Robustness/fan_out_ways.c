@@ -126,6 +126,7 @@ TAKE(reversed, REVERSED, methods[REVERSED].selector, (member *receiver, int64_t 
 TAKE(surplus, SURPLUS, methods[SURPLUS].selector, (member *receiver, int64_t a, int64_t b, int64_t c),
      (, double d, double e, double f), &a, &b, &c, &d, &e, &f)
 TAKE(floats, FLOATS, methods[FLOATS].selector, (member *receiver), (, floats a, floats b), &a, &b)
+TAKE(halves, HALVES, methods[HALVES].selector, (member *receiver, int32_t a, int64_t b, int32_t c), (), &a, &b, &c)
 TAKE(small, SMALL, selector, (HIDDEN_2, bool a, signed char b, unsigned short c), (, float d), &a, &b, &c, &d)
 TAKE(wide, WIDE, selector, (HIDDEN_2, int64_t a, int64_t b, int64_t c, int64_t d),
      (, double e, double f, double g, double h, double i, double j), &a, &b, &c, &d, &e, &f, &g, &h, &i, &j)
@@ -143,8 +144,8 @@ static const struct {
     [NONE] = BOTH_OF(none),       [BARE] = BOTH_OF(bare),         [ONE] = BOTH_OF(one),
     [BOTH] = BOTH_OF(both),       [HIDDEN] = BOTH_OF(hidden),     [ORDERED] = BOTH_OF(ordered),
     [ROW] = BOTH_OF(row),         [REVERSED] = BOTH_OF(reversed), [SURPLUS] = BOTH_OF(surplus),
-    [FLOATS] = BOTH_OF(floats),   [SMALL] = BOTH_OF(small),       [WIDE] = BOTH_OF(wide),
-    [BEYOND] = BOTH_OF(beyond),   [STRUCT] = BOTH_OF(struct)};
+    [FLOATS] = BOTH_OF(floats),   [HALVES] = BOTH_OF(halves),     [SMALL] = BOTH_OF(small),
+    [WIDE] = BOTH_OF(wide),       [BEYOND] = BOTH_OF(beyond),     [STRUCT] = BOTH_OF(struct)};
 
 // MARK: Implementations
 
@@ -443,6 +444,36 @@ static void make_proxy(void) {
   fwd_proxy_core_set_forwards(proxy, one_in(2));
 }
 
+// MARK: Function pointers
+
+/// A C function pointer for each method, with the library's context pointer first, second, last or absent.
+static struct {
+  fwd_closure *closure;
+  fwd_signature *signature;
+  /// The index of the context pointer, or SIZE_MAX.
+  size_t context;
+} pointers[method_count];
+
+static void release_nothing(void *unused) { (void)unused; }
+
+static void make_pointers(void) {
+  const int forms[] = {FWD_FUNCTION_ARGUMENTS, FWD_FUNCTION_CONTEXT_LAST, 1, 2};
+  for (size_t i = 0; i < method_count; i++) {
+    // A method without arguments has no place behind the first one.
+    int form = forms[below(methods[i].argument_count > 0 ? 4 : 3)];
+    const fwd_proxy_method *method = fwd_proxy_core_method(proxy, methods[i].selector);
+    NEED(fwd_function_signature(method, form, &pointers[i].signature, &pointers[i].context, NULL) == FWD_OK);
+    NEED(fwd_proxy_closure_create(proxy, method, form, NULL, release_nothing, NULL, &pointers[i].closure, NULL) == FWD_OK);
+  }
+}
+
+static void end_pointers(void) {
+  for (size_t i = 0; i < method_count; i++) {
+    fwd_closure_destroy(pointers[i].closure);
+    fwd_signature_release(pointers[i].signature);
+  }
+}
+
 // MARK: The script
 
 // Fan-outs inside of three others may call by a filler.
@@ -488,10 +519,28 @@ static void forward_delivery(size_t index) {
   fwd_batch_destroy(batch);
 }
 
+/// Calls the function pointer of a method, which has no status.
+static void forward_call(size_t index) {
+  const method *called = &methods[index];
+  void *context = &depth, *arguments[argument_limit + 1];
+  size_t count = 0;
+  for (size_t i = 0; i <= called->argument_count; i++) {
+    if (i == pointers[index].context) arguments[count++] = &context;
+    if (i < called->argument_count) arguments[count++] = called->arguments[i];
+  }
+  note(FORWARDED, index, 0, 3);
+  depth++;
+  NEED(fwd_call(pointers[index].signature, fwd_closure_function(pointers[index].closure), arguments, NULL) == FWD_OK);
+  depth--;
+  note(RETURNED, index, 0, 0);
+}
+
 static void forward(void) {
   size_t index = below(method_count);
   if (one_in(3)) {
     forward_frame(index);
+  } else if (one_in(2)) {
+    forward_call(index);
   } else {
     forward_delivery(index);
   }
@@ -523,6 +572,7 @@ static void act(void) {
 
 static void run_script(void) {
   make_proxy();
+  make_pointers();
   set_first_arguments(one_in(2));
   for (size_t count = below(30); count > 0; count--) subscribe(one_in(2));
   for (size_t step = 0; step < steps; step++) {
@@ -537,6 +587,7 @@ static void run_script(void) {
 static void end_script(void) {
   for (size_t i = 0; i < interceptor_count; i++) fwd_liveness_end(interceptors[i].liveness);
   for (size_t i = 0; i < method_count; i++) publish(i);
+  end_pointers();
   fwd_proxy_core_release(proxy);
   swift_release(owner);
   for (size_t i = 0; i < object_limit; i++) release_object(i);

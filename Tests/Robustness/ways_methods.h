@@ -15,9 +15,9 @@
 
 /// The words of ORDERED stand in its frame as in registers, and so do those of ROW, which are more than a loop takes. Those of
 /// REVERSED stand in another order. The call of SURPLUS loads a register that the method does not have. Each register of
-/// FLOATS has eight bytes, but its frame is aligned for four.
+/// FLOATS has eight bytes, but its frame is aligned for four. The registers of HALVES carry four bytes or eight.
 enum {
-  NONE, BARE, ONE, BOTH, HIDDEN, ORDERED, ROW, REVERSED, SURPLUS, FLOATS, SMALL, WIDE, BEYOND, STRUCT,
+  NONE, BARE, ONE, BOTH, HIDDEN, ORDERED, ROW, REVERSED, SURPLUS, FLOATS, HALVES, SMALL, WIDE, BEYOND, STRUCT,
   method_count, argument_limit = 16
 };
 static const char *const encodings[method_count] = {
@@ -26,8 +26,9 @@ static const char *const encodings[method_count] = {
     [HIDDEN] = "v@q",         [ORDERED] = "v@qqd",
     [ROW] = "v@qdddddddd",    [REVERSED] = "v@dq",
     [SURPLUS] = "v@qqqddd",   [FLOATS] = "v@{floats=ff}{floats=ff}",
-    [SMALL] = "v@:BcSf",      [WIDE] = "v@:qqqqdddddd",
-    [BEYOND] = "v@:qqqqqqqdd", [STRUCT] = "v@:{pair=qd}qf"};
+    [HALVES] = "v@iqi",       [SMALL] = "v@:BcSf",
+    [WIDE] = "v@:qqqqdddddd", [BEYOND] = "v@:qqqqqqqdd",
+    [STRUCT] = "v@:{pair=qd}qf"};
 
 /// Frames with the same bytes: one aligned for all types, one for four bytes, and one for a byte.
 enum { frame_count = 3, frame_limit = 128 };

@@ -4,14 +4,14 @@
 /// The fan-out: one invocation delivered to every subscriber that implements its method, by the method's result
 /// policy.
 ///
-///     fwd_forward (forward.c)     ResolvedMethod.forward (Swift)     a C function pointer (proxy_closure.c)
+///     fwd_forward (forward.c)     ResolvedMethod.forward (Swift)     a C function pointer (proxy_closure.c, owned_function.c)
 ///               \                            /                               |
-///                `---> fwd_fan_out_of_frame <'                               |
-///                        |            \                                      |
-///                        |             `-------------> fwd_fan_out <---------'
-///                        |                                   |
-///        an unblocked, unintercepted void method             |
-///        outside of batches: at once to looping.c            |
+///                `---> fwd_fan_out_of_frame <'                    fwd_fan_out_of_function
+///                        |            \                            /         |
+///                        |             `-----> fwd_fan_out <------'          |
+///                        |                          |                        |
+///        an unblocked, unintercepted void method    |        the same kind of method:
+///        outside of batches: at once to looping.c   `--------.       at once to looping.c
 ///                                            .---------------'
 ///                                            v
 ///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds the proxy's batch, and goes on here
@@ -51,6 +51,7 @@
 #include "fan_out/looping.h"
 #include "fan_out/nesting.h"
 #include "fan_out/outcome.h"
+#include "fan_out/proxy_function.h"
 #include "fan_out/proxy.h"
 
 // MARK: Without deliveries
@@ -184,14 +185,28 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_del
   return fan_out(proxy, fwd_compiled_method_of(method), delivery, error);
 }
 
+/// Whether a loop delivers the invocation of a narrow method to current subscribers, and nothing else is to be done: the usual
+/// case, which skips what `fan_out` asks.
+static inline bool is_usual(fwd_proxy *proxy, const fwd_compiled_method *method) {
+  return (int32_t)fwd_list_tables(fwd_proxy_list(proxy), method->index) > 0 && method->is_narrow &&
+         !fwd_nesting_of_thread.batches && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+}
+
+fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
+  const fwd_function_target *target = delivery->function;
+  if (__builtin_expect(is_usual(target->proxy, target->method), 1)) {
+    return fwd_fan_out_pointers(target->proxy, target->method, delivery, NULL);
+  }
+  return fwd_fan_out(target->proxy, &target->method->method, delivery, NULL);
+}
+
 fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,
                                 void *result, fwd_error *error) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
-  // The usual case skips what `fan_out` asks.
-  bool is_usual = (int32_t)fwd_list_tables(fwd_proxy_list(proxy), compiled->index) > 0 && compiled->is_narrow && !batch &&
-                  !fwd_nesting_of_thread.batches && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-  if (__builtin_expect(is_usual, 1)) return fwd_fan_out_frame(proxy, compiled, &delivery, error);
+  if (__builtin_expect(!batch && is_usual(proxy, compiled), 1)) {
+    return fwd_fan_out_frame(proxy, compiled, &delivery, error);
+  }
   return fan_out(proxy, compiled, &delivery, error);
 }
 

@@ -12,6 +12,7 @@
 #include "fan_out/delivery.h"
 #include "fan_out/nesting.h"
 #include "fan_out/outcome.h"
+#include "fan_out/proxy_function.h"
 #include "fan_out/reading.h"
 #include "members/responders.h"
 #include "members/swift_closure.h"
@@ -82,6 +83,10 @@ __attribute__((noinline)) static void *const *find_arguments_apart(fwd_looped_em
 /// need it.
 __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_emission *looped) {
   const fwd_delivery *delivery = looped->emission.delivery;
+  if (delivery->arguments && delivery->function && delivery->function->has_words && !delivery->is_changed) {
+    // The receiver's word, which would stand before the first argument's, is not read.
+    return (const fwd_replay_word *)((uintptr_t)delivery->arguments[0] - sizeof(fwd_replay_word));
+  }
   const fwd_compiled_method *method = looped->emission.method;
   const fwd_register_loads *loads = &method->loads;
   fwd_replay_word *words = words_of(looped);

@@ -96,7 +96,7 @@ __attribute__((noinline)) static void forward_call(const fwd_owned_function *fun
   const fwd_function_target *target = &function->target;
   fwd_unpinned_delivery unpinned = {
       .delivery = {.function = target, .arguments = arguments, .result = result, .is_unpinned = true}};
-  fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &unpinned.delivery, NULL);
+  fwd_status status = fwd_fan_out_of_function(&unpinned.delivery);
   if (__builtin_expect(status != FWD_OK, 0)) settle(&unpinned.delivery, status);
   // May end the proxy, which buries this function: the hazard pointer of the call keeps it.
   if (__builtin_expect(unpinned.owner != NULL, 0)) fwd_object_release(unpinned.owner);
@@ -184,6 +184,7 @@ fwd_status fwd_owned_function_create(const fwd_owned_function_request *request, 
     free_function(made);
     return status;
   }
+  made->target.has_words = fwd_function_has_words(made->target.method, made->closure);
   *function = made;
   return FWD_OK;
 }

@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/entries.h"
 #include "base/error.h"
+#include "base/small_code.h"
 #include "fan_out/emission.h"
 #include "fan_out/proxy_function.h"
+
+FWD_SMALL_CODE_BEGIN
 
 // MARK: Forms
 
@@ -33,6 +37,21 @@ fwd_status fwd_function_signature(const fwd_proxy_method *method, int form, fwd_
   if (context) *context = index;
   return fwd_signature_replace_hidden(method->signature, index, signature, error);
 }
+
+bool fwd_function_has_words(const fwd_compiled_method *method, const fwd_closure *closure) {
+  _Static_assert(FWD_REPLAY_NARROW - 1 <= FWD_ENTRY_DENSE_WORDS, "a caller reads no words but the entry's");
+  const fwd_register_loads *loads = &method->loads;
+  // A selector has a word of its own, which an entry does not have. Smaller integers are extended, so they have to be loaded.
+  if (!method->replayers.call || !method->is_narrow || method->hidden_count != 1) return false;
+  if (loads->kind == FWD_LOADS_OF_ANY_SIZE || loads->count == 0) return false;
+  if (loads->count != method->argument_count - method->hidden_count) return false;
+  for (uint32_t i = 0; i < loads->count; i++) {
+    if (loads->loads[i].argument != i) return false;
+  }
+  return fwd_closure_passes_words(closure);
+}
+
+FWD_SMALL_CODE_END
 
 // MARK: Failures
 
@@ -64,7 +83,7 @@ struct proxy_closure {
 static void handle_call(void *context, void *const *arguments, void *result) {
   const fwd_function_target *target = &((const struct proxy_closure *)context)->target;
   fwd_delivery delivery = {.function = target, .arguments = arguments, .result = result};
-  fwd_status status = fwd_fan_out(target->proxy, &target->method->method, &delivery, NULL);
+  fwd_status status = fwd_fan_out_of_function(&delivery);
   if (__builtin_expect(status != FWD_OK, 0)) fwd_function_settle(&delivery, status);
 }
 
@@ -102,6 +121,8 @@ fwd_status fwd_proxy_closure_create(fwd_proxy *proxy, const fwd_proxy_method *me
   if (status != FWD_OK) {
     fwd_signature_release(signature);
     free(context);
+    return status;
   }
-  return status;
+  context->target.has_words = fwd_function_has_words(compiled, *closure);
+  return FWD_OK;
 }

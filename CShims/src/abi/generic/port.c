@@ -35,8 +35,13 @@ bool fwd_entry_take(const fwd_placement *placement, size_t dropped, fwd_entry *e
   return false;
 }
 
-// Never called: libffi's entries have no layout.
+// The first two are never called: libffi's entries have no layout.
 const struct fwd_entry_layout *fwd_entry_layout_of_result(const struct fwd_entry_layout *layout) { return layout; }
+
+bool fwd_entry_layout_is_dense(const struct fwd_entry_layout *layout) {
+  (void)layout;
+  return false;
+}
 
 // Never called: none can be taken.
 void fwd_entry_give_back(fwd_entry entry) { (void)entry; }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/entries.h"
 #include "base/short_loop.h"
 #include "base/word.h"
 #include "fwd_lock.h"
@@ -289,6 +290,18 @@ const fwd_entry_layout *fwd_entry_layout_of_result(const fwd_entry_layout *layou
   }
   fwd_lock_unlock(&shared_lock);
   return found;
+}
+
+bool fwd_entry_layout_is_dense(const fwd_entry_layout *layout) {
+  _Static_assert(FWD_ENTRY_DENSE_WORDS <= FWD_VECTOR_REGISTERS, "the last word that is read is a vector register's");
+  const entry_argument *arguments = layout->arguments;
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    if (arguments[i].location != IN_REGISTERS || arguments[i].offset != arguments[0].offset + 8 * i) return false;
+    // A quick entry does not move the vector registers' words.
+    const size_t *quick = layout->quick.arguments;
+    if (layout->is_quick && quick[i] != quick[0] + 8 * i) return false;
+  }
+  return true;
 }
 
 bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->is_quick; }

@@ -203,6 +203,7 @@ extension InterceptedDelivery {
       // With arguments there is no frame, but the function that has been called.
       if unsafe inner.arguments == nil { unsafe inner.function = nil }
       unsafe inner.arguments = unsafe pointers + signature.firstArgumentIndex
+      unsafe inner.is_changed = true
     }
     if !collects { unsafe inner.result = result }
     unsafe inner.is_intercepted = true
