@@ -28,8 +28,8 @@
   /// - A method without a result calls all listeners, in order of subscription.
   /// - A method with a result calls the first listener that responds.
   /// - A method that throws and has no result calls the listeners until one throws.
-  ///   `DynamicProxy.Configuration.errors` has other policies: call all listeners,
-  ///   and collect or report their errors.
+  ///   `DynamicProxy.Configuration.listenerErrors` has other policies: call all
+  ///   listeners, and collect or report their errors.
   /// - If no listener responds, a method returns the value of `@DefaultResult`. If
   ///   there is none, it returns zero, `false` or `nil`. A method that throws and
   ///   has a result without `@DefaultResult` throws a `ForwardingError`.

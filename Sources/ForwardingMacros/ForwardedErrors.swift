@@ -4,8 +4,8 @@
 #if Macros
   public import Forwarding
 
-  /// The errors that listeners threw from one call, if `Configuration.errors` is
-  /// `collect`.
+  /// The errors that listeners threw from one call, if `Configuration.listenerErrors`
+  /// is `collect`.
   public struct ForwardedErrors: Error, Sendable {
     /// An error of one listener.
     public struct Failure: Sendable {

@@ -20,7 +20,7 @@ extension DynamicProxy {
   /// | question | KSDelegateForwarding | MultiDelegate | ProxyListener | Matrioska | ProtocolProxy |
   /// |---|---|---|---|---|---|
   /// | protocols that a proxy adopts | | at least one | exactly one | | |
-  /// | `undeclaredFunctions` | `.ignore` | `.ignore` | `.ignore` | `.ignore` | `.ignore` |
+  /// | `unknownFunctions` | `.ignore` | `.ignore` | `.ignore` | `.ignore` | `.ignore` |
   /// | `conformance` | `.lenient` | strict: `.all`, else `.lenient` | `.all` | `.lenient` | `.lenient` |
   /// | `duplicates` | `.allow` | | | `.allow` | |
   /// | `unsubscribe(_:)` ends | the oldest subscription | | | | |
@@ -69,7 +69,7 @@ extension DynamicProxy.Configuration {
   public init(_ preset: DynamicProxy.Preset) {
     self.init()
     // Subscribers of these systems are objects, which may have other methods.
-    undeclaredFunctions = .ignore
+    unknownFunctions = .ignore
     switch preset {
     case .ksDelegateForwarding:
       conformance = .lenient

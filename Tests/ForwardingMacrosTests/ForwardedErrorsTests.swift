@@ -54,7 +54,7 @@
 
     @Test func `collect: all are called, and all errors thrown with their authors`() async throws {
       var configuration = Configuration()
-      configuration.errors = .collect
+      configuration.listenerErrors = .collect
       let proxy = try make(configuration)
       let errors = try #require(throws: ForwardedErrors.self) { try proxy.close(1) }
       #expect(counts == [1, 1, 1, 1] && errors.failures.count == 2 && errors.selector == "close:")
@@ -73,8 +73,10 @@
     @Test func `continue: all are called, and the handler is told`() async throws {
       let told = Mutex<[String]>([])
       var configuration = Configuration()
-      configuration.errors = .continue
-      configuration.onThrow = { error, method in told.withLock { $0.append("\(method) \(error)") } }
+      configuration.listenerErrors = .continue
+      configuration.onListenerError = { error, method in
+        told.withLock { $0.append("\(method) \(error)") }
+      }
       let proxy = try make(configuration)
       try proxy.close(1)
       #expect(counts == [1, 1, 1, 1])
@@ -86,7 +88,7 @@
     @Test func `continue: without a handler the proxy's is told`() throws {
       let errors = Errors()
       var configuration = Configuration()
-      configuration.errors = .continue
+      configuration.listenerErrors = .continue
       configuration.onError = { errors.append($0) }
       let proxy = try make(configuration)
       try proxy.close(1)
@@ -96,10 +98,10 @@
 
     @Test func `single methods may do otherwise`() async throws {
       var configuration = Configuration()
-      configuration.errors = .continue
-      configuration.onThrow = { _, _ in }
-      configuration.errorsByMethod[ClosingProxy.selector(for: .close)] = .failFast
-      configuration.errorsByMethod[ClosingProxy.selector(for: .wait)] = .collect
+      configuration.listenerErrors = .continue
+      configuration.onListenerError = { _, _ in }
+      configuration.listenerErrorsByMethod[ClosingProxy.selector(for: .close)] = .failFast
+      configuration.listenerErrorsByMethod[ClosingProxy.selector(for: .wait)] = .collect
       let proxy = try make(configuration)
       #expect(throws: Failure(1)) { try proxy.close(1) }
       await #expect(throws: ForwardedErrors.self) { try await proxy.wait(1) }
@@ -108,7 +110,7 @@
 
     @Test func `a method with a result throws the first responder's error`() throws {
       var configuration = Configuration()
-      configuration.errors = .collect
+      configuration.listenerErrors = .collect
       let proxy = try make(configuration)
       proxy.unsubscribe(listeners[0])
       #expect(throws: Failure(1)) { try proxy.close(text: "") }
@@ -117,7 +119,7 @@
 
     @Test func `errors of listeners of a proxy that listens`() throws {
       var configuration = Configuration()
-      configuration.errors = .collect
+      configuration.listenerErrors = .collect
       let outer = try ClosingProxy(configuration: configuration)
       let inner = try make(Configuration())
       let last = ClosingOne(Failure(9))
@@ -130,7 +132,7 @@
 
     @Test func `an untyped subscriber's error is collected, and is the last`() throws {
       var configuration = Configuration()
-      configuration.errors = .collect
+      configuration.listenerErrors = .collect
       configuration.conformance = .lenient
       let proxy = try ClosingProxy(configuration: configuration)
       let first = ClosingOne(Failure(1))

@@ -298,7 +298,7 @@
     @Test func `errors that are collected are so of interceptors too`() throws {
       let listener = InterceptedListener()
       var configuration = DynamicProxy.Configuration()
-      configuration.errors = .collect
+      configuration.listenerErrors = .collect
       let proxy = try InterceptedProxy(configuration: configuration)
       try proxy.subscribe(listener)
       listener.failure = Failure(1)

@@ -410,7 +410,7 @@ import Testing
 
   @Test func `a proxy for no protocol knows no method`() throws {
     var configuration = DynamicProxy.Configuration()
-    configuration.undeclaredFunctions = .ignore
+    configuration.unknownFunctions = .ignore
     let proxy = try DynamicProxy(adopting: [], configuration: configuration)
     let a = Bystander()
     try proxy.subscribe(a) { _ in }

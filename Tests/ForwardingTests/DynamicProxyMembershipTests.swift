@@ -248,7 +248,7 @@ import Testing
   func conformance(_ row: Case) throws {
     var configuration = DynamicProxy.Configuration()
     configuration.conformance = row.conformance
-    configuration.undeclaredFunctions = .ignore
+    configuration.unknownFunctions = .ignore
     let proxy = try DynamicProxy(
       adopting: Self.both, Self.opening, Self.chatting, configuration: configuration)
     if let missing = row.missing {
@@ -272,7 +272,7 @@ import Testing
   func nothing(conformance: DynamicProxy.Configuration.Conformance) throws {
     var configuration = DynamicProxy.Configuration()
     configuration.conformance = conformance
-    configuration.undeclaredFunctions = .ignore
+    configuration.unknownFunctions = .ignore
     let proxy = try DynamicProxy(
       adopting: Self.both, Self.opening, configuration: configuration)
     let error = #expect(throws: ForwardingError.self) { _ = try owner(of: [], in: proxy) }
@@ -313,7 +313,7 @@ import Testing
   }
 
   @Test func `methods that no protocol declares are never called`() throws {
-    let proxy = try DynamicProxy.pinging { $0.undeclaredFunctions = .ignore }
+    let proxy = try DynamicProxy.pinging { $0.unknownFunctions = .ignore }
     let (a, journal) = (Bystander(), journal)
     try proxy.subscribe(a) {
       $0.on("ping:") { (_: Bystander, number: Int32) in journal.note("\(number)") }

@@ -84,7 +84,7 @@ import Testing
     }
     let owner = Bystander()
     var lenient = DynamicProxy.Configuration()
-    lenient.undeclaredFunctions = .ignore
+    lenient.unknownFunctions = .ignore
     lenient.conformance = .lenient
     let first = try DynamicProxy(adopting: adopted, configuration: lenient)
     try first.subscribe(owner, table: table)
@@ -94,7 +94,7 @@ import Testing
     #expect(second.core.plan === first.core.plan)
     #expect(throws: ForwardingError.self) { try second.subscribe(owner, table: table) }
     half = lenient
-    half.undeclaredFunctions = .fail
+    half.unknownFunctions = .fail
     let third = try DynamicProxy(adopting: adopted, configuration: half)
     let error = #expect(throws: ForwardingError.self) { try third.subscribe(owner, table: table) }
     #expect(error?.code == .unknownSelector)

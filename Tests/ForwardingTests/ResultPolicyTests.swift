@@ -66,7 +66,7 @@ import Testing
       $0.optional("score:", "i@:i", result: isOverride ? .standard : row.policy)
     }
     var configuration = DynamicProxy.Configuration()
-    configuration.undeclaredFunctions = .ignore
+    configuration.unknownFunctions = .ignore
     if isOverride { configuration.results["score:"] = row.policy }
     let proxy = try DynamicProxy(adopting: table, configuration: configuration)
     let listeners = row.answers.enumerated().map {
@@ -234,7 +234,7 @@ import Testing
     var configuration = DynamicProxy.Configuration()
     configuration.noResponder = row.rule
     configuration.conformance = .lenient
-    configuration.undeclaredFunctions = .ignore
+    configuration.unknownFunctions = .ignore
     configuration.onError = { error in errors.update { $0.append(error) } }
     let proxy = try DynamicProxy(adopting: table, configuration: configuration)
     // A subscriber that does not implement the method does not count.

@@ -467,7 +467,7 @@ extension DynamicProxy.Configuration {
       unknownSelectors = .ignore
     }
     if unsafe options.flags & UInt64(FWD_PROXY_IGNORES_UNDECLARED_METHODS.rawValue) != 0 {
-      undeclaredFunctions = .ignore
+      unknownFunctions = .ignore
     }
     if let onError = unsafe options.on_error {
       let handler = unsafe CErrorHandler(function: onError, context: options.on_error_context)

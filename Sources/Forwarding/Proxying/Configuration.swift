@@ -37,17 +37,17 @@ extension DynamicProxy {
   ///
   /// ### For listeners of typed proxies that throw
   ///
-  /// - ``errors``
-  /// - ``errorsByMethod``
-  /// - ``onThrow``
+  /// - ``listenerErrors``
+  /// - ``listenerErrorsByMethod``
+  /// - ``onListenerError``
   ///
   /// ### Rarely needed
   ///
   /// - ``duplicates``
-  /// - ``undeclaredFunctions``
+  /// - ``unknownFunctions``
   public struct Configuration: Sendable {
     /// The treatment of a method that no protocol of the proxy declares.
-    public enum Undeclared: Sendable, Hashable {
+    public enum Unknown: Sendable, Hashable {
       /// It is an error, which names the selector and similar ones that are
       /// declared.
       case fail
@@ -109,7 +109,7 @@ extension DynamicProxy {
 
     /// The treatment of an invocation that no protocol of the proxy declares. An
     /// ignored invocation returns zero.
-    public var unknownSelectors = Undeclared.fail
+    public var unknownSelectors = Unknown.fail
     /// Called with each invocation that no protocol of the proxy declares, as
     /// `forwardInvocation:` is in Objective-C. `unknownSelectors` is then not
     /// asked.
@@ -141,7 +141,7 @@ extension DynamicProxy {
     /// refused, so that a misspelt selector is found at once. `.ignore` is for
     /// tables that are used with several proxies, each of which declares a part of
     /// their functions: the others are never called through this proxy.
-    public var undeclaredFunctions = Undeclared.fail
+    public var unknownFunctions = Unknown.fail
     /// The treatment of an object that subscribes again with the same table.
     public var duplicates = Duplicates.once
 
@@ -189,13 +189,13 @@ extension DynamicProxy {
 
     /// The treatment of an error that a listener of a typed proxy throws from a method
     /// without a result.
-    public var errors = Errors.failFast
-    /// Exceptions from `errors` for single methods, by selector.
-    public var errorsByMethod: [MethodSelector: Errors] = [:]
-    /// Called with each error that a listener throws where `errors` says
+    public var listenerErrors = ListenerErrors.failFast
+    /// Exceptions from `listenerErrors` for single methods, by selector.
+    public var listenerErrorsByMethod: [MethodSelector: ListenerErrors] = [:]
+    /// Called with each error that a listener throws where `listenerErrors` says
     /// `continue`. Called on the thread of the fan-out, under no lock. If it is
     /// nil, `onError` is called.
-    public var onThrow: (@Sendable (any Error, MethodSelector) -> Void)?
+    public var onListenerError: (@Sendable (any Error, MethodSelector) -> Void)?
 
     // MARK: For presets
 

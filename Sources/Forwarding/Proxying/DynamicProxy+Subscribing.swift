@@ -20,7 +20,7 @@ extension DynamicProxy {
   ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if it
   ///   has a function that no protocol declares, or none at all
   ///   (`unknownSelector`, `emptyTable`; see
-  ///   `Configuration.undeclaredFunctions`), if the
+  ///   `Configuration.unknownFunctions`), if the
   ///   anchor of the position is not subscribed (`notSubscribed`), an index is
   ///   beyond the end (`indexOutOfRange`), the configuration refuses
   ///   duplicates (`duplicate`), the subscriber is being deinitialised (`dead`),

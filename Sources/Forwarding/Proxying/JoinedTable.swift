@@ -16,12 +16,12 @@ internal import CForwardingInternal
   /// address.
   internal let identity: FunctionTable.Identity
   /// The functions that the plan does not declare.
-  private let undeclared: Undeclared
+  private let unknown: Unknown
   private let conformance: [Conformance]
   /// Keeps the functions alive that the shim calls.
   private let functions: [any AnyObject & Sendable]
 
-  private enum Undeclared {
+  private enum Unknown {
     case none
     /// The table has no function.
     case all
@@ -62,7 +62,7 @@ internal import CForwardingInternal
     unsafe self.implementations = implementations
     identity = table.identity
     self.functions = functions
-    undeclared = unsafe Self.undeclared(table, plan, implementations.count)
+    unknown = unsafe Self.unknown(table, plan, implementations.count)
     var conformance: [Conformance] = []
     for adopted in protocols {
       conformance.append(
@@ -71,9 +71,9 @@ internal import CForwardingInternal
     self.conformance = conformance
   }
 
-  private static func undeclared(
+  private static func unknown(
     _ table: FunctionTable, _ plan: ProxyPlan, _ declared: Int
-  ) -> Undeclared {
+  ) -> Unknown {
     if table.methods.isEmpty { return .all }
     if declared == table.methods.count { return .none }
     let known = Set(plan.selectors)
@@ -103,12 +103,12 @@ extension JoinedTable {
   ///
   /// - Throws: `ForwardingError` with the code `unknownSelector` or `emptyTable`.
   internal func checkDeclared(by proxy: DynamicProxy) throws(ForwardingError) {
-    switch undeclared {
+    switch unknown {
     case .none: return
-    case .all where proxy.configuration.undeclaredFunctions == .fail:
+    case .all where proxy.configuration.unknownFunctions == .fail:
       throw ForwardingError(
         .emptyTable, "the function table has no functions, so the subscriber would never be called")
-    case .some(let first, let others) where proxy.configuration.undeclaredFunctions == .fail:
+    case .some(let first, let others) where proxy.configuration.unknownFunctions == .fail:
       throw proxy.unknown(first, others: others)
     case .all, .some: return
     }

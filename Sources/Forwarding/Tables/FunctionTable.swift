@@ -24,7 +24,7 @@ internal import CForwardingInternal
 /// A proxy refuses a table with a function that none of its protocols declares,
 /// since that is most often a misspelt selector. A table for several proxies,
 /// such as the one of a ``DynamicProxy/Subscriber`` class, may have functions that a proxy
-/// does not declare. To allow this, set `undeclaredFunctions` of the proxy's
+/// does not declare. To allow this, set `unknownFunctions` of the proxy's
 /// configuration to `.ignore`.
 ///
 /// A table is immutable and may be shared between threads.

@@ -3,11 +3,14 @@
 
 extension DynamicProxy.Configuration {
   /// The policy for errors that listeners throw from a method.
-  package func errors(of method: MethodSelector) -> Errors { errorsByMethod[method] ?? errors }
+  package func listenerErrors(of method: MethodSelector) -> ListenerErrors {
+    listenerErrorsByMethod[method] ?? listenerErrors
+  }
 
-  /// Reports an error that a listener has thrown: to `onThrow`, or else to `onError`.
+  /// Reports an error that a listener has thrown: to `onListenerError`, or else to
+  /// `onError`.
   package func report(_ error: any Error, from method: MethodSelector, by author: String?) {
-    if let onThrow { return onThrow(error, method) }
+    if let onListenerError { return onListenerError(error, method) }
     onError(
       ForwardingError(
         .deliveryFailed, selector: method.name,

@@ -18,7 +18,7 @@
     init(_ selector: MethodSelector, _ configuration: DynamicProxy.Configuration) {
       self.selector = selector
       self.configuration = configuration
-      isReporting = configuration.errors(of: selector) == .continue
+      isReporting = configuration.listenerErrors(of: selector) == .continue
     }
 
     func append(_ error: any Error, by author: AnyObject?) {

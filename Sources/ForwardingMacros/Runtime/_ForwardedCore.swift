@@ -59,7 +59,8 @@
         adopting: family.table, configuration: configuration, isConfined: family.isConfined)
       self.proxy = proxy
       kept = family.isConfined ? KeptListeners() : nil
-      isFailFast = configuration.errors == .failFast && configuration.errorsByMethod.isEmpty
+      isFailFast =
+        configuration.listenerErrors == .failFast && configuration.listenerErrorsByMethod.isEmpty
       let methods = family.allMethods
       unsafe targets = .allocate(capacity: methods.count)
       // The untyped proxy never forwards `async` methods.
@@ -204,7 +205,7 @@
     @usableFromInline
     @inline(never)
     internal func isFailFast(_ method: Int) -> Bool {
-      proxy.configuration.errors(of: family.allMethods[method].selector) == .failFast
+      proxy.configuration.listenerErrors(of: family.allMethods[method].selector) == .failFast
     }
   }
 

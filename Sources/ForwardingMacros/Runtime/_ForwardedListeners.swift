@@ -119,7 +119,7 @@
     /// that the other listeners are called, too.
     public mutating func fail(_ error: any Error, by listener: Listener) throws {
       let selector = core.family.allMethods[method].selector
-      if core.proxy.configuration.errors(of: selector) == .failFast { throw error }
+      if core.proxy.configuration.listenerErrors(of: selector) == .failFast { throw error }
       let sink = sink ?? ForwardedErrorSink(selector, core.proxy.configuration)
       sink.append(error, by: listener as AnyObject)
       self.sink = sink

@@ -93,7 +93,7 @@ import Testing
     ] {
       let proxy = try DynamicProxy.pinging { configuration in
         configuration.noResponder = rule
-        configuration.undeclaredFunctions = .ignore
+        configuration.unknownFunctions = .ignore
         configuration.onError = { error in reports.update { $0.append(error.code) } }
       }
       try proxy.setForwardTarget(half) { _ in }
@@ -111,7 +111,7 @@ import Testing
     }
     final class Half: Sendable {}
     var configuration = DynamicProxy.Configuration()
-    configuration.undeclaredFunctions = .ignore
+    configuration.unknownFunctions = .ignore
     let proxy = try DynamicProxy(adopting: table, configuration: configuration)
     let half = Half()
     try proxy.setForwardTarget(half) { _ in }

@@ -7,7 +7,7 @@ import Testing
 @testable import Forwarding
 
 /// Subscribers with functions that no protocol of the proxy declares.
-@Suite struct UndeclaredFunctionsTests {
+@Suite struct UnknownFunctionsTests {
   private let gun = Result {
     try ProtocolTable("Gun") {
       $0.optional("fire:", "v@:i")
@@ -17,10 +17,10 @@ import Testing
   }
 
   private func proxy(
-    _ undeclared: DynamicProxy.Configuration.Undeclared = .fail
+    _ unknown: DynamicProxy.Configuration.Unknown = .fail
   ) throws -> DynamicProxy {
     var configuration = DynamicProxy.Configuration()
-    configuration.undeclaredFunctions = undeclared
+    configuration.unknownFunctions = unknown
     return try DynamicProxy(adopting: gun.get(), configuration: configuration)
   }
 
@@ -102,7 +102,7 @@ import Testing
       .multiDelegate(strict: false), .proxyListener, .delegateMatrioska, .protocolProxy,
     ])
   func presets(preset: DynamicProxy.Preset) {
-    #expect(DynamicProxy.Configuration(preset).undeclaredFunctions == .ignore)
+    #expect(DynamicProxy.Configuration(preset).unknownFunctions == .ignore)
   }
 
   @Test(
