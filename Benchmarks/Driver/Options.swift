@@ -69,6 +69,7 @@ struct Options {
       case "--json-to": jsonPath = try Options.text(argument, &rest)
       case "--quick": isQuick = true
       case "--help", "-h": printsHelp = true
+      case "": throw UsageError("an argument is empty")
       default: throw UsageError("unknown argument: \(argument)")
       }
     }
